@@ -1,0 +1,83 @@
+//! Wire protocols: one [`Client`] to one server. Knows nobody above it, sends what it is given,
+//! and never changes the messages.
+
+mod detect;
+mod http;
+mod model;
+mod ollama;
+mod openai;
+mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+
+pub use detect::{Found, Probe, detect_kind, find_local, guess_kind};
+pub use model::{Capabilities, ModelInfo};
+pub use wire::{Delta, Finish, Request, ToolChoice};
+
+use crate::error::Result;
+use crate::settings::{Connection, ConnectionKind, Key};
+
+/// One wire protocol to one server. Cheap to share.
+///
+/// Every method is cancelled by dropping its future or stream; the connection's body is dropped
+/// with it, which tells the server to stop.
+#[async_trait]
+pub trait Client: Send + Sync + std::fmt::Debug {
+    /// The models that the server offers, with as much about each as one request tells.
+    async fn models(&self) -> Result<Vec<ModelInfo>>;
+
+    /// What the server says about one model. A server without such a call gives what
+    /// [`models`](Self::models) said.
+    async fn model(&self, name: &str) -> Result<ModelInfo>;
+
+    /// Sends a request. Resolves when the server has accepted it (which may take minutes while it
+    /// loads a model); the stream yields what arrived, batch by batch, and ends after
+    /// [`Delta::Finish`]. A stream that ends without one was cut, and yields [`Kind::Cut`].
+    ///
+    /// [`Kind::Cut`]: crate::error::Kind::Cut
+    async fn chat(&self, request: Request) -> Result<Reply>;
+}
+
+/// What a model says, in batches: everything that one read of the network brought.
+pub type Reply = BoxStream<'static, Result<Vec<Delta>>>;
+
+/// How long to wait for a server. There is none for a whole reply, nor for its first chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// For connecting.
+    pub connect: Duration,
+    /// For silence in mid-stream.
+    pub silence: Duration,
+    /// For questions with short answers (models, versions).
+    pub question: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            silence: Duration::from_secs(120),
+            question: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Makes the client of a connection whose kind is known.
+///
+/// # Errors
+/// `InvalidUrl` where the connection's address cannot be read.
+pub fn connect(
+    connection: &Connection,
+    kind: ConnectionKind,
+    key: Option<Key>,
+    timeouts: Timeouts,
+) -> Result<Arc<dyn Client>> {
+    Ok(match kind {
+        ConnectionKind::Ollama => Arc::new(ollama::Ollama::new(connection, key, timeouts)?),
+        ConnectionKind::OpenAi => Arc::new(openai::OpenAi::new(connection, key, timeouts)?),
+    })
+}

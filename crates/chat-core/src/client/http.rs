@@ -1,0 +1,1 @@
+//! What both protocols need of HTTP.

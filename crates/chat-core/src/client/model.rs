@@ -1,0 +1,41 @@
+//! What is known about a model.
+
+use serde::{Deserialize, Serialize};
+
+/// A model as its server describes it. What a server does not say is unset.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// Its name, as requests must give it.
+    pub name: String,
+    /// Its size on disk, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// How many parameters it has, in the server's words (`8.0B`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<String>,
+    /// Its quantisation (`Q4_K_M`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantization: Option<String>,
+    /// The longest window it was made for, in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_length: Option<u32>,
+    /// What it can do.
+    pub capabilities: Capabilities,
+}
+
+/// What a model can do: yes, no, or not said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// Holding a conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat: Option<bool>,
+    /// Calling tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<bool>,
+    /// Looking at images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vision: Option<bool>,
+    /// Thinking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<bool>,
+}

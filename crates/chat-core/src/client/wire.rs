@@ -1,0 +1,89 @@
+//! A request and a reply as every protocol has them.
+
+use std::sync::Arc;
+
+use crate::message::{Message, Options, Thinking, ToolSpec, Usage};
+
+/// What is sent to a model.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The model's name on the server.
+    pub model: String,
+    /// The conversation, oldest first. `ui` messages must not be among them.
+    pub messages: Vec<Arc<Message>>,
+    /// Tools that the model may call.
+    pub tools: Vec<ToolSpec>,
+    /// Whether it must.
+    pub tool_choice: ToolChoice,
+    /// How much it is to think.
+    pub thinking: Thinking,
+    /// Sampling and window.
+    pub options: Options,
+    /// Whether the reply comes in pieces; otherwise in one batch.
+    pub stream: bool,
+}
+
+impl Request {
+    /// A streaming request without tools and options.
+    pub fn new(model: impl Into<String>, messages: Vec<Arc<Message>>) -> Self {
+        Self {
+            model: model.into(),
+            messages,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            thinking: Thinking::Habit,
+            options: Options::default(),
+            stream: true,
+        }
+    }
+}
+
+/// Whether a model must call a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// It decides.
+    #[default]
+    Auto,
+    /// It must not.
+    None,
+    /// It must.
+    Required,
+}
+
+/// A piece of a reply.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Delta {
+    /// More text.
+    Text(String),
+    /// More thinking.
+    Thinking(String),
+    /// A piece of a tool call: pieces of one call carry one index. The first brings the name;
+    /// `arguments` is a fragment of JSON text.
+    ToolCall {
+        /// Which call of this reply, from 0.
+        index: usize,
+        /// The call's id, in the piece that brings it.
+        id: Option<String>,
+        /// The tool's name, in the piece that brings it.
+        name: Option<String>,
+        /// More of the arguments' JSON text.
+        arguments: String,
+    },
+    /// What it cost; may come after the text.
+    Usage(Usage),
+    /// The reply is complete: always last.
+    Finish(Finish),
+}
+
+/// Why a model stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// It was done.
+    Stop,
+    /// It met a limit of length.
+    Length,
+    /// It waits for its tool calls' results.
+    ToolCalls,
+    /// Something else, in the server's words (`content_filter`, say).
+    Other(String),
+}

@@ -1,0 +1,268 @@
+//! What can go wrong, as kinds. The wording for people is made by the front ends.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The engine's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Something that went wrong: a kind to decide by, and details to show folded.
+///
+/// Stored with a failed message, so that a chat opened later still says what happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{kind:?}{}", .detail.as_deref().map(|d| format!(": {d}")).unwrap_or_default())]
+pub struct Error {
+    /// What happened.
+    pub kind: Kind,
+    /// The server's or the system's own words, shortened; never a key, never the person's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The name of the connection it happened on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<String>,
+}
+
+/// The longest detail kept, in bytes: a server's error page is no use to anybody.
+const DETAIL_LIMIT: usize = 2_000;
+
+impl Error {
+    /// An error of this kind without details.
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, detail: None, connection: None }
+    }
+
+    /// Adds the server's or system's words, cut at 2,000 bytes.
+    #[must_use]
+    pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        let mut detail = detail.into();
+        if detail.len() > DETAIL_LIMIT {
+            detail.truncate(detail.floor_char_boundary(DETAIL_LIMIT));
+            detail.push('…');
+        }
+        self.detail = Some(detail);
+        self
+    }
+
+    /// Names the connection it happened on.
+    #[must_use]
+    pub fn on(mut self, connection: impl Into<String>) -> Self {
+        self.connection = Some(connection.into());
+        self
+    }
+}
+
+impl From<Kind> for Error {
+    fn from(kind: Kind) -> Self {
+        Self::new(kind)
+    }
+}
+
+/// The kinds of errors. A closed list: front ends have a sentence for each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Kind {
+    /// Nothing answers at the address: refused, no route, unknown name.
+    Unreachable,
+    /// Connecting took longer than the connect time-out.
+    ConnectTimeout,
+    /// The TLS handshake failed (a certificate, or plain HTTP on a TLS port).
+    Tls,
+    /// Something answers, but it is no model server of this kind.
+    WrongUrl,
+    /// The address itself cannot be read as a URL of http or https.
+    InvalidUrl,
+    /// 401: the key is missing or wrong.
+    Unauthorized {
+        /// Where one can sign in, when the server says so.
+        #[serde(default)]
+        signin_url: Option<String>,
+    },
+    /// 403: the key is known and not allowed to do this.
+    Forbidden,
+    /// 404 for a model: the server does not have it.
+    ModelNotFound {
+        /// The model asked for.
+        model: String,
+    },
+    /// The model's window is smaller than what was to be sent.
+    InputTooLong {
+        /// The window that the request asked for, in tokens, where it is known.
+        #[serde(default)]
+        window: Option<u32>,
+        /// The largest window that the model has, in tokens, where it is known.
+        #[serde(default)]
+        largest: Option<u32>,
+    },
+    /// The model cannot do what was asked of it.
+    Unsupported {
+        /// What it cannot do.
+        feature: Feature,
+    },
+    /// 400 and other refusals without a kind of their own.
+    BadRequest,
+    /// 503: the server has too many requests waiting.
+    Busy,
+    /// 429: too many requests; the server may say when to try again.
+    RateLimited {
+        /// How long to wait, when the server says so.
+        #[serde(default)]
+        retry_after: Option<Duration>,
+    },
+    /// 402 or the like: the account has no credit left.
+    NoCredit,
+    /// 500, 502 and other failures inside the server, also in mid-stream.
+    ServerFailed,
+    /// The server's answer is not what the protocol says (invalid JSON or UTF-8).
+    InvalidResponse,
+    /// One line or event of the answer is longer than the cap of 8 MiB.
+    LineTooLong,
+    /// The stream ended before the reply did.
+    Cut,
+    /// The server said nothing in mid-stream for longer than the silence time-out.
+    Stalled,
+    /// The reply ended and held nothing.
+    EmptyReply,
+
+    /// The disk has no room left.
+    DiskFull,
+    /// The folder or database cannot be written to.
+    ReadOnly {
+        /// What cannot be written to.
+        path: PathBuf,
+    },
+    /// The database was damaged; it is kept under another name and a new one was begun.
+    DatabaseDamaged {
+        /// Where the damaged file lies now.
+        kept_as: PathBuf,
+    },
+    /// The database was written by a newer version of the program; it is untouched.
+    DatabaseNewer {
+        /// The version that it says.
+        version: u32,
+    },
+    /// The store failed in another way.
+    Storage,
+    /// The configuration file cannot be read; it is kept and never overwritten.
+    ConfigInvalid {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The configuration cannot be written because the file on disk cannot be read.
+    ConfigLocked {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// There is no such session.
+    SessionNotFound {
+        /// The id asked for.
+        fid: String,
+    },
+    /// Another program is writing this session now.
+    SessionInUse,
+    /// The session's agent is not registered.
+    AgentMissing {
+        /// Its name.
+        name: String,
+    },
+    /// The session's connection is not configured.
+    ConnectionMissing {
+        /// Its name.
+        name: String,
+    },
+    /// No model was chosen, and there is none to choose.
+    NoModel,
+    /// There was nothing to send.
+    NothingToSend,
+    /// A connection of this name exists already.
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// The key cannot be had from where the settings say (keyring, environment, command).
+    KeyUnavailable,
+    /// The tool rounds of one request reached their limit.
+    RoundLimit {
+        /// How many rounds were run.
+        rounds: u32,
+    },
+    /// A bug in the engine: a task of its own ended unexpectedly.
+    Internal,
+}
+
+/// What a model may be unable to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// Holding a conversation at all (an embedding model, say).
+    Chat,
+    /// Calling tools.
+    Tools,
+    /// Thinking before it answers.
+    Thinking,
+    /// Looking at images.
+    Images,
+}
+
+impl Kind {
+    /// A short stable name, for `--json` and logs: `model_not_found`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::ConnectTimeout => "connect_timeout",
+            Self::Tls => "tls",
+            Self::WrongUrl => "wrong_url",
+            Self::InvalidUrl => "invalid_url",
+            Self::Unauthorized { .. } => "unauthorized",
+            Self::Forbidden => "forbidden",
+            Self::ModelNotFound { .. } => "model_not_found",
+            Self::InputTooLong { .. } => "input_too_long",
+            Self::Unsupported { .. } => "unsupported",
+            Self::BadRequest => "bad_request",
+            Self::Busy => "busy",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::NoCredit => "no_credit",
+            Self::ServerFailed => "server_failed",
+            Self::InvalidResponse => "invalid_response",
+            Self::LineTooLong => "line_too_long",
+            Self::Cut => "cut",
+            Self::Stalled => "stalled",
+            Self::EmptyReply => "empty_reply",
+            Self::DiskFull => "disk_full",
+            Self::ReadOnly { .. } => "read_only",
+            Self::DatabaseDamaged { .. } => "database_damaged",
+            Self::DatabaseNewer { .. } => "database_newer",
+            Self::Storage => "storage",
+            Self::ConfigInvalid { .. } => "config_invalid",
+            Self::ConfigLocked { .. } => "config_locked",
+            Self::SessionNotFound { .. } => "session_not_found",
+            Self::SessionInUse => "session_in_use",
+            Self::AgentMissing { .. } => "agent_missing",
+            Self::ConnectionMissing { .. } => "connection_missing",
+            Self::NoModel => "no_model",
+            Self::NothingToSend => "nothing_to_send",
+            Self::NameTaken { .. } => "name_taken",
+            Self::KeyUnavailable => "key_unavailable",
+            Self::RoundLimit { .. } => "round_limit",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// Whether the same request may well succeed when it is simply sent again.
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable
+                | Self::ConnectTimeout
+                | Self::Busy
+                | Self::RateLimited { .. }
+                | Self::ServerFailed
+                | Self::InvalidResponse
+                | Self::Cut
+                | Self::Stalled
+                | Self::EmptyReply
+        )
+    }
+}

@@ -1,0 +1,281 @@
+//! The events and the plain data in them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::client::ModelInfo;
+use crate::error::Error;
+use crate::message::{
+    Content, Fid, Message, MessageId, ModelRef, Options, Thinking, ToolCallId, Usage,
+};
+use crate::settings::Connection;
+
+/// Something that happened. Events about messages of a session reach only subscriptions that
+/// watch it ([`Manager::open`](crate::manager::Manager::open)); all others reach every one.
+///
+/// A subscriber that takes them late gets fewer: each is told in its latest state, and text in
+/// larger pieces, always the whole of it.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A session was stored for the first time, or restored.
+    SessionAdded(SessionPlaceholder),
+    /// A session's title, agent, model, status or unread mark changed.
+    SessionChanged(SessionPlaceholder),
+    /// A session was deleted.
+    SessionRemoved {
+        /// Which.
+        fid: Fid,
+    },
+    /// A message begins (replies) or is there whole (all others). What is in its parts already is
+    /// not told again as text.
+    MessageAdded {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// The message.
+        message: Arc<Message>,
+    },
+    /// A reply grew.
+    TextAdded {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// The message.
+        message: MessageId,
+        /// Which of its parts; one more than there were begins a part.
+        part: usize,
+        /// What the part is.
+        kind: TextKind,
+        /// The bytes of the part that this is.
+        range: Range<usize>,
+        /// The text.
+        text: String,
+    },
+    /// A message ended, or its counts or parts other than text changed. Its texts are those that
+    /// were told.
+    MessageChanged {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// The message as it is now.
+        message: Arc<Message>,
+    },
+    /// Another branch of the session is shown, or another process wrote it: open it again.
+    SessionReset {
+        /// The session.
+        fid: Fid,
+    },
+    /// A tool call began or ended.
+    ToolCallChanged {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// The assistant's message that holds the call.
+        message: MessageId,
+        /// The call.
+        call: ToolCallId,
+        /// Whether it is still running.
+        running: bool,
+    },
+    /// What waits to be sent changed.
+    QueueChanged {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// What waits, in order.
+        queue: Vec<Queued>,
+    },
+    /// What a request does while no text comes changed.
+    StageChanged {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// What it does.
+        stage: Stage,
+    },
+    /// A request ended: all its messages are stored.
+    RequestFinished {
+        /// The session.
+        fid: Fid,
+        /// Why.
+        reason: StopReason,
+        /// What it cost, over all its rounds.
+        usage: Usage,
+        /// What went wrong, where something did.
+        error: Option<Error>,
+    },
+    /// The list of models changed.
+    ModelsChanged,
+    /// A connection was added, changed, removed, or found to be well or ill.
+    ConnectionsChanged,
+    /// The list of agents changed.
+    AgentsChanged,
+    /// The settings changed, here or in another process.
+    SettingsChanged,
+    /// Something that the person should know and that belongs to no request.
+    Notice(Failure),
+}
+
+/// What an [`Event::Notice`] is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What happened.
+    pub error: Error,
+    /// The session that it happened to, where it happened to one.
+    pub session: Option<Fid>,
+}
+
+/// Which kind of text grew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextKind {
+    /// The answer.
+    Text,
+    /// What the model thinks.
+    Thinking,
+}
+
+/// Why a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The model was done.
+    Complete,
+    /// The person stopped it.
+    Stopped,
+    /// It failed before or after it said something.
+    Error,
+    /// The round limit, or the model's limit of length.
+    Limit,
+    /// The stream was cut.
+    Interrupted,
+}
+
+/// What a request does while no text comes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// No request is at work.
+    #[default]
+    Idle,
+    /// The server has not answered: it may load the model or have others before us.
+    Waiting {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// The server asked us to wait.
+    RateLimited {
+        /// Until when.
+        until: Timestamp,
+    },
+    /// Text comes.
+    Streaming,
+    /// Tools run.
+    RunningTools,
+}
+
+/// A message that waits until its session is free.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queued {
+    /// Its id, to take it back by.
+    pub id: MessageId,
+    /// What the person said.
+    pub content: Content,
+}
+
+/// What a session does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// A request is at work.
+    Busy,
+    /// A question waits for the person.
+    NeedsInput,
+}
+
+/// A row of the history list: a session that may not be loaded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionPlaceholder {
+    /// Its id.
+    pub fid: Fid,
+    /// Its title.
+    pub title: String,
+    /// Its agent's name.
+    pub agent: String,
+    /// Its model.
+    pub model: Option<ModelRef>,
+    /// How much it thinks.
+    pub thinking: Thinking,
+    /// Its options.
+    pub options: Options,
+    /// What it does.
+    pub status: Status,
+    /// Whether a reply came that nobody has looked at.
+    pub unread: bool,
+    /// Whether the last reply failed or was interrupted.
+    pub failed: bool,
+    /// When it began.
+    pub created: Timestamp,
+    /// When it last had a message.
+    pub updated: Timestamp,
+    /// Whether another program is writing it: it can be read, not continued.
+    pub in_use: bool,
+}
+
+/// A session as it is opened: the end of its shown branch, and its place in the events.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The session.
+    pub session: SessionPlaceholder,
+    /// The last messages of the shown branch, oldest first, the one being written included.
+    pub messages: Vec<Arc<Message>>,
+    /// Whether there are earlier ones ([`Manager::earlier`](crate::manager::Manager::earlier)).
+    pub more: bool,
+    /// What waits to be sent.
+    pub queue: Vec<Queued>,
+    /// What the request at work does.
+    pub stage: Stage,
+    /// The sequence number of the last event that this holds.
+    pub seq: u64,
+}
+
+/// A model that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelEntry {
+    /// Its name.
+    pub model: ModelRef,
+    /// What its server says about it.
+    pub info: ModelInfo,
+}
+
+/// A connection and how it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionState {
+    /// The connection.
+    pub connection: Connection,
+    /// Whether it was found on this machine rather than configured.
+    pub found: bool,
+    /// How it is.
+    pub health: Health,
+}
+
+/// How a connection is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// It is being asked.
+    Checking,
+    /// It answers and has this many models.
+    Ready {
+        /// How many.
+        models: usize,
+    },
+    /// It does not answer as it should.
+    Failed(Error),
+}

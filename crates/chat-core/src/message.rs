@@ -1,0 +1,13 @@
+//! What a conversation consists of: messages, their parts, and the request that makes them.
+
+mod content;
+mod id;
+mod options;
+mod request;
+mod tree;
+
+pub use content::{Ending, Message, Part, Role, ToolCall, ToolResult, ToolSpec, Usage};
+pub use id::{Fid, MessageId, ModelRef, ToolCallId};
+pub use options::{Options, Thinking};
+pub use request::{Attachment, ChatRequest, Content, Context, OpenFile};
+pub use tree::MessageTree;

@@ -1,0 +1,245 @@
+//! A message and its parts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{MessageId, ModelRef, ToolCallId};
+use crate::error::Error;
+
+/// One entry of a transcript. Messages form a tree; see [`MessageTree`](super::MessageTree).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Its id, unique over all sessions.
+    pub id: MessageId,
+    /// The message that it follows; none for the first.
+    pub parent: Option<MessageId>,
+    /// Who speaks.
+    pub role: Role,
+    /// What it consists of, in order.
+    pub parts: Vec<Part>,
+    /// When it began.
+    pub time: Timestamp,
+    /// How it ended; none while it is still being written.
+    pub ended: Option<Ending>,
+    /// What went wrong, where it ended as failed or interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Error>,
+    /// The model that wrote it (assistant messages).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRef>,
+    /// What it cost (assistant messages).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+impl Message {
+    /// A complete message of one text part, made now.
+    pub fn text(role: Role, parent: Option<MessageId>, text: impl Into<String>) -> Self {
+        Self {
+            id: MessageId::new(),
+            parent,
+            role,
+            parts: vec![Part::Text(text.into())],
+            time: Timestamp::now(),
+            ended: Some(Ending::Complete),
+            error: None,
+            model: None,
+            usage: None,
+        }
+    }
+
+    /// An assistant's message that is about to be written.
+    pub fn reply(parent: Option<MessageId>, model: ModelRef) -> Self {
+        Self {
+            parts: Vec::new(),
+            ended: None,
+            model: Some(model),
+            ..Self::text(Role::Assistant, parent, "")
+        }
+    }
+
+    /// All text parts, joined: what is shown as the message and copied from it.
+    pub fn plain_text(&self) -> String {
+        let mut out = String::new();
+        for part in &self.parts {
+            if let Part::Text(text) = part {
+                out.push_str(text);
+            }
+        }
+        out
+    }
+
+    /// The tool calls among its parts, in order.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::ToolCall(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Whether it holds nothing that a person or a model could read.
+    pub fn is_empty(&self) -> bool {
+        self.parts.iter().all(|part| match part {
+            Part::Text(text) | Part::Thinking { text, .. } => text.is_empty(),
+            _ => false,
+        })
+    }
+}
+
+/// Who speaks in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Instructions of the agent.
+    System,
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool's answer to the model.
+    Tool,
+    /// The program itself, to the person; never reaches a model.
+    Ui,
+}
+
+/// A piece of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "type", content = "value")]
+pub enum Part {
+    /// Text of the speaker; the model's is Markdown.
+    Text(String),
+    /// What the model thought before it spoke.
+    Thinking {
+        /// The thoughts.
+        text: String,
+        /// How long it thought, once that is over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        took: Option<Duration>,
+    },
+    /// A picture that goes with the message.
+    Image {
+        /// Its MIME type.
+        mime: String,
+        /// Its bytes; stored beside the database by their hash.
+        #[serde(with = "as_base64")]
+        data: Arc<[u8]>,
+    },
+    /// A text file that goes with the message.
+    File {
+        /// The file's name, for people and for the model.
+        name: String,
+        /// Its content.
+        text: String,
+    },
+    /// What the agent added for the model (open files, mentions); stored so that history goes out
+    /// the same byte for byte, not shown as the person's words.
+    Context {
+        /// The text as the model gets it.
+        text: String,
+    },
+    /// The model asks for a tool.
+    ToolCall(ToolCall),
+    /// A tool's answer.
+    ToolResult(ToolResult),
+}
+
+mod as_base64 {
+    //! Bytes as base64 text in JSON.
+    use std::sync::Arc;
+
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(data: &Arc<[u8]>, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&STANDARD.encode(data))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Arc<[u8]>, D::Error> {
+        let text = String::deserialize(d)?;
+        STANDARD.decode(text).map(Into::into).map_err(serde::de::Error::custom)
+    }
+}
+
+/// How a message ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The speaker was done.
+    Complete,
+    /// The model met a limit of length and stopped in the middle.
+    Length,
+    /// The person stopped it.
+    Stopped,
+    /// The program or the stream ended before it did.
+    Interrupted,
+    /// An error ended it.
+    Failed,
+}
+
+/// What a reply cost, as far as the server says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens of the prompt, also those taken from a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_tokens: Option<u64>,
+    /// Tokens of the prompt that came from a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Tokens written, thinking included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_tokens: Option<u64>,
+    /// Time to load the model, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_ms: Option<u64>,
+    /// Time to read the prompt, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_ms: Option<u64>,
+    /// Time to write the reply, in milliseconds, as the server measured it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_ms: Option<u64>,
+    /// From sending the request to its end, in milliseconds, as we measured it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_ms: Option<u64>,
+}
+
+/// A model's wish to have a tool run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// Its id; the result carries the same.
+    pub id: ToolCallId,
+    /// The tool's name, as the model wrote it.
+    pub name: String,
+    /// The arguments: an object, or the raw text where it was no JSON.
+    pub arguments: Value,
+}
+
+/// A tool's answer to a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The call that it answers.
+    pub call: ToolCallId,
+    /// The tool's name.
+    pub name: String,
+    /// The answer, or what went wrong, as the model gets it.
+    pub text: String,
+    /// Whether the call failed or could not be made.
+    #[serde(default)]
+    pub failed: bool,
+}
+
+/// A tool as it is told to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON schema of its arguments.
+    pub parameters: Value,
+}

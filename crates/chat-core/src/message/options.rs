@@ -1,0 +1,60 @@
+//! What a person may set about how a model answers.
+
+use serde::{Deserialize, Serialize};
+
+/// Options of a model. Unset ones are left to the server, but for the context window on Ollama,
+/// which is always sent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// Sampling temperature, 0 to 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Nucleus sampling, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// Seed of the sampler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The most tokens a reply may have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Context window, in tokens (Ollama's `num_ctx`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u32>,
+}
+
+impl Options {
+    /// These options, with those of `other` wherever these leave one unset.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        Self {
+            temperature: self.temperature.or(other.temperature),
+            top_p: self.top_p.or(other.top_p),
+            seed: self.seed.or(other.seed),
+            max_tokens: self.max_tokens.or(other.max_tokens),
+            context_window: self.context_window.or(other.context_window),
+        }
+    }
+}
+
+/// How much a model is to think before it answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    /// The model's own habit: nothing is said about it on the wire.
+    #[default]
+    Habit,
+    /// Not at all.
+    Off,
+    /// On, without a level.
+    On,
+    /// A little.
+    Low,
+    /// Somewhat.
+    Medium,
+    /// A lot.
+    High,
+    /// As much as it can.
+    Max,
+}

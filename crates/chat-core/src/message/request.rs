@@ -1,0 +1,85 @@
+//! What a front end sends to the Manager.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Fid, ModelRef, Options, Thinking};
+
+/// A person's wish for an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChatRequest {
+    /// The session; none begins a new one. An unknown one is an error.
+    pub session: Option<Fid>,
+    /// The model; none means the session's, or the default for a new one.
+    pub model: Option<ModelRef>,
+    /// The agent; none means the session's, or the default for a new one.
+    pub agent: Option<String>,
+    /// What the person says.
+    pub content: Content,
+    /// How much to think; none means the session's.
+    pub thinking: Option<Thinking>,
+    /// Options; unset ones mean the session's.
+    pub options: Options,
+    /// What the person has before them.
+    pub context: Context,
+}
+
+/// What a person says: text and what goes with it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Content {
+    /// The text, as typed.
+    pub text: String,
+    /// Files and pictures.
+    pub attachments: Vec<Attachment>,
+}
+
+impl Content {
+    /// Text alone.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Whether there is nothing to send: no attachments and only white space.
+    pub fn is_empty(&self) -> bool {
+        self.attachments.is_empty() && self.text.trim().is_empty()
+    }
+}
+
+/// Something that goes with a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Attachment {
+    /// A picture.
+    Image {
+        /// Its MIME type.
+        mime: String,
+        /// Its bytes.
+        data: Arc<[u8]>,
+    },
+    /// A text file.
+    File {
+        /// Its name.
+        name: String,
+        /// Its content.
+        text: String,
+    },
+}
+
+/// A plain snapshot of what the person has before them, taken at the moment of sending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Files open in the editor, the active one first.
+    pub open_files: Vec<OpenFile>,
+}
+
+/// A file that the person has open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The selected text, where something is selected.
+    pub selection: Option<String>,
+    /// The cursor's line, from 1.
+    pub line: Option<u32>,
+}

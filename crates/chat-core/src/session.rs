@@ -1,0 +1,5 @@
+//! One conversation, the only owner of its transcript.
+
+mod empty;
+
+pub use empty::EmptySession;

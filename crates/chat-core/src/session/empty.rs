@@ -1,0 +1,31 @@
+//! A new chat: choices that are not stored before its first message.
+
+use crate::message::{ChatRequest, Content, Context, ModelRef, Options, Thinking};
+
+/// A new chat. It is stored, and gets its fid, with its first message.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EmptySession {
+    /// The agent's name.
+    pub agent: String,
+    /// The model, where there is one.
+    pub model: Option<ModelRef>,
+    /// How much to think.
+    pub thinking: Thinking,
+    /// Options.
+    pub options: Options,
+}
+
+impl EmptySession {
+    /// The request that makes a session of it.
+    pub fn request(&self, content: Content, context: Context) -> ChatRequest {
+        ChatRequest {
+            session: None,
+            model: self.model.clone(),
+            agent: Some(self.agent.clone()),
+            content,
+            thinking: Some(self.thinking),
+            options: self.options.clone(),
+            context,
+        }
+    }
+}

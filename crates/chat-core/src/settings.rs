@@ -1,0 +1,13 @@
+//! What the person has set: connections, models, and how the programs behave.
+
+mod connection;
+mod file;
+mod folders;
+mod keys;
+mod values;
+
+pub use connection::{Connection, ConnectionKind, KeySource};
+pub use file::SettingsFile;
+pub use folders::Folders;
+pub use keys::{Kept, Key, KeyStore};
+pub use values::{ChatSettings, ModelUsage, Settings, UiSettings};

@@ -1,0 +1,27 @@
+//! Where everything is kept.
+
+use std::path::PathBuf;
+
+/// The folders of one person's Natter, made when first written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folders {
+    /// `$XDG_CONFIG_HOME/natter`.
+    pub config: PathBuf,
+    /// `$XDG_DATA_HOME/natter`.
+    pub data: PathBuf,
+    /// `$XDG_STATE_HOME/natter`.
+    pub state: PathBuf,
+}
+
+impl Folders {
+    /// The folders as the environment says. None where there is no home.
+    pub fn from_env() -> Option<Self> {
+        todo!()
+    }
+
+    /// All of them below one folder, for tests.
+    pub fn below(root: impl Into<PathBuf>) -> Self {
+        let root = root.into();
+        Self { config: root.join("config"), data: root.join("data"), state: root.join("state") }
+    }
+}

@@ -1,0 +1,73 @@
+//! The settings as data, with their defaults.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Connection;
+use crate::message::{ModelRef, Options, Thinking};
+
+/// Everything that `config.toml` holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// How conversations work.
+    pub chat: ChatSettings,
+    /// How the window behaves.
+    pub ui: UiSettings,
+    /// The configured servers, in the person's order.
+    pub connections: Vec<Connection>,
+    /// What was set for single models, by `connection/model`.
+    pub models: BTreeMap<String, ModelUsage>,
+}
+
+/// How conversations work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChatSettings {
+    /// The model of a new chat; none means the last one used, or the first there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRef>,
+    /// The agent of a new chat.
+    pub agent: String,
+    /// Whether a better title is asked of the model after the first reply.
+    pub better_titles: bool,
+    /// Whether servers on their usual ports of this machine are looked for at start.
+    pub find_local_servers: bool,
+}
+
+impl Default for ChatSettings {
+    fn default() -> Self {
+        Self {
+            model: None,
+            agent: "just-ask".to_owned(),
+            better_titles: true,
+            find_local_servers: true,
+        }
+    }
+}
+
+/// How the window behaves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UiSettings {
+    /// Enter sends and Shift+Enter breaks the line; otherwise the other way round.
+    pub enter_sends: bool,
+}
+
+impl Default for UiSettings {
+    fn default() -> Self {
+        Self { enter_sends: true }
+    }
+}
+
+/// A model on a connection together with its options.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelUsage {
+    /// How much it is to think.
+    pub thinking: Thinking,
+    /// Its options.
+    #[serde(flatten)]
+    pub options: Options,
+}

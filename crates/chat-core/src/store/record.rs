@@ -1,0 +1,125 @@
+//! What goes into the store and comes out of it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::message::{Fid, Message, MessageId, ModelRef, Options, Thinking};
+
+/// A stored session without its messages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionRecord {
+    /// Its id.
+    pub fid: Fid,
+    /// Its title.
+    pub title: String,
+    /// Whether the person chose the title, so that no better one is asked for.
+    pub titled_by_person: bool,
+    /// Its agent's name.
+    pub agent: String,
+    /// Its model, where one was chosen.
+    pub model: Option<ModelRef>,
+    /// How much to think.
+    pub thinking: Thinking,
+    /// Its options.
+    pub options: Options,
+    /// The last message of the shown branch.
+    pub head: Option<MessageId>,
+    /// Whether a reply came that nobody has looked at.
+    pub unread: bool,
+    /// When it began.
+    pub created: Timestamp,
+    /// When it last had a message.
+    pub updated: Timestamp,
+    /// Whether another living process is writing it now.
+    pub in_use: bool,
+}
+
+/// A session to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewSession {
+    /// Its title.
+    pub title: String,
+    /// Its agent's name.
+    pub agent: String,
+    /// Its model.
+    pub model: Option<ModelRef>,
+    /// How much to think.
+    pub thinking: Thinking,
+    /// Its options.
+    pub options: Options,
+}
+
+/// A change of what is stored about a session; unset fields stay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionPatch {
+    /// A title, and whether the person chose it. One made by the program never replaces one that
+    /// the person chose.
+    pub title: Option<(String, bool)>,
+    /// An agent's name.
+    pub agent: Option<String>,
+    /// A model.
+    pub model: Option<ModelRef>,
+    /// How much to think.
+    pub thinking: Option<Thinking>,
+    /// Options.
+    pub options: Option<Options>,
+    /// A head.
+    pub head: Option<MessageId>,
+    /// Whether there is something unread.
+    pub unread: Option<bool>,
+}
+
+/// A part of a session's shown branch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// Messages in order, oldest first.
+    pub messages: Vec<Arc<Message>>,
+    /// Whether there are earlier ones.
+    pub more: bool,
+}
+
+/// A piece of a reply being written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The reply.
+    pub message: MessageId,
+    /// Which of its parts, from 0.
+    pub part: usize,
+    /// What the part is.
+    pub kind: SegmentKind,
+    /// What arrived: text, or for a tool call its JSON whole.
+    pub text: String,
+}
+
+/// What a journaled part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentKind {
+    /// Text; segments of one part are joined.
+    Text,
+    /// Thinking; segments of one part are joined.
+    Thinking,
+    /// A whole tool call, as JSON.
+    ToolCall,
+}
+
+/// A session that a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The session.
+    pub session: SessionRecord,
+    /// Where the text stands, with a little around it; none where only the title has it.
+    pub excerpt: Option<String>,
+}
+
+/// What other processes changed. Dropping it ends the watch.
+#[derive(Debug)]
+pub struct Changes {}
+
+impl Changes {
+    /// Waits until another process has committed something. Several commits may be told as one.
+    /// Never resolves while nothing changes; wakes nobody meanwhile.
+    pub async fn next(&mut self) {
+        todo!()
+    }
+}

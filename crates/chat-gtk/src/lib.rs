@@ -1,1 +1,3 @@
-//! gtk
+//! Natter's relm4 front end.
+
+pub mod accessible;

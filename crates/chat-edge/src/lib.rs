@@ -1,1 +1,9 @@
 //! The edge towards people that the window and the terminal share: sentences, logs, diagnostics.
+//!
+//! The engine speaks in kinds; here they become translated sentences, and the advice what a person
+//! can do. Neither program has its own words for what both say.
+
+pub mod diagnostics;
+pub mod i18n;
+pub mod log;
+pub mod words;

@@ -1,0 +1,23 @@
+//! Words for what the engine tells: errors, stages, endings, levels, agents.
+//!
+//! Every message is a plain literal on one line, so that `xgettext`, which reads Rust as C, finds
+//! it; for the same reason no apostrophe stands alone in these files, neither lifetimes nor
+//! characters.
+
+mod advice;
+mod fault;
+mod fill;
+mod level;
+mod state;
+
+pub use advice::{Action, Advice, advice};
+pub use fault::sentence;
+pub use fill::fill;
+pub use level::{thinking_from_name, thinking_levels, thinking_name};
+pub use state::{
+    agent_description, agent_title, ending, health, kept, notice, role, seconds, stage,
+    stop_reason, thinking,
+};
+
+#[cfg(test)]
+mod tests;

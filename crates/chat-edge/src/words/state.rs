@@ -1,0 +1,145 @@
+//! Words for states: what a request does, how a message ended, levels of thinking, agents.
+
+use std::time::Duration;
+
+use chat_core::event::{Failure, Health, Stage, StopReason};
+use chat_core::manager::AgentInfo;
+use chat_core::message::{Ending, Role, Thinking};
+use chat_core::settings::Kept;
+use gettextrs::{gettext, ngettext};
+use jiff::Timestamp;
+
+use super::{fill, sentence};
+
+/// A time as whole seconds or minutes, at least one second.
+pub fn seconds(time: Duration) -> String {
+    let whole = time.as_millis().div_ceil(1000).clamp(1, u128::from(u32::MAX)) as u32;
+    if whole < 120 {
+        let text = ngettext("{n} second", "{n} seconds", whole);
+        return fill(&text, &[("n", &whole.to_string())]);
+    }
+    let minutes = whole.div_ceil(60);
+    let text = ngettext("{n} minute", "{n} minutes", minutes);
+    fill(&text, &[("n", &minutes.to_string())])
+}
+
+/// What a request does while no text comes; nothing where there is nothing to say.
+pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
+    /// From then on a silent server is most likely loading the model or has others before us.
+    const LONG: Duration = Duration::from_secs(5);
+    match stage {
+        Stage::Idle | Stage::Streaming => None,
+        Stage::Waiting { since } => {
+            let waited = now.duration_since(*since).unsigned_abs();
+            if waited < LONG {
+                return Some(gettext("Waiting for the model"));
+            }
+            let text = gettext(
+                "Waiting for the model for {time}. It may be loading, or others are before you.",
+            );
+            Some(fill(&text, &[("time", &seconds(waited))]))
+        }
+        Stage::RateLimited { until } => {
+            let left = until.duration_since(now).max(jiff::SignedDuration::ZERO).unsigned_abs();
+            let text = gettext("The server had too many requests. Trying again in {time}.");
+            Some(fill(&text, &[("time", &seconds(left))]))
+        }
+        Stage::RunningTools => Some(gettext("Running tools")),
+    }
+}
+
+/// How a message ended, where that is worth a word.
+pub fn ending(ending: Ending) -> Option<String> {
+    match ending {
+        Ending::Complete => None,
+        Ending::Length => Some(gettext("The reply met its limit of length.")),
+        Ending::Stopped => Some(gettext("You stopped this reply.")),
+        Ending::Interrupted => Some(gettext("This reply was interrupted.")),
+        Ending::Failed => Some(gettext("This reply failed.")),
+    }
+}
+
+/// Why a request ended, where that is worth a word.
+pub fn stop_reason(reason: StopReason) -> Option<String> {
+    match reason {
+        StopReason::Complete => None,
+        StopReason::Stopped => Some(gettext("Stopped.")),
+        StopReason::Error => Some(gettext("The request failed.")),
+        StopReason::Limit => Some(gettext("The reply met its limit.")),
+        StopReason::Interrupted => Some(gettext("The reply was interrupted.")),
+    }
+}
+
+/// A level of thinking, for people.
+pub fn thinking(level: Thinking) -> String {
+    match level {
+        Thinking::Habit => gettext("As the model does"),
+        Thinking::Off => gettext("No thinking"),
+        Thinking::On => gettext("Thinking"),
+        Thinking::Low => gettext("A little thinking"),
+        Thinking::Medium => gettext("Some thinking"),
+        Thinking::High => gettext("Much thinking"),
+        Thinking::Max => gettext("Most thinking"),
+    }
+}
+
+/// What an agent is called. Those that people made keep the title that they gave.
+pub fn agent_title(agent: &AgentInfo) -> String {
+    match agent.name.as_str() {
+        "just-ask" => gettext("Just Ask"),
+        _ => agent.title.clone(),
+    }
+}
+
+/// What an agent does, in a line.
+pub fn agent_description(agent: &AgentInfo) -> String {
+    match agent.name.as_str() {
+        "just-ask" => gettext("Answers without tools"),
+        _ => agent.description.clone(),
+    }
+}
+
+/// Who speaks in a message.
+pub fn role(role: Role) -> String {
+    match role {
+        Role::System => gettext("Instructions"),
+        Role::User => gettext("You"),
+        Role::Assistant => gettext("Answer"),
+        Role::Tool => gettext("Tool"),
+        Role::Ui => gettext("Note"),
+    }
+}
+
+/// How a connection is.
+pub fn health(health: &Health) -> String {
+    match health {
+        Health::Checking => gettext("Looking for models"),
+        Health::Ready { models } => {
+            let count = u32::try_from(*models).unwrap_or(u32::MAX);
+            let text = ngettext("{n} model", "{n} models", count);
+            fill(&text, &[("n", &count.to_string())])
+        }
+        Health::Failed(error) => sentence(error),
+    }
+}
+
+/// Where a key went.
+pub fn kept(kept: Kept) -> String {
+    match kept {
+        Kept::Keyring => gettext("The key is in your keyring."),
+        Kept::ThisRun => {
+            gettext("There is no keyring here, so the key lasts only until Natter ends.")
+        }
+    }
+}
+
+/// What the person should hear that belongs to no request.
+pub fn notice(failure: &Failure) -> String {
+    match &failure.session {
+        None => sentence(&failure.error),
+        Some(fid) => fill(
+            &gettext("In the chat “{fid}”: {sentence}"),
+            &[("fid", fid.as_str()), ("sentence", &sentence(&failure.error))],
+        ),
+    }
+}

@@ -1,0 +1,154 @@
+//! Every kind of error has a sentence that says something.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chat_core::error::{Error, Feature, Kind};
+
+use super::{advice, sentence};
+
+/// One error of each kind, and of each shape that has words of its own.
+fn all_kinds() -> Vec<Kind> {
+    let path = || PathBuf::from("/home/ada/.config/natter/config.toml");
+    let name = || "code-assistant".to_owned();
+    vec![
+        Kind::Unreachable,
+        Kind::ConnectTimeout,
+        Kind::Tls,
+        Kind::WrongUrl,
+        Kind::InvalidUrl,
+        Kind::Unauthorized { signin_url: None },
+        Kind::Unauthorized { signin_url: Some("https://ollama.com/connect".to_owned()) },
+        Kind::Forbidden,
+        Kind::ModelNotFound { model: "qwen3:8b".to_owned() },
+        Kind::InputTooLong { window: Some(8_192), largest: Some(40_960) },
+        Kind::InputTooLong { window: Some(8_192), largest: None },
+        Kind::InputTooLong { window: Some(40_960), largest: Some(40_960) },
+        Kind::InputTooLong { window: None, largest: Some(4_096) },
+        Kind::InputTooLong { window: None, largest: None },
+        Kind::Unsupported { feature: Feature::Chat },
+        Kind::Unsupported { feature: Feature::Tools },
+        Kind::Unsupported { feature: Feature::Thinking },
+        Kind::Unsupported { feature: Feature::Images },
+        Kind::BadRequest,
+        Kind::Busy,
+        Kind::RateLimited { retry_after: None },
+        Kind::RateLimited { retry_after: Some(Duration::from_secs(1)) },
+        Kind::RateLimited { retry_after: Some(Duration::from_hours(1)) },
+        Kind::NoCredit,
+        Kind::ServerFailed,
+        Kind::InvalidResponse,
+        Kind::LineTooLong,
+        Kind::Cut,
+        Kind::Stalled,
+        Kind::EmptyReply,
+        Kind::DiskFull,
+        Kind::ReadOnly { path: path() },
+        Kind::DatabaseDamaged { kept_as: path() },
+        Kind::DatabaseNewer { version: 7 },
+        Kind::Storage,
+        Kind::ConfigInvalid { path: path() },
+        Kind::ConfigLocked { path: path() },
+        Kind::SessionNotFound { fid: "2026-01-15-14-30-45".to_owned() },
+        Kind::SessionInUse,
+        Kind::AgentMissing { name: name() },
+        Kind::ConnectionMissing { name: name() },
+        Kind::NoModel,
+        Kind::NothingToSend,
+        Kind::NameTaken { name: name() },
+        Kind::KeyUnavailable,
+        Kind::RoundLimit { rounds: 25 },
+        Kind::Internal,
+    ]
+}
+
+/// The number of variants of `Kind`: the match makes a new one fail to build, so that nobody
+/// forgets to add it to [`all_kinds`].
+fn place(kind: &Kind) -> usize {
+    match kind {
+        Kind::Unreachable => 0,
+        Kind::ConnectTimeout => 1,
+        Kind::Tls => 2,
+        Kind::WrongUrl => 3,
+        Kind::InvalidUrl => 4,
+        Kind::Unauthorized { .. } => 5,
+        Kind::Forbidden => 6,
+        Kind::ModelNotFound { .. } => 7,
+        Kind::InputTooLong { .. } => 8,
+        Kind::Unsupported { .. } => 9,
+        Kind::BadRequest => 10,
+        Kind::Busy => 11,
+        Kind::RateLimited { .. } => 12,
+        Kind::NoCredit => 13,
+        Kind::ServerFailed => 14,
+        Kind::InvalidResponse => 15,
+        Kind::LineTooLong => 16,
+        Kind::Cut => 17,
+        Kind::Stalled => 18,
+        Kind::EmptyReply => 19,
+        Kind::DiskFull => 20,
+        Kind::ReadOnly { .. } => 21,
+        Kind::DatabaseDamaged { .. } => 22,
+        Kind::DatabaseNewer { .. } => 23,
+        Kind::Storage => 24,
+        Kind::ConfigInvalid { .. } => 25,
+        Kind::ConfigLocked { .. } => 26,
+        Kind::SessionNotFound { .. } => 27,
+        Kind::SessionInUse => 28,
+        Kind::AgentMissing { .. } => 29,
+        Kind::ConnectionMissing { .. } => 30,
+        Kind::NoModel => 31,
+        Kind::NothingToSend => 32,
+        Kind::NameTaken { .. } => 33,
+        Kind::KeyUnavailable => 34,
+        Kind::RoundLimit { .. } => 35,
+        Kind::Internal => 36,
+    }
+}
+
+const KINDS: usize = 37;
+
+fn errors() -> Vec<Error> {
+    let kinds = all_kinds();
+    let named = kinds.iter().cloned().map(|kind| Error::new(kind).on("Ollama"));
+    named.chain(kinds.iter().cloned().map(Error::new)).collect()
+}
+
+#[test]
+fn the_list_holds_every_kind() {
+    let mut seen = [false; KINDS];
+    for kind in all_kinds() {
+        seen[place(&kind)] = true;
+    }
+    assert!(seen.iter().all(|seen| *seen), "{seen:?}");
+}
+
+#[test]
+fn every_sentence_is_whole() {
+    for error in errors() {
+        let text = sentence(&error);
+        assert!(text.ends_with(".") || text.ends_with("?"), "{error:?}: {text}");
+        assert!(!text.contains("{") && !text.contains("}"), "{error:?}: {text}");
+    }
+}
+
+#[test]
+fn a_name_that_looks_like_a_place_is_left_alone() {
+    let error = Error::new(Kind::ModelNotFound { model: "{connection}".to_owned() }).on("{model}");
+    let text = sentence(&error);
+    assert!(text.starts_with("“{model}” has no model “{connection}”."), "{text}");
+}
+
+#[test]
+fn all_sentences() {
+    let mut lines = String::new();
+    for error in errors() {
+        let text = sentence(&error);
+        let name = error.kind.name();
+        let line = format!("{name}: {text} {:?}\n", advice(&error).actions);
+        if !lines.contains(&line) {
+            lines.push_str(&line);
+        }
+    }
+    insta::assert_snapshot!(lines);
+}

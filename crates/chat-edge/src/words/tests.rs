@@ -127,8 +127,8 @@ fn the_list_holds_every_kind() {
 fn every_sentence_is_whole() {
     for error in errors() {
         let text = sentence(&error);
-        assert!(text.ends_with(".") || text.ends_with("?"), "{error:?}: {text}");
-        assert!(!text.contains("{") && !text.contains("}"), "{error:?}: {text}");
+        assert!(text.ends_with('.') || text.ends_with('?'), "{error:?}: {text}");
+        assert!(!text.contains('{') && !text.contains('}'), "{error:?}: {text}");
     }
 }
 

@@ -1,1 +1,4 @@
-//! testkit
+//! What tests and benchmarks need: scripted model servers, recorded replies, a real small server,
+//! and a driver for real windows. No program that is installed depends on this.
+
+pub mod server;

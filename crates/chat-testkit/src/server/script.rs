@@ -1,0 +1,266 @@
+//! A script: what one answer consists of, piece by piece, and how it ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::Gate;
+
+/// One answer. Pieces go out in order; unless told otherwise it ends as a complete reply does,
+/// with its reason, its usage and the protocol's last word.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    pub(super) status: Option<(u16, String)>,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) steps: Vec<Step>,
+    pub(super) split: Split,
+    pub(super) finish: Option<String>,
+    pub(super) usage: Option<(u64, u64)>,
+    pub(super) reasoning: Option<String>,
+    pub(super) first: Option<Gate>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Text(String),
+    Thinking(String),
+    ToolCall {
+        id: Option<String>,
+        name: String,
+        arguments: Value,
+    },
+    Raw(Bytes),
+    /// So many bytes without a line's end.
+    LongLine(u64),
+    Gate(Gate),
+    Pause(Duration),
+    /// Pieces of text, or of thinking, so many a second, or as fast as they go.
+    Pieces {
+        pieces: Arc<[String]>,
+        per_second: Option<f64>,
+        thinking: bool,
+    },
+    /// The last of its script, as are all below.
+    Error {
+        message: String,
+        code: u16,
+    },
+    Cut,
+    Reset,
+    Stall,
+    /// Ends the body in good order but without the protocol's last words.
+    End,
+}
+
+/// Where the bytes of an answer are torn apart on their way.
+#[derive(Clone, Debug, Default)]
+pub enum Split {
+    /// One chunk for each piece.
+    #[default]
+    Pieces,
+    /// After every byte, inside UTF-8 and JSON too.
+    EveryByte,
+    /// Before these bytes of the body, counted from 0.
+    At(Vec<u64>),
+    /// At random places, the same for the same seed.
+    Random(u64),
+}
+
+impl Script {
+    /// A complete reply without any text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A refusal: a status with a body, sent as JSON where it begins like it.
+    pub fn status(status: u16, body: &str) -> Self {
+        Self { status: Some((status, body.to_owned())), ..Self::default() }
+    }
+
+    /// A body of exactly these bytes under status 200, a recorded one for instance.
+    pub fn raw(bytes: impl Into<Bytes>) -> Self {
+        Self::new().step(Step::Raw(bytes.into())).step(Step::End)
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sends a piece of text.
+    #[must_use]
+    pub fn text(self, text: &str) -> Self {
+        self.step(Step::Text(text.to_owned()))
+    }
+
+    /// Sends pieces of text, one after the other.
+    #[must_use]
+    pub fn texts<T: AsRef<str>>(self, pieces: impl IntoIterator<Item = T>) -> Self {
+        pieces.into_iter().fold(self, |script, piece| script.text(piece.as_ref()))
+    }
+
+    /// Sends a piece of thinking.
+    #[must_use]
+    pub fn thinking(self, text: &str) -> Self {
+        self.step(Step::Thinking(text.to_owned()))
+    }
+
+    /// Calls a tool: whole on Ollama, its arguments in several pieces on OpenAI's protocol.
+    #[must_use]
+    pub fn tool_call(self, id: &str, name: &str, arguments: Value) -> Self {
+        self.step(Step::ToolCall { id: Some(id.to_owned()), name: name.to_owned(), arguments })
+    }
+
+    /// Calls a tool without an id, as older servers do.
+    #[must_use]
+    pub fn tool_call_without_id(self, name: &str, arguments: Value) -> Self {
+        self.step(Step::ToolCall { id: None, name: name.to_owned(), arguments })
+    }
+
+    /// Sends these bytes in the midst of the rest.
+    #[must_use]
+    pub fn bytes(self, bytes: impl Into<Bytes>) -> Self {
+        self.step(Step::Raw(bytes.into()))
+    }
+
+    /// Sends so many bytes of one line that never ends.
+    #[must_use]
+    pub fn long_line(self, bytes: u64) -> Self {
+        self.step(Step::LongLine(bytes))
+    }
+
+    /// Waits here until the test opens the gate.
+    #[must_use]
+    pub fn gate(self, gate: &Gate) -> Self {
+        self.step(Step::Gate(gate.clone()))
+    }
+
+    /// Waits at a gate before anything is answered, the status too: a server that loads a model.
+    #[must_use]
+    pub fn gate_first(mut self, gate: &Gate) -> Self {
+        self.first = Some(gate.clone());
+        self
+    }
+
+    /// Waits so long.
+    #[must_use]
+    pub fn pause(self, time: Duration) -> Self {
+        self.step(Step::Pause(time))
+    }
+
+    /// Sends pieces of text as fast as they go.
+    #[must_use]
+    pub fn flat_out(self, pieces: impl Into<Arc<[String]>>) -> Self {
+        let pieces = pieces.into();
+        self.step(Step::Pieces { pieces, per_second: None, thinking: false })
+    }
+
+    /// Sends pieces of text, so many a second.
+    #[must_use]
+    pub fn paced(self, pieces: impl Into<Arc<[String]>>, per_second: f64) -> Self {
+        let pieces = pieces.into();
+        self.step(Step::Pieces { pieces, per_second: Some(per_second), thinking: false })
+    }
+
+    /// Sends pieces of thinking, so many a second, or as fast as they go.
+    #[must_use]
+    pub fn thinking_pieces(
+        self,
+        pieces: impl Into<Arc<[String]>>,
+        per_second: Option<f64>,
+    ) -> Self {
+        self.step(Step::Pieces { pieces: pieces.into(), per_second, thinking: true })
+    }
+
+    /// Ends with an error object in mid-stream, under status 200.
+    #[must_use]
+    pub fn error(self, message: &str) -> Self {
+        self.step(Step::Error { message: message.to_owned(), code: 500 })
+    }
+
+    /// The same with the code that OpenAI's protocol puts into it.
+    #[must_use]
+    pub fn error_code(self, message: &str, code: u16) -> Self {
+        self.step(Step::Error { message: message.to_owned(), code })
+    }
+
+    /// Ends by closing the connection in the middle of the body.
+    #[must_use]
+    pub fn cut(self) -> Self {
+        self.step(Step::Cut)
+    }
+
+    /// Ends by resetting the connection.
+    #[must_use]
+    pub fn reset(self) -> Self {
+        self.step(Step::Reset)
+    }
+
+    /// Says nothing more and never ends.
+    #[must_use]
+    pub fn stall(self) -> Self {
+        self.step(Step::Stall)
+    }
+
+    /// Ends the body in good order, but without finish reason and the protocol's last word.
+    #[must_use]
+    pub fn end_early(self) -> Self {
+        self.step(Step::End)
+    }
+
+    /// Tears the bytes apart.
+    #[must_use]
+    pub fn split(mut self, split: Split) -> Self {
+        self.split = split;
+        self
+    }
+
+    /// The reason at its end: `length`, say. It is `stop`, or `tool_calls` where tools are called
+    /// on OpenAI's protocol.
+    #[must_use]
+    pub fn finish(mut self, reason: &str) -> Self {
+        self.finish = Some(reason.to_owned());
+        self
+    }
+
+    /// The tokens that it claims to have cost: of the prompt and of the reply.
+    #[must_use]
+    pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
+        self.usage = Some((prompt, completion));
+        self
+    }
+
+    /// The field that carries thinking on OpenAI's protocol; it is `reasoning_content`.
+    #[must_use]
+    pub fn reasoning_field(mut self, field: &str) -> Self {
+        self.reasoning = Some(field.to_owned());
+        self
+    }
+
+    /// Gives each of these pieces out as a piece of its own: `Hello, world!` in words, say.
+    pub fn echo(text: &str) -> Self {
+        Self::new().text("You said: ").texts(text.split_inclusive(' '))
+    }
+
+    /// All of its text, as a reader should have it in the end.
+    pub fn whole_text(&self) -> String {
+        let mut out = String::new();
+        for step in &self.steps {
+            match step {
+                Step::Text(text) => out.push_str(text),
+                Step::Pieces { pieces, thinking: false, .. } => out.extend(pieces.iter().cloned()),
+                _ => {}
+            }
+        }
+        out
+    }
+
+    fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+}

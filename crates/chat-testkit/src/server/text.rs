@@ -1,0 +1,117 @@
+//! Replies of a given length, the same for the same numbers: what benchmarks stream.
+
+use std::fmt::Write;
+
+const WORDS: &[&str] = &[
+    "the",
+    "window",
+    "shows",
+    "what",
+    "arrived",
+    "and",
+    "a",
+    "model",
+    "speaks",
+    "in",
+    "small",
+    "pieces",
+    "`token`",
+    "**calm**",
+    "über",
+    "naïve",
+    "日本語",
+    "fast",
+    "until",
+    "it",
+    "is",
+    "done",
+    "[link](https://example.org)",
+    "*then*",
+    "waits",
+    "for",
+    "more",
+    "🦀",
+    "nothing",
+    "gets",
+    "lost",
+];
+
+const CODE: &[&str] = &[
+    "fn add(a: u32, b: u32) -> u32 {",
+    "    // Adds what it was given.",
+    "    let sum = a.checked_add(b).unwrap_or(u32::MAX);",
+    "    println!(\"{a} + {b} = {sum}\");",
+    "    sum",
+    "}",
+];
+
+/// A Markdown text of at least so many bytes, cut to the next full word, with so many fenced
+/// blocks of code evenly in it.
+pub fn markdown(bytes: usize, code_blocks: usize) -> String {
+    let mut out = String::with_capacity(bytes + 200);
+    let mut word = 0;
+    let mut written = 0;
+    let mut paragraph = 0;
+    while out.len() < bytes || written < code_blocks {
+        let due = (out.len() * (code_blocks + 1)) / bytes.max(1);
+        if written < code_blocks && due > written {
+            out.push_str("```rust\n");
+            for line in CODE.iter().cycle().skip(written).take(12) {
+                out.push_str(line);
+                out.push('\n');
+            }
+            out.push_str("```\n\n");
+            written += 1;
+            continue;
+        }
+        paragraph += 1;
+        match paragraph % 7 {
+            1 => write!(out, "## Part {paragraph}\n\n").expect("a string takes all"),
+            3 => {
+                for item in 1..=4 {
+                    writeln!(out, "- item {item} of a list").expect("a string takes all");
+                }
+                out.push('\n');
+            }
+            _ => {}
+        }
+        for _ in 0..40 {
+            // A stride that is prime to the number of words, so that sentences differ.
+            word = (word + 7 + paragraph % 3) % WORDS.len();
+            out.push_str(WORDS[word]);
+            out.push(' ');
+        }
+        out.push_str("\n\n");
+    }
+    out
+}
+
+/// Cuts a text into so many pieces of nearly the same length, between characters. A text with
+/// fewer characters gives fewer pieces.
+pub fn pieces(text: &str, count: usize) -> Vec<String> {
+    let mut out = Vec::with_capacity(count);
+    let mut from = 0;
+    for piece in 1..=count {
+        let to = text.ceil_char_boundary(text.len() * piece / count);
+        if to > from {
+            out.push(text[from..to].to_owned());
+            from = to;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_its_length_and_its_code_and_survives_being_cut() {
+        let text = markdown(40_000, 10);
+        assert!((40_000..42_000).contains(&text.len()), "{}", text.len());
+        assert_eq!(text.matches("```rust\n").count(), 10);
+        let pieces = pieces(&text, 5_000);
+        assert_eq!(pieces.concat(), text);
+        assert!(pieces.len() > 4_900);
+    }
+}

@@ -60,7 +60,7 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            silence: Duration::from_secs(120),
+            silence: Duration::from_mins(2),
             question: Duration::from_secs(30),
         }
     }

@@ -1,23 +1,59 @@
 //! The engine's one door.
 
-use std::sync::Arc;
+mod connections;
+mod follow;
+mod lifecycle;
+mod sessions;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
+use self::connections::Connections;
 use crate::client::{Capabilities, Timeouts};
-use crate::error::{Error, Result};
-use crate::event::{ConnectionState, ModelEntry, SessionPlaceholder, Snapshot, Subscription};
-use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef, Options, Thinking};
-use crate::session::EmptySession;
-use crate::settings::{Connection, Folders, Kept, Key, Settings};
-use crate::store::{Hit, Page};
+use crate::error::{Error, Kind, Result};
+use crate::event::{
+    ConnectionState, Event, ModelEntry, Queued, SessionPlaceholder, Snapshot, Subscription,
+};
+use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef};
+use crate::session::{Clients, EmptySession, Session, World};
+use crate::settings::{
+    Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
+};
+use crate::store::{Hit, Page, SessionRecord};
+
+pub use crate::session::Change as SessionChange;
 
 /// The engine's handle: cheap to clone. Holds agents, tools, connections, models, settings and
 /// sessions. Never knows a front end, and has no "active" session.
 ///
 /// Its methods may be awaited on any executor; the work runs on the tokio runtime that
 /// [`start`](Self::start) was called in.
-#[derive(Clone, Debug)]
-pub struct Manager {}
+#[derive(Clone)]
+pub struct Manager {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    world: Arc<World>,
+    connections: Arc<Connections>,
+    settings: Arc<SettingsFile>,
+    /// The sessions that are open or at work.
+    sessions: Mutex<HashMap<Fid, Arc<Session>>>,
+    /// The stored sessions as they were last seen, to tell what other processes changed.
+    rows: Mutex<BTreeMap<Fid, SessionRecord>>,
+    notices: Vec<Error>,
+    /// Ends what the Manager runs for itself.
+    closing: CancellationToken,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.closing.cancel();
+    }
+}
 
 /// What an agent is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,19 +73,9 @@ pub struct StartOptions {
     pub folders: Folders,
     /// How long to wait for servers.
     pub timeouts: Timeouts,
-}
-
-/// What a person may change about a session. Unset fields stay.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionChange {
-    /// The agent.
-    pub agent: Option<String>,
-    /// The model.
-    pub model: Option<ModelRef>,
-    /// How much to think.
-    pub thinking: Option<Thinking>,
-    /// Options.
-    pub options: Option<Options>,
+    /// Whether to ask the servers for their models at once, and to look for local ones. A program
+    /// that knows which model it wants does without, and calls [`Manager::refresh`] where it must.
+    pub discover: bool,
 }
 
 /// What [`Manager::send`] did.
@@ -67,7 +93,7 @@ pub struct Sent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestReport {
     /// The protocol that the server speaks.
-    pub kind: crate::settings::ConnectionKind,
+    pub kind: ConnectionKind,
     /// The names of its models.
     pub models: Vec<String>,
     /// How long the answer took.
@@ -75,103 +101,24 @@ pub struct TestReport {
 }
 
 impl Manager {
-    /// Opens settings and store, recovers interrupted replies, and begins to look for models.
-    /// Fast: nothing of the network is waited for. Problems that let it run come as notices.
-    ///
-    /// # Errors
-    /// `DatabaseNewer`, `ReadOnly`, `DiskFull`, `Storage`.
-    pub async fn start(options: StartOptions) -> Result<Self> {
-        let _ = options;
-        todo!()
-    }
-
     /// Subscribes to what happens from now on.
     pub fn subscribe(&self) -> Subscription {
-        todo!()
+        self.inner.world.hub.subscribe()
     }
 
     /// Problems that were met at start and that the person should hear of.
     pub fn start_notices(&self) -> Vec<Error> {
-        todo!()
+        self.inner.notices.clone()
     }
 
-    // Sessions
-
-    /// What a new chat begins with.
-    pub fn empty_session(&self) -> EmptySession {
-        todo!()
-    }
-
-    /// All sessions, newest first.
-    pub async fn sessions(&self) -> Result<Vec<SessionPlaceholder>> {
-        todo!()
-    }
-
-    /// Sessions that hold the text, best first.
-    pub async fn search(&self, text: &str, limit: usize) -> Result<Vec<Hit>> {
-        let _ = (text, limit);
-        todo!()
-    }
-
-    /// Opens a session: the last `limit` messages, and from then on, without a gap, its events in
-    /// the subscription. A subscription may watch several sessions.
-    pub async fn open(
+    /// Runs on the engine's runtime, whichever executor awaits it. What was begun is carried out
+    /// also where the caller gives up.
+    async fn run<T: Send + 'static>(
         &self,
-        fid: &Fid,
-        limit: usize,
-        subscription: &Subscription,
-    ) -> Result<Snapshot> {
-        let _ = (fid, limit, subscription);
-        todo!()
-    }
-
-    /// Ends the watching of a session.
-    pub fn close(&self, fid: &Fid, subscription: &Subscription) {
-        let _ = (fid, subscription);
-        todo!()
-    }
-
-    /// The `limit` messages of the shown branch before this one.
-    pub async fn earlier(&self, fid: &Fid, before: MessageId, limit: usize) -> Result<Page> {
-        let _ = (fid, before, limit);
-        todo!()
-    }
-
-    /// The whole shown branch, oldest first.
-    pub async fn transcript(&self, fid: &Fid) -> Result<Vec<Arc<Message>>> {
-        let _ = fid;
-        todo!()
-    }
-
-    /// Gives a session a title of the person's choice.
-    pub async fn rename(&self, fid: &Fid, title: &str) -> Result<()> {
-        let _ = (fid, title);
-        todo!()
-    }
-
-    /// Changes a session's agent, model, thinking or options; the next request uses them.
-    pub async fn change_session(&self, fid: &Fid, change: SessionChange) -> Result<()> {
-        let _ = (fid, change);
-        todo!()
-    }
-
-    /// Stops and deletes a session. [`restore`](Self::restore) takes that back while the
-    /// program runs.
-    pub async fn delete(&self, fid: &Fid) -> Result<()> {
-        let _ = fid;
-        todo!()
-    }
-
-    /// Takes a deletion back.
-    pub async fn restore(&self, fid: &Fid) -> Result<()> {
-        let _ = fid;
-        todo!()
-    }
-
-    /// The person has looked at the session.
-    pub async fn mark_read(&self, fid: &Fid) -> Result<()> {
-        let _ = fid;
-        todo!()
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let task = self.inner.world.runtime.spawn(work);
+        task.await.unwrap_or_else(|_| Err(Kind::Internal.into()))
     }
 
     // Requests
@@ -183,127 +130,233 @@ impl Manager {
     /// `NothingToSend`, `SessionNotFound`, `SessionInUse`, `NoModel`, `AgentMissing`,
     /// `ConnectionMissing`, and the store's. Nothing was stored then.
     pub async fn send(&self, request: ChatRequest) -> Result<Sent> {
-        let _ = request;
-        todo!()
+        if request.content.is_empty() {
+            return Err(Kind::NothingToSend.into());
+        }
+        let this = self.clone();
+        self.run(async move {
+            let Some(fid) = request.session.clone() else {
+                if request.model.is_none() {
+                    this.remember_last_used(&this.inner.world.store.sessions().await?);
+                }
+                let register = |session: &Arc<Session>| this.register(session);
+                let (fid, message) = Session::create(&this.inner.world, request, register).await?;
+                return Ok(Sent { fid, message, queued: false });
+            };
+            let session = this.session(&fid).await?;
+            let (message, queued) = session.send(request).await?;
+            Ok(Sent { fid, message, queued })
+        })
+        .await
     }
 
     /// Stops the request at work and all that belongs to it. What had arrived stays.
     pub fn stop(&self, fid: &Fid) {
-        let _ = fid;
-        todo!()
+        if let Some(session) = self.loaded(fid) {
+            session.stop();
+        }
     }
 
-    /// Answers the last user message again, on a new branch; the failed or interrupted reply
-    /// stays in the tree.
+    /// Answers the last user message again, on a new branch; the earlier reply stays in the tree.
+    /// Does nothing while a request is at work.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
     pub async fn retry(&self, fid: &Fid) -> Result<()> {
-        let _ = fid;
-        todo!()
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move { this.session(&fid).await?.retry().await }).await
     }
 
-    /// Asks the model to go on where its last reply was interrupted or stopped.
+    /// Asks the model to go on where its last reply was interrupted or stopped. Does nothing while
+    /// a request is at work.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
     pub async fn resume(&self, fid: &Fid) -> Result<()> {
-        let _ = fid;
-        todo!()
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move { this.session(&fid).await?.resume().await }).await
     }
 
     /// Takes a waiting message back, and gives it, so that it can be put into the composer.
-    pub async fn unqueue(&self, fid: &Fid, id: MessageId) -> Result<Option<crate::event::Queued>> {
-        let _ = (fid, id);
-        todo!()
+    pub async fn unqueue(&self, fid: &Fid, id: MessageId) -> Result<Option<Queued>> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move { this.session(&fid).await?.unqueue(id).await }).await
     }
 
     /// The sessions that have a request at work.
     pub fn busy(&self) -> Vec<Fid> {
-        todo!()
+        let sessions = self.sessions_lock();
+        sessions
+            .iter()
+            .filter(|(_, session)| session.is_busy())
+            .map(|(fid, _)| fid.clone())
+            .collect()
     }
 
     // Agents, models, connections, settings
 
+    /// What a new chat begins with.
+    pub fn empty_session(&self) -> EmptySession {
+        let settings = self.settings();
+        let model = self.inner.connections.default_model_now();
+        let usage = model.as_ref().map(|model| self.inner.connections.usage(model));
+        let usage = usage.unwrap_or_default();
+        EmptySession {
+            agent: settings.chat.agent.clone(),
+            model,
+            thinking: usage.thinking,
+            options: usage.options,
+        }
+    }
+
     /// The agents, the default first.
     pub fn agents(&self) -> Vec<AgentInfo> {
-        todo!()
+        let mut agents: Vec<_> = self.inner.world.agents.values().collect();
+        agents.sort_by_key(|agent| agent.name() != crate::agent::DEFAULT);
+        let infos = agents.into_iter().map(|agent| AgentInfo {
+            name: agent.name().to_owned(),
+            title: agent.title().to_owned(),
+            description: agent.description().to_owned(),
+        });
+        infos.collect()
     }
 
     /// The models of all connections that answered, in the person's order of connections.
     pub fn models(&self) -> Vec<ModelEntry> {
-        todo!()
+        self.inner.connections.models()
     }
 
     /// What a model can do, as far as it is known: asks its server once.
     pub async fn capabilities(&self, model: &ModelRef) -> Result<Capabilities> {
-        let _ = model;
-        todo!()
+        let (connections, model) = (Arc::clone(&self.inner.connections), model.clone());
+        self.run(async move { connections.capabilities(&model).await }).await
     }
 
     /// Finds a model by what a person typed: `connection/model`, or a name alone, which means the
     /// first connection that has it. Waits for connections that are being asked.
     ///
     /// # Errors
-    /// `ModelNotFound`, `ConnectionMissing`, or the connection's own error.
+    /// `ModelNotFound`, or the error of a connection that could not be asked.
     pub async fn find_model(&self, name: &str) -> Result<ModelRef> {
-        let _ = name;
-        todo!()
+        self.inner.connections.find_model(name).await
     }
 
     /// Asks all connections for their models again, and looks for local servers again.
     pub fn refresh(&self) {
-        todo!()
+        self.inner.connections.refresh();
     }
 
     /// Waits until every connection has answered or failed since start or the last refresh.
     pub async fn settled(&self) {
-        todo!()
+        self.inner.connections.settled().await;
     }
 
     /// The connections, configured ones first, then those found on this machine.
     pub fn connections(&self) -> Vec<ConnectionState> {
-        todo!()
+        self.inner.connections.states()
     }
 
-    /// Asks a server that need not be configured for its models.
+    /// Asks a server that need not be configured for its models. Without a key the one is taken
+    /// that the connection names.
     pub async fn test_connection(
         &self,
         connection: &Connection,
         key: Option<Key>,
     ) -> Result<TestReport> {
-        let _ = (connection, key);
-        todo!()
+        let (connections, connection) = (Arc::clone(&self.inner.connections), connection.clone());
+        self.run(async move { connections.test(&connection, key).await }).await
     }
 
     /// Stores a connection: adds it, or changes the one named `replaces`. A key given goes to the
     /// Secret Service, or lasts for this run where there is none: the answer says which.
+    ///
+    /// # Errors
+    /// `NameTaken`, and what [`change_settings`](Self::change_settings) says.
     pub async fn save_connection(
         &self,
-        connection: Connection,
+        mut connection: Connection,
         key: Option<Key>,
         replaces: Option<&str>,
     ) -> Result<Option<Kept>> {
-        let _ = (connection, key, replaces);
-        todo!()
+        let (this, replaces) = (self.clone(), replaces.map(str::to_owned));
+        // A slash parts connection and model.
+        connection.name = connection.name.trim().replace('/', "-");
+        self.run(async move {
+            let name = connection.name.clone();
+            let others = this.settings();
+            let mut others =
+                others.connections.iter().filter(|known| Some(&known.name) != replaces.as_ref());
+            if others.any(|known| known.name == name) {
+                return Err(Kind::NameTaken { name }.into());
+            }
+            let mut kept = None;
+            if let Some(key) = key {
+                kept = Some(this.inner.connections.keys.set(&name, key).await?);
+                connection.key = KeySource::Keyring;
+            }
+            this.change_settings(move |settings| {
+                let place = replaces
+                    .and_then(|old| settings.connections.iter().position(|c| c.name == old));
+                match place {
+                    Some(place) => settings.connections[place] = connection,
+                    None => settings.connections.push(connection),
+                }
+            })
+            .await?;
+            this.inner.connections.forget_client(&name);
+            this.inner.connections.ask(name);
+            Ok(kept)
+        })
+        .await
     }
 
     /// Removes a connection and its stored key. Chats that used it stay.
     pub async fn remove_connection(&self, name: &str) -> Result<()> {
-        let _ = name;
-        todo!()
+        let (this, name) = (self.clone(), name.to_owned());
+        self.run(async move {
+            let gone = name.clone();
+            this.change_settings(move |settings| settings.connections.retain(|c| c.name != gone))
+                .await?;
+            this.inner.connections.keys.remove(&name).await
+        })
+        .await
     }
 
     /// The settings as they are now.
     pub fn settings(&self) -> Arc<Settings> {
-        todo!()
+        self.inner.connections.settings()
     }
 
     /// Changes settings and stores them.
+    ///
+    /// # Errors
+    /// `ConfigLocked` where the file on disk cannot be read, `ReadOnly`, `DiskFull`, `Storage`.
     pub async fn change_settings(
         &self,
         change: impl FnOnce(&mut Settings) + Send + 'static,
     ) -> Result<()> {
-        let _ = Box::new(change);
-        todo!()
+        let (this, file) = (self.clone(), Arc::clone(&self.inner.settings));
+        self.run(async move {
+            let changed = tokio::task::spawn_blocking(move || file.change(change)).await;
+            let settings = changed.unwrap_or_else(|_| Err(Kind::Internal.into()))?;
+            this.take_settings(settings);
+            Ok(())
+        })
+        .await
     }
 
-    /// Stops everything, stores what had arrived, and waits until it is on disk.
-    pub async fn shutdown(&self) {
-        todo!()
+    /// Takes settings as they are on disk now, and tells.
+    fn take_settings(&self, settings: Settings) {
+        self.inner.connections.take_settings(Arc::new(settings));
+        let hub = &self.inner.world.hub;
+        hub.tell(&Event::SettingsChanged);
+        hub.tell(&Event::ConnectionsChanged);
+        hub.tell(&Event::ModelsChanged);
+    }
+}
+
+impl std::fmt::Debug for Manager {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Manager").finish_non_exhaustive()
     }
 }

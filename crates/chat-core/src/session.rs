@@ -1,5 +1,155 @@
 //! One conversation, the only owner of its transcript.
+//!
+//! Its state stands behind one lock that is never held across an await. The request at work is a
+//! task of its own, so that sessions work concurrently; it writes the transcript through the
+//! session alone. What must not happen at once (beginning a request, opening from the store)
+//! passes the session's gate.
 
+mod begin;
 mod empty;
+mod journal;
+mod open;
+mod reply;
+mod state;
+mod title;
+mod work;
+mod world;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
 
 pub use empty::EmptySession;
+pub use state::Change;
+use state::State;
+pub(crate) use title::from_text as title_from_text;
+pub(crate) use world::{Clients, World};
+
+use crate::error::Result;
+use crate::event::{Event, Failure, Queued, SessionPlaceholder, Status};
+use crate::message::{Fid, MessageId};
+use crate::store::{SessionPatch, SessionRecord};
+
+/// One conversation.
+pub(crate) struct Session {
+    fid: Fid,
+    world: Arc<World>,
+    state: Mutex<State>,
+    /// Passed by whatever begins a request or reads the transcript from the store.
+    gate: tokio::sync::Mutex<()>,
+    /// Held while the journal is written, so that a reply is folded after its last segment.
+    journal: tokio::sync::Mutex<()>,
+    /// Rung when there is text that the journal does not have.
+    unwritten: Notify,
+    /// Rung when a request has ended.
+    ended: Notify,
+}
+
+impl Session {
+    pub(crate) fn new(world: Arc<World>, record: SessionRecord) -> Arc<Self> {
+        Arc::new(Self {
+            fid: record.fid.clone(),
+            world,
+            state: Mutex::new(State::new(record)),
+            gate: tokio::sync::Mutex::default(),
+            journal: tokio::sync::Mutex::default(),
+            unwritten: Notify::new(),
+            ended: Notify::new(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session as a row of the history list.
+    pub(crate) fn placeholder(&self) -> SessionPlaceholder {
+        self.lock().placeholder()
+    }
+
+    pub(crate) fn fid(&self) -> &Fid {
+        &self.fid
+    }
+
+    /// Ends the asking for a better title.
+    pub(crate) fn end_titling(&self) {
+        self.lock().titling.cancel();
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.lock().status() == Status::Busy
+    }
+
+    /// Whether nobody looks at it, nothing runs and nothing waits: it need not be kept in memory.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let mut state = self.lock();
+        state.status() == Status::Idle && state.queue.is_empty() && !state.is_watched()
+    }
+
+    /// Tells all subscribers that the row changed.
+    fn tell_changed(&self) {
+        self.world.hub.tell(&Event::SessionChanged(self.placeholder()));
+    }
+
+    fn notice(&self, error: crate::error::Error) {
+        let failure = Failure { error, session: Some(self.fid.clone()) };
+        self.world.hub.tell(&Event::Notice(failure));
+    }
+
+    /// Stores a change of the session's row, and tells.
+    pub(crate) async fn patch(&self, patch: SessionPatch) -> Result<()> {
+        let record = self.world.store.patch(&self.fid, patch).await?;
+        self.lock().record = record;
+        self.tell_changed();
+        Ok(())
+    }
+
+    /// Takes what another process stored.
+    pub(crate) fn take_record(&self, record: SessionRecord) {
+        let mut state = self.lock();
+        if state.work.is_none() {
+            state.failed = record.failed;
+            state.record = record;
+            state.tree = None;
+            state.tell(|_, fid| Event::SessionReset { fid });
+        }
+    }
+
+    /// Stops the request at work. What had arrived stays.
+    pub(crate) fn stop(&self) {
+        if let Some(work) = &self.lock().work {
+            work.cancel.cancel();
+        }
+    }
+
+    /// Stops the request at work, drops what waits, and waits until the request has ended.
+    pub(crate) async fn stop_for_good(&self) {
+        self.lock().queue.clear();
+        loop {
+            let ended = self.ended.notified();
+            let Some(cancel) = self.lock().work.as_ref().map(|work| work.cancel.clone()) else {
+                return;
+            };
+            cancel.cancel();
+            ended.await;
+        }
+    }
+
+    /// Takes a waiting message back.
+    pub(crate) async fn unqueue(&self, id: MessageId) -> Result<Option<Queued>> {
+        let _gate = self.gate.lock().await;
+        let mut state = self.lock();
+        let place = state.queue.iter().position(|waiting| waiting.id == id);
+        let Some(waiting) = place.and_then(|place| state.queue.remove(place)) else {
+            return Ok(None);
+        };
+        state.tell_queue();
+        Ok(Some(Queued { id, content: waiting.request.content }))
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Session").field(&self.fid).finish()
+    }
+}

@@ -18,6 +18,15 @@ pub struct Probe {
     pub candidates: Vec<Connection>,
 }
 
+impl Probe {
+    /// The usual ports of this machine. `ollama_host` is what `OLLAMA_HOST` says, often without
+    /// scheme or port.
+    pub fn usual(ollama_host: Option<&str>) -> Self {
+        let _ = ollama_host;
+        todo!()
+    }
+}
+
 /// What the URL alone says about the kind.
 pub fn guess_kind(url: &str) -> Option<ConnectionKind> {
     let _ = url;

@@ -20,4 +20,21 @@ impl SettingsFile {
         let _ = Box::new(change);
         todo!()
     }
+
+    /// The file as other processes change it.
+    pub fn changes(&self) -> SettingsChanges {
+        todo!()
+    }
+}
+
+/// The settings as other processes change them. Dropping it ends the watch.
+#[derive(Debug)]
+pub struct SettingsChanges {}
+
+impl SettingsChanges {
+    /// Waits until another process has changed the file, and gives the new settings. Never
+    /// resolves while nothing changes.
+    pub async fn next(&mut self) -> Settings {
+        todo!()
+    }
 }

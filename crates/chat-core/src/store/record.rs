@@ -27,6 +27,8 @@ pub struct SessionRecord {
     pub head: Option<MessageId>,
     /// Whether a reply came that nobody has looked at.
     pub unread: bool,
+    /// Whether the reply at its head failed or was interrupted.
+    pub failed: bool,
     /// When it began.
     pub created: Timestamp,
     /// When it last had a message.

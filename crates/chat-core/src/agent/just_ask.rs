@@ -1,0 +1,56 @@
+//! The default agent: what the person says goes to the model, and nothing else.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use super::{Agent, AgentHandler, DEFAULT, Work};
+use crate::client::ToolChoice;
+use crate::message::Context;
+use crate::tool::Registry;
+
+/// Talks with a model, without instructions and without tools.
+#[derive(Debug)]
+pub struct JustAsk;
+
+impl Agent for JustAsk {
+    fn name(&self) -> &'static str {
+        DEFAULT
+    }
+
+    fn title(&self) -> &'static str {
+        "Just Ask"
+    }
+
+    fn description(&self) -> &'static str {
+        "Talks with the model, without tools"
+    }
+
+    fn system_prompt(&self) -> Option<String> {
+        None
+    }
+
+    fn context(&self, context: &Context) -> Option<String> {
+        if context.open_files.is_empty() {
+            return None;
+        }
+        let mut text = String::from("The person has these files open:");
+        for file in &context.open_files {
+            let _ = write!(text, "\n- {}", file.path.display());
+            if let Some(line) = file.line {
+                let _ = write!(text, ", line {line}");
+            }
+            if let Some(selection) = &file.selection {
+                let _ = write!(text, ", with this selected:\n{selection}");
+            }
+        }
+        Some(text)
+    }
+
+    fn configure_tools(&self, _registry: &Registry) -> (Registry, ToolChoice) {
+        (Registry::default(), ToolChoice::Auto)
+    }
+
+    fn create_handler(self: Arc<Self>, work: Work) -> AgentHandler {
+        AgentHandler::new(self, work)
+    }
+}

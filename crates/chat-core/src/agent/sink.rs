@@ -1,0 +1,47 @@
+//! What a handler may do to its session.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::error::{Error, Result};
+use crate::event::TextKind;
+use crate::message::{Ending, Message, ToolCall, Usage};
+
+/// Where a reply goes: the session. Its replies are written one after the other; the first has
+/// begun when the handler starts.
+#[async_trait]
+pub trait ReplySink: Send + Sync {
+    /// The server has not answered yet.
+    fn on_waiting(&self);
+
+    /// The server asked us to wait until then.
+    fn on_rate_limited(&self, until: Timestamp);
+
+    /// The reply grew.
+    fn on_chunk(&self, kind: TextKind, text: &str);
+
+    /// Ends the reply that is being written. Durable when it returns, or kept in memory and tried
+    /// again where the store fails.
+    async fn end_reply(&self, end: ReplyEnd) -> Arc<Message>;
+
+    /// Adds the results of tool calls, and begins another reply after them.
+    async fn add_results(&self, results: Vec<Message>) -> Result<Vec<Arc<Message>>>;
+
+    /// A tool call began or ended.
+    fn on_tool(&self, call: &ToolCall, running: bool);
+}
+
+/// How a reply ended.
+#[derive(Clone, Debug)]
+pub struct ReplyEnd {
+    /// How.
+    pub ended: Ending,
+    /// What went wrong, where something did.
+    pub error: Option<Error>,
+    /// What it cost.
+    pub usage: Usage,
+    /// The tool calls that it asks for.
+    pub calls: Vec<ToolCall>,
+}

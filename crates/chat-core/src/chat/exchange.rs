@@ -1,0 +1,345 @@
+//! The exchange itself: sends, listens, waits where the server asks for it, runs tool rounds.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::StreamExt;
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::assembly::Assembly;
+use crate::client::{Client, Delta, Finish, Request, ToolChoice};
+use crate::error::{Error, Kind, Result};
+use crate::message::{Ending, Message, Options, Part, Role, Thinking, ToolCall, ToolSpec, Usage};
+
+/// How often a request that the server refused as one too many is sent again.
+const RATE_LIMIT_TRIES: u32 = 5;
+
+/// How long to wait where a server refuses one request too many and does not say how long; doubled
+/// each time.
+const RATE_LIMIT_WAIT: Duration = Duration::from_secs(2);
+
+/// How many rounds of tool calls one exchange may have.
+const ROUND_LIMIT: u32 = 50;
+
+/// One exchange with a model: keeps what was sent, so that it can go on.
+///
+/// Dropping the future of [`send`](Self::send) cancels the request; so does the token, which keeps
+/// what had arrived.
+pub struct Chat {
+    client: Arc<dyn Client>,
+    model: String,
+    thinking: Thinking,
+    options: Options,
+    tools: Vec<ToolSpec>,
+    tool_choice: ToolChoice,
+    stream: bool,
+    runner: Option<Arc<dyn ToolRunner>>,
+    round_limit: u32,
+    messages: Vec<Arc<Message>>,
+}
+
+/// What happens during an exchange.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// The request was sent; nothing has come yet.
+    Waiting,
+    /// The server asked us to wait until then; the request will be sent again.
+    RateLimited(Timestamp),
+    /// More of the answer.
+    Text(&'a str),
+    /// More of what the model thinks.
+    Thinking(&'a str),
+    /// The model asks for a tool, and there is no [`ToolRunner`]: whoever drives the chat runs it
+    /// and goes on with [`Chat::send_append`].
+    ToolCallRequested(&'a ToolCall),
+}
+
+/// A reply that ended, by itself or by the person.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// Its parts: thinking, text, tool calls.
+    pub parts: Vec<Part>,
+    /// How it ended.
+    pub ended: Ending,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+impl Response {
+    /// The answer's text.
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// The tool calls that it asks for.
+    pub fn tool_calls(&self) -> Vec<ToolCall> {
+        let calls = self.parts.iter().filter_map(|part| match part {
+            Part::ToolCall(call) => Some(call.clone()),
+            _ => None,
+        });
+        calls.collect()
+    }
+
+    /// The reply as a message.
+    pub fn to_message(&self) -> Message {
+        Message {
+            parts: self.parts.clone(),
+            ended: Some(self.ended),
+            usage: Some(self.usage.clone()),
+            ..Message::text(Role::Assistant, None, "")
+        }
+    }
+}
+
+/// Runs the tools that a reply asks for; implemented above, by the agent's handler.
+#[async_trait]
+pub trait ToolRunner: Send + Sync {
+    /// Runs the calls of a reply that ended with them, and gives the messages to go on with: the
+    /// assistant's own, then one for each call, in order. Never fails: what a tool could not do is
+    /// said in its message.
+    ///
+    /// # Errors
+    /// Only what must end the exchange (the store failed).
+    async fn run_tools(&self, response: &Response) -> Result<Vec<Arc<Message>>>;
+
+    /// The tools as they are now: asked before every further round.
+    fn tools(&self) -> Vec<ToolSpec>;
+}
+
+impl Chat {
+    /// A streaming chat without tools.
+    pub fn new(client: Arc<dyn Client>, model: impl Into<String>) -> Self {
+        Self {
+            client,
+            model: model.into(),
+            thinking: Thinking::Habit,
+            options: Options::default(),
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            stream: true,
+            runner: None,
+            round_limit: ROUND_LIMIT,
+            messages: Vec::new(),
+        }
+    }
+
+    /// Sets how much to think.
+    #[must_use]
+    pub fn thinking(mut self, thinking: Thinking) -> Self {
+        self.thinking = thinking;
+        self
+    }
+
+    /// Sets sampling and window.
+    #[must_use]
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Offers tools; without a runner, calls come as [`Progress::ToolCallRequested`].
+    #[must_use]
+    pub fn tools(mut self, tools: Vec<ToolSpec>, choice: ToolChoice) -> Self {
+        self.tools = tools;
+        self.tool_choice = choice;
+        self
+    }
+
+    /// Has calls of the tools offered run, and the exchange go on until the model calls no more.
+    #[must_use]
+    pub fn runner(mut self, runner: Arc<dyn ToolRunner>) -> Self {
+        self.runner = Some(runner);
+        self
+    }
+
+    /// Sets how many rounds of tool calls there may be.
+    #[must_use]
+    pub fn round_limit(mut self, rounds: u32) -> Self {
+        self.round_limit = rounds;
+        self
+    }
+
+    /// Has the reply come whole.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.stream = false;
+        self
+    }
+
+    /// What was sent, and what came back.
+    pub fn messages(&self) -> &[Arc<Message>] {
+        &self.messages
+    }
+
+    /// Sends exactly these messages, and nothing of what was sent before.
+    ///
+    /// A reply that the token cancelled is no error: it ended as stopped, with what had arrived.
+    ///
+    /// # Errors
+    /// `NothingToSend` for an empty list; what the client says; `EmptyReply`; `RoundLimit`. What
+    /// had arrived before an error was told as progress.
+    pub async fn send(
+        &mut self,
+        messages: Vec<Arc<Message>>,
+        cancel: &CancellationToken,
+        progress: &mut (dyn FnMut(Progress<'_>) + Send),
+    ) -> Result<Response> {
+        self.messages.clear();
+        self.send_append(messages, cancel, progress).await
+    }
+
+    /// Goes on with more messages after those that were sent.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub async fn send_append(
+        &mut self,
+        messages: Vec<Arc<Message>>,
+        cancel: &CancellationToken,
+        progress: &mut (dyn FnMut(Progress<'_>) + Send),
+    ) -> Result<Response> {
+        if messages.is_empty() {
+            return Err(Kind::NothingToSend.into());
+        }
+        self.messages.extend(messages);
+        let mut rounds = 0;
+        loop {
+            let response = self.round(cancel, progress).await?;
+            let calls = response.tool_calls();
+            if calls.is_empty() || response.ended != Ending::Complete {
+                self.messages.push(Arc::new(response.to_message()));
+                return Ok(response);
+            }
+            let Some(runner) = self.runner.clone() else {
+                self.messages.push(Arc::new(response.to_message()));
+                for call in &calls {
+                    progress(Progress::ToolCallRequested(call));
+                }
+                return Ok(response);
+            };
+            rounds += 1;
+            let results = runner.run_tools(&response).await?;
+            self.messages.extend(results);
+            if cancel.is_cancelled() {
+                return Ok(Response {
+                    parts: Vec::new(),
+                    ended: Ending::Stopped,
+                    usage: Usage::default(),
+                });
+            }
+            if rounds >= self.round_limit {
+                return Err(Kind::RoundLimit { rounds }.into());
+            }
+            self.tools = runner.tools();
+        }
+    }
+
+    /// Sends once, again where the server asks us to wait, and listens to the end.
+    async fn round(
+        &self,
+        cancel: &CancellationToken,
+        progress: &mut (dyn FnMut(Progress<'_>) + Send),
+    ) -> Result<Response> {
+        let began = Instant::now();
+        let mut wait = RATE_LIMIT_WAIT;
+        for attempt in 1.. {
+            progress(Progress::Waiting);
+            let mut assembly = Assembly::default();
+            let heard = tokio::select! {
+                biased;
+                () = cancel.cancelled() => Ok(Heard::Stopped),
+                heard = self.listen(&mut assembly, cancel, progress) => heard,
+            };
+            match heard {
+                Ok(heard) => return respond(assembly, heard, began),
+                Err(Error { kind: Kind::RateLimited { retry_after }, .. })
+                    if attempt < RATE_LIMIT_TRIES && assembly.is_empty() =>
+                {
+                    let pause = retry_after.unwrap_or(wait);
+                    wait *= 2;
+                    progress(Progress::RateLimited(until(pause)));
+                    tokio::select! {
+                        biased;
+                        () = cancel.cancelled() => return respond(assembly, Heard::Stopped, began),
+                        () = tokio::time::sleep(pause) => {}
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Kind::Internal.into())
+    }
+
+    async fn listen(
+        &self,
+        assembly: &mut Assembly,
+        cancel: &CancellationToken,
+        progress: &mut (dyn FnMut(Progress<'_>) + Send),
+    ) -> Result<Heard> {
+        let mut reply = self.client.chat(self.request()).await?;
+        loop {
+            let batch = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Ok(Heard::Stopped),
+                batch = reply.next() => batch,
+            };
+            let Some(batch) = batch else { break };
+            for delta in batch? {
+                assembly.add(&delta);
+                match &delta {
+                    Delta::Text(text) if !text.is_empty() => progress(Progress::Text(text)),
+                    Delta::Thinking(text) if !text.is_empty() => progress(Progress::Thinking(text)),
+                    _ => {}
+                }
+            }
+        }
+        if assembly.finish.is_none() {
+            return Err(Kind::Cut.into());
+        }
+        Ok(Heard::Ended)
+    }
+
+    fn request(&self) -> Request {
+        Request {
+            model: self.model.clone(),
+            messages: self.messages.clone(),
+            tools: self.tools.clone(),
+            tool_choice: self.tool_choice,
+            thinking: self.thinking,
+            options: self.options.clone(),
+            stream: self.stream,
+        }
+    }
+}
+
+/// How listening ended, where it was no error.
+#[derive(Clone, Copy)]
+enum Heard {
+    Ended,
+    Stopped,
+}
+
+fn respond(assembly: Assembly, heard: Heard, began: Instant) -> Result<Response> {
+    let ended = match (heard, &assembly.finish) {
+        (Heard::Stopped, _) => Ending::Stopped,
+        (Heard::Ended, Some(Finish::Length)) => Ending::Length,
+        (Heard::Ended, _) => Ending::Complete,
+    };
+    if assembly.is_empty() && ended == Ending::Complete {
+        return Err(Kind::EmptyReply.into());
+    }
+    let (parts, mut usage) = assembly.into_parts();
+    usage.total_ms = Some(began.elapsed().as_millis() as u64);
+    Ok(Response { parts, ended, usage })
+}
+
+fn until(pause: Duration) -> Timestamp {
+    let now = Timestamp::now();
+    now.checked_add(pause).unwrap_or(now)
+}

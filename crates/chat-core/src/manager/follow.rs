@@ -1,0 +1,84 @@
+//! What other processes change, and how subscribers hear of it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, Weak};
+
+use super::{Event, Fid, Inner, Manager};
+use crate::store::SessionRecord;
+
+impl Manager {
+    /// Follows the database and the configuration file until the Manager is gone. Wakes only when
+    /// something changed.
+    pub(super) fn follow(&self) {
+        let weak = Arc::downgrade(&self.inner);
+        let closing = self.inner.closing.clone();
+        let mut changes = self.inner.world.store.changes();
+        self.inner.world.runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
+            loop {
+                changes.next().await;
+                let Some(manager) = Self::upgrade(&weak) else { return };
+                manager.compare().await;
+            }
+        }));
+        let weak = Arc::downgrade(&self.inner);
+        let mut changes = self.inner.settings.changes();
+        self.inner.world.runtime.spawn(closing.run_until_cancelled_owned(async move {
+            loop {
+                let settings = changes.next().await;
+                let Some(manager) = Self::upgrade(&weak) else { return };
+                manager.take_settings(settings);
+                manager.refresh();
+            }
+        }));
+    }
+
+    fn upgrade(weak: &Weak<Inner>) -> Option<Self> {
+        weak.upgrade().map(|inner| Self { inner })
+    }
+
+    /// Reads the list of sessions again and tells what is new in it.
+    async fn compare(&self) {
+        let records = match self.inner.world.store.sessions().await {
+            Ok(records) => records,
+            Err(error) => {
+                tracing::warn!(%error, "the list of sessions could not be read again");
+                return;
+            }
+        };
+        let old = self.remember(&records);
+        let hub = &self.inner.world.hub;
+        for record in &records {
+            let known = old.get(&record.fid);
+            let loaded = self.loaded(&record.fid);
+            // A reply that another process writes changes no row until it ends.
+            if known == Some(record) && !record.in_use {
+                continue;
+            }
+            let row = match loaded {
+                Some(session) => {
+                    session.take_record(record.clone());
+                    session.placeholder()
+                }
+                None => record.clone().into(),
+            };
+            match known {
+                None => hub.tell(&Event::SessionAdded(row)),
+                Some(known) if known != record => hub.tell(&Event::SessionChanged(row)),
+                Some(_) => {}
+            }
+        }
+        let now: std::collections::BTreeSet<&Fid> =
+            records.iter().map(|record| &record.fid).collect();
+        for fid in old.into_keys().filter(|fid| !now.contains(fid)) {
+            self.sessions_lock().remove(&fid);
+            hub.tell(&Event::SessionRemoved { fid });
+        }
+    }
+
+    /// Keeps the rows to compare with, and gives the former ones.
+    pub(super) fn remember(&self, records: &[SessionRecord]) -> BTreeMap<Fid, SessionRecord> {
+        let rows = records.iter().map(|record| (record.fid.clone(), record.clone())).collect();
+        let mut known = self.inner.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut known, rows)
+    }
+}

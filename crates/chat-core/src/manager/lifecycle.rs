@@ -1,0 +1,101 @@
+//! How the Manager starts and ends.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::connections::Connections;
+use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
+use crate::agent::{Agent, JustAsk};
+use crate::event::Hub;
+use crate::store::{Opened, Store};
+use crate::tool::Registry;
+
+/// How long a deleted session can be restored, at least.
+const KEPT_AFTER_DELETION: Duration = Duration::from_hours(24);
+
+/// How long the end of the program waits for what must be stored, where the store refuses it.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+impl Manager {
+    /// Opens settings and store, ends replies that were interrupted, and begins to look for
+    /// models. Fast: nothing of the network is waited for. Problems that let it run come as
+    /// [`start_notices`](Self::start_notices).
+    ///
+    /// # Errors
+    /// `DatabaseNewer`, `ReadOnly`, `DiskFull`, `Storage`.
+    pub async fn start(options: StartOptions) -> Result<Self> {
+        let folders = options.folders.clone();
+        let opening = tokio::task::spawn_blocking(move || {
+            let (file, settings, problem) = SettingsFile::load(&folders);
+            Store::open(&folders).map(|opened| (opened, file, settings, problem))
+        });
+        let opened = opening.await.map_err(|_| Kind::Internal)?;
+        let (Opened { store, notice }, file, settings, problem) = opened?;
+        let mut notices: Vec<_> = notice.into_iter().chain(problem).collect();
+        if let Err(error) = store.recover().await {
+            notices.push(error);
+        }
+        let hub = Arc::new(Hub::default());
+        let connections = Connections::new(Arc::clone(&hub), options.timeouts, Arc::new(settings));
+        let agents: [Arc<dyn Agent>; 1] = [Arc::new(JustAsk)];
+        let world = World {
+            store,
+            hub,
+            agents: agents.into_iter().map(|agent| (agent.name().to_owned(), agent)).collect(),
+            tools: Registry::default(),
+            clients: Arc::clone(&connections) as _,
+            tasks: TaskTracker::new(),
+            runtime: tokio::runtime::Handle::current(),
+        };
+        let manager = Self {
+            inner: Arc::new(Inner {
+                world: Arc::new(world),
+                connections,
+                settings: Arc::new(file),
+                sessions: Mutex::default(),
+                rows: Mutex::new(BTreeMap::new()),
+                notices,
+                closing: CancellationToken::new(),
+            }),
+        };
+        manager.follow();
+        if options.discover {
+            manager.refresh();
+        }
+        let store = manager.inner.world.store.clone();
+        manager.inner.world.runtime.spawn(async move {
+            if let Err(error) = store.purge(KEPT_AFTER_DELETION).await {
+                tracing::warn!(%error, "deleted sessions were not purged");
+            }
+        });
+        Ok(manager)
+    }
+
+    /// Stops everything, stores what had arrived, and waits until it is on disk.
+    pub async fn shutdown(&self) {
+        let this = self.clone();
+        let ending = async move {
+            this.inner.closing.cancel();
+            let sessions: Vec<_> = this.sessions_lock().values().cloned().collect();
+            for session in &sessions {
+                session.stop_for_good().await;
+            }
+            for session in &sessions {
+                session.end_titling();
+            }
+            let tasks = &this.inner.world.tasks;
+            tasks.close();
+            if tokio::time::timeout(LAST_WAIT, tasks.wait()).await.is_err() {
+                tracing::error!("the program ends before everything was stored");
+            }
+            this.inner.world.store.flush().await
+        };
+        if let Err(error) = self.run(ending).await {
+            tracing::error!(%error, "the store could not be flushed");
+        }
+    }
+}

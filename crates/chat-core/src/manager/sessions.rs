@@ -1,0 +1,162 @@
+//! The Manager's sessions: found, listed, opened, changed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use super::{
+    Event, Fid, Hit, Manager, Message, MessageId, Page, Result, Session, SessionChange,
+    SessionPlaceholder, Snapshot, Subscription,
+};
+use crate::store::{SessionPatch, SessionRecord};
+
+impl Manager {
+    /// All sessions, newest first.
+    pub async fn sessions(&self) -> Result<Vec<SessionPlaceholder>> {
+        let this = self.clone();
+        self.run(async move {
+            let records = this.inner.world.store.sessions().await?;
+            this.remember(&records);
+            this.remember_last_used(&records);
+            let rows = records.into_iter().map(|record| match this.loaded(&record.fid) {
+                Some(session) => session.placeholder(),
+                None => record.into(),
+            });
+            Ok(rows.collect())
+        })
+        .await
+    }
+
+    /// Sessions that hold the text, best first.
+    pub async fn search(&self, text: &str, limit: usize) -> Result<Vec<Hit>> {
+        let (store, text) = (self.inner.world.store.clone(), text.to_owned());
+        self.run(async move { store.search(&text, limit).await }).await
+    }
+
+    /// Opens a session: the last `limit` messages, and from then on, without a gap, its events in
+    /// the subscription. A subscription may watch several sessions.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub async fn open(
+        &self,
+        fid: &Fid,
+        limit: usize,
+        subscription: &Subscription,
+    ) -> Result<Snapshot> {
+        let (this, fid) = (self.clone(), fid.clone());
+        let mailbox = Arc::clone(subscription.mailbox());
+        self.run(async move { this.session(&fid).await?.open(limit, &mailbox).await }).await
+    }
+
+    /// Ends the watching of a session.
+    pub fn close(&self, fid: &Fid, subscription: &Subscription) {
+        if let Some(session) = self.loaded(fid) {
+            session.close(subscription.mailbox());
+        }
+    }
+
+    /// The `limit` messages of the shown branch before this one.
+    pub async fn earlier(&self, fid: &Fid, before: MessageId, limit: usize) -> Result<Page> {
+        let (store, fid) = (self.inner.world.store.clone(), fid.clone());
+        self.run(async move { store.page(&fid, Some(before), limit).await }).await
+    }
+
+    /// The whole shown branch, oldest first, a reply being written as far as it has come.
+    pub async fn transcript(&self, fid: &Fid) -> Result<Vec<Arc<Message>>> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move { this.session(&fid).await?.transcript().await }).await
+    }
+
+    /// Gives a session a title of the person's choice. An empty one changes nothing.
+    pub async fn rename(&self, fid: &Fid, title: &str) -> Result<()> {
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if title.is_empty() {
+            return Ok(());
+        }
+        self.patch(fid, SessionPatch { title: Some((title, true)), ..SessionPatch::default() })
+            .await
+    }
+
+    /// Changes a session's agent, model, thinking or options; the next request uses them.
+    pub async fn change_session(&self, fid: &Fid, change: SessionChange) -> Result<()> {
+        let patch = SessionPatch {
+            agent: change.agent,
+            model: change.model,
+            thinking: change.thinking,
+            options: change.options,
+            ..SessionPatch::default()
+        };
+        self.patch(fid, patch).await
+    }
+
+    /// The person has looked at the session.
+    pub async fn mark_read(&self, fid: &Fid) -> Result<()> {
+        self.patch(fid, SessionPatch { unread: Some(false), ..SessionPatch::default() }).await
+    }
+
+    async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<()> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move { this.session(&fid).await?.patch(patch).await }).await
+    }
+
+    /// Stops and deletes a session. [`restore`](Self::restore) takes that back while the
+    /// program runs.
+    pub async fn delete(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            this.session(&fid).await?.stop_for_good().await;
+            this.inner.world.store.delete(&fid).await?;
+            this.sessions_lock().remove(&fid);
+            this.inner.world.hub.tell(&Event::SessionRemoved { fid });
+            Ok(())
+        })
+        .await
+    }
+
+    /// Takes a deletion back.
+    pub async fn restore(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            let record = this.inner.world.store.restore(&fid).await?;
+            this.inner.world.hub.tell(&Event::SessionAdded(record.into()));
+            Ok(())
+        })
+        .await
+    }
+
+    /// The model of the newest chat is the one to begin with.
+    pub(super) fn remember_last_used(&self, records: &[SessionRecord]) {
+        let newest = records.iter().find_map(|record| record.model.clone());
+        self.inner.connections.set_last_used(newest);
+    }
+
+    /// A session, loaded where it is not.
+    pub(super) async fn session(&self, fid: &Fid) -> Result<Arc<Session>> {
+        if let Some(session) = self.loaded(fid) {
+            return Ok(session);
+        }
+        let record = self.inner.world.store.session(fid).await?;
+        let mut sessions = self.sessions_lock();
+        if let Some(session) = sessions.get(fid) {
+            return Ok(Arc::clone(session));
+        }
+        // Those that nobody needs are found again in the store. One that is in other hands may be
+        // about to begin something.
+        sessions.retain(|_, session| Arc::strong_count(session) > 1 || !session.is_at_rest());
+        let session = Session::new(Arc::clone(&self.inner.world), record);
+        sessions.insert(fid.clone(), Arc::clone(&session));
+        Ok(session)
+    }
+
+    pub(super) fn loaded(&self, fid: &Fid) -> Option<Arc<Session>> {
+        self.sessions_lock().get(fid).cloned()
+    }
+
+    pub(super) fn register(&self, session: &Arc<Session>) {
+        self.sessions_lock().insert(session.fid().clone(), Arc::clone(session));
+    }
+
+    pub(super) fn sessions_lock(&self) -> MutexGuard<'_, HashMap<Fid, Arc<Session>>> {
+        self.inner.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

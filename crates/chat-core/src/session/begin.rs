@@ -1,0 +1,291 @@
+//! How a request begins: what the person said is stored, and the work is started.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::state::{Waiting, Work};
+use super::{Session, World};
+use crate::agent::Agent;
+use crate::error::{Kind, Result};
+use crate::event::Event;
+use crate::message::{
+    Attachment, ChatRequest, Content, Context, Ending, Fid, Message, MessageId, ModelRef, Options,
+    Part, Role, Thinking,
+};
+use crate::store::{NewSession, SessionPatch, SessionRecord};
+
+/// What a model is told where its last answer was not finished. English: models read it best.
+const GO_ON: &str =
+    "Your last message was cut off. Go on exactly where it stopped, without repeating anything.";
+
+/// A request whose agent and model are known.
+pub(super) struct Plan {
+    pub agent: Arc<dyn Agent>,
+    pub model: ModelRef,
+    pub thinking: Thinking,
+    pub options: Options,
+}
+
+impl Plan {
+    /// Fills in what the request leaves open.
+    async fn make(
+        world: &World,
+        request: &ChatRequest,
+        known: Option<&SessionRecord>,
+    ) -> Result<Self> {
+        let settings = world.clients.settings();
+        let agent = request.agent.as_deref().or(known.map(|known| known.agent.as_str()));
+        let agent = world.agent(agent.unwrap_or(&settings.chat.agent))?;
+        let model =
+            match request.model.clone().or_else(|| known.and_then(|known| known.model.clone())) {
+                Some(model) => model,
+                None => world.clients.default_model().await.ok_or(Kind::NoModel)?,
+            };
+        world.clients.known(&model.connection).await?;
+        let usage = world.clients.usage(&model);
+        let thinking = request.thinking.or(known.map(|known| known.thinking));
+        let known_options = known.map(|known| known.options.clone()).unwrap_or_default();
+        Ok(Self {
+            agent,
+            model,
+            thinking: thinking
+                .filter(|thinking| *thinking != Thinking::Habit)
+                .unwrap_or(usage.thinking),
+            options: request.options.clone().or(&known_options).or(&usage.options),
+        })
+    }
+
+    /// What the session's row must say for the next request to be made in the same way.
+    fn patch(&self, request: &ChatRequest, known: &SessionRecord) -> Option<SessionPatch> {
+        let patch = SessionPatch {
+            agent: Some(self.agent.name().to_owned()).filter(|agent| *agent != known.agent),
+            model: Some(self.model.clone()).filter(|model| Some(model) != known.model.as_ref()),
+            thinking: request.thinking.filter(|thinking| *thinking != known.thinking),
+            options: Some(request.options.clone().or(&known.options))
+                .filter(|o| *o != known.options),
+            ..SessionPatch::default()
+        };
+        (patch != SessionPatch::default()).then_some(patch)
+    }
+}
+
+impl Session {
+    /// Begins a session with its first request. It is registered before anybody hears of it, and
+    /// claimed and at work when this returns.
+    pub(crate) async fn create(
+        world: &Arc<World>,
+        request: ChatRequest,
+        register: impl FnOnce(&Arc<Self>),
+    ) -> Result<(Fid, MessageId)> {
+        let plan = Plan::make(world, &request, None).await?;
+        let user = Arc::new(user_message(&*plan.agent, None, &request.content, &request.context));
+        let reply = Arc::new(Message::reply(Some(user.id), plan.model.clone()));
+        let new = NewSession {
+            title: super::title_from_text(&request.content.text),
+            agent: plan.agent.name().to_owned(),
+            model: Some(plan.model.clone()),
+            thinking: request.thinking.unwrap_or_default(),
+            options: request.options.clone(),
+        };
+        let messages = vec![Arc::clone(&user), Arc::clone(&reply)];
+        let record = world.store.create(new, messages).await?;
+        let session = Self::new(Arc::clone(world), record);
+        let id = user.id;
+        session.lock().tree.get_or_insert_default().insert(user);
+        register(&session);
+        world.hub.tell(&Event::SessionAdded(session.placeholder()));
+        session.start(plan, &reply);
+        Ok((session.fid.clone(), id))
+    }
+
+    /// Sends what a person said, or has it wait. Gives the message's id, and whether it waits.
+    pub(crate) async fn send(self: &Arc<Self>, request: ChatRequest) -> Result<(MessageId, bool)> {
+        let _gate = self.gate.lock().await;
+        let must_wait = {
+            let state = self.lock();
+            state.work.is_some() || !state.queue.is_empty()
+        };
+        if !must_wait {
+            return Ok((self.begin(MessageId::new(), &request).await?, false));
+        }
+        let id = MessageId::new();
+        let idle = {
+            let mut state = self.lock();
+            state.queue.push_back(Waiting { id, request });
+            state.tell_queue();
+            state.work.is_none()
+        };
+        if idle {
+            self.begin_next().await;
+        }
+        Ok((id, true))
+    }
+
+    /// Begins the first waiting request. Where that fails it goes on waiting, and the person hears
+    /// why. The gate must be held.
+    pub(super) async fn begin_next(self: &Arc<Self>) -> bool {
+        let waiting = {
+            let mut state = self.lock();
+            let Some(waiting) = state.queue.pop_front() else { return false };
+            state.tell_queue();
+            waiting
+        };
+        match self.begin(waiting.id, &waiting.request).await {
+            Ok(_) => true,
+            Err(error) => {
+                {
+                    let mut state = self.lock();
+                    state.queue.push_front(waiting);
+                    state.tell_queue();
+                }
+                self.notice(error);
+                false
+            }
+        }
+    }
+
+    /// Stores what the person said and starts the work. The gate must be held.
+    async fn begin(self: &Arc<Self>, id: MessageId, request: &ChatRequest) -> Result<MessageId> {
+        let begun = self.begin_claimed(id, request).await;
+        self.release_unless(&begun).await;
+        begun
+    }
+
+    /// Where nothing was begun others may have the session.
+    async fn release_unless<T>(&self, begun: &Result<T>) {
+        if let Err(error) = begun
+            && error.kind != Kind::SessionInUse
+        {
+            self.release().await;
+        }
+    }
+
+    async fn begin_claimed(
+        self: &Arc<Self>,
+        id: MessageId,
+        request: &ChatRequest,
+    ) -> Result<MessageId> {
+        let plan = self.plan(request).await?;
+        let parent = self.load().await?.last().map(|message| message.id);
+        let content = &request.content;
+        let user = Message { id, ..user_message(&*plan.agent, parent, content, &request.context) };
+        self.store_and_start(plan, Some(user), id).await?;
+        Ok(id)
+    }
+
+    /// Answers the last thing that the person said again, on a new branch.
+    pub(crate) async fn retry(self: &Arc<Self>) -> Result<()> {
+        let _gate = self.gate.lock().await;
+        if self.is_busy() {
+            return Ok(());
+        }
+        let begun = self.retry_claimed().await;
+        self.release_unless(&begun).await;
+        begun
+    }
+
+    async fn retry_claimed(self: &Arc<Self>) -> Result<()> {
+        let plan = self.plan(&ChatRequest::default()).await?;
+        let branch = self.load().await?;
+        let user = branch.iter().rfind(|message| message.role == Role::User);
+        let user = user.map(|message| message.id).ok_or(Kind::NothingToSend)?;
+        self.store_and_start(plan, None, user).await
+    }
+
+    /// Asks the model to go on where its last reply ended too early.
+    pub(crate) async fn resume(self: &Arc<Self>) -> Result<()> {
+        let _gate = self.gate.lock().await;
+        if self.is_busy() {
+            return Ok(());
+        }
+        let begun = self.resume_claimed().await;
+        self.release_unless(&begun).await;
+        begun
+    }
+
+    async fn resume_claimed(self: &Arc<Self>) -> Result<()> {
+        let plan = self.plan(&ChatRequest::default()).await?;
+        let parent = self.load().await?.last().map(|message| message.id);
+        let user = Message {
+            parts: vec![Part::Context { text: GO_ON.to_owned() }],
+            ..Message::text(Role::User, parent, "")
+        };
+        let id = user.id;
+        self.store_and_start(plan, Some(user), id).await
+    }
+
+    async fn plan(&self, request: &ChatRequest) -> Result<Plan> {
+        let known = self.lock().record.clone();
+        let plan = Plan::make(&self.world, request, Some(&known)).await?;
+        self.world.store.claim(&self.fid).await?;
+        if let Some(patch) = plan.patch(request, &known) {
+            self.patch(patch).await?;
+        }
+        Ok(plan)
+    }
+
+    /// Stores the person's message, where there is one, and the beginning of the reply to `asked`.
+    async fn store_and_start(
+        self: &Arc<Self>,
+        plan: Plan,
+        user: Option<Message>,
+        asked: MessageId,
+    ) -> Result<()> {
+        let reply = Arc::new(Message::reply(Some(asked), plan.model.clone()));
+        let user = user.map(Arc::new);
+        let messages: Vec<_> = user.iter().chain([&reply]).cloned().collect();
+        self.world.store.append(&self.fid, messages, reply.id).await?;
+        let other_branch = {
+            let mut state = self.lock();
+            let tree = state.tree.get_or_insert_default();
+            let other_branch = user.is_none() && tree.head() != Some(asked);
+            if let Some(user) = &user {
+                tree.insert(Arc::clone(user));
+                state.tell_added(user);
+            }
+            other_branch
+        };
+        self.start(plan, &reply);
+        if other_branch {
+            self.lock().tell(|_, fid| Event::SessionReset { fid });
+        }
+        Ok(())
+    }
+
+    /// The reply begins, and the work with it.
+    fn start(self: &Arc<Self>, plan: Plan, reply: &Arc<Message>) {
+        let cancel = CancellationToken::new();
+        {
+            let mut state = self.lock();
+            state.titling.cancel();
+            state.work = Some(Work { cancel: cancel.clone() });
+            state.failed = false;
+            state.record.updated = reply.time;
+            state.begin_reply(reply);
+        }
+        self.tell_changed();
+        let session = Arc::clone(self);
+        self.world.spawn(async move { session.work(plan, cancel).await });
+    }
+}
+
+/// What the person said, as it is stored and sent ever after.
+fn user_message(
+    agent: &dyn Agent,
+    parent: Option<MessageId>,
+    content: &Content,
+    context: &Context,
+) -> Message {
+    let mut parts: Vec<_> = content
+        .attachments
+        .iter()
+        .map(|attachment| match attachment.clone() {
+            Attachment::Image { mime, data } => Part::Image { mime, data },
+            Attachment::File { name, text } => Part::File { name, text },
+        })
+        .collect();
+    parts.extend(agent.context(context).map(|text| Part::Context { text }));
+    parts.push(Part::Text(content.text.clone()));
+    Message { parts, ended: Some(Ending::Complete), ..Message::text(Role::User, parent, "") }
+}

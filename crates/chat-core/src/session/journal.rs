@@ -1,0 +1,73 @@
+//! Keeps what arrived of a reply on disk while it is being written.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Session;
+use crate::message::Message;
+
+/// The pause between two writes of the journal. With the write itself what arrived is on disk
+/// within [`JOURNAL_INTERVAL`](crate::store::JOURNAL_INTERVAL).
+const PAUSE: Duration = Duration::from_millis(400);
+
+/// How long to wait before a reply that the store refused is given to it again; doubled each time
+/// up to [`LONGEST_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+
+/// The longest such wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+impl Session {
+    /// Writes the journal as text comes. Never ends: it is dropped with the request.
+    pub(super) async fn keep_journal(&self) {
+        let mut told = false;
+        loop {
+            self.unwritten.notified().await;
+            if let Err(error) = self.write_journal().await {
+                // It is kept in memory and tried again; the person hears of it once.
+                if !told {
+                    self.notice(error);
+                    told = true;
+                }
+                self.unwritten.notify_one();
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn write_journal(&self) -> crate::error::Result<()> {
+        let _journal = self.journal.lock().await;
+        let segments = match &self.lock().live {
+            Some(live) => live.unjournaled(),
+            None => return Ok(()),
+        };
+        if segments.is_empty() {
+            return Ok(());
+        }
+        let (store, written) = (&self.world.store, segments.clone());
+        store.journal(segments).await?;
+        if let Some(live) = &mut self.lock().live {
+            live.journaled(&written);
+        }
+        Ok(())
+    }
+
+    /// Stores a reply in its final form. Where the store refuses it, the person hears of it, and
+    /// it is tried again for as long as the program runs.
+    pub(super) async fn fold(self: &Arc<Self>, message: Arc<Message>) {
+        let first = self.world.store.fold(&self.fid, Arc::clone(&message)).await;
+        let Err(error) = first else { return };
+        self.notice(error);
+        let session = Arc::clone(self);
+        self.world.spawn(async move {
+            let mut wait = FIRST_WAIT;
+            loop {
+                tokio::time::sleep(wait).await;
+                if session.world.store.fold(&session.fid, Arc::clone(&message)).await.is_ok() {
+                    return;
+                }
+                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+        });
+    }
+}

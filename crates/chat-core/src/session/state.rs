@@ -1,0 +1,199 @@
+//! What a session knows.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use tokio_util::sync::CancellationToken;
+
+use super::reply::LiveReply;
+use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
+use crate::message::{
+    ChatRequest, Ending, Fid, Message, MessageId, MessageTree, ModelRef, Options, Thinking,
+};
+use crate::store::SessionRecord;
+
+/// A session's state. Everything in it changes under the session's lock.
+pub(super) struct State {
+    pub record: SessionRecord,
+    /// The whole shown branch and what else is loaded; none where only the store has it.
+    pub tree: Option<MessageTree>,
+    /// The reply that is being written; its message is in the tree too, as it began.
+    pub live: Option<LiveReply>,
+    /// What waits until the session is free.
+    pub queue: VecDeque<Waiting>,
+    pub stage: Stage,
+    pub work: Option<Work>,
+    /// Ends the asking for a better title.
+    pub titling: CancellationToken,
+    /// Whether the last reply failed or was interrupted.
+    pub failed: bool,
+    seq: u64,
+    watchers: Vec<Weak<Mailbox>>,
+}
+
+/// A request at work.
+pub(super) struct Work {
+    pub cancel: CancellationToken,
+}
+
+/// A request that waits.
+pub(super) struct Waiting {
+    pub id: MessageId,
+    pub request: ChatRequest,
+}
+
+/// What a person may change about a session. Unset fields stay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Change {
+    /// The agent.
+    pub agent: Option<String>,
+    /// The model.
+    pub model: Option<ModelRef>,
+    /// How much to think.
+    pub thinking: Option<Thinking>,
+    /// Options.
+    pub options: Option<Options>,
+}
+
+impl State {
+    pub(super) fn new(record: SessionRecord) -> Self {
+        Self {
+            failed: record.failed,
+            record,
+            tree: None,
+            live: None,
+            queue: VecDeque::new(),
+            stage: Stage::Idle,
+            work: None,
+            titling: CancellationToken::new(),
+            seq: 0,
+            watchers: Vec::new(),
+        }
+    }
+
+    pub(super) fn status(&self) -> Status {
+        if self.work.is_some() { Status::Busy } else { Status::Idle }
+    }
+
+    pub(super) fn placeholder(&self) -> SessionPlaceholder {
+        SessionPlaceholder {
+            status: self.status(),
+            failed: self.failed,
+            ..SessionPlaceholder::from(self.record.clone())
+        }
+    }
+
+    pub(super) fn watch(&mut self, mailbox: &Arc<Mailbox>) {
+        self.unwatch(mailbox);
+        self.watchers.push(Arc::downgrade(mailbox));
+    }
+
+    pub(super) fn unwatch(&mut self, mailbox: &Arc<Mailbox>) {
+        self.watchers
+            .retain(|weak| weak.upgrade().is_some_and(|known| !Arc::ptr_eq(&known, mailbox)));
+    }
+
+    pub(super) fn is_watched(&mut self) -> bool {
+        self.watchers.retain(|weak| weak.strong_count() > 0);
+        !self.watchers.is_empty()
+    }
+
+    /// The next sequence number.
+    pub(super) fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    pub(super) fn watchers(&self) -> impl Iterator<Item = Arc<Mailbox>> {
+        self.watchers.iter().filter_map(Weak::upgrade)
+    }
+
+    /// Tells those who watch.
+    pub(super) fn tell(&mut self, event: impl FnOnce(u64, Fid) -> Event) {
+        let seq = self.next_seq();
+        let event = event(seq, self.record.fid.clone());
+        for mailbox in self.watchers() {
+            mailbox.put(event.clone());
+        }
+    }
+
+    pub(super) fn tell_added(&mut self, message: &Arc<Message>) {
+        let message = Arc::clone(message);
+        self.tell(|seq, fid| Event::MessageAdded { fid, seq, message });
+    }
+
+    /// A reply begins in the transcript.
+    pub(super) fn begin_reply(&mut self, reply: &Arc<Message>) {
+        let tree = self.tree.get_or_insert_default();
+        tree.insert(Arc::clone(reply));
+        tree.set_head(Some(reply.id));
+        self.record.head = Some(reply.id);
+        self.live = Some(LiveReply::new(Arc::clone(reply)));
+        self.tell_added(reply);
+    }
+
+    pub(super) fn tell_queue(&mut self) {
+        let queue = self.queued();
+        self.tell(|seq, fid| Event::QueueChanged { fid, seq, queue });
+    }
+
+    pub(super) fn set_stage(&mut self, stage: Stage) {
+        if self.stage != stage {
+            self.stage = stage.clone();
+            self.tell(|seq, fid| Event::StageChanged { fid, seq, stage });
+        }
+    }
+
+    pub(super) fn queued(&self) -> Vec<Queued> {
+        let queued = self.queue.iter();
+        queued
+            .map(|waiting| Queued { id: waiting.id, content: waiting.request.content.clone() })
+            .collect()
+    }
+
+    /// The shown branch, the reply that is being written as far as it has come.
+    pub(super) fn branch(&self) -> Option<Vec<Arc<Message>>> {
+        let mut branch = self.tree.as_ref()?.branch();
+        if let (Some(live), Some(last)) = (&self.live, branch.last_mut())
+            && last.id == live.id()
+        {
+            *last = Arc::new(live.message());
+        }
+        Some(branch)
+    }
+
+    pub(super) fn snapshot(&self, messages: Vec<Arc<Message>>, more: bool) -> Snapshot {
+        Snapshot {
+            session: self.placeholder(),
+            messages,
+            more,
+            queue: self.queued(),
+            stage: self.stage.clone(),
+            seq: self.seq,
+        }
+    }
+}
+
+impl From<SessionRecord> for SessionPlaceholder {
+    fn from(record: SessionRecord) -> Self {
+        Self {
+            fid: record.fid,
+            title: record.title,
+            agent: record.agent,
+            model: record.model,
+            thinking: record.thinking,
+            options: record.options,
+            status: Status::Idle,
+            unread: record.unread,
+            failed: record.failed,
+            created: record.created,
+            updated: record.updated,
+            in_use: record.in_use,
+        }
+    }
+}
+
+/// Whether a reply that ended like this wants the person's attention in the list.
+pub(super) fn failed(ended: Option<Ending>) -> bool {
+    matches!(ended, Some(Ending::Failed | Ending::Interrupted))
+}

@@ -1,0 +1,250 @@
+//! The request at work, and the session as the place where its reply goes.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::Session;
+use super::begin::Plan;
+use super::state::failed;
+use crate::agent::{Outcome, ReplyEnd, ReplySink, Work};
+use crate::error::{Error, Kind, Result};
+use crate::event::{Event, Growth, Stage, StopReason, TextKind};
+use crate::message::{Ending, Message, MessageId, ModelRef, Role, ToolCall, Usage};
+use crate::store::SessionPatch;
+
+impl Session {
+    /// Runs a request to its end, whatever happens.
+    pub(super) async fn work(self: Arc<Self>, plan: Plan, cancel: CancellationToken) {
+        let model = plan.model.clone();
+        let outcome = {
+            let request = AssertUnwindSafe(self.answer(plan, &cancel)).catch_unwind();
+            tokio::select! {
+                outcome = request => outcome,
+                () = self.keep_journal() => return,
+            }
+        };
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            // A bug of ours: the reply must not stay open for that.
+            Err(_) => self.fail(Kind::Internal.into()).await,
+        };
+        self.finish(outcome, &model).await;
+    }
+
+    async fn answer(self: &Arc<Self>, plan: Plan, cancel: &CancellationToken) -> Outcome {
+        self.on_waiting();
+        let client = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return self.stopped().await,
+            client = self.world.clients.client(&plan.model) => client,
+        };
+        let client = match client {
+            Ok(client) => client,
+            Err(error) => return self.fail(error).await,
+        };
+        let work = Work {
+            client,
+            model: plan.model.model.clone(),
+            thinking: plan.thinking,
+            options: plan.options,
+            tools: self.world.tools.clone(),
+            sink: Arc::new(Sink { session: Arc::clone(self), model: plan.model.clone() }),
+            cancel: cancel.clone(),
+        };
+        let mut history = self.lock().branch().unwrap_or_default();
+        // The last one is the reply that has only begun.
+        history.pop();
+        plan.agent.create_handler(work).run(&history).await
+    }
+
+    async fn fail(self: &Arc<Self>, error: Error) -> Outcome {
+        self.end(Ending::Failed, Some(error.clone())).await;
+        Outcome { reason: StopReason::Error, usage: Usage::default(), error: Some(error) }
+    }
+
+    async fn stopped(self: &Arc<Self>) -> Outcome {
+        self.end(Ending::Stopped, None).await;
+        Outcome { reason: StopReason::Stopped, usage: Usage::default(), error: None }
+    }
+
+    async fn end(self: &Arc<Self>, ended: Ending, error: Option<Error>) {
+        self.end_reply(ReplyEnd { ended, error, usage: Usage::default(), calls: Vec::new() }).await;
+    }
+
+    fn on_waiting(&self) {
+        self.lock().set_stage(Stage::Waiting { since: Timestamp::now() });
+    }
+
+    /// Ends the reply that is being written.
+    async fn end_reply(self: &Arc<Self>, end: ReplyEnd) -> Arc<Message> {
+        let _journal = self.journal.lock().await;
+        let message = {
+            let mut state = self.lock();
+            let Some(live) = state.live.take() else {
+                // It had ended before: what is told twice is stored once.
+                let head = state.tree.as_ref().and_then(|tree| tree.get(tree.head()?));
+                return head
+                    .cloned()
+                    .unwrap_or_else(|| Arc::new(Message::text(Role::Ui, None, "")));
+            };
+            let message = Arc::new(live.end(end));
+            state.failed = failed(message.ended);
+            state.tree.get_or_insert_default().insert(Arc::clone(&message));
+            let told = Arc::clone(&message);
+            state.tell(|seq, fid| Event::MessageChanged { fid, seq, message: told });
+            message
+        };
+        self.fold(Arc::clone(&message)).await;
+        message
+    }
+
+    /// The request has ended: tells, and goes on with what waits.
+    async fn finish(self: &Arc<Self>, outcome: Outcome, model: &ModelRef) {
+        let gate = self.gate.lock().await;
+        let (unread, failed) = {
+            let mut state = self.lock();
+            state.work = None;
+            state.set_stage(Stage::Idle);
+            let unread = !state.is_watched() && !state.record.unread;
+            state.record.unread |= unread;
+            state.record.updated = Timestamp::now();
+            (unread, state.failed)
+        };
+        if unread {
+            let patch = SessionPatch { unread: Some(true), ..SessionPatch::default() };
+            if let Err(error) = self.world.store.patch(&self.fid, patch).await {
+                self.notice(error);
+            }
+        }
+        let event = Event::RequestFinished {
+            fid: self.fid.clone(),
+            reason: outcome.reason,
+            usage: outcome.usage,
+            error: outcome.error,
+        };
+        // What waits goes out next, unless it would fail in the same way. Whoever hears that the
+        // request has ended may claim the session.
+        let goes_on = !failed && !self.lock().queue.is_empty();
+        if !goes_on {
+            self.release().await;
+        }
+        self.world.hub.tell(&event);
+        if goes_on && self.begin_next().await {
+            return;
+        }
+        if goes_on {
+            self.release().await;
+        }
+        self.tell_changed();
+        if outcome.reason == StopReason::Complete {
+            self.ask_for_title(model);
+        }
+        {
+            let mut state = self.lock();
+            if !state.is_watched() {
+                state.tree = None;
+            }
+        }
+        self.ended.notify_waiters();
+        drop(gate);
+    }
+
+    /// Others may write the session from now on.
+    pub(super) async fn release(&self) {
+        if let Err(error) = self.world.store.release(&self.fid).await {
+            self.notice(error);
+        }
+    }
+}
+
+/// The session as a handler sees it.
+struct Sink {
+    session: Arc<Session>,
+    model: ModelRef,
+}
+
+#[async_trait]
+impl ReplySink for Sink {
+    fn on_waiting(&self) {
+        self.session.on_waiting();
+    }
+
+    fn on_rate_limited(&self, until: Timestamp) {
+        self.session.lock().set_stage(Stage::RateLimited { until });
+    }
+
+    fn on_chunk(&self, kind: TextKind, text: &str) {
+        let mut state = self.session.lock();
+        let seq = state.next_seq();
+        let Some(live) = &mut state.live else { return };
+        let message = live.id();
+        let grown = live.push(kind, text);
+        let growth = Growth {
+            fid: self.session.fid.clone(),
+            seq,
+            message,
+            part: grown.part,
+            kind,
+            from: grown.from,
+            text: grown.text,
+        };
+        for mailbox in state.watchers() {
+            mailbox.grow(&growth);
+        }
+        if state.stage != Stage::Streaming {
+            state.set_stage(Stage::Streaming);
+        }
+        drop(state);
+        self.session.unwritten.notify_one();
+    }
+
+    async fn end_reply(&self, mut end: ReplyEnd) -> Arc<Message> {
+        if let Some(error) = &mut end.error {
+            error.connection.get_or_insert_with(|| self.model.connection.clone());
+            if let Kind::InputTooLong { largest, .. } = &mut error.kind {
+                *largest =
+                    largest.or_else(|| self.session.world.clients.longest_window(&self.model));
+            }
+        }
+        self.session.end_reply(end).await
+    }
+
+    async fn add_results(&self, results: Vec<Message>) -> Result<Vec<Arc<Message>>> {
+        let (mut parent, model) = {
+            let state = self.session.lock();
+            let head = state.tree.as_ref().and_then(|tree| tree.get(tree.head()?));
+            let head = head.ok_or(Kind::Internal)?;
+            (head.id, head.model.clone().ok_or(Kind::Internal)?)
+        };
+        let chain = |message: Message, parent: &mut MessageId| {
+            let message = Message { parent: Some(*parent), ..message };
+            *parent = message.id;
+            Arc::new(message)
+        };
+        let results: Vec<_> =
+            results.into_iter().map(|result| chain(result, &mut parent)).collect();
+        let reply = Arc::new(Message::reply(Some(parent), model));
+        let messages = results.iter().chain([&reply]).cloned().collect();
+        self.session.world.store.append(&self.session.fid, messages, reply.id).await?;
+        let mut state = self.session.lock();
+        for result in &results {
+            state.tree.get_or_insert_default().insert(Arc::clone(result));
+            state.tell_added(result);
+        }
+        state.begin_reply(&reply);
+        Ok(results)
+    }
+
+    fn on_tool(&self, call: &ToolCall, running: bool) {
+        let mut state = self.session.lock();
+        state.set_stage(Stage::RunningTools);
+        let Some(message) = state.tree.as_ref().and_then(|tree| tree.head()) else { return };
+        let call = call.id.clone();
+        state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running });
+    }
+}

@@ -1,0 +1,65 @@
+//! What all sessions share, as the Manager gives it to them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio_util::task::TaskTracker;
+
+use crate::agent::Agent;
+use crate::client::Client;
+use crate::error::{Kind, Result};
+use crate::event::Hub;
+use crate::message::ModelRef;
+use crate::settings::{ModelUsage, Settings};
+use crate::store::Store;
+use crate::tool::Registry;
+
+/// What all sessions share.
+pub(crate) struct World {
+    pub store: Store,
+    pub hub: Arc<Hub>,
+    pub agents: BTreeMap<String, Arc<dyn Agent>>,
+    pub tools: Registry,
+    pub clients: Arc<dyn Clients>,
+    /// Everything that runs and must end before the program does.
+    pub tasks: TaskTracker,
+    pub runtime: tokio::runtime::Handle,
+}
+
+impl World {
+    pub(crate) fn agent(&self, name: &str) -> Result<Arc<dyn Agent>> {
+        let agent = self.agents.get(name);
+        agent.cloned().ok_or_else(|| Kind::AgentMissing { name: name.to_owned() }.into())
+    }
+
+    /// Runs a task that the end of the program waits for.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn_on(task, &self.runtime);
+    }
+}
+
+/// Where clients come from; implemented above, by the Manager's connections.
+#[async_trait]
+pub(crate) trait Clients: Send + Sync {
+    /// Waits until it is known whether there is such a connection.
+    ///
+    /// # Errors
+    /// `ConnectionMissing`.
+    async fn known(&self, connection: &str) -> Result<()>;
+
+    /// The client of a model's connection; may ask the server what it speaks.
+    async fn client(&self, model: &ModelRef) -> Result<Arc<dyn Client>>;
+
+    /// The model of a new chat.
+    async fn default_model(&self) -> Option<ModelRef>;
+
+    /// What was set for a model.
+    fn usage(&self, model: &ModelRef) -> ModelUsage;
+
+    /// The longest window that a model has, where it is known.
+    fn longest_window(&self, model: &ModelRef) -> Option<u32>;
+
+    /// The settings as they are now.
+    fn settings(&self) -> Arc<Settings>;
+}

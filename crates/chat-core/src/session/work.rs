@@ -14,7 +14,7 @@ use super::state::failed;
 use crate::agent::{Outcome, ReplyEnd, ReplySink, Work};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Growth, Stage, StopReason, TextKind};
-use crate::message::{Ending, Message, MessageId, ModelRef, Role, ToolCall, Usage};
+use crate::message::{Ending, Message, MessageId, MessageTree, ModelRef, Role, ToolCall, Usage};
 use crate::store::SessionPatch;
 
 impl Session {
@@ -243,7 +243,7 @@ impl ReplySink for Sink {
     fn on_tool(&self, call: &ToolCall, running: bool) {
         let mut state = self.session.lock();
         state.set_stage(Stage::RunningTools);
-        let Some(message) = state.tree.as_ref().and_then(|tree| tree.head()) else { return };
+        let Some(message) = state.tree.as_ref().and_then(MessageTree::head) else { return };
         let call = call.id.clone();
         state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running });
     }

@@ -1,10 +1,12 @@
 //! What the person has set: connections, models, and how the programs behave.
 
 mod connection;
+pub(crate) mod disk;
 mod file;
 mod folders;
 mod keys;
 mod values;
+pub(crate) mod watch;
 
 pub use connection::{Connection, ConnectionKind, KeySource};
 pub use file::SettingsFile;

@@ -1,159 +1,271 @@
 //! What is kept on disk: sessions, messages, the journal of replies being written, and the search
 //! index. SQLite in WAL mode; one writer thread commits in groups.
 
+mod attachments;
+mod changes;
+mod columns;
+mod desk;
+mod fault;
+mod journal;
+mod messages;
+mod open;
+mod owner;
+mod readers;
 mod record;
+mod schema;
+mod search;
+mod sessions;
+mod writer;
 
+use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::message::{Fid, Message, MessageId};
 use crate::settings::Folders;
 
-pub use record::{
-    Changes, Hit, NewSession, Page, Segment, SegmentKind, SessionPatch, SessionRecord,
-};
+pub use changes::Changes;
+pub use record::{Hit, NewSession, Page, Segment, SegmentKind, SessionPatch, SessionRecord};
 
-/// The database. Cheap to clone; the writer thread ends when the last clone is dropped.
+use desk::{Desk, Places};
+use fault::Outcome;
+use readers::Readers;
+use writer::Writer;
+
+/// How often a reply being written reaches the disk, at the latest.
+pub const JOURNAL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How long to wait for another process's commit. None takes nearly as long.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The database. Cheap to clone; the writer thread ends when the last clone is dropped, which
+/// waits for what was handed over.
+///
+/// Its methods may be awaited on any executor. What was handed over is done even when nobody
+/// waits for it any more.
 #[derive(Clone, Debug)]
-pub struct Store {}
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+/// What the clones share. In the order in which it must end: the lock goes last.
+#[derive(Debug)]
+struct Inner {
+    writer: Option<Writer>,
+    readers: Readers,
+    places: Arc<Places>,
+    _lock: Option<File>,
+}
+
+impl Inner {
+    fn look_at_others(&self) {
+        if let Some(writer) = &self.writer {
+            writer.look_at_others();
+        }
+    }
+}
 
 /// What [`Store::open`] gives.
 #[derive(Debug)]
 pub struct Opened {
     /// The store.
     pub store: Store,
-    /// What the person should hear: a damaged file was kept aside.
+    /// What the person should hear: a damaged file was kept aside (`DatabaseDamaged`), or the
+    /// database can only be read (`ReadOnly`), and every change will fail with that.
     pub notice: Option<Error>,
 }
-
-/// How often a reply being written reaches the disk, at the latest.
-pub const JOURNAL_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Store {
     /// Opens or makes the database. Blocks: call it before the window or off the main thread.
     ///
     /// # Errors
-    /// `DatabaseNewer`, `ReadOnly`, `DiskFull`, `Storage`. A damaged file is no error: it is kept
-    /// aside and named in [`Opened::notice`].
+    /// `DatabaseNewer`; `ReadOnly` where there is no database and none can be made; `DiskFull`,
+    /// `Storage`. A damaged file is no error: it is kept aside and named in [`Opened::notice`].
     pub fn open(folders: &Folders) -> Result<Opened> {
-        let _ = folders;
-        todo!()
+        let open::Parts { places, writer, lock, notice } = open::open(folders)?;
+        let readers = Readers::new(Arc::clone(&places));
+        let inner = Arc::new(Inner { writer, readers, places, _lock: lock });
+        Ok(Opened { store: Self { inner }, notice })
     }
 
     /// Makes a session with its first messages, in one commit, and claims it for this process.
-    /// The fid is the local start time, made unique.
+    /// The fid is the local time of now, made unique. It begins with its first message and was last
+    /// active with its last; without messages both are now.
     pub async fn create(
         &self,
         new: NewSession,
         messages: Vec<Arc<Message>>,
     ) -> Result<SessionRecord> {
-        let _ = (new, messages);
-        todo!()
+        self.write(move |desk| {
+            let now = jiff::Timestamp::now();
+            let begun = messages.first().map_or(now, |message| message.time);
+            let (key, fid) = sessions::insert(desk, &new, begun)?;
+            for message in &messages {
+                messages::insert(desk, key, message)?;
+            }
+            if let Some(last) = messages.last() {
+                sessions::advance(desk, key, last.id, last.time)?;
+            }
+            sessions::one(desk, &fid)
+        })
+        .await
     }
 
-    /// Claims a session for writing by this process.
+    /// Claims a session for writing by this process. What a dead process left unfinished in it is
+    /// ended as interrupted. Claiming one's own again is no error.
     ///
     /// # Errors
     /// `SessionInUse` where a living process has it, `SessionNotFound`.
     pub async fn claim(&self, fid: &Fid) -> Result<()> {
-        let _ = fid;
-        todo!()
+        let fid = fid.clone();
+        self.write(move |desk| sessions::own(desk, &fid, false).map(|_| ())).await
     }
 
     /// Gives a claimed session up.
     pub async fn release(&self, fid: &Fid) -> Result<()> {
-        let _ = fid;
-        todo!()
+        let fid = fid.clone();
+        self.write(move |desk| sessions::release(desk, &fid)).await
     }
 
     /// Adds whole messages (indexed for search at once) or the beginnings of replies, and sets the
-    /// head. Durable when it returns.
+    /// head. Durable when it returns. Claims the session if need be.
+    ///
+    /// # Errors
+    /// `SessionInUse`, `SessionNotFound`, and the store's.
     pub async fn append(
         &self,
         fid: &Fid,
         messages: Vec<Arc<Message>>,
         head: MessageId,
     ) -> Result<()> {
-        let _ = (fid, messages, head);
-        todo!()
+        let fid = fid.clone();
+        self.write(move |desk| {
+            let key = sessions::own(desk, &fid, true)?;
+            for message in &messages {
+                messages::insert(desk, key, message)?;
+            }
+            let time = messages.iter().map(|message| message.time).max();
+            sessions::advance(desk, key, head, time.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+        })
+        .await
     }
 
     /// Appends what arrived of a reply. Durable when it returns; segments of one message must be
     /// given in order.
     pub async fn journal(&self, segments: Vec<Segment>) -> Result<()> {
-        let _ = segments;
-        todo!()
+        // A build that proves the tests: without the journal they must fail.
+        if cfg!(sabotage = "skip_journal") {
+            return Ok(());
+        }
+        self.write(move |desk| journal::append(desk, &segments)).await
     }
 
     /// Ends a reply: stores its final form, drops its journal, indexes it, touches the session.
+    /// Works for a deleted session too, so that restoring it loses nothing.
     pub async fn fold(&self, fid: &Fid, message: Arc<Message>) -> Result<()> {
-        let _ = (fid, message);
-        todo!()
+        let fid = fid.clone();
+        self.write(move |desk| {
+            let key = sessions::key(desk, &fid)?;
+            journal::fold(desk, key, &message)?;
+            sessions::touch(desk, key, jiff::Timestamp::now())
+        })
+        .await
     }
 
     /// All sessions that are not deleted, newest first by last activity.
     pub async fn sessions(&self) -> Result<Vec<SessionRecord>> {
-        todo!()
+        self.read(sessions::all).await
     }
 
     /// One session.
     pub async fn session(&self, fid: &Fid) -> Result<SessionRecord> {
-        let _ = fid;
-        todo!()
+        let fid = fid.clone();
+        self.read(move |desk| sessions::one(desk, &fid)).await
     }
 
-    /// Changes what is stored about a session, and gives the result.
+    /// Changes what is stored about a session, and gives the result. Needs no claim.
     pub async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<SessionRecord> {
-        let _ = (fid, patch);
-        todo!()
+        let fid = fid.clone();
+        self.write(move |desk| sessions::patch(desk, &fid, &patch)).await
     }
 
     /// A page of the shown branch: the `limit` messages before `before`, or the last ones.
-    /// A reply being written by another process comes with what its journal holds.
+    /// A reply being written comes with what its journal holds.
     pub async fn page(&self, fid: &Fid, before: Option<MessageId>, limit: usize) -> Result<Page> {
-        let _ = (fid, before, limit);
-        todo!()
+        let fid = fid.clone();
+        self.read(move |desk| messages::page(desk, &fid, before, limit)).await
     }
 
     /// Marks a session deleted; [`restore`](Self::restore) takes that back until it is purged.
     pub async fn delete(&self, fid: &Fid) -> Result<()> {
-        let _ = fid;
-        todo!()
+        let fid = fid.clone();
+        self.write(move |desk| sessions::delete(desk, &fid)).await
     }
 
     /// Takes a deletion back.
     pub async fn restore(&self, fid: &Fid) -> Result<SessionRecord> {
-        let _ = fid;
-        todo!()
+        let fid = fid.clone();
+        self.write(move |desk| sessions::restore(desk, &fid)).await
     }
 
-    /// Removes deleted sessions for good: those deleted longer ago than `age`.
+    /// Removes deleted sessions for good: those deleted longer ago than `age`. Those that a living
+    /// process has claimed stay until it is done with them.
     pub async fn purge(&self, age: Duration) -> Result<()> {
-        let _ = age;
-        todo!()
+        self.write(move |desk| sessions::purge(desk, age)).await?;
+        // On its own, so that a picture goes only once no committed message needs it.
+        self.write(attachments::sweep).await
     }
 
-    /// Sessions whose title or messages hold the text (trigrams: from three characters on; shorter
-    /// ones are looked for in titles alone), best first.
+    /// Sessions whose title or one of whose messages hold all words of the text, best first.
+    /// Words are found from three characters on, parts of words too; where all is shorter, titles
+    /// alone are looked at.
     pub async fn search(&self, text: &str, limit: usize) -> Result<Vec<Hit>> {
-        let _ = (text, limit);
-        todo!()
+        let text = text.to_owned();
+        self.read(move |desk| search::search(desk, &text, limit)).await
     }
 
     /// Ends the replies whose writers are dead as interrupted, folding what their journals hold.
     /// Gives the sessions that it changed.
     pub async fn recover(&self) -> Result<Vec<Fid>> {
-        todo!()
+        let recovered = self.write(journal::recover).await?;
+        self.inner.places.owners.clear_dead();
+        Ok(recovered)
     }
 
     /// What other processes changed, as it is noticed.
     pub fn changes(&self) -> Changes {
-        todo!()
+        let others = self.inner.writer.as_ref().map(Writer::others);
+        Changes::new(others, &self.inner.places.database, Arc::downgrade(&self.inner))
     }
 
     /// Waits until all that was handed over is on disk.
     pub async fn flush(&self) -> Result<()> {
-        todo!()
+        if self.inner.writer.is_none() {
+            return Ok(());
+        }
+        self.write(|_| Ok(())).await
+    }
+
+    /// How many transactions this process has committed since the store was opened.
+    pub fn commits(&self) -> u64 {
+        self.inner.writer.as_ref().map_or(0, Writer::commits)
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        operation: impl Fn(&Desk) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        match &self.inner.writer {
+            Some(writer) => writer.write(operation).await,
+            None => Err(Kind::ReadOnly { path: self.inner.places.database.clone() }.into()),
+        }
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Desk) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        self.inner.readers.read(question).await
     }
 }

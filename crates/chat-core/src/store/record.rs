@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::message::{Fid, Message, MessageId, ModelRef, Options, Thinking};
 
@@ -95,7 +96,8 @@ pub struct Segment {
 }
 
 /// What a journaled part is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SegmentKind {
     /// Text; segments of one part are joined.
     Text,
@@ -112,16 +114,4 @@ pub struct Hit {
     pub session: SessionRecord,
     /// Where the text stands, with a little around it; none where only the title has it.
     pub excerpt: Option<String>,
-}
-
-/// What other processes changed. Dropping it ends the watch.
-#[derive(Debug)]
-pub struct Changes {}
-
-impl Changes {
-    /// Waits until another process has committed something. Several commits may be told as one.
-    /// Never resolves while nothing changes; wakes nobody meanwhile.
-    pub async fn next(&mut self) {
-        todo!()
-    }
 }

@@ -1,0 +1,163 @@
+//! Messages as rows, and the way from a head back to the root.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::columns::{self, instant, json, nanoseconds, word};
+use super::desk::Desk;
+use super::fault::Outcome;
+use super::record::Page;
+use super::{attachments, journal, sessions};
+use crate::error::{Error, Kind};
+use crate::message::{Fid, Message, MessageId, ModelRef, Part, Role};
+
+/// A part as it stands in the column: as it is, but for pictures.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum StoredPart<'a> {
+    Picture { picture: Cow<'a, str>, mime: Cow<'a, str> },
+    Part(Cow<'a, Part>),
+}
+
+/// Adds a message to a session. Whole ones are indexed.
+pub(super) fn insert(desk: &Desk, session: i64, message: &Message) -> Outcome<()> {
+    desk.run(
+        "INSERT INTO messages (id, session, parent, role, parts, time, ended, error, connection, \
+         model, usage) VALUES (?1, ?2, ?3, ?4, '[]', ?5, NULL, NULL, ?6, ?7, NULL)",
+        params![
+            message.id.as_bytes(),
+            session,
+            message.parent.as_ref().map(MessageId::as_bytes),
+            word(&message.role)?,
+            nanoseconds(message.time),
+            message.model.as_ref().map(|m| &m.connection),
+            message.model.as_ref().map(|m| &m.model),
+        ],
+    )?;
+    store_content(desk, desk.connection.last_insert_rowid(), message)
+}
+
+/// Stores what a message has become, and indexes it if it ended.
+pub(super) fn store_content(desk: &Desk, key: i64, message: &Message) -> Outcome<()> {
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for part in &message.parts {
+        parts.push(match part {
+            Part::Image { mime, data } => {
+                let hash = attachments::name(data);
+                attachments::keep(desk, key, &hash, data)?;
+                StoredPart::Picture { picture: hash.into(), mime: mime.into() }
+            }
+            part => StoredPart::Part(Cow::Borrowed(part)),
+        });
+    }
+    desk.run(
+        "UPDATE messages SET parts = ?2, ended = ?3, error = ?4, usage = ?5, connection = ?6, \
+         model = ?7 WHERE key = ?1",
+        params![
+            key,
+            serde_json::to_string(&parts)?,
+            message.ended.as_ref().map(word).transpose()?,
+            json(message.error.as_ref())?,
+            json(message.usage.as_ref())?,
+            message.model.as_ref().map(|m| &m.connection),
+            message.model.as_ref().map(|m| &m.model),
+        ],
+    )?;
+    let spoken = matches!(message.role, Role::User | Role::Assistant);
+    if message.ended.is_some() && spoken {
+        desk.run("DELETE FROM text_index WHERE rowid = ?1", [key])?;
+        desk.run(
+            "INSERT INTO text_index (rowid, text) VALUES (?1, ?2)",
+            params![key, message.plain_text()],
+        )?;
+    }
+    Ok(())
+}
+
+/// The columns that [`read`] takes, in its order.
+pub(super) const COLUMNS: &str =
+    "key, id, parent, role, parts, time, ended, error, connection, model, usage";
+
+/// Reads a message, a reply being written with what its journal holds.
+pub(super) fn read(desk: &Desk, row: &Row<'_>) -> Outcome<Message> {
+    let id = MessageId::from_bytes(row.get(1)?);
+    let text = |column| row.get::<_, Option<String>>(column);
+    let mut error = text(7)?.and_then(|json| serde_json::from_str(&json).ok());
+    let parts = read_parts(desk, row.get_ref(4)?.as_str().unwrap_or_default());
+    let parts = parts.unwrap_or_else(|_| {
+        // One broken row does not hide the rest of the chat.
+        tracing::error!("message {id} cannot be read");
+        error = Some(Error::new(Kind::Storage).with_detail("the stored message cannot be read"));
+        Vec::new()
+    });
+    let mut message = Message {
+        id,
+        parent: row.get::<_, Option<[u8; 16]>>(2)?.map(MessageId::from_bytes),
+        role: columns::read_word(row.get_ref(3)?.as_str().unwrap_or_default()).unwrap_or(Role::Ui),
+        parts,
+        time: instant(row.get(5)?),
+        ended: text(6)?.as_deref().and_then(columns::read_word),
+        error,
+        model: text(8)?.zip(text(9)?).map(|(c, m)| ModelRef::new(c, m)),
+        usage: text(10)?.and_then(|json| serde_json::from_str(&json).ok()),
+    };
+    if message.ended.is_none() {
+        journal::complete(desk, row.get(0)?, &mut message.parts)?;
+    }
+    Ok(message)
+}
+
+fn read_parts(desk: &Desk, json: &str) -> serde_json::Result<Vec<Part>> {
+    let stored: Vec<StoredPart<'_>> = serde_json::from_str(json)?;
+    let part = |stored| match stored {
+        StoredPart::Picture { picture, mime } => {
+            Part::Image { mime: mime.into_owned(), data: attachments::read(desk, &picture) }
+        }
+        StoredPart::Part(part) => part.into_owned(),
+    };
+    Ok(stored.into_iter().map(part).collect())
+}
+
+/// The `limit` messages of the shown branch before `before`, or the last ones. Takes as long as
+/// these take: the chat's length does not matter.
+pub(super) fn page(
+    desk: &Desk,
+    fid: &Fid,
+    before: Option<MessageId>,
+    limit: usize,
+) -> Outcome<Page> {
+    let session = sessions::key(desk, fid)?;
+    let link = |sql, params: &[&dyn rusqlite::ToSql]| -> Outcome<Option<MessageId>> {
+        let found = desk.find(sql, params, |row| row.get::<_, Option<[u8; 16]>>(0))?;
+        Ok(found.flatten().map(MessageId::from_bytes))
+    };
+    let mut next = match before {
+        None => link("SELECT head FROM sessions WHERE key = ?1", &[&session])?,
+        Some(before) => link(
+            "SELECT parent FROM messages WHERE id = ?1 AND session = ?2",
+            &[before.as_bytes(), &session],
+        )?,
+    };
+    let mut statement = desk.connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM messages WHERE id = ?1 AND session = ?2"
+    ))?;
+    let mut messages = Vec::new();
+    // A damaged file could hold a ring.
+    let mut seen = HashSet::new();
+    while let Some(id) = next
+        && messages.len() < limit
+        && seen.insert(id)
+    {
+        let mut rows = statement.query(params![id.as_bytes(), session])?;
+        let Some(row) = rows.next()? else { break };
+        let message = read(desk, row)?;
+        next = message.parent;
+        messages.push(Arc::new(message));
+    }
+    messages.reverse();
+    Ok(Page { messages, more: next.is_some_and(|id| !seen.contains(&id)) })
+}

@@ -1,0 +1,286 @@
+//! Opening the database: locks, versions, and what to do with a file that is damaged, newer
+//! than the program, or cannot be written.
+//!
+//! A large file must not slow the start, so it is not checked as a whole each time: its header,
+//! its schema and its list of sessions are read. Where a page is found broken later, a mark is
+//! left beside the file, and the next start checks all of it. A crash needs no check: that is what
+//! the log is for.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Zoned;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::changes::Signal;
+use super::desk::{Desk, Places, STATEMENTS, suspect_mark};
+use super::fault::{Fault, Outcome};
+use super::owner::Owners;
+use super::writer::Writer;
+use super::{BUSY_TIMEOUT, schema};
+use crate::error::{Error, Kind, Result};
+use crate::settings::{Folders, disk};
+
+/// How long to wait for other programs to end or to finish their own migration.
+const MIGRATION_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The first 16 bytes of every SQLite file.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// What was opened.
+pub(super) struct Parts {
+    pub(super) places: Arc<Places>,
+    /// None where the file cannot be written.
+    pub(super) writer: Option<Writer>,
+    /// Held while the store is open: shared with other programs, alone while migrating.
+    pub(super) lock: Option<File>,
+    pub(super) notice: Option<Error>,
+}
+
+/// Opens or makes the database.
+pub(super) fn open(folders: &Folders) -> Result<Parts> {
+    let database = folders.data.join("natter.db");
+    let owners = folders.state.join("owners");
+    if !writable(&folders.data, &database) {
+        return open_for_reading(folders, database, &owners);
+    }
+    disk::private_folder(&folders.data).map_err(|e| disk::fault(&folders.data, &e))?;
+    let lock_path = folders.data.join("natter.lock");
+    let lock = disk::private_file(&lock_path).map_err(|e| disk::fault(&lock_path, &e))?;
+
+    let mut notice = None;
+    let connection = loop {
+        lock.lock_shared().map_err(|e| disk::fault(&lock_path, &e))?;
+        match examine(&database) {
+            Ok(State::Ready(connection)) => break connection,
+            Ok(State::Old(connection)) => {
+                // A program of an older version may be at work with these tables.
+                drop(connection);
+                alone(&lock, &lock_path)?;
+                upgrade(&database).map_err(|fault| fault.told(&database))?;
+            }
+            Ok(State::Newer(version)) => return Err(Kind::DatabaseNewer { version }.into()),
+            Err(fault) if fault.is_damage() => {
+                alone(&lock, &lock_path)?;
+                // Another program may have put it aside while we waited.
+                if examine(&database).is_err_and(|fault| fault.is_damage()) {
+                    let kept_as = keep_aside(&database).map_err(|e| disk::fault(&database, &e))?;
+                    notice = Some(Kind::DatabaseDamaged { kept_as }.into());
+                }
+            }
+            Err(fault) => return Err(fault.told(&database)),
+        }
+    };
+
+    let owners = Owners::enter(&owners).map_err(|e| disk::fault(&owners, &e))?;
+    let places = Arc::new(Places {
+        attachments: folders.data.join("attachments"),
+        database,
+        owners,
+        immutable: false,
+    });
+    let signal = Signal::open(&places.database);
+    let desk = Desk { connection, places: Arc::clone(&places) };
+    let writer = Writer::start(desk, signal).map_err(|e| disk::fault(&places.database, &e))?;
+    Ok(Parts { places, writer: Some(writer), lock: Some(lock), notice })
+}
+
+/// What a database is found to be.
+enum State {
+    /// Of today's version; the connection is ready to write.
+    Ready(Connection),
+    /// Of an older version, or empty.
+    Old(Connection),
+    /// Of this newer version.
+    Newer(u32),
+}
+
+fn connect(database: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(database, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+fn examine(database: &Path) -> Outcome<State> {
+    match header(database)? {
+        Header::Foreign => return Err(damaged("not a database")),
+        Header::Version(version) if version > schema::VERSION => return Ok(State::Newer(version)),
+        Header::Version(_) | Header::Missing => {}
+    }
+    // SQLite would give a new file the rights that the umask says.
+    disk::private_file(database).map_err(|e| disk::fault(database, &e))?;
+    let connection = connect(database)?;
+    // A file that turns out to be newer is left as it is, log and all.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let version = schema::version(&connection)?;
+    let tables: u32 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if version > schema::VERSION {
+        return Ok(State::Newer(version));
+    }
+    if version == 0 && tables > 0 {
+        return Err(damaged("another program's database"));
+    }
+    if suspect_mark(database).exists() {
+        check_all(&connection)?;
+        let _ = fs::remove_file(suspect_mark(database));
+    }
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    if version < schema::VERSION {
+        return Ok(State::Old(connection));
+    }
+    connection.query_row("SELECT count(*), sum(updated > 0) FROM sessions", [], |_| Ok(()))?;
+    prepare(&connection)?;
+    Ok(State::Ready(connection))
+}
+
+enum Header {
+    Missing,
+    Foreign,
+    /// Of SQLite, with this version of ours as of the last checkpoint.
+    Version(u32),
+}
+
+/// Looks at the file without SQLite, which would touch it.
+fn header(database: &Path) -> Outcome<Header> {
+    let mut start = Vec::new();
+    match File::open(database).and_then(|file| file.take(100).read_to_end(&mut start)) {
+        Ok(0) => return Ok(Header::Missing),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Header::Missing),
+        Err(error) => return Err(disk::fault(database, &error).into()),
+    }
+    let version = start.get(60..64).and_then(|bytes| bytes.try_into().ok());
+    match version {
+        Some(version) if start.starts_with(MAGIC) => {
+            Ok(Header::Version(u32::from_be_bytes(version)))
+        }
+        _ => Ok(Header::Foreign),
+    }
+}
+
+fn damaged(why: &str) -> Fault {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
+    Fault::Sql(rusqlite::Error::SqliteFailure(code, Some(why.to_owned())))
+}
+
+fn check_all(connection: &Connection) -> Outcome<()> {
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if found == "ok" { Ok(()) } else { Err(damaged(&found)) }
+}
+
+/// Sets how the writer's connection works.
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // After a large deletion the log does not stay large for ever.
+    connection.pragma_update(None, "journal_size_limit", 16 * 1024 * 1024)
+}
+
+fn upgrade(database: &Path) -> Outcome<()> {
+    let mut connection = connect(database)?;
+    prepare(&connection)?;
+    schema::migrate(&mut connection, schema::MIGRATIONS)?;
+    Ok(())
+}
+
+/// Waits until no other program has the database open, and keeps them out.
+fn alone(lock: &File, path: &Path) -> Result<()> {
+    let deadline = Instant::now() + MIGRATION_TIMEOUT;
+    loop {
+        // Two who both wait while they share would wait for ever.
+        lock.unlock().map_err(|e| disk::fault(path, &e))?;
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(disk::fault(path, &error)),
+            Err(TryLockError::WouldBlock) if Instant::now() > deadline => {
+                return Err(Error::new(Kind::Storage).with_detail(
+                    "another Natter is running; close it, so that the database can be upgraded",
+                ));
+            }
+            // File locks have no waiting with a limit.
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+/// Puts a damaged database aside under a name of its own.
+fn keep_aside(database: &Path) -> std::io::Result<PathBuf> {
+    let time = Zoned::now().strftime("%Y-%m-%d-%H-%M-%S").to_string();
+    let with = |path: &Path, end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    let kept_as = (1..)
+        .map(|n| {
+            with(
+                database,
+                &if n == 1 { format!(".damaged-{time}") } else { format!(".damaged-{time}-{n}") },
+            )
+        })
+        .find(|path| !path.exists())
+        .unwrap_or_default();
+    // The log first: a new database must never find the old one's.
+    for end in ["-wal", "-shm", ""] {
+        match fs::rename(with(database, end), with(&kept_as, end)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    let _ = fs::remove_file(suspect_mark(database));
+    Ok(kept_as)
+}
+
+/// Whether folder and file can be written, as far as can be known without writing.
+fn writable(folder: &Path, database: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    let denied = |path: &Path| {
+        matches!(
+            access(path, Access::WRITE_OK),
+            Err(rustix::io::Errno::ACCESS | rustix::io::Errno::ROFS | rustix::io::Errno::PERM)
+        )
+    };
+    !denied(folder) && !denied(database)
+}
+
+/// Opens a database that cannot be written, so that old chats can still be read.
+fn open_for_reading(folders: &Folders, database: PathBuf, owners: &Path) -> Result<Parts> {
+    let read_only = || Error::new(Kind::ReadOnly { path: database.clone() });
+    match header(&database).map_err(|fault| fault.told(&database))? {
+        Header::Version(version) if version > schema::VERSION => {
+            return Err(Kind::DatabaseNewer { version }.into());
+        }
+        Header::Version(_) => {}
+        // Neither can a new one be begun, nor a damaged one be kept aside.
+        Header::Missing | Header::Foreign => return Err(read_only()),
+    }
+    let places = |immutable| Places {
+        attachments: folders.data.join("attachments"),
+        database: database.clone(),
+        owners: Owners::watch_only(owners),
+        immutable,
+    };
+    let readable = |places: &Places| {
+        let version = places.reading().and_then(|connection| schema::version(&connection));
+        version.is_ok_and(|version| version == schema::VERSION)
+    };
+    // Without a log there is nothing that SQLite would have to write in order to read.
+    let log = fs::metadata(database.with_extension("db-wal"));
+    let without_log =
+        log.is_ok_and(|log| log.len() == 0) || !database.with_extension("db-wal").exists();
+    let places = Some(places(false))
+        .filter(readable)
+        .or_else(|| Some(places(true)).filter(|places| without_log && readable(places)))
+        .ok_or_else(read_only)?;
+    Ok(Parts { places: Arc::new(places), writer: None, lock: None, notice: Some(read_only()) })
+}

@@ -1,0 +1,60 @@
+//! The versions of the database's tables: one file each, applied in order, counted by SQLite's
+//! `user_version`. A version that was released is never changed; a new one is added.
+
+use rusqlite::Connection;
+
+/// The steps from an empty file to today's tables. The first makes version 1.
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/001.sql")];
+
+/// Today's version.
+pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// The version that a database says; 0 for an empty one.
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Brings a database from its version to the last of `steps`, all or nothing.
+pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::Result<()> {
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
+    let from = version(&transaction)?;
+    for step in steps.iter().skip(from as usize) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "user_version", steps.len() as i64)?;
+    transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tables(connection: &Connection) -> Vec<String> {
+        let mut statement = connection
+            .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+            .unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn steps_are_applied_once_each_in_order() {
+        let steps = ["CREATE TABLE a (x)", "ALTER TABLE a RENAME TO b"];
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &steps[..1]).unwrap();
+        assert_eq!((version(&connection).unwrap(), tables(&connection)), (1, vec!["a".into()]));
+        migrate(&mut connection, &steps).unwrap();
+        assert_eq!((version(&connection).unwrap(), tables(&connection)), (2, vec!["b".into()]));
+        migrate(&mut connection, &steps).unwrap();
+        assert_eq!(version(&connection).unwrap(), 2);
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_as_it_was() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &["CREATE TABLE a (x)"]).unwrap();
+        let steps = ["CREATE TABLE a (x)", "CREATE TABLE b (x); CREATE TABLE a (x)"];
+        assert!(migrate(&mut connection, &steps).is_err());
+        assert_eq!((version(&connection).unwrap(), tables(&connection)), (1, vec!["a".into()]));
+    }
+}

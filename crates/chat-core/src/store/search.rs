@@ -1,0 +1,196 @@
+//! Finding sessions by what stands in them. Trigrams find parts of words and identifiers, and
+//! languages that put no spaces between words.
+
+use std::collections::HashMap;
+
+use rusqlite::params;
+
+use super::desk::Desk;
+use super::fault::Outcome;
+use super::messages;
+use super::owner::Living;
+use super::record::Hit;
+use super::sessions;
+use crate::message::Message;
+
+/// Below this length the index knows nothing, in characters.
+const TRIGRAM: usize = 3;
+
+/// The most messages looked at; with more than these a search says too little to be useful.
+const CANDIDATES: u32 = 10_000;
+
+/// How much stands on either side of a hit, in characters: two lines of a narrow list.
+const AROUND: usize = 50;
+
+/// What a person looks for: all its words must stand in one title or one message.
+struct Query {
+    words: Vec<Vec<char>>,
+    /// What the index is asked for; none where all is too short for it.
+    indexed: Option<String>,
+}
+
+impl Query {
+    fn new(text: &str) -> Self {
+        // SQLite takes a NUL for the end of a text.
+        let text = text.replace('\0', " ");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let long = |word: &&str| word.chars().count() >= TRIGRAM;
+        let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\"\""));
+        let mut indexed: Vec<String> = words.iter().copied().filter(long).map(quoted).collect();
+        let whole = words.join(" ");
+        if indexed.is_empty() && long(&whole.as_str()) {
+            indexed.push(quoted(&whole));
+        }
+        Self {
+            words: words.iter().map(|word| folded(word).map(|(_, c)| c).collect()).collect(),
+            indexed: (!indexed.is_empty()).then(|| indexed.join(" AND ")),
+        }
+    }
+
+    /// Where the words stand in a text: the bytes of the first one's first place. None where one
+    /// of them is missing.
+    fn find(&self, text: &str) -> Option<usize> {
+        let text: Vec<(usize, char)> = folded(text).collect();
+        let place = |word: &Vec<char>| {
+            text.windows(word.len().max(1))
+                .find(|window| window.iter().map(|(_, c)| c).eq(word))
+                .map(|window| window[0].0)
+        };
+        let places: Option<Vec<usize>> = self.words.iter().map(place).collect();
+        places?.first().copied()
+    }
+}
+
+/// The characters of a text without regard to case, each with the place of its original.
+fn folded(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    text.char_indices().flat_map(|(at, c)| c.to_lowercase().map(move |c| (at, c)))
+}
+
+/// A piece of the text round this byte, on one line.
+fn excerpt(text: &str, at: usize) -> String {
+    let start = text[..at].char_indices().rev().nth(AROUND - 1).map_or(0, |(i, _)| i);
+    let end = text[at..].char_indices().nth(2 * AROUND).map_or(text.len(), |(i, _)| at + i);
+    let words: Vec<&str> = text[start..end].split_whitespace().collect();
+    let before = if start > 0 { "…" } else { "" };
+    let after = if end < text.len() { "…" } else { "" };
+    format!("{before}{}{after}", words.join(" "))
+}
+
+/// Finds sessions, best first: those whose title has it, then by how well their messages do.
+pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<Vec<Hit>> {
+    let query = Query::new(text);
+    if query.words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let titled = in_titles(desk, &query)?;
+    let mut order: Vec<i64> = titled.clone();
+    let mut texts: HashMap<i64, Vec<i64>> = HashMap::new();
+    for (session, message) in in_texts(desk, &query)? {
+        let messages = texts.entry(session).or_default();
+        if messages.is_empty() && !titled.contains(&session) {
+            order.push(session);
+        }
+        messages.push(message);
+    }
+    let mut living = Living::new(&desk.places.owners);
+    let mut hits = Vec::new();
+    for (place, session) in order.into_iter().enumerate() {
+        if hits.len() == limit {
+            break;
+        }
+        let mut excerpt = None;
+        for message in texts.remove(&session).unwrap_or_default() {
+            excerpt = excerpt_of(desk, &query, message)?;
+            if excerpt.is_some() {
+                break;
+            }
+        }
+        if excerpt.is_some() || place < titled.len() {
+            hits.push(Hit { session: sessions::by_key(desk, session, &mut living)?, excerpt });
+        }
+    }
+    Ok(hits)
+}
+
+/// The sessions whose titles hold all words, newest first.
+fn in_titles(desk: &Desk, query: &Query) -> Outcome<Vec<i64>> {
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let candidates: Vec<(i64, String)> = match &query.indexed {
+        Some(indexed) => {
+            let mut statement = desk.connection.prepare_cached(
+                "SELECT key, title FROM sessions WHERE deleted IS NULL \
+                 AND key IN (SELECT rowid FROM title_index WHERE title_index MATCH ?1) \
+                 ORDER BY updated DESC",
+            )?;
+            statement.query_map([indexed], read)?.collect::<Result<_, _>>()?
+        }
+        None => {
+            let mut statement = desk.connection.prepare_cached(
+                "SELECT key, title FROM sessions WHERE deleted IS NULL ORDER BY updated DESC",
+            )?;
+            statement.query_map([], read)?.collect::<Result<_, _>>()?
+        }
+    };
+    let holds = |(key, title): (i64, String)| query.find(&title).map(|_| key);
+    Ok(candidates.into_iter().filter_map(holds).collect())
+}
+
+/// Sessions and messages that may hold all words, best first.
+fn in_texts(desk: &Desk, query: &Query) -> Outcome<Vec<(i64, i64)>> {
+    let Some(indexed) = &query.indexed else { return Ok(Vec::new()) };
+    let mut statement = desk.connection.prepare_cached(
+        "SELECT m.session, m.key FROM text_index JOIN messages m ON m.key = text_index.rowid \
+         JOIN sessions s ON s.key = m.session \
+         WHERE text_index MATCH ?1 AND s.deleted IS NULL ORDER BY text_index.rank LIMIT ?2",
+    )?;
+    let rows =
+        statement.query_map(params![indexed, CANDIDATES], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn excerpt_of(desk: &Desk, query: &Query, key: i64) -> Outcome<Option<String>> {
+    let mut statement = desk
+        .connection
+        .prepare_cached(&format!("SELECT {} FROM messages WHERE key = ?1", messages::COLUMNS))?;
+    let mut rows = statement.query([key])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let text = messages::read(desk, row).as_ref().map(Message::plain_text).unwrap_or_default();
+    Ok(query.find(&text).map(|at| excerpt(&text, at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_stands_round_the_hit_on_one_line() {
+        let text = format!("{}\n\nthe   needle\n{}", "before ".repeat(30), "after ".repeat(30));
+        let at = Query::new("NEEDLE").find(&text).unwrap();
+        let excerpt = excerpt(&text, at);
+        assert!(excerpt.starts_with('…') && excerpt.ends_with('…'), "{excerpt}");
+        assert!(excerpt.contains("before the needle after"), "{excerpt}");
+        assert!(excerpt.chars().count() <= 3 * AROUND + 2, "{excerpt}");
+    }
+
+    #[test]
+    fn an_excerpt_of_a_short_text_is_the_text() {
+        let at = Query::new("模型").find("本地模型很好").unwrap();
+        assert_eq!(excerpt("本地模型很好", at), "本地模型很好");
+    }
+
+    #[test]
+    fn all_words_must_stand_there() {
+        assert!(Query::new("fn main").find("pub fn run() { main() }").is_some());
+        assert!(Query::new("fn main").find("the main road").is_none());
+        assert!(Query::new("straẞe").find("Die Straße").is_some());
+    }
+
+    #[test]
+    fn the_index_is_asked_for_quoted_words() {
+        let asked = |text| Query::new(text).indexed;
+        assert_eq!(asked("say \"hi\" OR not").as_deref(), Some(r#""say" AND """hi""" AND "not""#));
+        assert_eq!(asked("a b").as_deref(), Some("\"a b\""));
+        assert_eq!(asked("ab"), None);
+        assert_eq!(asked("\0"), None);
+    }
+}

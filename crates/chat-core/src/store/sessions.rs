@@ -1,0 +1,273 @@
+//! Sessions as rows: making, listing, changing, claiming and deleting them.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp, Zoned};
+use rusqlite::{Row, params};
+
+use super::columns::{self, instant, nanoseconds, word};
+use super::desk::Desk;
+use super::fault::Outcome;
+use super::journal;
+use super::owner::Living;
+use super::record::{NewSession, SessionPatch, SessionRecord};
+use crate::error::Kind;
+use crate::message::{Fid, MessageId, ModelRef};
+
+/// The columns that [`record`] reads, in its order.
+const COLUMNS: &str = "fid, title, titled_by_person, agent, connection, model, thinking, options, \
+                       head, unread, created, updated, owner";
+
+fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRecord> {
+    let connection: Option<String> = row.get(4)?;
+    let model: Option<String> = row.get(5)?;
+    let options: Option<String> = row.get(7)?;
+    let owner = row.get_ref(12)?.as_str_or_null()?;
+    Ok(SessionRecord {
+        fid: Fid::new(row.get::<_, String>(0)?),
+        title: row.get(1)?,
+        titled_by_person: row.get(2)?,
+        agent: row.get(3)?,
+        model: connection.zip(model).map(|(c, m)| ModelRef::new(c, m)),
+        thinking: columns::read_word(row.get_ref(6)?.as_str()?).unwrap_or_default(),
+        options: options.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
+        head: row.get::<_, Option<[u8; 16]>>(8)?.map(MessageId::from_bytes),
+        unread: row.get(9)?,
+        created: instant(row.get(10)?),
+        updated: instant(row.get(11)?),
+        in_use: owner.is_some_and(|owner| living.elsewhere(owner)),
+    })
+}
+
+/// All sessions that are not deleted, newest first.
+pub(super) fn all(desk: &Desk) -> Outcome<Vec<SessionRecord>> {
+    let mut living = Living::new(&desk.places.owners);
+    let mut statement = desk.connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM sessions WHERE deleted IS NULL ORDER BY updated DESC, key DESC"
+    ))?;
+    let rows = statement.query_map([], |row| record(row, &mut living))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// One session that is not deleted.
+pub(super) fn one(desk: &Desk, fid: &Fid) -> Outcome<SessionRecord> {
+    let mut living = Living::new(&desk.places.owners);
+    desk.find(
+        &format!("SELECT {COLUMNS} FROM sessions WHERE fid = ?1 AND deleted IS NULL"),
+        [fid.as_str()],
+        |row| record(row, &mut living),
+    )?
+    .ok_or_else(|| not_found(fid).into())
+}
+
+/// One session by its key.
+pub(super) fn by_key(desk: &Desk, key: i64, living: &mut Living<'_>) -> Outcome<SessionRecord> {
+    desk.find(&format!("SELECT {COLUMNS} FROM sessions WHERE key = ?1"), [key], |row| {
+        record(row, living)
+    })?
+    .ok_or_else(|| Kind::Internal.into())
+}
+
+/// That there is no such session.
+pub(super) fn not_found(fid: &Fid) -> Kind {
+    Kind::SessionNotFound { fid: fid.to_string() }
+}
+
+/// The key of a session, deleted or not.
+pub(super) fn key(desk: &Desk, fid: &Fid) -> Outcome<i64> {
+    desk.find("SELECT key FROM sessions WHERE fid = ?1", [fid.as_str()], |row| row.get(0))?
+        .ok_or_else(|| not_found(fid).into())
+}
+
+/// Makes a session that this process owns, and gives its key and id.
+pub(super) fn insert(desk: &Desk, new: &NewSession, time: Timestamp) -> Outcome<(i64, Fid)> {
+    let fid = free_fid(desk, Zoned::now())?;
+    desk.run(
+        "INSERT INTO sessions (fid, title, titled_by_person, agent, connection, model, thinking, \
+         options, unread, created, updated, owner) \
+         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?8, ?9)",
+        params![
+            fid.as_str(),
+            new.title,
+            new.agent,
+            new.model.as_ref().map(|m| &m.connection),
+            new.model.as_ref().map(|m| &m.model),
+            word(&new.thinking)?,
+            columns::options(&new.options)?,
+            nanoseconds(time),
+            desk.places.owners.id(),
+        ],
+    )?;
+    let key = desk.connection.last_insert_rowid();
+    index_title(desk, key, &new.title)?;
+    Ok((key, fid))
+}
+
+/// The first free id of this second. Looks at few even where thousands begin in one second.
+fn free_fid(desk: &Desk, now: Zoned) -> Outcome<Fid> {
+    let base = now.strftime("%Y-%m-%d-%H-%M-%S").to_string();
+    let name = |n: u32| if n == 1 { base.clone() } else { format!("{base}-{n}") };
+    let taken = |n: u32| -> Outcome<bool> {
+        Ok(desk.find("SELECT 1 FROM sessions WHERE fid = ?1", [name(n)], |_| Ok(()))?.is_some())
+    };
+    let mut free = 1;
+    while taken(free)? {
+        free *= 2;
+    }
+    let mut last_taken = free / 2;
+    while free - last_taken > 1 {
+        let middle = last_taken + (free - last_taken) / 2;
+        if taken(middle)? {
+            last_taken = middle;
+        } else {
+            free = middle;
+        }
+    }
+    Ok(Fid::new(name(free)))
+}
+
+fn index_title(desk: &Desk, key: i64, title: &str) -> Outcome<()> {
+    desk.run("DELETE FROM title_index WHERE rowid = ?1", [key])?;
+    desk.run("INSERT INTO title_index (rowid, title) VALUES (?1, ?2)", params![key, title])?;
+    Ok(())
+}
+
+/// Makes this process the owner of a session, and gives its key. What a dead owner left
+/// unfinished is ended as interrupted.
+pub(super) fn own(desk: &Desk, fid: &Fid, even_deleted: bool) -> Outcome<i64> {
+    let owners = &desk.places.owners;
+    let (key, owner, deleted) = desk
+        .find(
+            "SELECT key, owner, deleted IS NOT NULL FROM sessions WHERE fid = ?1",
+            [fid.as_str()],
+            |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, bool>(2)?)),
+        )?
+        .ok_or_else(|| not_found(fid))?;
+    if deleted && !even_deleted {
+        return Err(not_found(fid).into());
+    }
+    match owner {
+        Some(owner) if owner == owners.id() => return Ok(key),
+        Some(owner) if owners.lives_elsewhere(&owner) => return Err(Kind::SessionInUse.into()),
+        _ => {}
+    }
+    journal::interrupt(desk, key)?;
+    desk.run("UPDATE sessions SET owner = ?2 WHERE key = ?1", params![key, owners.id()])?;
+    Ok(key)
+}
+
+/// Sets the head, and when the session was last active.
+pub(super) fn advance(desk: &Desk, key: i64, head: MessageId, time: Timestamp) -> Outcome<()> {
+    desk.run("UPDATE sessions SET head = ?2 WHERE key = ?1", params![key, head.as_bytes()])?;
+    touch(desk, key, time)
+}
+
+/// Notes when a session was last active; never an earlier time, whatever the clock does.
+pub(super) fn touch(desk: &Desk, key: i64, time: Timestamp) -> Outcome<()> {
+    desk.run(
+        "UPDATE sessions SET updated = ?2 WHERE key = ?1 AND updated < ?2",
+        params![key, nanoseconds(time)],
+    )?;
+    Ok(())
+}
+
+/// Gives a session up.
+pub(super) fn release(desk: &Desk, fid: &Fid) -> Outcome<()> {
+    desk.run(
+        "UPDATE sessions SET owner = NULL WHERE fid = ?1 AND owner = ?2",
+        [fid.as_str(), desk.places.owners.id()],
+    )?;
+    Ok(())
+}
+
+/// Gives all sessions up, at the end.
+pub(super) fn release_all(desk: &Desk) -> Outcome<()> {
+    desk.run("UPDATE sessions SET owner = NULL WHERE owner = ?1", [desk.places.owners.id()])?;
+    Ok(())
+}
+
+/// Changes a session's row and gives the result.
+pub(super) fn patch(desk: &Desk, fid: &Fid, patch: &SessionPatch) -> Outcome<SessionRecord> {
+    // Answers "not found" for deleted ones as well.
+    one(desk, fid)?;
+    let key = key(desk, fid)?;
+    if let Some((title, by_person)) = &patch.title {
+        let changed = desk.run(
+            "UPDATE sessions SET title = ?2, titled_by_person = ?3 \
+             WHERE key = ?1 AND (?3 OR NOT titled_by_person)",
+            params![key, title, by_person],
+        )?;
+        if changed > 0 {
+            index_title(desk, key, title)?;
+        }
+    }
+    if let Some(agent) = &patch.agent {
+        desk.run("UPDATE sessions SET agent = ?2 WHERE key = ?1", params![key, agent])?;
+    }
+    if let Some(model) = &patch.model {
+        desk.run(
+            "UPDATE sessions SET connection = ?2, model = ?3 WHERE key = ?1",
+            params![key, model.connection, model.model],
+        )?;
+    }
+    if let Some(thinking) = &patch.thinking {
+        let thinking = word(thinking)?;
+        desk.run("UPDATE sessions SET thinking = ?2 WHERE key = ?1", params![key, thinking])?;
+    }
+    if let Some(options) = &patch.options {
+        let options = columns::options(options)?;
+        desk.run("UPDATE sessions SET options = ?2 WHERE key = ?1", params![key, options])?;
+    }
+    if let Some(head) = &patch.head {
+        desk.run("UPDATE sessions SET head = ?2 WHERE key = ?1", params![key, head.as_bytes()])?;
+    }
+    if let Some(unread) = patch.unread {
+        desk.run("UPDATE sessions SET unread = ?2 WHERE key = ?1", params![key, unread])?;
+    }
+    one(desk, fid)
+}
+
+/// Marks a session deleted. Deleting a deleted one is no error.
+pub(super) fn delete(desk: &Desk, fid: &Fid) -> Outcome<()> {
+    let key = key(desk, fid)?;
+    desk.run(
+        "UPDATE sessions SET deleted = ?2 WHERE key = ?1 AND deleted IS NULL",
+        params![key, nanoseconds(Timestamp::now())],
+    )?;
+    Ok(())
+}
+
+/// Takes a deletion back.
+pub(super) fn restore(desk: &Desk, fid: &Fid) -> Outcome<SessionRecord> {
+    desk.run("UPDATE sessions SET deleted = NULL WHERE fid = ?1", [fid.as_str()])?;
+    one(desk, fid)
+}
+
+/// Removes sessions deleted longer ago than `age`, but for those that a living process writes.
+pub(super) fn purge(desk: &Desk, age: Duration) -> Outcome<()> {
+    let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
+    let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
+    let mut living = Living::new(&desk.places.owners);
+    let own = desk.places.owners.id();
+    let doomed: Vec<(i64, Option<String>)> = {
+        let mut statement = desk
+            .connection
+            .prepare_cached("SELECT key, owner FROM sessions WHERE deleted <= ?1")?;
+        let rows =
+            statement.query_map([nanoseconds(before)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect::<Result<_, _>>()?
+    };
+    for (key, owner) in doomed {
+        if owner.is_some_and(|owner| owner == own || living.elsewhere(&owner)) {
+            continue;
+        }
+        desk.run("DELETE FROM title_index WHERE rowid = ?1", [key])?;
+        desk.run(
+            "DELETE FROM text_index WHERE rowid IN (SELECT key FROM messages WHERE session = ?1)",
+            [key],
+        )?;
+        // Messages, journal and the list of attachments go with it.
+        desk.run("DELETE FROM sessions WHERE key = ?1", [key])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! The one thread that writes. It takes all that waits, runs it in one transaction, and answers
+//! when that is on disk: many waiting operations cost one sync.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use tokio::sync::{oneshot, watch};
+
+use super::changes::Signal;
+use super::desk::{Desk, gone};
+use super::fault::{Fault, Outcome};
+use crate::error::{Error, Kind, Result};
+
+/// The most operations that share a commit, so that the first of many is not held up for long.
+const GROUP_LIMIT: usize = 256;
+
+/// The writer's door. Dropping it ends the thread once all that waits is done.
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: Option<mpsc::Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    commits: Arc<AtomicU64>,
+    others: watch::Receiver<()>,
+}
+
+enum Job {
+    /// Something to write.
+    Operation(Box<dyn Operation>),
+    /// See whether another process has committed.
+    LookAtOthers,
+}
+
+/// An operation with whoever waits for it. It may run twice: when the group that it was part of
+/// could not be committed, it is tried alone.
+trait Operation: Send {
+    /// Runs inside the transaction and keeps the result.
+    fn run(&mut self, desk: &Desk);
+    /// What went wrong, if it did.
+    fn fault(&self) -> Option<&Fault>;
+    /// Answers with the kept result, or with why it did not reach the disk.
+    fn answer(self: Box<Self>, desk: &Desk, lost: Option<&Error>);
+}
+
+struct Waiting<F, T> {
+    operation: F,
+    result: Option<Outcome<T>>,
+    answer: oneshot::Sender<Result<T>>,
+}
+
+impl<F, T> Operation for Waiting<F, T>
+where
+    F: Fn(&Desk) -> Outcome<T> + Send,
+    T: Send,
+{
+    fn run(&mut self, desk: &Desk) {
+        self.result = Some(isolated(desk, &self.operation));
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        self.result.as_ref().and_then(|result| result.as_ref().err())
+    }
+
+    fn answer(self: Box<Self>, desk: &Desk, lost: Option<&Error>) {
+        let result = match (self.result, lost) {
+            (Some(Err(fault)), _) => Err(desk.places.told(fault)),
+            (_, Some(error)) => Err(error.clone()),
+            (Some(Ok(value)), None) => Ok(value),
+            (None, None) => Err(gone()),
+        };
+        // Nobody may be waiting any more: what was written stays written.
+        let _ = self.answer.send(result);
+    }
+}
+
+/// Runs an operation so that its failure, or panic, takes back its own changes alone.
+fn isolated<T>(desk: &Desk, operation: impl Fn(&Desk) -> Outcome<T>) -> Outcome<T> {
+    desk.run("SAVEPOINT operation", [])?;
+    let result = catch_unwind(AssertUnwindSafe(|| operation(desk))).unwrap_or_else(|_| {
+        Err(Error::new(Kind::Internal).with_detail("an operation of the store panicked").into())
+    });
+    // SQLite itself may have ended the transaction, with all savepoints, on a full disk.
+    if desk.connection.is_autocommit() {
+        return result.and(Err(Error::new(Kind::Storage).with_detail("transaction lost").into()));
+    }
+    if result.is_err() {
+        desk.run("ROLLBACK TO operation", [])?;
+    }
+    desk.run("RELEASE operation", [])?;
+    result
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(super) fn start(desk: Desk, signal: Signal) -> std::io::Result<Self> {
+        let (jobs, queue) = mpsc::channel();
+        let commits = Arc::new(AtomicU64::new(0));
+        let (told, others) = watch::channel(());
+        let mut work =
+            Work { seen: data_version(&desk), desk, signal, commits: Arc::clone(&commits), told };
+        let thread = std::thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || work.run(&queue))?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread), commits, others })
+    }
+
+    /// Hands an operation over and waits until it is on disk. It is done even when nobody waits.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        operation: impl Fn(&Desk) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        let (answer, answered) = oneshot::channel();
+        let waiting = Waiting { operation, result: None, answer };
+        self.hand_over(Job::Operation(Box::new(waiting)));
+        answered.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Has the writer see whether another process has committed; it tells those who wait.
+    pub(super) fn look_at_others(&self) {
+        self.hand_over(Job::LookAtOthers);
+    }
+
+    /// Told of whenever another process has committed.
+    pub(super) fn others(&self) -> watch::Receiver<()> {
+        let mut others = self.others.clone();
+        others.mark_unchanged();
+        others
+    }
+
+    /// How many transactions were committed: to see that waiting operations share them.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+
+    fn hand_over(&self, job: Job) {
+        // Where the thread is gone the job is dropped, and whoever waits for it hears so.
+        if let Some(jobs) = &self.jobs {
+            let _ = jobs.send(job);
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The thread's own side.
+struct Work {
+    desk: Desk,
+    signal: Signal,
+    commits: Arc<AtomicU64>,
+    told: watch::Sender<()>,
+    /// SQLite's count of other connections' commits when we last looked.
+    seen: Option<i64>,
+}
+
+impl Work {
+    fn run(&mut self, queue: &mpsc::Receiver<Job>) {
+        while let Ok(first) = queue.recv() {
+            let mut group = Vec::new();
+            let mut look = false;
+            let mut next = Some(first);
+            while let Some(job) = next {
+                match job {
+                    Job::Operation(operation) => group.push(operation),
+                    Job::LookAtOthers => look = true,
+                }
+                next = if group.len() < GROUP_LIMIT { queue.try_recv().ok() } else { None };
+            }
+            if look {
+                self.look_at_others();
+            }
+            if !group.is_empty() {
+                self.commit(group);
+            }
+        }
+        // A clean end: nobody need find out later that we are dead.
+        let _ = super::sessions::release_all(&self.desk);
+        self.signal.give();
+    }
+
+    fn look_at_others(&mut self) {
+        let version = data_version(&self.desk);
+        if version != self.seen {
+            self.seen = version;
+            self.told.send_replace(());
+        }
+    }
+
+    /// Commits a group, or, where that fails, each for itself: one that is too large for what
+    /// is left of the disk does not take the others with it.
+    fn commit(&mut self, mut group: Vec<Box<dyn Operation>>) {
+        let before = self.desk.connection.total_changes();
+        match self.attempt(&mut group) {
+            Err(_) if group.len() > 1 => {
+                for mut operation in group {
+                    let lost = self.attempt(std::slice::from_mut(&mut operation)).err();
+                    operation.answer(&self.desk, lost.as_ref());
+                }
+            }
+            done => {
+                for operation in group {
+                    operation.answer(&self.desk, done.as_ref().err());
+                }
+            }
+        }
+        if self.desk.connection.total_changes() != before {
+            self.signal.give();
+        }
+    }
+
+    fn attempt(&self, group: &mut [Box<dyn Operation>]) -> Result<()> {
+        let told = |error: rusqlite::Error| self.desk.places.told(error.into());
+        let connection = &self.desk.connection;
+        connection.execute_batch("BEGIN IMMEDIATE").map_err(told)?;
+        for operation in &mut *group {
+            operation.run(&self.desk);
+            if operation.fault().is_some() && connection.is_autocommit() {
+                return Err(Error::new(Kind::Storage).with_detail("transaction lost"));
+            }
+        }
+        if let Err(error) = connection.execute_batch("COMMIT") {
+            if !connection.is_autocommit() {
+                let _ = connection.execute_batch("ROLLBACK");
+            }
+            return Err(told(error));
+        }
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn data_version(desk: &Desk) -> Option<i64> {
+    desk.connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
+}

@@ -16,7 +16,9 @@ use crate::message::{Fid, MessageId, ModelRef};
 
 /// The columns that [`record`] reads, in its order.
 const COLUMNS: &str = "fid, title, titled_by_person, agent, connection, model, thinking, options, \
-                       head, unread, created, updated, owner";
+                       head, unread, created, updated, owner, \
+                       EXISTS (SELECT 1 FROM messages m WHERE m.id = sessions.head \
+                       AND m.ended IN ('failed', 'interrupted'))";
 
 fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRecord> {
     let connection: Option<String> = row.get(4)?;
@@ -33,6 +35,7 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
         options: options.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
         head: row.get::<_, Option<[u8; 16]>>(8)?.map(MessageId::from_bytes),
         unread: row.get(9)?,
+        failed: row.get(13)?,
         created: instant(row.get(10)?),
         updated: instant(row.get(11)?),
         in_use: owner.is_some_and(|owner| living.elsewhere(owner)),

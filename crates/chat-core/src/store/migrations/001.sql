@@ -40,6 +40,8 @@ CREATE TABLE messages (
 
 CREATE INDEX messages_by_session ON messages (session);
 CREATE INDEX messages_open ON messages (session) WHERE ended IS NULL;
+-- Few: the list asks for each session's head whether it is one of them.
+CREATE INDEX messages_failed ON messages (id) WHERE ended IN ('failed', 'interrupted');
 
 -- What arrived of replies that are being written: only ever appended to, dropped at the end.
 CREATE TABLE journal (

@@ -1,0 +1,3 @@
+//! Behaviour of the engine across its modules, in one binary.
+
+mod store;

@@ -2,3 +2,4 @@
 //! and a driver for real windows. No program that is installed depends on this.
 
 pub mod server;
+pub mod ui;

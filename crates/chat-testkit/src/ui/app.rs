@@ -1,0 +1,231 @@
+//! A program with windows, and what one does with them.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
+
+use anyhow::{Context, Result, bail};
+use atspi::ObjectRefOwned;
+use atspi::zbus::Connection;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::input::Input;
+use super::{By, Desktop, Widget, tree, until};
+
+/// A running program. Dropping it kills it.
+#[derive(Debug)]
+pub struct App {
+    child: Child,
+    bus: Connection,
+    input: Input,
+    root: ObjectRefOwned,
+    log: PathBuf,
+}
+
+impl App {
+    pub(super) async fn attach(desktop: &Desktop, mut child: Child, log: PathBuf) -> Result<Self> {
+        let bus = desktop.accessibility.connection().clone();
+        let pid = child.id();
+        let root = until("the program's first window", || {
+            let ended = child.try_wait();
+            async move {
+                if let Some(status) = ended? {
+                    // Nothing will come any more; an answer ends the waiting.
+                    return Ok(Some(Err(status)));
+                }
+                Ok(application(desktop, pid).await?.map(Ok))
+            }
+        })
+        .await;
+        let said =
+            || format!("the program said:\n{}", fs::read_to_string(&log).unwrap_or_default());
+        match root.with_context(said)? {
+            Ok(root) => Ok(Self { child, bus, input: desktop.input.clone(), root, log }),
+            Err(status) => bail!("the program ended ({status}); {}", said()),
+        }
+    }
+
+    /// All that is shown now, in the order of reading.
+    pub async fn widgets(&self) -> Vec<Widget> {
+        tree::below(&self.bus, &self.input, self.root.clone()).await
+    }
+
+    /// All that fits now.
+    pub async fn all(&self, by: By) -> Vec<Widget> {
+        self.widgets().await.into_iter().filter(|widget| by.fits(widget)).collect()
+    }
+
+    /// Whether there is such a widget now.
+    pub async fn has(&self, by: By) -> bool {
+        !self.all(by).await.is_empty()
+    }
+
+    /// Waits for a widget, and gives it: the first in the order of reading.
+    pub async fn find(&self, by: By) -> Result<Widget> {
+        let found = until(&by.to_string(), || {
+            let by = by.clone();
+            async { Ok(self.all(by).await.into_iter().next()) }
+        })
+        .await;
+        self.explain(found).await
+    }
+
+    /// Waits until there is no such widget.
+    pub async fn gone(&self, by: By) -> Result<()> {
+        let gone = until(&format!("the end of {by}"), || {
+            let by = by.clone();
+            async { Ok((!self.has(by).await).then_some(())) }
+        })
+        .await;
+        self.explain(gone).await
+    }
+
+    /// Waits until something is so of all that is shown.
+    pub async fn wait(&self, what: &str, is_so: impl Fn(&[Widget]) -> bool) -> Result<()> {
+        let waited = until(what, || {
+            let is_so = &is_so;
+            async move { Ok(is_so(&self.widgets().await).then_some(())) }
+        })
+        .await;
+        self.explain(waited).await
+    }
+
+    /// Waits for a widget, and presses it.
+    pub async fn click(&self, by: By) -> Result<()> {
+        self.find(by).await?.click().await
+    }
+
+    /// All text inside a widget of this name, in the order of reading, a line for each piece.
+    pub async fn text_under(&self, name: &str) -> String {
+        let mut lines = Vec::new();
+        for widget in self.widgets().await {
+            if widget.is_under(name) {
+                // What has no text of its own has a name, or nothing to say.
+                let text = widget.text().await.unwrap_or_else(|_| widget.name().to_owned());
+                if !text.is_empty() {
+                    lines.push(text);
+                }
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// Waits until the text inside a widget of this name fulfils a condition, and gives it.
+    pub async fn wait_for_text(
+        &self,
+        name: &str,
+        what: &str,
+        is_so: impl Fn(&str) -> bool,
+    ) -> Result<String> {
+        let text = until(what, || {
+            let is_so = &is_so;
+            async move {
+                let text = self.text_under(name).await;
+                Ok(is_so(&text).then_some(text))
+            }
+        })
+        .await;
+        self.explain(text).await
+    }
+
+    /// Types a text into what has the keyboard.
+    pub async fn type_text(&self, text: &str) -> Result<()> {
+        self.input.type_text(text).await
+    }
+
+    /// Presses keys, one after another: `Return`, `ctrl+n`.
+    pub async fn keys(&self, keys: &[&str]) -> Result<()> {
+        self.input.keys(keys).await
+    }
+
+    /// Makes the topmost window as large as this.
+    pub async fn resize(&self, width: u32, height: u32) -> Result<()> {
+        self.input.resize(width, height).await
+    }
+
+    /// Takes a picture of the screen.
+    pub async fn picture(&self, file: &Path) -> Result<()> {
+        self.input.picture(file).await
+    }
+
+    /// The program's process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What the program has written to its standard output and error.
+    pub fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Waits until the program ends by itself.
+    pub async fn ended(mut self) -> Result<ExitStatus> {
+        let child = &mut self.child;
+        until("the program's end", || {
+            let status = child.try_wait();
+            async move { Ok(status?) }
+        })
+        .await
+    }
+
+    /// Asks the program to end, as a session manager does, and waits for that.
+    pub async fn terminate(self) -> Result<()> {
+        kill_process(self.pid(), Signal::TERM)?;
+        let status = self.ended().await?;
+        match status.signal() {
+            // A program that does not handle the signal ends by it.
+            None | Some(15) => Ok(()),
+            Some(signal) => bail!("the program was ended by signal {signal}"),
+        }
+    }
+
+    /// Ends the program at once, as a power cut does.
+    pub async fn kill(self) -> Result<()> {
+        kill_process(self.pid(), Signal::KILL)?;
+        self.ended().await.map(drop)
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Adds to an error what was to be seen: the outline of the windows, what the program said,
+    /// and a picture where `NATTER_TEST_PICTURES` names a folder.
+    async fn explain<T>(&self, result: Result<T>) -> Result<T> {
+        let Err(error) = result else { return result };
+        if let Some(folder) = std::env::var_os("NATTER_TEST_PICTURES") {
+            let thread = std::thread::current();
+            let name = thread.name().unwrap_or("test").replace("::", "-");
+            let file = Path::new(&folder).join(name).with_extension("png");
+            fs::create_dir_all(&folder)?;
+            self.picture(&file).await?;
+        }
+        let shown = tree::outline(&self.widgets().await);
+        Err(error.context(format!("shown was:\n{shown}\nsaid was:\n{}", self.said())))
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The accessible root of the program with this id, once it is there and has a window.
+async fn application(desktop: &Desktop, pid: u32) -> Result<Option<ObjectRefOwned>> {
+    let accessibility = &desktop.accessibility;
+    let registry = accessibility.root_accessible_on_registry().await?;
+    let dbus = atspi::zbus::fdo::DBusProxy::new(accessibility.connection()).await?;
+    for object in registry.get_children().await? {
+        let Some(name) = object.name().cloned() else { continue };
+        // One that has just ended is named by nobody.
+        let Ok(owner) = dbus.get_connection_unix_process_id(name.into()).await else { continue };
+        if owner == pid {
+            let windows = tree::below(accessibility.connection(), &desktop.input, object.clone());
+            return Ok((windows.await.len() > 1).then_some(object));
+        }
+    }
+    Ok(None)
+}

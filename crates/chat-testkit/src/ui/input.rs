@@ -1,0 +1,82 @@
+//! Keyboard, mouse and camera.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use tokio::process::Command;
+
+/// The keyboard and the mouse of a screen.
+#[derive(Clone, Debug)]
+pub struct Input {
+    display: String,
+}
+
+impl Input {
+    pub fn new(display: &str) -> Self {
+        Self { display: display.to_owned() }
+    }
+
+    /// Presses keys, given as `Return` or `ctrl+shift+c`.
+    pub async fn keys(&self, keys: &[&str]) -> Result<()> {
+        self.focus().await?;
+        self.xdotool(&[&["key", "--clearmodifiers"], keys].concat()).await.map(drop)
+    }
+
+    /// Types a text.
+    pub async fn type_text(&self, text: &str) -> Result<()> {
+        self.focus().await?;
+        // A key that follows faster than the keyboard map changes for a rare letter is lost.
+        let pace = if text.is_ascii() { "1" } else { "12" };
+        self.xdotool(&["type", "--clearmodifiers", "--delay", pace, "--", text]).await.map(drop)
+    }
+
+    /// Clicks at a place of the topmost window.
+    pub async fn click(&self, x: i32, y: i32) -> Result<()> {
+        let window = self.focus().await?;
+        let (x, y) = (x.to_string(), y.to_string());
+        self.xdotool(&["mousemove", "--sync", "--window", &window, &x, &y, "click", "1"])
+            .await
+            .map(drop)
+    }
+
+    /// Gives the topmost window the keyboard, as a window manager would, and names it.
+    pub async fn focus(&self) -> Result<String> {
+        let windows = self.xdotool(&["search", "--onlyvisible", "--name", ".+"]).await?;
+        let top = windows.lines().last().context("there is no window")?.to_owned();
+        // There is no waiting for a focus that is there already.
+        self.xdotool(&["windowfocus", &top]).await?;
+        Ok(top)
+    }
+
+    /// Makes a window as large as this.
+    pub async fn resize(&self, width: u32, height: u32) -> Result<()> {
+        let window = self.focus().await?;
+        let (width, height) = (width.to_string(), height.to_string());
+        self.xdotool(&["windowsize", "--sync", &window, &width, &height]).await.map(drop)
+    }
+
+    /// Takes a picture of the whole screen.
+    pub async fn picture(&self, file: &Path) -> Result<()> {
+        self.run("import", &["-silent", "-window", "root", &file.to_string_lossy()]).await.map(drop)
+    }
+
+    async fn xdotool(&self, arguments: &[&str]) -> Result<String> {
+        self.run("xdotool", arguments).await
+    }
+
+    async fn run(&self, program: &str, arguments: &[&str]) -> Result<String> {
+        let output = Command::new(program)
+            .args(arguments)
+            .env("DISPLAY", &self.display)
+            .kill_on_drop(true)
+            .output()
+            .await
+            .with_context(|| format!("{program} could not be started"))?;
+        ensure!(
+            output.status.success(),
+            "{program} {arguments:?} failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}

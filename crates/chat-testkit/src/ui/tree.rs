@@ -1,0 +1,72 @@
+//! All that a program shows, as one list.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use atspi::proxy::accessible::ObjectRefExt;
+use atspi::zbus::Connection;
+use atspi::{ObjectRefOwned, Role, State};
+use futures_util::future::{BoxFuture, FutureExt, join_all};
+
+use super::Widget;
+use super::input::Input;
+
+/// Everything shown below an object, parents before children and in the order of reading.
+///
+/// What vanishes while it is being looked at is left out.
+pub async fn below(bus: &Connection, input: &Input, root: ObjectRefOwned) -> Vec<Widget> {
+    walk(bus, input, root, Arc::new([])).await
+}
+
+fn walk<'a>(
+    bus: &'a Connection,
+    input: &'a Input,
+    object: ObjectRefOwned,
+    above: Arc<[String]>,
+) -> BoxFuture<'a, Vec<Widget>> {
+    async move {
+        let Ok((widget, children)) = look(bus, input, object, above).await else {
+            return Vec::new();
+        };
+        // A window or the program itself says nothing of being shown.
+        let inside = widget.depth() > 1;
+        if inside && !(widget.is(State::Visible) || widget.is(State::Showing)) {
+            return Vec::new();
+        }
+        let here: Arc<[String]> =
+            widget.above.iter().cloned().chain([widget.name.clone()]).collect();
+        let below = children.into_iter().map(|child| walk(bus, input, child, Arc::clone(&here)));
+        let below = join_all(below).await;
+        let mut all = vec![widget];
+        all.extend(below.into_iter().flatten());
+        all
+    }
+    .boxed()
+}
+
+async fn look(
+    bus: &Connection,
+    input: &Input,
+    object: ObjectRefOwned,
+    above: Arc<[String]>,
+) -> Result<(Widget, Vec<ObjectRefOwned>)> {
+    let proxy = object.clone().into_accessible_proxy(bus).await?;
+    let (role, name, states, children) =
+        tokio::join!(proxy.get_role(), proxy.name(), proxy.get_state(), proxy.get_children());
+    let widget = Widget {
+        bus: bus.clone(),
+        input: input.clone(),
+        object,
+        role: role.unwrap_or(Role::Invalid),
+        name: name.unwrap_or_default(),
+        states: states?,
+        above,
+    };
+    Ok((widget, children.unwrap_or_default()))
+}
+
+/// The widgets as indented lines, for a person who looks for what went wrong.
+pub fn outline(widgets: &[Widget]) -> String {
+    let line = |w: &Widget| format!("{}{:?} {:?}", "  ".repeat(w.depth()), w.role, w.name);
+    widgets.iter().map(line).collect::<Vec<_>>().join("\n")
+}

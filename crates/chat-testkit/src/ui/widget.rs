@@ -1,0 +1,105 @@
+//! A widget as assistive technology sees it.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail, ensure};
+use atspi::proxy::action::ActionProxy;
+use atspi::proxy::component::ComponentProxy;
+use atspi::proxy::text::TextProxy;
+use atspi::zbus::Connection;
+use atspi::zbus::proxy::{Builder, CacheProperties, Defaults, ProxyImpl};
+use atspi::{CoordType, ObjectRefOwned, Role, State, StateSet};
+
+use super::input::Input;
+
+/// A widget as it was when it was found. What it says of itself is from then; what is asked of it
+/// ([`text`](Self::text)) is from now.
+#[derive(Clone, Debug)]
+pub struct Widget {
+    pub(super) bus: Connection,
+    pub(super) input: Input,
+    pub(super) object: ObjectRefOwned,
+    pub(super) role: Role,
+    pub(super) name: String,
+    pub(super) states: StateSet,
+    /// The names of those that hold it, outermost first; unnamed ones are empty.
+    pub(super) above: Arc<[String]>,
+}
+
+impl Widget {
+    /// What it is.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Its accessible name; a label's is its text.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is in this state.
+    pub fn is(&self, state: State) -> bool {
+        self.states.contains(state)
+    }
+
+    /// Whether it can be used.
+    pub fn is_sensitive(&self) -> bool {
+        self.is(State::Sensitive)
+    }
+
+    /// Whether something of this name holds it.
+    pub fn is_under(&self, name: &str) -> bool {
+        self.above.iter().any(|above| above == name)
+    }
+
+    /// How deep it lies.
+    pub(super) fn depth(&self) -> usize {
+        self.above.len()
+    }
+
+    /// Its text now: what stands in an entry, a text view or a label.
+    pub async fn text(&self) -> Result<String> {
+        let text: TextProxy<'_> = self.interface().await?;
+        let length = text.character_count().await?;
+        Ok(text.get_text(0, length).await?)
+    }
+
+    /// Presses it, as assistive technology does; where it offers nothing to press, with the mouse.
+    pub async fn click(&self) -> Result<()> {
+        let action: ActionProxy<'_> = self.interface().await?;
+        if action.n_actions().await.unwrap_or(0) > 0 {
+            ensure!(action.do_action(0).await?, "{:?} refused to be clicked", self.name);
+            return Ok(());
+        }
+        self.click_with_mouse().await
+    }
+
+    /// Clicks into its middle with the mouse.
+    pub async fn click_with_mouse(&self) -> Result<()> {
+        let (x, y) = self.middle().await?;
+        self.input.click(x, y).await
+    }
+
+    /// Where its middle is in its window.
+    async fn middle(&self) -> Result<(i32, i32)> {
+        let component: ComponentProxy<'_> = self.interface().await?;
+        let (x, y, width, height) = component.get_extents(CoordType::Window).await?;
+        if width <= 0 || height <= 0 {
+            bail!("{:?} ({:?}) has no place on the screen", self.name, self.role);
+        }
+        Ok((x + width / 2, y + height / 2))
+    }
+
+    async fn interface<'a, P>(&'a self) -> Result<P>
+    where
+        P: ProxyImpl<'a> + Defaults + From<atspi::zbus::Proxy<'a>>,
+    {
+        let owner = self.object.name().context("the widget is gone")?.clone();
+        Ok(Builder::new(&self.bus)
+            .destination(owner)?
+            .path(self.object.path())?
+            .cache_properties(CacheProperties::No)
+            .build()
+            .await?)
+    }
+}

@@ -2,30 +2,17 @@
 //! floor that Natter's start and memory are measured against; writes its own measurements as
 //! Natter does, where `NATTER_DIAGNOSTICS` names a file.
 
+use std::cell::Cell;
+
 use adw::prelude::*;
 use chat_edge::diagnostics::Diagnostics;
 use gtk::glib;
 
-/// `SIGTERM`, the same on every system that has GTK.
-const TERM: i32 = 15;
-
 fn main() -> glib::ExitCode {
     let diagnostics = Diagnostics::from_env("empty-window");
     let app = adw::Application::builder().flags(gtk::gio::ApplicationFlags::NON_UNIQUE).build();
-    app.connect_activate({
-        let diagnostics = diagnostics.clone();
-        move |app| show(app, &diagnostics)
-    });
-    let quitting = app.downgrade();
-    glib::unix_signal_add_local(TERM, move || {
-        if let Some(app) = quitting.upgrade() {
-            app.quit();
-        }
-        glib::ControlFlow::Break
-    });
-    let code = app.run();
-    diagnostics.write();
-    code
+    app.connect_activate(move |app| show(app, &diagnostics));
+    app.run()
 }
 
 fn show(app: &adw::Application, diagnostics: &Diagnostics) {
@@ -38,12 +25,17 @@ fn show(app: &adw::Application, diagnostics: &Diagnostics) {
         .default_height(760)
         .content(&content)
         .build();
+    let painted = Cell::new(false);
     let diagnostics = diagnostics.clone();
     window.connect_realize(move |window| {
-        if let Some(clock) = window.frame_clock() {
-            let diagnostics = diagnostics.clone();
-            clock.connect_after_paint(move |_| diagnostics.mark("first_frame"));
-        }
+        let Some(clock) = window.frame_clock() else { return };
+        let (diagnostics, painted) = (diagnostics.clone(), painted.clone());
+        clock.connect_after_paint(move |_| {
+            if !painted.replace(true) {
+                diagnostics.mark("first_frame");
+                diagnostics.write();
+            }
+        });
     });
     window.present();
 }

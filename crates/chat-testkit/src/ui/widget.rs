@@ -1,5 +1,6 @@
 //! A widget as assistive technology sees it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -14,7 +15,7 @@ use super::input::Input;
 
 /// A widget as it was when it was found. What it says of itself is from then; what is asked of it
 /// ([`text`](Self::text)) is from now.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Widget {
     pub(super) bus: Connection,
     pub(super) input: Input,
@@ -24,6 +25,12 @@ pub struct Widget {
     pub(super) states: StateSet,
     /// The names of those that hold it, outermost first; unnamed ones are empty.
     pub(super) above: Arc<[String]>,
+}
+
+impl fmt::Debug for Widget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {:?} {:?}", self.role, self.name, self.states)
+    }
 }
 
 impl Widget {

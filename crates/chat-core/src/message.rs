@@ -9,5 +9,5 @@ mod tree;
 pub use content::{Ending, Message, Part, Role, ToolCall, ToolResult, ToolSpec, Usage};
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use options::{Options, Thinking};
-pub use request::{Attachment, ChatRequest, Content, Context, OpenFile};
+pub use request::{Attachment, ChatRequest, Content, Context, OpenFile, Queued};
 pub use tree::MessageTree;

@@ -46,11 +46,12 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(world: Arc<World>, record: SessionRecord) -> Arc<Self> {
+    /// A stored session, with what waits in it.
+    pub(crate) fn new(world: Arc<World>, record: SessionRecord, waiting: Vec<Queued>) -> Arc<Self> {
         Arc::new(Self {
             fid: record.fid.clone(),
             world,
-            state: Mutex::new(State::new(record)),
+            state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),
             journal: tokio::sync::Mutex::default(),
             unwritten: Notify::new(),
@@ -138,6 +139,10 @@ impl Session {
     /// Takes a waiting message back.
     pub(crate) async fn unqueue(&self, id: MessageId) -> Result<Option<Queued>> {
         let _gate = self.gate.lock().await;
+        if !self.lock().queue.iter().any(|waiting| waiting.id == id) {
+            return Ok(None);
+        }
+        self.world.store.dequeue(id).await?;
         let mut state = self.lock();
         let place = state.queue.iter().position(|waiting| waiting.id == id);
         let Some(waiting) = place.and_then(|place| state.queue.remove(place)) else {

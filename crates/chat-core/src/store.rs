@@ -15,6 +15,7 @@ mod record;
 mod schema;
 mod search;
 mod sessions;
+mod waiting;
 mod writer;
 
 use std::fs::File;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, Kind, Result};
-use crate::message::{Fid, Message, MessageId};
+use crate::message::{Fid, Message, MessageId, Queued};
 use crate::settings::Folders;
 
 pub use changes::Changes;
@@ -129,7 +130,8 @@ impl Store {
     }
 
     /// Adds whole messages (indexed for search at once) or the beginnings of replies, and sets the
-    /// head. Durable when it returns. Claims the session if need be.
+    /// head. Durable when it returns. Claims the session if need be. A message that waited waits
+    /// no longer.
     ///
     /// # Errors
     /// `SessionInUse`, `SessionNotFound`, and the store's.
@@ -144,11 +146,29 @@ impl Store {
             let key = sessions::own(desk, &fid, true)?;
             for message in &messages {
                 messages::insert(desk, key, message)?;
+                waiting::remove(desk, message.id)?;
             }
             let time = messages.iter().map(|message| message.time).max();
             sessions::advance(desk, key, head, time.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
         })
         .await
+    }
+
+    /// Keeps a message that must wait until its session is free. Durable when it returns.
+    pub async fn enqueue(&self, fid: &Fid, queued: Queued) -> Result<()> {
+        let fid = fid.clone();
+        self.write(move |desk| waiting::put(desk, sessions::key(desk, &fid)?, &queued)).await
+    }
+
+    /// Forgets a message that waits.
+    pub async fn dequeue(&self, id: MessageId) -> Result<()> {
+        self.write(move |desk| waiting::remove(desk, id)).await
+    }
+
+    /// What waits in a session, in order.
+    pub async fn waiting(&self, fid: &Fid) -> Result<Vec<Queued>> {
+        let fid = fid.clone();
+        self.read(move |desk| waiting::all(desk, sessions::key(desk, &fid)?)).await
     }
 
     /// Appends what arrived of a reply. Durable when it returns; segments of one message must be

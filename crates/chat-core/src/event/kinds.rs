@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::client::ModelInfo;
 use crate::error::Error;
 use crate::message::{
-    Content, Fid, Message, MessageId, ModelRef, Options, Thinking, ToolCallId, Usage,
+    Fid, Message, MessageId, ModelRef, Options, Queued, Thinking, ToolCallId, Usage,
 };
 use crate::settings::Connection;
 
@@ -177,15 +177,6 @@ pub enum Stage {
     Streaming,
     /// Tools run.
     RunningTools,
-}
-
-/// A message that waits until its session is free.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Queued {
-    /// Its id, to take it back by.
-    pub id: MessageId,
-    /// What the person said.
-    pub content: Content,
 }
 
 /// What a session does.

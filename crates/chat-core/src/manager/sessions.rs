@@ -136,6 +136,7 @@ impl Manager {
             return Ok(session);
         }
         let record = self.inner.world.store.session(fid).await?;
+        let waiting = self.inner.world.store.waiting(fid).await?;
         let mut sessions = self.sessions_lock();
         if let Some(session) = sessions.get(fid) {
             return Ok(Arc::clone(session));
@@ -143,7 +144,7 @@ impl Manager {
         // Those that nobody needs are found again in the store. One that is in other hands may be
         // about to begin something.
         sessions.retain(|_, session| Arc::strong_count(session) > 1 || !session.is_at_rest());
-        let session = Session::new(Arc::clone(&self.inner.world), record);
+        let session = Session::new(Arc::clone(&self.inner.world), record, waiting);
         sessions.insert(fid.clone(), Arc::clone(&session));
         Ok(session)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fid, ModelRef, Options, Thinking};
+use super::{Fid, MessageId, ModelRef, Options, Thinking};
 
 /// A person's wish for an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,6 +45,15 @@ impl Content {
     pub fn is_empty(&self) -> bool {
         self.attachments.is_empty() && self.text.trim().is_empty()
     }
+}
+
+/// What a person said and what waits until its session is free.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queued {
+    /// The id of the message that it becomes; to take it back by.
+    pub id: MessageId,
+    /// What the person said.
+    pub content: Content,
 }
 
 /// Something that goes with a message.

@@ -11,7 +11,7 @@ use crate::error::{Kind, Result};
 use crate::event::Event;
 use crate::message::{
     Attachment, ChatRequest, Content, Context, Ending, Fid, Message, MessageId, ModelRef, Options,
-    Part, Role, Thinking,
+    Part, Queued, Role, Thinking,
 };
 use crate::store::{NewSession, SessionPatch, SessionRecord};
 
@@ -90,7 +90,7 @@ impl Session {
         };
         let messages = vec![Arc::clone(&user), Arc::clone(&reply)];
         let record = world.store.create(new, messages).await?;
-        let session = Self::new(Arc::clone(world), record);
+        let session = Self::new(Arc::clone(world), record, Vec::new());
         let id = user.id;
         session.lock().tree.get_or_insert_default().insert(user);
         register(&session);
@@ -110,6 +110,8 @@ impl Session {
             return Ok((self.begin(MessageId::new(), &request).await?, false));
         }
         let id = MessageId::new();
+        let queued = Queued { id, content: request.content.clone() };
+        self.world.store.enqueue(&self.fid, queued).await?;
         let idle = {
             let mut state = self.lock();
             state.queue.push_back(Waiting { id, request });

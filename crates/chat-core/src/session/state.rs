@@ -56,13 +56,17 @@ pub struct Change {
 }
 
 impl State {
-    pub(super) fn new(record: SessionRecord) -> Self {
+    pub(super) fn new(record: SessionRecord, waiting: Vec<Queued>) -> Self {
+        let waiting = waiting.into_iter().map(|queued| Waiting {
+            id: queued.id,
+            request: ChatRequest { content: queued.content, ..ChatRequest::default() },
+        });
         Self {
             failed: record.failed,
             record,
             tree: None,
             live: None,
-            queue: VecDeque::new(),
+            queue: waiting.collect(),
             stage: Stage::Idle,
             work: None,
             titling: CancellationToken::new(),

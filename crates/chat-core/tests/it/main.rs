@@ -1,3 +1,4 @@
 //! Behaviour of the engine across its modules, in one binary.
 
+mod engine;
 mod store;

@@ -53,6 +53,16 @@ CREATE TABLE journal (
     PRIMARY KEY (message, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- What a person said while a reply was being written, in order.
+CREATE TABLE waiting (
+    key     INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
+    id      BLOB NOT NULL UNIQUE,      -- of the message that it becomes
+    content TEXT NOT NULL              -- JSON
+) STRICT;
+
+CREATE INDEX waiting_by_session ON waiting (session);
+
 -- Which files beside the database a message needs.
 CREATE TABLE attachments (
     message INTEGER NOT NULL REFERENCES messages (key) ON DELETE CASCADE,

@@ -1,0 +1,39 @@
+//! Messages that wait until their session is free: what a person typed is on disk from then on.
+
+use rusqlite::params;
+
+use super::columns;
+use super::desk::Desk;
+use super::fault::Outcome;
+use crate::message::{MessageId, Queued};
+
+/// Keeps a waiting message, behind those that wait already.
+pub(super) fn put(desk: &Desk, session: i64, queued: &Queued) -> Outcome<()> {
+    desk.run(
+        "INSERT INTO waiting (session, id, content) VALUES (?1, ?2, ?3)",
+        params![session, queued.id.as_bytes(), columns::json(Some(&queued.content))?],
+    )?;
+    Ok(())
+}
+
+/// Forgets a waiting message: it was taken back, or it is a message of the transcript now.
+pub(super) fn remove(desk: &Desk, id: MessageId) -> Outcome<()> {
+    desk.run("DELETE FROM waiting WHERE id = ?1", [id.as_bytes()])?;
+    Ok(())
+}
+
+/// What waits, in order. What cannot be read is left out: the rest is still worth having.
+pub(super) fn all(desk: &Desk, session: i64) -> Outcome<Vec<Queued>> {
+    let mut statement = desk
+        .connection
+        .prepare_cached("SELECT id, content FROM waiting WHERE session = ?1 ORDER BY key")?;
+    let rows = statement.query_map([session], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
+    let mut waiting = Vec::new();
+    for row in rows {
+        let (id, content) = row?;
+        if let Ok(content) = serde_json::from_str(&content) {
+            waiting.push(Queued { id: MessageId::from_bytes(id), content });
+        }
+    }
+    Ok(waiting)
+}

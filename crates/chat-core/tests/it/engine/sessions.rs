@@ -1,0 +1,132 @@
+//! Several sessions: at once, listed, renamed, deleted.
+
+use chat_core::error::Kind;
+use chat_core::event::Status;
+use chat_core::message::Fid;
+use chat_testkit::server::{Gate, Script, Server};
+
+use super::world::{World, request};
+
+#[tokio::test]
+async fn sessions_work_at_once_and_each_keeps_its_own() {
+    let server = Server::start();
+    let gates = [Gate::new(), Gate::new()];
+    for (name, gate) in ["alpha", "beta"].iter().zip(&gates) {
+        let words = (0..50).map(|i| format!("{name}{i} "));
+        server.when(name, Script::new().texts(words.clone()).gate(gate).texts(words));
+    }
+    let mut world = World::new(&server).await;
+    let alpha = world.manager.send(request(None, "alpha")).await.unwrap().fid;
+    let beta = world.manager.send(request(None, "beta")).await.unwrap().fid;
+    let (third, _) = world.ask_and_wait("third").await;
+    assert_eq!(world.manager.busy().len(), 2);
+    assert_eq!(world.events.rows[&alpha].status, Status::Busy);
+    // Only the one that is watched tells its texts; the mirror panics at any other's.
+    for gate in &gates {
+        gate.open();
+    }
+    world.events.finished(&alpha).await;
+    world.events.finished(&beta).await;
+    let rows = world.manager.sessions().await.unwrap();
+    for fid in [&alpha, &beta] {
+        let row = rows.iter().find(|row| row.fid == *fid).unwrap();
+        assert!(row.unread && row.status == Status::Idle, "{row:?}");
+    }
+    assert!(!rows.iter().find(|row| row.fid == third).unwrap().unread);
+    for (index, fid) in [(0, &alpha), (1, &beta)] {
+        let sent = server.chats()[index].sent().text;
+        assert_eq!(world.transcript(fid).await[1].1, sent);
+    }
+    world.manager.mark_read(&alpha).await.unwrap();
+    assert!(
+        !world.events.rows[&alpha].unread || {
+            world.events.until(|mirror| !mirror.rows[&alpha].unread).await;
+            true
+        }
+    );
+}
+
+#[tokio::test]
+async fn chats_begun_in_one_second_have_ids_of_their_own() {
+    let server = Server::start();
+    let world = World::new(&server).await;
+    let mut fids = Vec::new();
+    for _ in 0..5 {
+        fids.push(world.manager.send(request(None, "hi")).await.unwrap().fid);
+    }
+    let mut unique = fids.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(unique.len(), fids.len());
+}
+
+#[tokio::test]
+async fn a_title_of_the_persons_choice_stays() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("one").await;
+    world.manager.rename(&fid, "  My \n title ").await.unwrap();
+    world.events.until(|mirror| mirror.rows[&fid].title == "My title").await;
+    world.manager.rename(&fid, "   ").await.unwrap();
+    let world = world.restart().await;
+    assert_eq!(world.manager.sessions().await.unwrap()[0].title, "My title");
+}
+
+#[tokio::test]
+async fn a_chat_deleted_while_it_streams_is_gone_and_can_be_brought_back() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().text("half").gate(&gate));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("go").await.fid;
+    world.events.shows(&fid, "half").await;
+    world.manager.delete(&fid).await.unwrap();
+    assert!(world.manager.sessions().await.unwrap().is_empty());
+    let missing = world.manager.send(request(Some(&fid), "more")).await.unwrap_err();
+    assert!(matches!(missing.kind, Kind::SessionNotFound { .. }), "{missing:?}");
+    assert!(world.manager.busy().is_empty());
+
+    world.manager.restore(&fid).await.unwrap();
+    assert_eq!(world.transcript(&fid).await[1].1, "half");
+    world.open(&fid).await;
+    world.events.finished(&fid).await;
+    world.say_and_wait(&fid, "more").await;
+    assert_eq!(server.chats()[1].texts_of("assistant"), ["half"]);
+}
+
+#[tokio::test]
+async fn a_search_finds_what_was_said_by_either() {
+    let server = Server::start();
+    server.push(Script::new().text("Ask the ferryman of 東京都庁."));
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("How do I cross?").await;
+    for text in ["ferryman", "東京都", "cross"] {
+        let hits = world.manager.search(text, 10).await.unwrap();
+        assert_eq!(hits.iter().map(|hit| &hit.session.fid).collect::<Vec<_>>(), [&fid], "{text}");
+    }
+    assert!(world.manager.search("nowhere", 10).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_unknown_session_is_an_error_and_nothing_is_stored() {
+    let server = Server::start();
+    let world = World::new(&server).await;
+    let fid = Fid::new("2020-01-01-00-00-00");
+    let error = world.manager.send(request(Some(&fid), "hi")).await.unwrap_err();
+    assert!(matches!(error.kind, Kind::SessionNotFound { .. }));
+    assert!(world.manager.sessions().await.unwrap().is_empty());
+    assert_eq!(server.chats().len(), 0);
+}
+
+#[tokio::test]
+async fn a_chat_whose_connection_is_gone_opens_and_names_it() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("one").await;
+    world.manager.remove_connection("test").await.unwrap();
+    let mut world = world.restart().await;
+    assert_eq!(world.open(&fid).await.messages.len(), 2);
+    let error = world.manager.send(request(Some(&fid), "two")).await.unwrap_err();
+    assert_eq!(error.kind, Kind::ConnectionMissing { name: "test".into() });
+    assert_eq!(world.transcript(&fid).await.len(), 2);
+}

@@ -1,0 +1,293 @@
+//! A Manager in folders of its own, and a subscriber that mirrors what it is told.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chat_core::client::Timeouts;
+use chat_core::error::Error;
+use chat_core::event::{
+    Event, Queued, SessionPlaceholder, Snapshot, Stage, StopReason, Subscription, TextKind,
+};
+use chat_core::manager::{Manager, Sent, StartOptions};
+use chat_core::message::{ChatRequest, Content, Fid, Message, ModelRef, Part, Role, Usage};
+use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
+use chat_testkit::server::{PATIENCE, Server};
+use tempfile::TempDir;
+
+/// A running engine.
+pub struct World {
+    pub manager: Manager,
+    pub events: Mirror,
+    pub folder: Arc<TempDir>,
+}
+
+/// The connection's name in these tests.
+pub const CONNECTION: &str = "test";
+
+pub fn connection(server: &Server, kind: ConnectionKind) -> Connection {
+    Connection {
+        name: CONNECTION.into(),
+        kind: Some(kind),
+        url: server.url(),
+        key: KeySource::None,
+    }
+}
+
+/// The scripted server's model.
+pub fn model() -> ModelRef {
+    ModelRef::new(CONNECTION, "scripted")
+}
+
+/// Short limits, so that a test of silence is short.
+pub fn timeouts() -> Timeouts {
+    Timeouts {
+        connect: Duration::from_secs(5),
+        silence: Duration::from_millis(700),
+        question: Duration::from_secs(5),
+    }
+}
+
+impl World {
+    /// An engine with one connection to this server, that asks for no better titles.
+    pub async fn new(server: &Server) -> Self {
+        Self::of_kind(server, ConnectionKind::Ollama).await
+    }
+
+    pub async fn of_kind(server: &Server, kind: ConnectionKind) -> Self {
+        let world = Self::start(Arc::new(TempDir::new().unwrap())).await;
+        let connection = connection(server, kind);
+        world
+            .manager
+            .change_settings(move |settings| {
+                settings.connections.push(connection);
+                settings.chat.better_titles = false;
+                settings.chat.find_local_servers = false;
+            })
+            .await
+            .unwrap();
+        world
+    }
+
+    /// An engine in this folder, as another start of the program makes it.
+    pub async fn start(folder: Arc<TempDir>) -> Self {
+        let folders = Folders::below(folder.path());
+        let options = StartOptions { folders, timeouts: timeouts(), discover: false };
+        let manager = Manager::start(options).await.unwrap();
+        let events = Mirror::new(manager.subscribe());
+        Self { manager, events, folder }
+    }
+
+    /// Ends the engine and starts it again in the same folder.
+    pub async fn restart(self) -> Self {
+        self.manager.shutdown().await;
+        let folder = Arc::clone(&self.folder);
+        drop(self);
+        Self::start(folder).await
+    }
+
+    /// Begins a chat, and watches it.
+    pub async fn ask(&mut self, text: &str) -> Sent {
+        let sent = self.manager.send(request(None, text)).await.unwrap();
+        self.open(&sent.fid).await;
+        sent
+    }
+
+    /// Says more in a chat.
+    pub async fn say(&self, fid: &Fid, text: &str) -> Sent {
+        self.manager.send(request(Some(fid), text)).await.unwrap()
+    }
+
+    pub async fn open(&mut self, fid: &Fid) -> Snapshot {
+        let snapshot = self.manager.open(fid, 50, &self.events.subscription).await.unwrap();
+        self.events.take_snapshot(&snapshot);
+        snapshot
+    }
+
+    /// Asks and waits for the end.
+    pub async fn ask_and_wait(&mut self, text: &str) -> (Fid, Finished) {
+        let fid = self.ask(text).await.fid;
+        let finished = self.events.finished(&fid).await;
+        (fid, finished)
+    }
+
+    pub async fn say_and_wait(&mut self, fid: &Fid, text: &str) -> Finished {
+        self.say(fid, text).await;
+        self.events.finished(fid).await
+    }
+
+    /// Role and text of what is stored, as the Manager gives it.
+    pub async fn transcript(&self, fid: &Fid) -> Vec<(Role, String)> {
+        texts(&self.manager.transcript(fid).await.unwrap())
+    }
+}
+
+pub fn request(fid: Option<&Fid>, text: &str) -> ChatRequest {
+    ChatRequest {
+        session: fid.cloned(),
+        model: fid.is_none().then(model),
+        content: Content::text(text),
+        ..ChatRequest::default()
+    }
+}
+
+pub fn texts<'a>(messages: impl IntoIterator<Item = &'a Arc<Message>>) -> Vec<(Role, String)> {
+    messages.into_iter().map(|message| (message.role, message.plain_text())).collect()
+}
+
+/// How a request ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub reason: StopReason,
+    pub error: Option<Error>,
+    pub usage: Usage,
+}
+
+/// What a front end knows: made of events alone, and checked against their promises.
+pub struct Mirror {
+    pub subscription: Subscription,
+    pub transcripts: HashMap<Fid, Vec<Message>>,
+    pub rows: HashMap<Fid, SessionPlaceholder>,
+    pub queues: HashMap<Fid, Vec<Queued>>,
+    pub stages: Vec<Stage>,
+    pub notices: Vec<Error>,
+    pub resets: Vec<Fid>,
+    finished: HashMap<Fid, Vec<Finished>>,
+    seqs: HashMap<Fid, u64>,
+}
+
+impl Mirror {
+    pub fn new(subscription: Subscription) -> Self {
+        Self {
+            subscription,
+            transcripts: HashMap::new(),
+            rows: HashMap::new(),
+            queues: HashMap::new(),
+            stages: Vec::new(),
+            notices: Vec::new(),
+            resets: Vec::new(),
+            finished: HashMap::new(),
+            seqs: HashMap::new(),
+        }
+    }
+
+    pub fn take_snapshot(&mut self, snapshot: &Snapshot) {
+        let fid = snapshot.session.fid.clone();
+        let messages = snapshot.messages.iter().map(|message| Message::clone(message)).collect();
+        self.transcripts.insert(fid.clone(), messages);
+        self.queues.insert(fid.clone(), snapshot.queue.clone());
+        self.seqs.insert(fid, snapshot.seq);
+    }
+
+    /// Waits for the next batch, and applies it.
+    pub async fn step(&mut self) {
+        let batch = tokio::time::timeout(PATIENCE, self.subscription.next()).await;
+        for event in batch.expect("events come").expect("the Manager lives") {
+            self.apply(event);
+        }
+    }
+
+    /// Takes batches until a condition holds.
+    pub async fn until(&mut self, mut holds: impl FnMut(&Self) -> bool) {
+        while !holds(self) {
+            self.step().await;
+        }
+    }
+
+    /// Waits until a request of the session has ended, and takes its end.
+    pub async fn finished(&mut self, fid: &Fid) -> Finished {
+        self.until(|mirror| mirror.finished.get(fid).is_some_and(|all| !all.is_empty())).await;
+        self.finished.get_mut(fid).unwrap().remove(0)
+    }
+
+    /// Waits until the last message of the session has this text.
+    pub async fn shows(&mut self, fid: &Fid, text: &str) {
+        self.until(|mirror| mirror.last_text(fid) == text).await;
+    }
+
+    pub fn last_text(&self, fid: &Fid) -> String {
+        self.transcripts
+            .get(fid)
+            .and_then(|all| all.last())
+            .map(Message::plain_text)
+            .unwrap_or_default()
+    }
+
+    pub fn texts(&self, fid: &Fid) -> Vec<(Role, String)> {
+        self.transcripts[fid].iter().map(|message| (message.role, message.plain_text())).collect()
+    }
+
+    fn follows(&mut self, fid: &Fid, seq: u64) {
+        // Events may be merged, never repeated: those that the snapshot holds do not come again.
+        let known = self.seqs.entry(fid.clone()).or_default();
+        assert!(seq > 0, "sequence numbers begin at 1");
+        *known = (*known).max(seq);
+    }
+
+    fn apply(&mut self, event: Event) {
+        match event {
+            Event::SessionAdded(row) | Event::SessionChanged(row) => {
+                self.rows.insert(row.fid.clone(), row);
+            }
+            Event::SessionRemoved { fid } => {
+                self.rows.remove(&fid);
+            }
+            Event::MessageAdded { fid, seq, message } => {
+                self.follows(&fid, seq);
+                let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
+                transcript.push(Message::clone(&message));
+            }
+            Event::TextAdded { fid, seq, message, part, kind, range, text } => {
+                self.follows(&fid, seq);
+                let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
+                let known = transcript.iter_mut().find(|known| known.id == message).unwrap();
+                grow(known, part, kind, range, &text);
+            }
+            Event::MessageChanged { fid, seq, message } => {
+                self.follows(&fid, seq);
+                let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
+                let known = transcript.iter_mut().find(|known| known.id == message.id).unwrap();
+                assert_eq!(known.plain_text(), message.plain_text(), "its texts were told");
+                *known = Message::clone(&message);
+            }
+            Event::SessionReset { fid } => self.resets.push(fid),
+            Event::QueueChanged { fid, seq, queue } => {
+                self.follows(&fid, seq);
+                self.queues.insert(fid, queue);
+            }
+            Event::StageChanged { fid, seq, stage } => {
+                self.follows(&fid, seq);
+                self.stages.push(stage);
+            }
+            Event::RequestFinished { fid, reason, usage, error } => {
+                self.finished.entry(fid).or_default().push(Finished { reason, error, usage });
+            }
+            Event::Notice(failure) => self.notices.push(failure.error),
+            Event::ToolCallChanged { .. }
+            | Event::ModelsChanged
+            | Event::ConnectionsChanged
+            | Event::AgentsChanged
+            | Event::SettingsChanged => {}
+        }
+    }
+}
+
+fn grow(
+    message: &mut Message,
+    part: usize,
+    kind: TextKind,
+    range: std::ops::Range<usize>,
+    more: &str,
+) {
+    if part == message.parts.len() {
+        message.parts.push(match kind {
+            TextKind::Text => Part::Text(String::new()),
+            TextKind::Thinking => Part::Thinking { text: String::new(), took: None },
+        });
+    }
+    let (Part::Text(text) | Part::Thinking { text, .. }) = &mut message.parts[part] else {
+        panic!("only texts grow")
+    };
+    assert_eq!(range, text.len()..text.len() + more.len(), "the pieces meet");
+    text.push_str(more);
+}

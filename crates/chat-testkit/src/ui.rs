@@ -33,5 +33,6 @@ pub use app::App;
 pub use atspi::{Role, State};
 pub use by::{By, containing, named, role};
 pub use desktop::{Desktop, Launch};
+pub use input::Input;
 pub use wait::{PATIENCE, until};
 pub use widget::Widget;

@@ -41,7 +41,7 @@ impl App {
         let said =
             || format!("the program said:\n{}", fs::read_to_string(&log).unwrap_or_default());
         match root.with_context(said)? {
-            Ok(root) => Ok(Self { child, bus, input: desktop.input.clone(), root, log }),
+            Ok(root) => Ok(Self { child, bus, input: desktop.input().clone(), root, log }),
             Err(status) => bail!("the program ended ({status}); {}", said()),
         }
     }
@@ -223,7 +223,7 @@ async fn application(desktop: &Desktop, pid: u32) -> Result<Option<ObjectRefOwne
         // One that has just ended is named by nobody.
         let Ok(owner) = dbus.get_connection_unix_process_id(name.into()).await else { continue };
         if owner == pid {
-            let windows = tree::below(accessibility.connection(), &desktop.input, object.clone());
+            let windows = tree::below(accessibility.connection(), desktop.input(), object.clone());
             return Ok((windows.await.len() > 1).then_some(object));
         }
     }

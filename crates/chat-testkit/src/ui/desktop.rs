@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 use atspi::AccessibilityConnection;
@@ -19,7 +19,7 @@ use super::{App, processes};
 #[derive(Debug)]
 pub struct Desktop {
     pub(super) accessibility: AccessibilityConnection,
-    pub(super) input: Input,
+    input: Input,
     bus: Bus,
     screen: Screen,
     folder: TempDir,
@@ -115,17 +115,30 @@ impl Desktop {
 
     /// Starts a program and waits for its first window.
     pub async fn launch(&self, launch: Launch) -> Result<App> {
-        let log = self.folder.path().join("program.log");
-        let out = File::options().append(true).create(true).open(&log)?;
-        let child = self
-            .command(&launch.program)
+        let child = self.spawn(&launch)?;
+        App::attach(self, child, self.log()).await
+    }
+
+    /// Starts a program and leaves it to itself: for those that take no part in accessibility.
+    pub fn spawn(&self, launch: &Launch) -> Result<Child> {
+        let out = File::options().append(true).create(true).open(self.log())?;
+        self.command(&launch.program)
             .args(&launch.arguments)
-            .envs(launch.variables)
+            .envs(launch.variables.iter().cloned())
             .stdout(out.try_clone()?)
             .stderr(out)
             .spawn()
-            .with_context(|| format!("{} could not be started", launch.program.display()))?;
-        App::attach(self, child, log).await
+            .with_context(|| format!("{} could not be started", launch.program.display()))
+    }
+
+    /// The keyboard, the mouse and the camera.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// What programs write to their standard output and error.
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("program.log")
     }
 }
 

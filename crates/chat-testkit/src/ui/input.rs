@@ -12,7 +12,7 @@ pub struct Input {
 }
 
 impl Input {
-    pub fn new(display: &str) -> Self {
+    pub(super) fn new(display: &str) -> Self {
         Self { display: display.to_owned() }
     }
 

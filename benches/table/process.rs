@@ -1,0 +1,109 @@
+//! What the system says of a running program.
+
+use std::fs;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// A program counts as settled when it has used less than this within a [`QUIET`] time.
+const NOTHING: Duration = Duration::from_millis(5);
+const QUIET: Duration = Duration::from_millis(1500);
+
+/// Waits until a program has nothing more to do.
+pub fn settle(child: &mut Child) -> Result<()> {
+    let deadline = Instant::now() + Duration::from_mins(2);
+    let mut since = Instant::now();
+    let mut used = cpu(child)?;
+    while since.elapsed() < QUIET {
+        ensure!(Instant::now() < deadline, "the program never came to rest");
+        std::thread::sleep(Duration::from_millis(50));
+        if let Some(status) = child.try_wait()? {
+            bail!("the program ended: {status}");
+        }
+        let now = cpu(child)?;
+        if now > used + NOTHING {
+            (since, used) = (Instant::now(), now);
+        }
+    }
+    Ok(())
+}
+
+/// The CPU time of all its threads that live, to the nanosecond.
+pub fn cpu(child: &Child) -> Result<Duration> {
+    let mut all = Duration::ZERO;
+    for task in fs::read_dir(format!("/proc/{}/task", child.id()))? {
+        // A thread may end while it is looked at.
+        if let Ok(stat) = fs::read_to_string(task?.path().join("schedstat")) {
+            all += on_cpu(&stat)?;
+        }
+    }
+    Ok(all)
+}
+
+fn on_cpu(schedstat: &str) -> Result<Duration> {
+    let first = schedstat.split_whitespace().next().context("no CPU time in schedstat")?;
+    Ok(Duration::from_nanos(first.parse()?))
+}
+
+/// Its memory in MiB: what is resident.
+pub fn memory(child: &Child) -> Result<f64> {
+    field(&format!("/proc/{}/status", child.id()), "VmRSS").map(|kib| kib / 1024.0)
+}
+
+/// How often its threads have been woken from waiting.
+pub fn wakeups(child: &Child) -> Result<f64> {
+    let mut all = 0.0;
+    for task in fs::read_dir(format!("/proc/{}/task", child.id()))? {
+        let file = task?.path().join("status");
+        all += field(&file.to_string_lossy(), "voluntary_ctxt_switches")?;
+    }
+    Ok(all)
+}
+
+fn field(file: &str, name: &str) -> Result<f64> {
+    let status = fs::read_to_string(file)?;
+    let value = status
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+        .and_then(|rest| rest.split_whitespace().next())
+        .with_context(|| format!("no {name} in {file}"))?;
+    Ok(value.parse()?)
+}
+
+/// Asks the program to end, and waits for that.
+pub fn terminate(child: &mut Child) -> Result<()> {
+    kill_process(Pid::from_child(child), Signal::TERM)?;
+    child.wait()?;
+    Ok(())
+}
+
+/// Runs a command to its end and gives the CPU time that it used, to the millisecond.
+pub fn cpu_of(command: &Command) -> Result<Duration> {
+    // The shell reports what the kernel counted for exactly this child.
+    let script = r#"TIMEFORMAT="%3U %3S"; time "$0" "$@" >/dev/null 2>/dev/null"#;
+    let mut timed = Command::new("bash");
+    timed.arg("-c").arg(script).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => timed.env(name, value),
+            None => timed.env_remove(name),
+        };
+    }
+    let output = timed.output()?;
+    ensure!(output.status.success(), "{command:?} failed: {}", output.status);
+    let said = String::from_utf8(output.stderr)?;
+    let seconds: f64 = said
+        .split_whitespace()
+        .map(|part| part.replace(',', ".").parse::<f64>().context("no time"))
+        .sum::<Result<f64>>()?;
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Reads what a program wrote of itself.
+pub fn diagnostics(file: &std::path::Path) -> Result<Value> {
+    let text = fs::read(file).with_context(|| format!("no diagnostics in {}", file.display()))?;
+    Ok(serde_json::from_slice(&text)?)
+}

@@ -5,6 +5,7 @@ pub(crate) mod disk;
 mod file;
 mod folders;
 mod keys;
+mod merge;
 mod values;
 pub(crate) mod watch;
 

@@ -16,7 +16,12 @@ pub struct Folders {
 impl Folders {
     /// The folders as the environment says. None where there is no home.
     pub fn from_env() -> Option<Self> {
-        todo!()
+        let of_person = directories::ProjectDirs::from("", "", "natter")?;
+        Some(Self {
+            config: of_person.config_dir().to_owned(),
+            data: of_person.data_dir().to_owned(),
+            state: of_person.state_dir()?.to_owned(),
+        })
     }
 
     /// All of them below one folder, for tests.

@@ -1,11 +1,21 @@
 //! Keys of connections: where they are kept, and how they never leak.
 
-use super::Connection;
-use crate::error::Result;
+use std::collections::HashMap;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use oo7::dbus::{Collection, Service};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::{Connection, KeySource};
+use crate::error::{Error, Kind, Result};
 
 /// A connection's key. Shown nowhere: its `Debug` says only that there is one.
 #[derive(Clone)]
-pub struct Key(std::sync::Arc<str>);
+pub struct Key(Arc<str>);
 
 impl Key {
     /// Takes a key as typed; white space around it is dropped.
@@ -34,29 +44,199 @@ pub enum Kept {
     ThisRun,
 }
 
-/// Finds and keeps keys.
+/// How long the Secret Service may take to answer. A broken session bus would else hold up
+/// every request for half a minute.
+const ANSWER: Duration = Duration::from_secs(3);
+
+/// How long a person may take to unlock the keyring for a key just typed.
+const UNLOCKING: Duration = Duration::from_secs(60);
+
+/// How long a command that prints a key may take: it may ask a person to touch something.
+const COMMAND: Duration = Duration::from_secs(60);
+
+/// The most a command may print before its first line ends.
+const COMMAND_OUTPUT: u64 = 64 * 1024;
+
+/// Finds and keeps keys. What the session bus says never becomes part of an error: it might quote
+/// what was sent.
 #[derive(Debug, Default)]
-pub struct KeyStore {}
+pub struct KeyStore {
+    /// Keys that could not be kept anywhere else.
+    this_run: Mutex<HashMap<String, Key>>,
+    /// Held from the first use on; opened again when it fails.
+    keyring: tokio::sync::Mutex<Option<Arc<Collection>>>,
+}
 
 impl KeyStore {
-    /// The key of a connection, from where its settings say.
+    /// The key of a connection, from where its settings say. Never asks the person anything: a
+    /// locked keyring is an error.
     ///
     /// # Errors
     /// `KeyUnavailable` where it should be somewhere and is not.
     pub async fn get(&self, connection: &Connection) -> Result<Option<Key>> {
-        let _ = connection;
-        todo!()
+        let key = match &connection.key {
+            KeySource::None => return Ok(None),
+            KeySource::Env(variable) => {
+                std::env::var(variable).map_err(|_| unavailable(format!("{variable} is not set")))
+            }
+            KeySource::Command(command) => printed_by(command).await,
+            KeySource::Keyring => {
+                if let Some(key) = self.of_this_run().get(&connection.name) {
+                    return Ok(Some(key.clone()));
+                }
+                self.from_keyring(&connection.name).await
+            }
+        };
+        let key = key.map(|key| Key::new(&key)).map_err(|e| e.on(&connection.name))?;
+        if key.expose().is_empty() {
+            return Err(unavailable("the key is empty").on(&connection.name));
+        }
+        Ok(Some(key))
     }
 
-    /// Keeps the key of a connection.
+    /// Keeps the key of a connection. May ask the person to unlock the keyring.
     pub async fn set(&self, connection: &str, key: Key) -> Result<Kept> {
-        let _ = (connection, key);
-        todo!()
+        if self.into_keyring(connection, &key).await.is_ok() {
+            self.of_this_run().remove(connection);
+            return Ok(Kept::Keyring);
+        }
+        self.of_this_run().insert(connection.to_owned(), key);
+        Ok(Kept::ThisRun)
     }
 
-    /// Forgets the key of a connection.
+    /// Forgets the key of a connection. Without a Secret Service there is nothing to forget there.
+    ///
+    /// # Errors
+    /// `KeyUnavailable` where the Secret Service has the key and keeps it.
     pub async fn remove(&self, connection: &str) -> Result<()> {
-        let _ = connection;
-        todo!()
+        self.of_this_run().remove(connection);
+        let Ok(keyring) = self.keyring(ANSWER, Missing::Absent).await else { return Ok(()) };
+        let attributes = attributes(connection);
+        let removing = async {
+            for item in keyring.search_items(&attributes).await? {
+                item.delete(None).await?;
+            }
+            Ok(())
+        };
+        self.answered(ANSWER, removing).await
+    }
+
+    fn of_this_run(&self) -> MutexGuard<'_, HashMap<String, Key>> {
+        self.this_run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn from_keyring(&self, connection: &str) -> Result<String> {
+        let keyring = self.keyring(ANSWER, Missing::Absent).await?;
+        let attributes = attributes(connection);
+        let finding = async {
+            if keyring.is_locked().await? {
+                return Ok(Err(unavailable("the keyring is locked")));
+            }
+            Ok(match keyring.search_items(&attributes).await?.first() {
+                Some(item) => String::from_utf8(item.secret().await?.as_bytes().to_vec())
+                    .map_err(|_| unavailable("the keyring holds something else")),
+                None => Err(unavailable("the keyring has no key for it")),
+            })
+        };
+        self.answered(ANSWER, finding).await?
+    }
+
+    async fn into_keyring(&self, connection: &str, key: &Key) -> Result<()> {
+        let keyring = self.keyring(UNLOCKING, Missing::Made).await?;
+        let locked = self.answered(ANSWER, keyring.is_locked()).await?;
+        if locked {
+            self.answered(UNLOCKING, keyring.unlock(None)).await?;
+        }
+        let label = format!("Natter: {connection}");
+        let attributes = attributes(connection);
+        let keeping = keyring.create_item(&label, &attributes, key.expose(), true, None);
+        self.answered(ANSWER, keeping).await.map(|_| ())
+    }
+
+    /// The person's default keyring.
+    async fn keyring(&self, limit: Duration, missing: Missing) -> Result<Arc<Collection>> {
+        let mut held = self.keyring.lock().await;
+        if let Some(keyring) = &*held {
+            return Ok(Arc::clone(keyring));
+        }
+        let absent = || unavailable("there is no Secret Service");
+        let service =
+            timeout(ANSWER, Service::new()).await.map_err(|_| absent())?.map_err(|_| absent())?;
+        let opening = async {
+            match (service.with_alias(Service::DEFAULT_COLLECTION).await, missing) {
+                (Ok(None), Missing::Made) => service.default_collection().await.map(Some),
+                (found, _) => found,
+            }
+        };
+        let found = timeout(limit, opening).await.map_err(|_| absent())?;
+        let keyring = Arc::new(found.ok().flatten().ok_or_else(absent)?);
+        *held = Some(Arc::clone(&keyring));
+        Ok(keyring)
+    }
+
+    /// Waits for an answer, no longer than `limit`. After a failure the keyring is opened anew.
+    async fn answered<T>(
+        &self,
+        limit: Duration,
+        asking: impl Future<Output = Result<T, oo7::dbus::Error>>,
+    ) -> Result<T> {
+        let answer = timeout(limit, asking).await;
+        if let Ok(Ok(value)) = answer {
+            return Ok(value);
+        }
+        *self.keyring.lock().await = None;
+        Err(unavailable(match answer {
+            Ok(_) => "the keyring refused",
+            Err(_) => "the keyring did not answer",
+        }))
+    }
+}
+
+/// What to do where the person has no default keyring.
+#[derive(Clone, Copy)]
+enum Missing {
+    /// It is as if there were no Secret Service.
+    Absent,
+    /// One is made; the person is asked for a password.
+    Made,
+}
+
+/// What our keys are found by.
+fn attributes(connection: &str) -> HashMap<&'static str, &str> {
+    let schema = include_str!("../../../../data/app-id").trim();
+    HashMap::from([(oo7::XDG_SCHEMA_ATTRIBUTE, schema), ("connection", connection)])
+}
+
+fn unavailable(why: impl Into<String>) -> Error {
+    Error::new(Kind::KeyUnavailable).with_detail(why)
+}
+
+/// The first line that a command prints.
+async fn printed_by(command: &str) -> Result<String> {
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        // It may quote the key.
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| unavailable(format!("sh: {error}")))?;
+    let output = child.stdout.take();
+    let running = async {
+        let mut line = String::new();
+        if let Some(output) = output {
+            let mut output = BufReader::new(output.take(COMMAND_OUTPUT));
+            output.read_line(&mut line).await?;
+            // A command that is cut off while it prints more would fail.
+            tokio::io::copy(&mut output, &mut tokio::io::sink()).await?;
+        }
+        Ok::<_, std::io::Error>((line, child.wait().await?))
+    };
+    match timeout(COMMAND, running).await {
+        Ok(Ok((line, status))) if status.success() => Ok(line),
+        Ok(Ok((_, status))) => Err(unavailable(format!("the key command failed: {status}"))),
+        Ok(Err(error)) => Err(unavailable(format!("the key command: {}", error.kind()))),
+        Err(_) => Err(unavailable("the key command took too long")),
     }
 }

@@ -1,1 +1,89 @@
-fn main() {}
+//! `natter-cli`: Natter's engine in a terminal, for people, scripts and tests.
+//!
+//! Answers go to standard output and everything else to standard error. `docs/cli.md` is the
+//! reference.
+
+mod args;
+mod ask;
+mod chat;
+mod connections;
+mod engine;
+mod generate;
+mod models;
+mod output;
+mod request;
+mod say;
+mod sessions;
+mod show;
+mod signals;
+mod terminal;
+mod trouble;
+mod turn;
+
+use std::process::ExitCode;
+
+use chat_edge::diagnostics::Diagnostics;
+use clap::Parser as _;
+
+use args::{Cli, Command};
+use engine::Program;
+use terminal::Terminal;
+use trouble::{Outcome, Result, Trouble};
+
+fn main() -> ExitCode {
+    let diagnostics = Diagnostics::from_env("natter-cli");
+    chat_edge::i18n::init();
+    let cli = Cli::parse();
+    let terminal = Terminal::detect();
+    let outcome = run(cli.command, terminal, &diagnostics).unwrap_or_else(|trouble| {
+        trouble.tell(terminal);
+        trouble.outcome()
+    });
+    diagnostics.write();
+    outcome.code()
+}
+
+fn run(command: Command, terminal: Terminal, diagnostics: &Diagnostics) -> Result<Outcome> {
+    match command {
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { folder } => generate::man(folder.as_deref()),
+        command => {
+            let folders = engine::folders()?;
+            chat_edge::log::init("natter-cli", &folders.state);
+            // One thread drives everything: requests are tasks of their own on it, so that they
+            // never wait for what this program does with their answers.
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .map_err(|error| Trouble::Said(say::output_failed(&error.to_string())))?;
+            let outcome = runtime.block_on(async {
+                let program = Program::start(folders, terminal, diagnostics.clone()).await?;
+                diagnostics.mark("ready");
+                let outcome = dispatch(command, &program).await;
+                program.end().await;
+                outcome
+            });
+            // A reader that takes nothing may hold up a writing thread: nobody waits for it.
+            runtime.shutdown_background();
+            outcome
+        }
+    }
+}
+
+async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
+    match command {
+        Command::Ask(ask) => ask::run(ask, program).await,
+        Command::Chat(request) => chat::run(request, program).await,
+        Command::Sessions(args) => sessions::list(args, program).await,
+        Command::Show(args) => show::show(args, program).await,
+        Command::Rename { fid, title } => sessions::rename(&fid, &title, program).await,
+        Command::Delete { fid, yes } => sessions::delete(fid, yes, program).await,
+        Command::Export(args) => show::export(args, program).await,
+        Command::Connections { action, json } => connections::run(action, json, program).await,
+        Command::Models { action, json } => {
+            let json = json || matches!(action, Some(args::Models::List { json: true }));
+            models::list(json, program).await
+        }
+        Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),
+    }
+}

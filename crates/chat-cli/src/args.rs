@@ -1,0 +1,259 @@
+//! The command line: what can be said, and its help.
+
+use std::path::PathBuf;
+
+use chat_core::message::Thinking;
+use chat_core::settings::ConnectionKind;
+use chat_edge::words;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser as _;
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// Talk to language models on your own machine or on any server.
+#[derive(Debug, Parser)]
+#[command(name = "natter-cli", version, subcommand_required = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Ask one question and print the answer
+    Ask(Ask),
+    /// Hold a conversation
+    Chat(Request),
+    /// List the chats, the latest first
+    Sessions(Sessions),
+    /// Print a chat
+    Show(Show),
+    /// Give a chat a title
+    Rename {
+        /// The chat, as `sessions` names it
+        fid: String,
+        /// Its new title
+        title: String,
+    },
+    /// Delete chats
+    Delete {
+        /// The chats, as `sessions` names them
+        #[arg(required = true)]
+        fid: Vec<String>,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Write a chat to a file, with everything that is stored of it
+    Export(Export),
+    /// List, add, test and remove servers
+    #[command(args_conflicts_with_subcommands = true)]
+    Connections {
+        /// What to do with them; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Connections>,
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the models of all servers
+    #[command(args_conflicts_with_subcommands = true)]
+    Models {
+        /// What to do with them; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Models>,
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write all of them into a folder
+    #[command(hide = true)]
+    Man {
+        /// The folder
+        folder: Option<PathBuf>,
+    },
+}
+
+/// One question.
+#[derive(Debug, Args)]
+pub struct Ask {
+    /// How it is to be answered.
+    #[command(flatten)]
+    pub request: Request,
+    /// What to ask; `-` reads it from standard input
+    pub prompt: String,
+}
+
+/// How questions are to be answered.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Request {
+    /// The server to use, by its name
+    #[arg(short, long, value_name = "NAME")]
+    pub connection: Option<String>,
+    /// The model: its name, or CONNECTION/MODEL
+    #[arg(short, long)]
+    pub model: Option<String>,
+    /// The agent
+    #[arg(short, long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Go on with this chat
+    #[arg(short, long, value_name = "FID")]
+    pub session: Option<String>,
+    /// Attach a text file or a picture; may be given several times
+    #[arg(short, long = "file", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// How much the model is to think
+    #[arg(long, value_name = "LEVEL", value_parser = thinking_parser())]
+    pub thinking: Option<Thinking>,
+    /// Sampling temperature, from 0 to 2
+    #[arg(long, value_name = "NUMBER", value_parser = parse_temperature)]
+    pub temperature: Option<f64>,
+    /// Context window, in tokens
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(256..))]
+    pub context_window: Option<u32>,
+    /// Print one JSON object a line for each event
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which chats to list.
+#[derive(Debug, Args)]
+pub struct Sessions {
+    /// Only those whose title or messages hold this
+    #[arg(long, value_name = "TEXT")]
+    pub search: Option<String>,
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "NUMBER")]
+    pub limit: Option<usize>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which chat to print, and how.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The chat, as `sessions` names it
+    pub fid: String,
+    /// Print it as one JSON object
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+    /// Print it as Markdown, with thinking and files
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// Which chat to write, and where to.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The chat, as `sessions` names it
+    pub fid: String,
+    /// Write Markdown instead of JSON
+    #[arg(long)]
+    pub markdown: bool,
+    /// The file; without it standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What to do with connections.
+#[derive(Debug, Subcommand)]
+pub enum Connections {
+    /// List them
+    List {
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add a server
+    Add {
+        /// Its name, for you; without a slash
+        name: String,
+        /// Its address: <http://127.0.0.1:11434>, <https://openrouter.ai/api/v1>
+        #[arg(long)]
+        url: String,
+        /// What it speaks; found out where it is left away
+        #[arg(long, value_parser = kind_parser())]
+        kind: Option<ConnectionKind>,
+        /// Read its key from standard input, for the keyring
+        #[arg(long, conflicts_with = "key_env")]
+        key_stdin: bool,
+        /// Take its key from this environment variable, each time
+        #[arg(long, value_name = "VARIABLE")]
+        key_env: Option<String>,
+    },
+    /// Ask a server for its models
+    Test {
+        /// Its name
+        name: String,
+    },
+    /// Forget a server and its key
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+/// What to do with models.
+#[derive(Debug, Subcommand)]
+pub enum Models {
+    /// List them
+    List {
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn thinking_parser() -> impl clap::builder::TypedValueParser<Value = Thinking> {
+    PossibleValuesParser::new(words::thinking_levels().map(words::thinking_name))
+        .map(|name| words::thinking_from_name(&name).unwrap_or_default())
+}
+
+fn kind_parser() -> impl clap::builder::TypedValueParser<Value = ConnectionKind> {
+    PossibleValuesParser::new(["ollama", "openai"]).map(|name| match name.as_str() {
+        "ollama" => ConnectionKind::Ollama,
+        _ => ConnectionKind::OpenAi,
+    })
+}
+
+fn parse_temperature(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=2.0).contains(&number) => Ok(number),
+        _ => Err("it must be a number from 0 to 2".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_refused() {
+        let parse = |option: &str, value: &str| {
+            Cli::try_parse_from(["natter-cli", "ask", option, value, "hello"]).is_ok()
+        };
+        assert!(parse("--temperature", "0.7"));
+        for wrong in ["-1", "3", "NaN", "warm"] {
+            assert!(!parse("--temperature", wrong), "{wrong}");
+        }
+        assert!(parse("--context-window", "8192"));
+        assert!(!parse("--context-window", "0"));
+        assert!(parse("--thinking", "high"));
+        assert!(!parse("--thinking", "much"));
+    }
+}

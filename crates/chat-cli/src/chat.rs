@@ -1,0 +1,183 @@
+//! `natter-cli chat`: a conversation, line by line.
+
+mod command;
+mod lines;
+
+use chat_core::message::{ChatRequest, Content, Fid};
+
+use crate::args::Request;
+use crate::engine::Program;
+use crate::output::Sink;
+use crate::output::json::Json;
+use crate::output::text::Text;
+use crate::request;
+use crate::say;
+use crate::signals::Signals;
+use crate::terminal;
+use crate::trouble::{Outcome, Result, Trouble};
+use crate::turn::Turns;
+
+use command::Command;
+use lines::{Line, Lines};
+
+/// Talks until the input ends.
+pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
+    let mut signals = Signals::new()?;
+    let mut request = tokio::select! {
+        request = request::make(&args, program) => request?,
+        () = signals.next() => return Err(Trouble::Stopped),
+    };
+    request.content.attachments = request::attachments(&args)?;
+    let sink: Box<dyn Sink> =
+        if args.json { Box::new(Json::default()) } else { Box::new(Text::new(program.terminal)) };
+    let mut conversation = Conversation { program, request, sink, last: Outcome::Done };
+    if let Some(fid) = conversation.request.session.clone() {
+        conversation.open(&fid).await?;
+    } else if program.terminal.input {
+        conversation.welcome();
+    }
+    let lines = Lines::start(program.terminal, &program.folders);
+    conversation.talk(lines, &mut signals).await
+}
+
+struct Conversation<'a> {
+    program: &'a Program,
+    /// What the next message is sent with.
+    request: ChatRequest,
+    sink: Box<dyn Sink>,
+    last: Outcome,
+}
+
+impl Conversation<'_> {
+    async fn talk(&mut self, mut lines: Lines, signals: &mut Signals) -> Result<Outcome> {
+        loop {
+            let line = tokio::select! {
+                line = lines.next() => line?,
+                () = signals.next() => return Err(Trouble::Stopped),
+            };
+            let text = match line {
+                Line::Text(text) if text.trim().is_empty() => continue,
+                Line::Text(text) => text,
+                Line::Interrupted => {
+                    self.remark(&say::interrupt_to_end());
+                    continue;
+                }
+                // A person saw how each reply ended; a script wants to hear of the last.
+                Line::End if self.program.terminal.input => return Ok(Outcome::Done),
+                Line::End => return Ok(self.last),
+            };
+            match command::read(&text) {
+                Some(Command::Quit) => return Ok(Outcome::Done),
+                Some(command) => {
+                    if let Err(trouble) = self.obey(command).await {
+                        self.survive(trouble)?;
+                    }
+                }
+                None => {
+                    let said = self.say(text, signals).await;
+                    if signals.ends_all() {
+                        return Err(Trouble::Stopped);
+                    }
+                    if let Err(trouble) = said {
+                        self.survive(trouble)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends a message and shows the answer.
+    async fn say(&mut self, text: String, signals: &mut Signals) -> Result<()> {
+        // `//etc` stands for a message that begins with a slash.
+        let text = text.strip_prefix("//").map_or(text.clone(), |rest| format!("/{rest}"));
+        self.request.content.text = text;
+        let mut turns = Turns {
+            program: self.program,
+            subscription: self.program.manager.subscribe(),
+            signals,
+        };
+        let (fid, done) = turns.run(self.request.clone(), self.sink.as_mut()).await?;
+        // What was said once holds for the session from now on; files went with that message.
+        self.request = ChatRequest { session: Some(fid), ..ChatRequest::default() };
+        self.last = done.reason.into();
+        Ok(())
+    }
+
+    async fn obey(&mut self, command: Command) -> Result<()> {
+        match command {
+            Command::New => {
+                let model = self.current_model().await;
+                self.request = ChatRequest { model, ..ChatRequest::default() };
+                self.remark(&say::new_chat());
+            }
+            Command::Open(fid) => self.open(&Fid::new(fid)).await?,
+            Command::Sessions(search) => {
+                let list =
+                    crate::sessions::lines(search.as_deref(), Some(20), self.program).await?;
+                self.program.output.print(list).await?;
+            }
+            Command::Model(None) => {
+                let list = crate::models::lines(self.program).await;
+                self.program.output.print(list).await?;
+            }
+            Command::Model(Some(name)) => {
+                let model = request::find(&name, self.program).await?;
+                self.remark(&say::uses_model(&model.to_string()));
+                self.request.model = Some(model);
+            }
+            Command::Help => {
+                for (name, does) in say::commands() {
+                    self.remark(&format!("{name:18} {does}"));
+                }
+                self.remark(&say::long_lines());
+            }
+            Command::Unknown(name) => self.remark(&say::no_command(&name)),
+            Command::Quit => {}
+        }
+        Ok(())
+    }
+
+    /// Goes on with a stored chat.
+    async fn open(&mut self, fid: &Fid) -> Result<()> {
+        let subscription = self.program.manager.subscribe();
+        let snapshot = self.program.manager.open(fid, 1, &subscription).await?;
+        self.request = ChatRequest {
+            session: Some(fid.clone()),
+            content: Content::default(),
+            ..self.request.clone()
+        };
+        self.remark(&say::opened(&snapshot.session.title));
+        Ok(())
+    }
+
+    /// The model that a further chat is to use: the one talked to now.
+    async fn current_model(&self) -> Option<chat_core::message::ModelRef> {
+        let Some(fid) = &self.request.session else { return self.request.model.clone() };
+        let subscription = self.program.manager.subscribe();
+        let opened = self.program.manager.open(fid, 1, &subscription).await;
+        opened.ok().and_then(|snapshot| snapshot.session.model)
+    }
+
+    fn welcome(&self) {
+        let model =
+            self.request.model.clone().or_else(|| self.program.manager.empty_session().model);
+        self.remark(&say::welcome(model.map(|model| model.to_string()).as_deref()));
+    }
+
+    fn remark(&self, text: &str) {
+        let terminal = self.program.terminal;
+        terminal::say(&format!("{}\n", terminal.dim(&terminal::clean(text))));
+    }
+
+    /// A failed message or command does not end the conversation.
+    fn survive(&mut self, trouble: Trouble) -> Result<()> {
+        match trouble {
+            Trouble::BrokenPipe | Trouble::Stopped => Err(trouble),
+            Trouble::Engine(_) | Trouble::Said(_) | Trouble::Usage(_) => {
+                trouble.tell(self.program.terminal);
+                self.last = Outcome::Failed;
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The commands of a conversation: `/new`, `/model NAME` …
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Begin a new chat.
+    New,
+    /// Go on with this chat.
+    Open(String),
+    /// List chats, those that hold the text.
+    Sessions(Option<String>),
+    /// List the models, or use this one.
+    Model(Option<String>),
+    /// Show the commands.
+    Help,
+    /// End.
+    Quit,
+    /// None of ours.
+    Unknown(String),
+}
+
+/// The command that a line is; none where it is a message. A slash makes a command only together
+/// with a single word, so that paths and fractions can be talked about.
+pub fn read(line: &str) -> Option<Command> {
+    let line = line.trim_end();
+    let rest = line.strip_prefix('/')?;
+    let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_lowercase()) {
+        return None;
+    }
+    let argument = Some(argument.trim().to_owned()).filter(|argument| !argument.is_empty());
+    Some(match (name, argument) {
+        ("new", None) => Command::New,
+        ("open", Some(fid)) => Command::Open(fid),
+        ("sessions", search) => Command::Sessions(search),
+        ("model" | "models", name) => Command::Model(name),
+        ("help", None) => Command::Help,
+        ("quit" | "exit", None) => Command::Quit,
+        _ => Command::Unknown(name.to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_messages() {
+        assert_eq!(read("/new"), Some(Command::New));
+        assert_eq!(read("/model  qwen3:8b "), Some(Command::Model(Some("qwen3:8b".to_owned()))));
+        assert_eq!(read("/sessions"), Some(Command::Sessions(None)));
+        assert_eq!(read("/nonsense a"), Some(Command::Unknown("nonsense".to_owned())));
+        for message in ["hello /new", "/etc/passwd is what?", "//new", "/ 2", "/Users"] {
+            assert_eq!(read(message), None, "{message}");
+        }
+    }
+}

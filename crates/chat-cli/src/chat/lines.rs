@@ -1,0 +1,153 @@
+//! Reads what a person types, on a thread of its own: with editing and history at a terminal, line
+//! by line elsewhere.
+
+use std::io::{self, BufRead as _};
+use std::path::PathBuf;
+
+use chat_core::settings::Folders;
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{Config, Editor};
+use tokio::sync::mpsc;
+
+use crate::say;
+use crate::terminal::{self, Terminal};
+use crate::trouble::{Result, Trouble};
+
+/// What came.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A whole message, several lines perhaps.
+    Text(String),
+    /// Ctrl+C while typing.
+    Interrupted,
+    /// Ctrl+D, or the end of the input.
+    End,
+}
+
+/// The person's messages, one at a time.
+#[derive(Debug)]
+pub struct Lines {
+    ask: std::sync::mpsc::Sender<()>,
+    answers: mpsc::Receiver<Result<Line>>,
+    /// Whether a message was asked for that has not come yet.
+    asked: bool,
+}
+
+const PROMPT: &str = "> ";
+/// Before a line that goes on with the one above.
+const MORE: &str = "… ";
+
+/// How many messages are kept to be typed again.
+const HISTORY: usize = 1_000;
+
+impl Lines {
+    /// Starts the reading thread.
+    pub fn start(terminal: Terminal, folders: &Folders) -> Self {
+        let (ask, asked) = std::sync::mpsc::channel();
+        let (answer, answers) = mpsc::channel(1);
+        let history = folders.state.join("chat-history");
+        std::thread::spawn(move || {
+            let mut source = Source::new(terminal, history);
+            // Ends when nobody asks or listens any more.
+            while asked.recv().is_ok() && answer.blocking_send(source.message()).is_ok() {}
+        });
+        Self { ask, answers, asked: false }
+    }
+
+    /// The next message. Cancel-safe: one that was being typed is given by the next call.
+    pub async fn next(&mut self) -> Result<Line> {
+        if !self.asked {
+            self.asked = self.ask.send(()).is_ok();
+        }
+        let line = self.answers.recv().await;
+        self.asked = false;
+        line.unwrap_or(Ok(Line::End))
+    }
+}
+
+enum Source {
+    Terminal { editor: Box<Editor<(), FileHistory>>, history: PathBuf },
+    Plain { prompts: bool },
+}
+
+impl Source {
+    fn new(terminal: Terminal, history: PathBuf) -> Self {
+        let plain = Self::Plain { prompts: terminal.input && terminal.error };
+        if !terminal.input || !terminal.output {
+            return plain;
+        }
+        let config = Config::builder()
+            .auto_add_history(false)
+            .max_history_size(HISTORY)
+            .map(rustyline::config::Builder::build);
+        match config.and_then(Editor::with_config) {
+            Ok(mut editor) => {
+                // There is none the first time.
+                let _ = editor.load_history(&history);
+                Self::Terminal { editor: Box::new(editor), history }
+            }
+            Err(_) => plain,
+        }
+    }
+
+    /// A message: a line, and those below while lines end with a backslash.
+    fn message(&mut self) -> Result<Line> {
+        let mut whole = String::new();
+        loop {
+            let prompt = if whole.is_empty() { PROMPT } else { MORE };
+            let line = match self.line(prompt)? {
+                Line::Text(line) => line,
+                Line::End if !whole.is_empty() => break,
+                other => return Ok(other),
+            };
+            if let Some(line) = line.strip_suffix('\\') {
+                whole.push_str(line);
+                whole.push('\n');
+            } else {
+                whole.push_str(&line);
+                break;
+            }
+        }
+        self.remember(&whole);
+        Ok(Line::Text(whole))
+    }
+
+    fn line(&mut self, prompt: &str) -> Result<Line> {
+        match self {
+            Self::Terminal { editor, .. } => match editor.readline(prompt) {
+                Ok(line) => Ok(Line::Text(line)),
+                Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+                Err(ReadlineError::Eof) => Ok(Line::End),
+                Err(error) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
+            },
+            Self::Plain { prompts } => {
+                if *prompts {
+                    terminal::say(prompt);
+                }
+                plain_line()
+            }
+        }
+    }
+
+    fn remember(&mut self, message: &str) {
+        if let Self::Terminal { editor, history } = self
+            && editor.add_history_entry(message).is_ok_and(|added| added)
+            && let Err(error) = editor.append_history(history)
+        {
+            tracing::warn!(%error, "the history of what was typed was not saved");
+        }
+    }
+}
+
+fn plain_line() -> Result<Line> {
+    let mut bytes = Vec::new();
+    match io::stdin().lock().read_until(b'\n', &mut bytes) {
+        Ok(0) => Ok(Line::End),
+        Ok(_) => {
+            let line = String::from_utf8_lossy(&bytes);
+            Ok(Line::Text(line.trim_end_matches(['\r', '\n']).to_owned()))
+        }
+        Err(error) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
+    }
+}

@@ -1,0 +1,169 @@
+//! `natter-cli connections`: the servers.
+
+use std::fmt::Write as _;
+use std::io::BufRead as _;
+
+use chat_core::error::{Error, Kind};
+use chat_core::event::{ConnectionState, Health};
+use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource};
+use chat_edge::words;
+use serde::Serialize;
+
+use crate::args::Connections;
+use crate::engine::Program;
+use crate::output::json::ErrorView;
+use crate::say;
+use crate::terminal;
+use crate::trouble::{Outcome, Result, Trouble};
+
+/// Does what is asked with the servers.
+pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> Result<Outcome> {
+    match action {
+        None => list(json, program).await,
+        Some(Connections::List { json }) => list(json, program).await,
+        Some(Connections::Add { name, url, kind, key_stdin, key_env }) => {
+            let (source, key) = match key_env {
+                Some(variable) => (KeySource::Env(variable), None),
+                None if key_stdin => (KeySource::Keyring, Some(read_key().await?)),
+                None => (KeySource::None, None),
+            };
+            add(Connection { name, kind, url, key: source }, key, program).await
+        }
+        Some(Connections::Test { name }) => test(&name, program).await,
+        Some(Connections::Remove { name }) => {
+            program.manager.remove_connection(&name).await?;
+            remark(&say::connection_removed(&name));
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Result<Outcome> {
+    let name = connection.name.clone();
+    if name.trim().is_empty() || name.contains('/') {
+        return Err(Trouble::Usage(say::name_with_slash()));
+    }
+    let kept = program.manager.save_connection(connection, key, None).await?;
+    remark(&say::connection_added(&name));
+    if let Some(kept) = kept {
+        remark(&words::kept(kept));
+        if kept == Kept::ThisRun {
+            remark(&say::key_will_be_lost());
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+async fn test(name: &str, program: &Program) -> Result<Outcome> {
+    let connection = if let Some(connection) = configured(name, program) {
+        connection
+    } else {
+        // It may be one that is found on this machine.
+        program.settled().await;
+        let all = program.manager.connections();
+        let found = all.into_iter().map(|state| state.connection).find(|c| c.name == name);
+        found.ok_or_else(|| Error::new(Kind::ConnectionMissing { name: name.to_owned() }))?
+    };
+    let report = program.manager.test_connection(&connection, None).await?;
+    let kind = kind_name(report.kind);
+    let words = say::connection_answers(kind, report.models.len(), report.took.as_millis());
+    remark(&words);
+    let mut list = report.models.join("\n");
+    if !list.is_empty() {
+        list.push('\n');
+    }
+    program.output.print(program.terminal.clean_output(&list).into_owned()).await?;
+    Ok(Outcome::Done)
+}
+
+fn configured(name: &str, program: &Program) -> Option<Connection> {
+    program.manager.settings().connections.iter().find(|c| c.name == name).cloned()
+}
+
+/// A connection as programs get it. Where its key comes from is named, never the key.
+#[derive(Serialize)]
+struct View<'a> {
+    name: &'a str,
+    url: &'a str,
+    kind: Option<&'static str>,
+    key: &'static str,
+    found: bool,
+    models: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorView<'a>>,
+}
+
+async fn list(json: bool, program: &Program) -> Result<Outcome> {
+    program.settled().await;
+    let mut out = String::new();
+    for state in program.manager.connections() {
+        out.push_str(&if json { json_line(&state) } else { line(&state) });
+        out.push('\n');
+    }
+    if out.is_empty() {
+        remark(&say::add_server());
+    }
+    let out = if json { out } else { program.terminal.clean_output(&out).into_owned() };
+    program.output.print(out).await?;
+    Ok(Outcome::Done)
+}
+
+fn line(state: &ConnectionState) -> String {
+    let connection = &state.connection;
+    let mut out = format!("{:16}  {:32}", connection.name, connection.url);
+    // Writing into a string cannot fail.
+    let _ = write!(out, "  {}", words::health(&state.health));
+    if state.found {
+        let _ = write!(out, " ({})", say::found_here());
+    }
+    out
+}
+
+fn json_line(state: &ConnectionState) -> String {
+    let (models, sentence) = match &state.health {
+        Health::Ready { models } => (Some(*models), None),
+        Health::Failed(error) => (None, Some((error, words::sentence(error)))),
+        Health::Checking => (None, None),
+    };
+    let view = View {
+        name: &state.connection.name,
+        url: &state.connection.url,
+        kind: state.connection.kind.map(kind_name),
+        key: match state.connection.key {
+            KeySource::None => "none",
+            KeySource::Keyring => "keyring",
+            KeySource::Env(_) => "env",
+            KeySource::Command(_) => "command",
+        },
+        found: state.found,
+        models,
+        error: sentence.as_ref().map(|(error, sentence)| ErrorView::new(error, sentence)),
+    };
+    // Plain data can always be written as JSON.
+    serde_json::to_string(&view).unwrap_or_default()
+}
+
+/// What a protocol is called on the command line.
+fn kind_name(kind: ConnectionKind) -> &'static str {
+    match kind {
+        ConnectionKind::Ollama => "ollama",
+        ConnectionKind::OpenAi => "openai",
+    }
+}
+
+async fn read_key() -> Result<Key> {
+    let read = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().lock().read_line(&mut line).map(|_| line)
+    });
+    match read.await {
+        Ok(Ok(line)) if !line.trim().is_empty() => Ok(Key::new(&line)),
+        Ok(Ok(_)) => Err(Trouble::Usage(say::empty_key())),
+        Ok(Err(error)) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
+        Err(_) => Err(Trouble::Stopped),
+    }
+}
+
+fn remark(text: &str) {
+    terminal::say(&format!("{}\n", terminal::clean(text)));
+}

@@ -1,0 +1,83 @@
+//! Starts the engine and ends it.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use chat_core::client::Timeouts;
+use chat_core::manager::{Manager, StartOptions};
+use chat_core::settings::Folders;
+use chat_edge::diagnostics::Diagnostics;
+
+use crate::output::Output;
+use crate::say;
+use crate::terminal::{self, Terminal};
+use crate::trouble::{Result, Trouble, explain};
+
+/// How long the engine may take to store what it has when the program ends.
+const END: Duration = Duration::from_secs(10);
+
+/// The running program: the engine, and where its words go.
+#[derive(Debug)]
+pub struct Program {
+    pub manager: Manager,
+    pub terminal: Terminal,
+    pub output: Output,
+    pub diagnostics: Diagnostics,
+    pub folders: Folders,
+    discovered: Cell<bool>,
+}
+
+/// Where everything is kept.
+pub fn folders() -> Result<Folders> {
+    Folders::from_env().ok_or_else(|| Trouble::Said(say::no_home()))
+}
+
+impl Program {
+    /// Starts the engine, and says what it found wrong.
+    pub async fn start(
+        folders: Folders,
+        terminal: Terminal,
+        diagnostics: Diagnostics,
+    ) -> Result<Self> {
+        // Only a second call can fail, and there is none.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let options = StartOptions {
+            folders: folders.clone(),
+            timeouts: Timeouts::default(),
+            discover: false,
+        };
+        let manager = Manager::start(options).await?;
+        for notice in manager.start_notices() {
+            terminal::say(&explain(&notice, terminal));
+        }
+        Ok(Self {
+            manager,
+            terminal,
+            output: Output::new()?,
+            diagnostics,
+            folders,
+            discovered: Cell::new(false),
+        })
+    }
+
+    /// Has the servers asked for their models, and local ones looked for, once. Most commands do
+    /// without: they must not wait, nor have others work, for what they do not need.
+    pub fn discover(&self) {
+        if !self.discovered.replace(true) {
+            self.manager.refresh();
+        }
+    }
+
+    /// Waits until all servers have answered.
+    pub async fn settled(&self) {
+        self.discover();
+        self.manager.settled().await;
+    }
+
+    /// Stores what there is and ends the engine.
+    pub async fn end(self) {
+        if tokio::time::timeout(END, self.manager.shutdown()).await.is_err() {
+            tracing::warn!("the engine did not end in time");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `natter-cli models`: what can be talked to.
+
+use std::fmt::Write as _;
+
+use chat_core::client::ModelInfo;
+use chat_core::event::Health;
+use serde::Serialize;
+
+use crate::engine::Program;
+use crate::say;
+use crate::terminal;
+use crate::trouble::{Outcome, Result, explain};
+
+/// A model as programs get it.
+#[derive(Serialize)]
+struct View<'a> {
+    model: String,
+    connection: &'a str,
+    #[serde(flatten)]
+    info: &'a ModelInfo,
+}
+
+/// Lists the models of all servers that answer; those that do not are named on standard error.
+pub async fn list(json: bool, program: &Program) -> Result<Outcome> {
+    let text = if json { json_lines(program).await } else { lines(program).await };
+    let found = !text.is_empty();
+    program.output.print(text).await?;
+    let mut reachable = false;
+    for state in program.manager.connections() {
+        match &state.health {
+            Health::Failed(error) => terminal::say(&explain(error, program.terminal)),
+            Health::Ready { .. } => reachable = true,
+            Health::Checking => {}
+        }
+    }
+    if !found && !reachable {
+        terminal::say(&format!("{}\n", say::add_server()));
+        return Ok(Outcome::Failed);
+    }
+    Ok(Outcome::Done)
+}
+
+/// The list for people.
+pub async fn lines(program: &Program) -> String {
+    program.settled().await;
+    let mut out = String::new();
+    for entry in program.manager.models() {
+        let info = &entry.info;
+        let about = [
+            info.parameters.clone(),
+            info.quantization.clone(),
+            info.context_length.map(|tokens| format!("{tokens} tokens")),
+            info.capabilities.tools.filter(|can| *can).map(|_| "tools".to_owned()),
+            info.capabilities.vision.filter(|can| *can).map(|_| "vision".to_owned()),
+            info.capabilities.thinking.filter(|can| *can).map(|_| "thinking".to_owned()),
+        ];
+        let about: Vec<String> = about.into_iter().flatten().collect();
+        let name = entry.model.to_string();
+        // Writing into a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{}",
+            program.terminal.clean_output(format!("{name:40}  {}", about.join(", ")).trim_end())
+        );
+    }
+    out
+}
+
+async fn json_lines(program: &Program) -> String {
+    program.settled().await;
+    let mut out = String::new();
+    for entry in program.manager.models() {
+        let view = View {
+            model: entry.model.to_string(),
+            connection: &entry.model.connection,
+            info: &entry.info,
+        };
+        // Plain data can always be written as JSON.
+        out.push_str(&serde_json::to_string(&view).unwrap_or_default());
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,162 @@
+//! Writes to the two output streams without holding up the program: a slow reader slows nobody, and
+//! what comes meanwhile is written in one piece.
+
+pub mod json;
+pub mod text;
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+
+use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
+use chat_core::message::{Message, ToolCall, ToolResult, Usage};
+use rustix::event::{PollFd, PollFlags, poll};
+use tokio::task::JoinHandle;
+
+use crate::say;
+use crate::trouble::{Result, Trouble};
+
+/// What is shown of a conversation, as it happens. Everything is gathered, and taken as bytes.
+pub trait Sink {
+    /// The session is known.
+    fn session(&mut self, session: &SessionPlaceholder);
+    /// Text or thinking came.
+    fn text(&mut self, kind: TextKind, text: &str);
+    /// The model calls a tool.
+    fn tool_call(&mut self, call: &ToolCall);
+    /// A tool answered.
+    fn tool_result(&mut self, result: &ToolResult);
+    /// A reply ended.
+    fn message(&mut self, message: &Message);
+    /// What the request does while no text comes.
+    fn stage(&mut self, stage: &Stage);
+    /// Something that belongs to no request.
+    fn notice(&mut self, failure: &Failure);
+    /// The request ended: always last.
+    fn done(&mut self, done: &Done);
+    /// A second went by. Gives whether another tick is wanted.
+    fn tick(&mut self) -> bool {
+        false
+    }
+    /// What is to be written.
+    fn take(&mut self) -> Pieces;
+}
+
+/// How a request ended.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// Why.
+    pub reason: StopReason,
+    /// What it cost.
+    pub usage: Usage,
+    /// What went wrong.
+    pub error: Option<chat_core::error::Error>,
+}
+
+/// Bytes for the two streams, in the order in which they are to be seen.
+#[derive(Debug, Default)]
+pub struct Pieces(Vec<(Stream, Vec<u8>)>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stream {
+    Output,
+    Error,
+}
+
+impl Pieces {
+    /// Adds bytes for standard output.
+    pub fn output(&mut self) -> &mut Vec<u8> {
+        self.stream(Stream::Output)
+    }
+
+    /// Adds bytes for standard error.
+    pub fn error(&mut self) -> &mut Vec<u8> {
+        self.stream(Stream::Error)
+    }
+
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn stream(&mut self, stream: Stream) -> &mut Vec<u8> {
+        if self.0.last().is_none_or(|(last, _)| *last != stream) {
+            self.0.push((stream, Vec::new()));
+        }
+        let last = self.0.len() - 1;
+        &mut self.0[last].1
+    }
+}
+
+/// The two output streams, unbuffered.
+#[derive(Clone, Debug)]
+pub struct Output(Arc<Files>);
+
+#[derive(Debug)]
+struct Files {
+    output: File,
+    error: File,
+}
+
+impl Output {
+    /// Takes the streams of this process.
+    pub fn new() -> Result<Self> {
+        let files = || {
+            Ok::<_, io::Error>(Files {
+                output: File::from(io::stdout().as_fd().try_clone_to_owned()?),
+                error: File::from(io::stderr().as_fd().try_clone_to_owned()?),
+            })
+        };
+        Ok(Self(Arc::new(
+            files().map_err(|error| Trouble::Said(say::output_failed(&error.to_string())))?,
+        )))
+    }
+
+    /// Begins to write on a thread for blocking work. Await the handle before the next call.
+    pub fn write(&self, pieces: Pieces) -> JoinHandle<Result<()>> {
+        let files = Arc::clone(&self.0);
+        tokio::task::spawn_blocking(move || files.write(&pieces))
+    }
+
+    /// Writes text to standard output, and waits until it is written.
+    pub async fn print(&self, text: String) -> Result<()> {
+        let mut pieces = Pieces::default();
+        *pieces.output() = text.into_bytes();
+        self.write(pieces).await.unwrap_or(Ok(()))
+    }
+}
+
+impl Files {
+    fn write(&self, pieces: &Pieces) -> Result<()> {
+        for (stream, bytes) in &pieces.0 {
+            match stream {
+                Stream::Output => {
+                    write_all(&self.output, bytes).map_err(|error| match error.kind() {
+                        io::ErrorKind::BrokenPipe => Trouble::BrokenPipe,
+                        _ => Trouble::Said(say::output_failed(&error.to_string())),
+                    })?;
+                }
+                // What cannot be said to the person must not keep the answer from its reader.
+                Stream::Error => drop(write_all(&self.error, bytes)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes all of it. Another program may have made the terminal that we share non-blocking.
+fn write_all(mut file: &File, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                poll(&mut [PollFd::new(file, PollFlags::OUT)], None)?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! Makes a request of what the command line says.
+
+use std::io;
+use std::path::Path;
+
+use chat_core::error::Kind;
+use chat_core::event::{Event, Health, Subscription};
+use chat_core::message::{Attachment, ChatRequest, Content, Context, Fid, ModelRef, Options};
+
+use crate::args::Request;
+use crate::engine::Program;
+use crate::say;
+use crate::trouble::{Result, Trouble};
+
+/// The most that is read of a file to attach, in MB: far more than a model can read.
+const FILE_LIMIT_MB: u64 = 20;
+
+/// A request without words, as the command line asks for it.
+pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
+    Ok(ChatRequest {
+        session: args.session.as_deref().map(Fid::new),
+        model: model(args, program).await?,
+        agent: args.agent.clone(),
+        content: Content::default(),
+        thinking: args.thinking,
+        options: Options {
+            temperature: args.temperature,
+            context_window: args.context_window,
+            ..Options::default()
+        },
+        context: Context::default(),
+    })
+}
+
+/// The model that is asked for. Servers are waited for only where the name alone does not say it.
+async fn model(args: &Request, program: &Program) -> Result<Option<ModelRef>> {
+    match (&args.connection, &args.model) {
+        (None, None) => Ok(None),
+        (Some(connection), Some(model)) => {
+            let prefix = format!("{connection}/");
+            let model = model.strip_prefix(&prefix).unwrap_or(model);
+            Ok(Some(ModelRef::new(connection, model)))
+        }
+        (None, Some(name)) => Ok(Some(find(name, program).await?)),
+        (Some(connection), None) => Ok(Some(first_of(connection, program).await?)),
+    }
+}
+
+/// A model by its name. One on a configured connection is not looked for: its server knows best.
+pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
+    let settings = program.manager.settings();
+    let exact = settings.connections.iter().find_map(|connection| {
+        let model = name.strip_prefix(&connection.name)?.strip_prefix('/')?;
+        (!model.is_empty()).then(|| ModelRef::new(&connection.name, model))
+    });
+    if let Some(model) = exact {
+        return Ok(model);
+    }
+    program.discover();
+    Ok(program.manager.find_model(name).await?)
+}
+
+/// The model of new chats where it is on this connection, else the first that the connection has.
+async fn first_of(connection: &str, program: &Program) -> Result<ModelRef> {
+    if let Some(model) = &program.manager.settings().chat.model
+        && model.connection == connection
+    {
+        return Ok(model.clone());
+    }
+    let mut subscription = program.manager.subscribe();
+    program.discover();
+    answered(connection, program, &mut subscription).await?;
+    let models = program.manager.models();
+    let first = models.into_iter().find(|entry| entry.model.connection == connection);
+    Ok(first.map(|entry| entry.model).ok_or(Kind::NoModel).map_err(chat_core::error::Error::new)?)
+}
+
+/// Waits until this connection has answered. One that is not known may still be found here.
+async fn answered(
+    connection: &str,
+    program: &Program,
+    subscription: &mut Subscription,
+) -> Result<()> {
+    let configured = program.manager.settings().connections.iter().any(|c| c.name == connection);
+    if !configured {
+        program.settled().await;
+    }
+    loop {
+        let all = program.manager.connections();
+        match all.into_iter().find(|state| state.connection.name == connection) {
+            None => {
+                let name = connection.to_owned();
+                return Err(chat_core::error::Error::new(Kind::ConnectionMissing { name }).into());
+            }
+            Some(state) => match state.health {
+                Health::Ready { .. } => return Ok(()),
+                Health::Failed(error) => return Err(error.into()),
+                Health::Checking => {}
+            },
+        }
+        let changed = |events: &[Event]| {
+            events.iter().any(|event| matches!(event, Event::ConnectionsChanged))
+        };
+        while !changed(&subscription.next().await.ok_or(Trouble::Stopped)?) {}
+    }
+}
+
+/// The files to attach, read.
+pub fn attachments(args: &Request) -> Result<Vec<Attachment>> {
+    args.files.iter().map(|path| attachment(path)).collect()
+}
+
+fn attachment(path: &Path) -> Result<Attachment> {
+    let unreadable = |error: io::Error| Trouble::Usage(say::no_file(path, &error.to_string()));
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    if size > FILE_LIMIT_MB << 20 {
+        return Err(Trouble::Usage(say::too_large(path, FILE_LIMIT_MB)));
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    if let Some(mime) = picture(&bytes) {
+        return Ok(Attachment::Image { mime: mime.to_owned(), data: bytes.into() });
+    }
+    let name = path
+        .file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(Attachment::File { name, text }),
+        _ => Err(Trouble::Usage(say::not_attachable(path))),
+    }
+}
+
+/// The kind of picture that these bytes begin.
+fn picture(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_attached_by_what_it_holds() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let make = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).expect("written");
+            attachment(&path)
+        };
+        assert!(matches!(
+            make("a.txt", "Grüße".as_bytes()),
+            Ok(Attachment::File { name, text }) if name == "a.txt" && text == "Grüße"
+        ));
+        assert!(matches!(
+            make("picture.txt", b"\x89PNG\r\n\x1a\n"),
+            Ok(Attachment::Image { mime, .. }) if mime == "image/png"
+        ));
+        assert!(matches!(make("a.bin", b"a\0b"), Err(Trouble::Usage(_))));
+        assert!(matches!(make("latin1.txt", b"Gr\xfc\xdfe"), Err(Trouble::Usage(_))));
+        assert!(matches!(attachment(&folder.path().join("none")), Err(Trouble::Usage(_))));
+    }
+}

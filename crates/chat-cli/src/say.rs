@@ -1,0 +1,208 @@
+//! The words of this program that the window does not have. Plain literals on one line each, and no
+//! lone apostrophes, for xgettext.
+
+use std::path::Path;
+
+use chat_edge::words::{Action, fill};
+use gettextrs::{gettext, ngettext};
+
+/// What can be typed in this program about an error, the most promising first.
+pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
+    actions.iter().find_map(|action| match action {
+        Action::LargerWindow(tokens) => Some(fill(
+            &gettext("Try it with: --context-window {tokens}"),
+            &[("tokens", &tokens.to_string())],
+        )),
+        Action::SignIn(url) => Some(fill(&gettext("Sign in at: {url}"), &[("url", url)])),
+        Action::ThinkingAsModel => Some(gettext("Try it with: --thinking habit")),
+        Action::ChooseModel => Some(gettext("See what there is with: natter-cli models list")),
+        Action::ConnectionSettings => connection.map(|name| {
+            fill(
+                &gettext("Look into it with: natter-cli connections test “{name}”"),
+                &[("name", name)],
+            )
+        }),
+        Action::Connections => {
+            Some(gettext("Add a server with: natter-cli connections add NAME --url URL"))
+        }
+        Action::Retry | Action::Continue | Action::ChooseAgent | Action::NewChat => None,
+    })
+}
+
+/// A server can be added like this; shown where there is none.
+pub fn add_server() -> String {
+    gettext("Add a server with: natter-cli connections add NAME --url URL")
+}
+
+pub fn no_home() -> String {
+    gettext("There is no home folder to keep chats in. Set HOME, then try again.")
+}
+
+pub fn no_file(path: &Path, system: &str) -> String {
+    fill(
+        &gettext("“{path}” cannot be read: {system}"),
+        &[("path", &path.display().to_string()), ("system", system)],
+    )
+}
+
+pub fn not_written(path: &Path, system: &str) -> String {
+    fill(
+        &gettext("“{path}” cannot be written: {system}"),
+        &[("path", &path.display().to_string()), ("system", system)],
+    )
+}
+
+pub fn output_failed(system: &str) -> String {
+    fill(&gettext("The output cannot be written: {system}"), &[("system", system)])
+}
+
+pub fn input_failed(system: &str) -> String {
+    fill(&gettext("The input cannot be read: {system}"), &[("system", system)])
+}
+
+pub fn not_attachable(path: &Path) -> String {
+    fill(
+        &gettext("“{path}” is neither text nor a picture, so it cannot be attached."),
+        &[("path", &path.display().to_string())],
+    )
+}
+
+pub fn too_large(path: &Path, limit_mb: u64) -> String {
+    fill(
+        &gettext("“{path}” is larger than {limit} MB, so it cannot be attached."),
+        &[("path", &path.display().to_string()), ("limit", &limit_mb.to_string())],
+    )
+}
+
+pub fn name_with_slash() -> String {
+    gettext("The name of a connection may not be empty or hold a slash. Choose another one.")
+}
+
+pub fn empty_key() -> String {
+    gettext("No key came from standard input. Give it as one line, then try again.")
+}
+
+pub fn key_will_be_lost() -> String {
+    gettext("Name an environment variable that holds the key instead: --key-env VARIABLE")
+}
+
+pub fn connection_added(name: &str) -> String {
+    fill(&gettext("Added the connection “{name}”."), &[("name", name)])
+}
+
+pub fn connection_removed(name: &str) -> String {
+    fill(&gettext("Removed the connection “{name}”."), &[("name", name)])
+}
+
+pub fn found_here() -> String {
+    gettext("found on this computer")
+}
+
+pub fn connection_answers(kind: &str, models: usize, milliseconds: u128) -> String {
+    let count = u32::try_from(models).unwrap_or(u32::MAX);
+    let text = ngettext(
+        "It answers as {kind} in {ms} ms, with {n} model.",
+        "It answers as {kind} in {ms} ms, with {n} models.",
+        count,
+    );
+    fill(&text, &[("kind", kind), ("ms", &milliseconds.to_string()), ("n", &count.to_string())])
+}
+
+pub fn ask_delete(title: &str) -> String {
+    fill(&gettext("Delete “{title}”? [y/N] "), &[("title", title)])
+}
+
+/// Whether an answer to a question means yes, in the language of the person or in English.
+pub fn is_yes(answer: &str) -> bool {
+    let answer = answer.trim().to_lowercase();
+    let yes = gettext("yes");
+    !answer.is_empty() && ("yes".starts_with(&answer) || yes.starts_with(&answer))
+}
+
+pub fn not_deleted() -> String {
+    gettext("It was not deleted.")
+}
+
+pub fn deleted(title: &str) -> String {
+    fill(&gettext("Deleted “{title}”."), &[("title", title)])
+}
+
+pub fn in_use() -> String {
+    gettext("being written by another program")
+}
+
+pub fn last_reply_failed() -> String {
+    gettext("last reply failed")
+}
+
+pub fn thought_for(seconds: &str) -> String {
+    fill(&gettext("Thought for {time}"), &[("time", seconds)])
+}
+
+pub fn thoughts() -> String {
+    gettext("Thoughts")
+}
+
+pub fn attached(name: &str) -> String {
+    fill(&gettext("Attached: {name}"), &[("name", name)])
+}
+
+pub fn picture() -> String {
+    gettext("a picture")
+}
+
+pub fn still_writing() -> String {
+    gettext("This reply is still being written.")
+}
+
+pub fn welcome(model: Option<&str>) -> String {
+    match model {
+        Some(model) => fill(
+            &gettext("You talk to {model}. /help shows the commands, Ctrl+D ends."),
+            &[("model", model)],
+        ),
+        None => gettext("/help shows the commands, Ctrl+D ends."),
+    }
+}
+
+pub fn new_chat() -> String {
+    gettext("A new chat begins with your next message.")
+}
+
+pub fn opened(title: &str) -> String {
+    fill(&gettext("You are in the chat “{title}”."), &[("title", title)])
+}
+
+pub fn uses_model(model: &str) -> String {
+    fill(&gettext("From now on you talk to {model}."), &[("model", model)])
+}
+
+pub fn no_command(name: &str) -> String {
+    fill(
+        &gettext("There is no command /{name}. /help shows those that there are."),
+        &[("name", name)],
+    )
+}
+
+pub fn interrupt_to_end() -> String {
+    gettext("Ctrl+D ends the conversation.")
+}
+
+/// The commands of a conversation with what each does.
+pub fn commands() -> Vec<(String, String)> {
+    vec![
+        ("/new".to_owned(), gettext("Begin a new chat")),
+        (
+            "/sessions [TEXT]".to_owned(),
+            gettext("List the latest chats, or those that hold the text"),
+        ),
+        ("/open FID".to_owned(), gettext("Go on with another chat")),
+        ("/model [NAME]".to_owned(), gettext("List the models, or talk to another one")),
+        ("/help".to_owned(), gettext("Show the commands")),
+        ("/quit".to_owned(), gettext("End the conversation, as Ctrl+D does")),
+    ]
+}
+
+pub fn long_lines() -> String {
+    gettext("A backslash at the end of a line goes on with the next one. Ctrl+C stops a reply.")
+}

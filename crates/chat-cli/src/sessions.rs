@@ -1,0 +1,165 @@
+//! `natter-cli sessions`, `rename` and `delete`.
+
+use std::fmt::Write as _;
+use std::io::BufRead as _;
+
+use chat_core::event::{SessionPlaceholder, Status};
+use chat_core::message::Fid;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::args;
+use crate::engine::Program;
+use crate::say;
+use crate::terminal;
+use crate::trouble::{Outcome, Result, Trouble};
+
+/// As many as there are, for a list without a limit.
+const ALL: usize = 1_000_000;
+
+/// A chat with where a text was found in it.
+struct Row {
+    session: SessionPlaceholder,
+    excerpt: Option<String>,
+}
+
+/// A chat as programs get it.
+#[derive(Serialize)]
+struct View<'a> {
+    fid: &'a str,
+    title: &'a str,
+    agent: &'a str,
+    model: Option<String>,
+    created: Timestamp,
+    updated: Timestamp,
+    unread: bool,
+    failed: bool,
+    in_use: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excerpt: Option<&'a str>,
+}
+
+/// Lists chats.
+pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
+    let text = if args.json {
+        json_lines(&rows(args.search.as_deref(), args.limit, program).await?)
+    } else {
+        lines(args.search.as_deref(), args.limit, program).await?
+    };
+    program.output.print(text).await?;
+    Ok(Outcome::Done)
+}
+
+/// The list for people.
+pub async fn lines(
+    search: Option<&str>,
+    limit: Option<usize>,
+    program: &Program,
+) -> Result<String> {
+    let mut out = String::new();
+    for Row { session, excerpt } in rows(search, limit, program).await? {
+        let time = session.updated.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M");
+        let title = program.terminal.clean_output(&session.title);
+        // Writing into a string cannot fail.
+        let _ = write!(out, "{:21}  {time}  {title}", session.fid.as_str());
+        for note in notes(&session) {
+            let _ = write!(out, "  ({note})");
+        }
+        out.push('\n');
+        if let Some(excerpt) = excerpt {
+            let line = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
+            let _ = writeln!(out, "{:21}  {}", "", program.terminal.clean_output(&line));
+        }
+    }
+    Ok(out)
+}
+
+fn notes(session: &SessionPlaceholder) -> Vec<String> {
+    let mut notes = Vec::new();
+    if session.in_use || session.status == Status::Busy {
+        notes.push(say::in_use());
+    } else if session.failed {
+        notes.push(say::last_reply_failed());
+    }
+    notes
+}
+
+fn json_lines(rows: &[Row]) -> String {
+    let mut out = String::new();
+    for Row { session, excerpt } in rows {
+        let view = View {
+            fid: session.fid.as_str(),
+            title: &session.title,
+            agent: &session.agent,
+            model: session.model.as_ref().map(ToString::to_string),
+            created: session.created,
+            updated: session.updated,
+            unread: session.unread,
+            failed: session.failed,
+            in_use: session.in_use,
+            excerpt: excerpt.as_deref(),
+        };
+        // Plain data can always be written as JSON.
+        out.push_str(&serde_json::to_string(&view).unwrap_or_default());
+        out.push('\n');
+    }
+    out
+}
+
+async fn rows(search: Option<&str>, limit: Option<usize>, program: &Program) -> Result<Vec<Row>> {
+    let limit = limit.unwrap_or(ALL);
+    let rows = match search {
+        None => {
+            let all = program.manager.sessions().await?;
+            all.into_iter().take(limit).map(|session| Row { session, excerpt: None }).collect()
+        }
+        Some(text) => {
+            let hits = program.manager.search(text, limit).await?;
+            hits.into_iter()
+                .map(|hit| Row { session: hit.session.into(), excerpt: hit.excerpt })
+                .collect()
+        }
+    };
+    Ok(rows)
+}
+
+/// Gives a chat a title.
+pub async fn rename(fid: &str, title: &str, program: &Program) -> Result<Outcome> {
+    program.manager.rename(&Fid::new(fid), title).await?;
+    Ok(Outcome::Done)
+}
+
+/// Deletes chats. At a terminal it asks before each.
+pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<Outcome> {
+    let mut outcome = Outcome::Done;
+    for fid in fids {
+        let fid = Fid::new(fid);
+        let subscription = program.manager.subscribe();
+        let title = program.manager.open(&fid, 1, &subscription).await?.session.title;
+        let terminal = program.terminal;
+        if !yes && terminal.input {
+            terminal::say(&terminal::clean(&say::ask_delete(&title)));
+            if !answer().await? {
+                terminal::say(&format!("{}\n", say::not_deleted()));
+                outcome = Outcome::Failed;
+                continue;
+            }
+        }
+        program.manager.delete(&fid).await?;
+        terminal::say(&format!("{}\n", terminal::clean(&say::deleted(&title))));
+    }
+    Ok(outcome)
+}
+
+async fn answer() -> Result<bool> {
+    let read = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().lock().read_line(&mut line).map(|_| line)
+    });
+    match read.await {
+        Ok(Ok(line)) => Ok(say::is_yes(&line)),
+        Ok(Err(error)) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
+        Err(_) => Ok(false),
+    }
+}

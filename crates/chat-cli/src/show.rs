@@ -1,0 +1,127 @@
+//! `natter-cli show` and `export`: a stored chat as text, Markdown or JSON.
+
+mod markdown;
+mod plain;
+
+use std::sync::Arc;
+
+use chat_core::event::SessionPlaceholder;
+use chat_core::message::{Fid, Message, Options};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::args;
+use crate::engine::Program;
+use crate::output::json::MessageView;
+use crate::say;
+use crate::trouble::{Outcome, Result, Trouble};
+
+/// A stored chat, read.
+struct Chat {
+    session: SessionPlaceholder,
+    messages: Vec<Arc<Message>>,
+}
+
+/// Prints a chat.
+pub async fn show(args: args::Show, program: &Program) -> Result<Outcome> {
+    let chat = read(&args.fid, program).await?;
+    let text = if args.json {
+        json(&chat)
+    } else if args.markdown {
+        markdown::write(&chat)
+    } else {
+        plain::write(&chat, program.terminal)
+    };
+    let text = if args.json { text } else { program.terminal.clean_output(&text).into_owned() };
+    program.output.print(text).await?;
+    Ok(Outcome::Done)
+}
+
+/// Writes a chat with everything that is stored of it.
+pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
+    let chat = read(&args.fid, program).await?;
+    let text = if args.markdown { markdown::write(&chat) } else { whole(&chat) };
+    match args.output {
+        None => program.output.print(text).await?,
+        Some(path) => std::fs::write(&path, text)
+            .map_err(|error| Trouble::Said(say::not_written(&path, &error.to_string())))?,
+    }
+    Ok(Outcome::Done)
+}
+
+async fn read(fid: &str, program: &Program) -> Result<Chat> {
+    let fid = Fid::new(fid);
+    let subscription = program.manager.subscribe();
+    let session = program.manager.open(&fid, 1, &subscription).await?.session;
+    let messages = program.manager.transcript(&fid).await?;
+    Ok(Chat { session, messages })
+}
+
+/// A chat as programs get it.
+#[derive(Serialize)]
+struct View<'a> {
+    fid: &'a str,
+    title: &'a str,
+    agent: &'a str,
+    model: Option<String>,
+    created: Timestamp,
+    updated: Timestamp,
+    in_use: bool,
+    messages: Vec<MessageView<'a>>,
+}
+
+fn json(chat: &Chat) -> String {
+    let session = &chat.session;
+    let view = View {
+        fid: session.fid.as_str(),
+        title: &session.title,
+        agent: &session.agent,
+        model: session.model.as_ref().map(ToString::to_string),
+        created: session.created,
+        updated: session.updated,
+        in_use: session.in_use,
+        messages: chat.messages.iter().map(|message| MessageView::new(message)).collect(),
+    };
+    as_json(&view)
+}
+
+/// The version of the exported form; raised when something in it changes its meaning.
+const EXPORT_VERSION: u32 = 1;
+
+/// A chat with everything that is stored, so that it can be taken in again.
+#[derive(Serialize)]
+struct Whole<'a> {
+    natter_export: u32,
+    fid: &'a Fid,
+    title: &'a str,
+    agent: &'a str,
+    model: Option<&'a chat_core::message::ModelRef>,
+    thinking: chat_core::message::Thinking,
+    options: &'a Options,
+    created: Timestamp,
+    updated: Timestamp,
+    messages: &'a [Arc<Message>],
+}
+
+fn whole(chat: &Chat) -> String {
+    let session = &chat.session;
+    as_json(&Whole {
+        natter_export: EXPORT_VERSION,
+        fid: &session.fid,
+        title: &session.title,
+        agent: &session.agent,
+        model: session.model.as_ref(),
+        thinking: session.thinking,
+        options: &session.options,
+        created: session.created,
+        updated: session.updated,
+        messages: &chat.messages,
+    })
+}
+
+/// Plain data can always be written as JSON.
+fn as_json(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
+}

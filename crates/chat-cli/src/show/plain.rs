@@ -1,0 +1,70 @@
+//! A chat as text to read in a terminal.
+
+use std::fmt::Write as _;
+
+use chat_core::message::{Message, Part, Role};
+use chat_edge::words;
+use jiff::tz::TimeZone;
+
+use super::Chat;
+use crate::say;
+use crate::terminal::Terminal;
+
+/// The chat, message by message.
+pub(super) fn write(chat: &Chat, terminal: Terminal) -> String {
+    // Writing into a string cannot fail.
+    let mut out = format!("{}\n", terminal.bold(&chat.session.title));
+    for message in chat.messages.iter().filter(|m| m.role != Role::System) {
+        let _ = write!(out, "\n{}\n{}", terminal.bold(&heading(message)), body(message));
+    }
+    out
+}
+
+fn heading(message: &Message) -> String {
+    let time = message.time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string();
+    let who = words::role(message.role);
+    match &message.model {
+        Some(model) => format!("── {who} · {model} · {time}"),
+        None => format!("── {who} · {time}"),
+    }
+}
+
+fn body(message: &Message) -> String {
+    let mut out = String::new();
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => line(&mut out, text),
+            Part::Thinking { took, .. } => {
+                let words =
+                    took.map_or_else(say::thoughts, |took| say::thought_for(&words::seconds(took)));
+                line(&mut out, &format!("({words})"));
+            }
+            Part::File { name, .. } => line(&mut out, &say::attached(name)),
+            Part::Image { .. } => line(&mut out, &say::attached(&say::picture())),
+            Part::ToolCall(call) => line(&mut out, &format!("{} {}", call.name, call.arguments)),
+            Part::ToolResult(result) => line(&mut out, &result.text),
+            Part::Context { .. } => {}
+        }
+    }
+    for remark in remarks(message) {
+        line(&mut out, &format!("[{remark}]"));
+    }
+    out
+}
+
+/// What is to be said about how a message ended.
+pub(super) fn remarks(message: &Message) -> Vec<String> {
+    let ending = match message.ended {
+        None => Some(say::still_writing()),
+        Some(ending) => words::ending(ending),
+    };
+    ending.into_iter().chain(message.error.as_ref().map(words::sentence)).collect()
+}
+
+fn line(out: &mut String, text: &str) {
+    let text = text.trim_end_matches('\n');
+    if !text.is_empty() {
+        out.push_str(text);
+        out.push('\n');
+    }
+}

@@ -1,0 +1,45 @@
+//! Ctrl+C and the other wishes to end.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::say;
+use crate::trouble::{Result, Trouble};
+
+/// SIGINT, SIGTERM and SIGHUP, which all mean: stop, keep what arrived, end.
+#[derive(Debug)]
+pub struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+    /// Whether the program as a whole is to end.
+    ending: bool,
+}
+
+impl Signals {
+    /// Listens from now on.
+    pub fn new() -> Result<Self> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| Trouble::Said(say::input_failed(&error.to_string())))
+        };
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hang_up: listen(SignalKind::hangup())?,
+            ending: false,
+        })
+    }
+
+    /// Waits for the next of them. Cancel-safe.
+    pub async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => self.ending = true,
+            _ = self.hang_up.recv() => self.ending = true,
+        }
+    }
+
+    /// Whether one came that ends more than a reply.
+    pub fn ends_all(&self) -> bool {
+        self.ending
+    }
+}

@@ -1,0 +1,111 @@
+//! What stands at the other end of our output: a terminal or not, with colours or not.
+
+use std::borrow::Cow;
+use std::io::{IsTerminal as _, Write as _};
+
+/// Where output goes. Cheap to copy.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "three streams and the colours are four facts")]
+pub struct Terminal {
+    /// Standard input is a terminal.
+    pub input: bool,
+    /// Standard output is a terminal.
+    pub output: bool,
+    /// Standard error is a terminal.
+    pub error: bool,
+    /// Standard error takes colours.
+    colours: bool,
+}
+
+impl Terminal {
+    /// Looks at the three streams, `NO_COLOR` and `TERM`.
+    pub fn detect() -> Self {
+        let error = std::io::stderr().is_terminal();
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self {
+            input: std::io::stdin().is_terminal(),
+            output: std::io::stdout().is_terminal(),
+            error,
+            colours: error && !plain,
+        }
+    }
+
+    /// Text of a model for standard output: as it is, unless a terminal would obey it.
+    pub fn clean_output(self, text: &str) -> Cow<'_, str> {
+        if self.output { clean(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// Dimmed, for standard error.
+    pub fn dim(self, text: &str) -> String {
+        self.styled("2", text)
+    }
+
+    /// Bold, for standard output.
+    pub fn bold(self, text: &str) -> String {
+        if self.output && self.colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A sentence about something that went wrong, for standard error.
+    pub fn alarm(self, sentence: &str) -> String {
+        format!("{} {}", self.styled("1;31", "natter-cli:"), clean(sentence))
+    }
+
+    /// Whether a line on standard error can be written over.
+    pub fn rewrites(self) -> bool {
+        self.error && self.colours
+    }
+
+    fn styled(self, style: &str, text: &str) -> String {
+        if self.colours { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// Writes to standard error at once. Nothing can be done where that fails.
+pub fn say(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Shows control characters instead of having a terminal obey them: a model or a file that it read
+/// could move the cursor, rename the window or fill the clipboard. Newlines and tabs stay.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_dangerous) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| if is_dangerous(c) { picture(c) } else { c }).collect())
+}
+
+fn is_dangerous(c: char) -> bool {
+    c.is_control() && c != '\n' && c != '\t'
+}
+
+/// Unicode's picture of a control character, `␛` for escape.
+fn picture(c: char) -> char {
+    match c as u32 {
+        code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
+        0x7f => '\u{2421}',
+        _ => '\u{fffd}',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_control_character_reaches_a_terminal() {
+        let all: String = ('\0'..='\u{a0}').collect();
+        let out = clean(&all);
+        assert!(out.chars().all(|c| !c.is_control() || c == '\n' || c == '\t'), "{out:?}");
+        assert_eq!(out.chars().count(), all.chars().count());
+        assert_eq!(clean("\x1b]52;c;aGk=\x07"), "␛]52;c;aGk=␇");
+    }
+
+    #[test]
+    fn what_is_harmless_is_not_touched() {
+        let text = "ä 漢\t👩‍👩‍👧\nend";
+        assert!(matches!(clean(text), Cow::Borrowed(same) if same == text));
+        let pipe = Terminal::default();
+        assert_eq!(pipe.clean_output("\x1b[1m"), "\x1b[1m");
+    }
+}

@@ -1,3 +1,4 @@
 //! Natter's relm4 front end.
 
 pub mod accessible;
+pub mod markdown;

@@ -1,0 +1,29 @@
+//! Markdown as blocks: what a model's reply says, without any widget.
+//!
+//! [`parse`] reads a whole text. [`Stream`] reads one that grows: finished blocks are never read
+//! again, and at every moment its blocks equal those of [`parse`] for the text so far.
+//! [`flow`] turns blocks into the lines, code blocks and tables that a view draws one below the
+//! other.
+
+mod block;
+mod build;
+mod compact;
+mod fence;
+pub mod flow;
+mod label;
+mod link;
+mod stream;
+
+pub use block::{Align, Block, Inline, Item, List, Table};
+pub use compact::compact;
+pub use link::{is_safe_address, visible_address};
+pub use stream::{Place, Stream};
+
+use std::rc::Rc;
+
+/// Reads a whole text.
+pub fn parse(text: &str) -> Vec<Rc<Block>> {
+    let mut source = String::with_capacity(text.len());
+    stream::normalise(&mut source, text, false);
+    build::build(&source, &|_| None).tops.into_iter().map(|top| Rc::new(top.block)).collect()
+}

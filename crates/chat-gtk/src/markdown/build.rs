@@ -1,0 +1,390 @@
+//! From the parser's events to blocks.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use pulldown_cmark::{
+    Alignment, BrokenLink, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag,
+};
+
+use super::block::{Align, Block, Inline, Item, List, Table};
+use super::label::{Label, Target};
+
+/// Containers within containers that are kept. What lies deeper is shown at this depth: a text of
+/// ten thousand `>` must not overflow the stack of whoever walks the tree.
+const DEEPEST: usize = 60;
+
+/// What a text says.
+pub struct Built {
+    /// Its outermost blocks, in order.
+    pub tops: Vec<Top>,
+    /// Its link definitions, in order.
+    pub definitions: Vec<Definition>,
+}
+
+/// An outermost block.
+pub struct Top {
+    /// The block.
+    pub block: Block,
+    /// The bytes that it comes from. The first line may begin before.
+    pub range: Range<usize>,
+    /// Where its last text ends. (The range of a container may reach over what follows it.)
+    pub end: usize,
+    /// The labels that its links refer to, defined or not.
+    pub labels: Vec<Label>,
+    /// The items of a list.
+    pub items: Vec<ItemStart>,
+}
+
+/// The beginning of a list's item.
+#[derive(Clone, Copy)]
+pub struct ItemStart {
+    /// Its first byte. Its first line may begin before.
+    pub at: usize,
+    /// Whether it has text of its own, which shows if the list is tight.
+    pub shows_tightness: bool,
+}
+
+/// A link definition.
+pub struct Definition {
+    /// Its label.
+    pub label: Label,
+    /// Where it leads.
+    pub target: Target,
+    /// Where it begins.
+    pub start: usize,
+}
+
+/// Reads a text whose line ends are all `\n`. `resolve` knows the definitions that stand outside
+/// of it; they come before its own.
+pub fn build(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>) -> Built {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_MATH
+        | Options::ENABLE_OLD_FOOTNOTES;
+    let asked = RefCell::new(Vec::new());
+    let callback = |link: BrokenLink<'_>| {
+        let label = Label::new(link.reference.into_string());
+        let target = resolve(&label);
+        asked.borrow_mut().push(label);
+        target.map(|t| (CowStr::from(t.address), CowStr::from(t.title)))
+    };
+    let parser = Parser::new_with_broken_link_callback(source, options, Some(callback));
+    let mut definitions: Vec<Definition> = parser
+        .reference_definitions()
+        .iter()
+        .map(|(label, definition)| Definition {
+            label: Label::new(label.to_owned()),
+            target: Target {
+                address: definition.dest.to_string(),
+                title: definition.title.as_deref().unwrap_or_default().to_owned(),
+            },
+            start: definition.span.start,
+        })
+        .collect();
+    definitions.sort_by_key(|definition| definition.start);
+
+    let mut builder = Builder {
+        stack: Vec::new(),
+        too_deep: 0,
+        tops: Vec::new(),
+        end: 0,
+        resolve,
+        asked: &asked,
+    };
+    for (event, range) in parser.into_offset_iter() {
+        match &event {
+            Event::Start(
+                Tag::List(_) | Tag::Item | Tag::BlockQuote(_) | Tag::FootnoteDefinition(_),
+            )
+            | Event::End(_) => {}
+            _ => builder.end = builder.end.max(range.end),
+        }
+        builder.take(event, range);
+    }
+    Built { tops: builder.tops, definitions }
+}
+
+/// Something that has begun and not ended.
+struct Open<'a> {
+    tag: Tag<'a>,
+    range: Range<usize>,
+    blocks: Vec<Block>,
+    inlines: Vec<Inline>,
+    items: Vec<Rc<Item>>,
+    starts: Vec<ItemStart>,
+    cells: Vec<Vec<Inline>>,
+    rows: Vec<Vec<Vec<Inline>>>,
+    task: Option<bool>,
+    /// Whether a list is tight, as far as its items showed.
+    tight: Option<bool>,
+}
+
+struct Builder<'a, 'r> {
+    stack: Vec<Open<'a>>,
+    too_deep: usize,
+    tops: Vec<Top>,
+    /// Where the last text ends.
+    end: usize,
+    resolve: &'r dyn Fn(&Label) -> Option<Target>,
+    asked: &'r RefCell<Vec<Label>>,
+}
+
+impl<'a> Builder<'a, '_> {
+    fn take(&mut self, event: Event<'a>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.start(tag, range),
+            Event::End(_) => self.end(),
+            Event::Text(text) => self.text(&text),
+            Event::Code(text) => self.inline(Inline::Code(text.into_string())),
+            Event::InlineMath(text) => self.inline(Inline::Math(format!("${text}$"))),
+            Event::DisplayMath(text) => self.inline(Inline::Math(format!("$${text}$$"))),
+            Event::Html(text) | Event::InlineHtml(text) => match self.stack.last_mut() {
+                Some(Open { tag: Tag::HtmlBlock, inlines, .. }) => push_text(inlines, &text),
+                _ => self.inline(Inline::Html(text.into_string())),
+            },
+            Event::FootnoteReference(label) => self.inline(Inline::Footnote(label.into_string())),
+            Event::SoftBreak => self.inline(Inline::SoftBreak),
+            Event::HardBreak => self.inline(Inline::HardBreak),
+            Event::Rule => {
+                self.flush();
+                self.block(Block::Rule, range);
+            }
+            Event::TaskListMarker(done) => {
+                let item = self.stack.iter_mut().rev().find(|open| matches!(open.tag, Tag::Item));
+                if let Some(item) = item {
+                    item.task = Some(done);
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'a>, range: Range<usize>) {
+        // Inside what is not opened nothing is, so that starts and ends stay paired.
+        if self.too_deep > 0 || self.stack.len() >= DEEPEST {
+            self.too_deep += 1;
+            return;
+        }
+        match &tag {
+            Tag::Emphasis
+            | Tag::Strong
+            | Tag::Strikethrough
+            | Tag::Link { .. }
+            | Tag::Image { .. } => {}
+            Tag::Item => {
+                if let Some(list) = self.stack.last_mut() {
+                    list.starts.push(ItemStart { at: range.start, shows_tightness: false });
+                }
+            }
+            Tag::Paragraph => {
+                self.flush();
+                self.tightness(false);
+            }
+            _ => self.flush(),
+        }
+        self.stack.push(Open {
+            tag,
+            range,
+            blocks: Vec::new(),
+            inlines: Vec::new(),
+            items: Vec::new(),
+            starts: Vec::new(),
+            cells: Vec::new(),
+            rows: Vec::new(),
+            task: None,
+            tight: None,
+        });
+    }
+
+    fn end(&mut self) {
+        if self.too_deep > 0 {
+            self.too_deep -= 1;
+            return;
+        }
+        self.flush();
+        let Some(open) = self.stack.pop() else { return };
+        let range = open.range;
+        let inlines = open.inlines;
+        match open.tag {
+            Tag::Paragraph => self.block(Block::Paragraph(inlines), range),
+            Tag::Heading { level, .. } => {
+                self.block(Block::Heading { level: level as u8, text: inlines }, range);
+            }
+            Tag::BlockQuote(_) => self.block(Block::Quote(open.blocks), range),
+            Tag::CodeBlock(kind) => {
+                let info = match kind {
+                    CodeBlockKind::Fenced(info) => info.into_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.block(Block::Code { info, text: joined(inlines) }, range);
+            }
+            Tag::HtmlBlock => self.block(Block::Html(joined(inlines)), range),
+            Tag::List(start) => {
+                let list = List { start, tight: open.tight.unwrap_or(true), items: open.items };
+                self.list(list, range, open.starts);
+            }
+            Tag::Item => {
+                let item = Rc::new(Item { task: open.task, blocks: open.blocks });
+                if let Some(list) = self.stack.last_mut() {
+                    list.items.push(item);
+                }
+            }
+            Tag::FootnoteDefinition(label) => {
+                let label = label.into_string();
+                self.block(Block::Footnote { label, blocks: open.blocks }, range);
+            }
+            Tag::Table(align) => {
+                let mut rows = open.rows.into_iter();
+                let head = rows.next().unwrap_or_default();
+                let align = align.iter().map(|a| Align::from(*a)).collect();
+                self.block(Block::Table(Table { align, head, rows: rows.collect() }), range);
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = self.stack.last_mut() {
+                    table.rows.push(open.cells);
+                }
+            }
+            Tag::TableCell => {
+                if let Some(row) = self.stack.last_mut() {
+                    row.cells.push(inlines);
+                }
+            }
+            Tag::Emphasis => self.inline(Inline::Emphasis(inlines)),
+            Tag::Strong => self.inline(Inline::Strong(inlines)),
+            Tag::Strikethrough => self.inline(Inline::Strike(inlines)),
+            Tag::Link { link_type, dest_url, title, id } => {
+                let target = self.target(link_type, &id, &dest_url, &title);
+                let Target { address, title } = target;
+                self.inline(Inline::Link { address, title, text: inlines });
+            }
+            Tag::Image { link_type, dest_url, title, id } => {
+                let target = self.target(link_type, &id, &dest_url, &title);
+                let Target { address, title } = target;
+                self.inline(Inline::Image { address, title, alt: inlines });
+            }
+            // Of extensions that are switched off.
+            Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => {
+                for inline in inlines {
+                    self.inline(inline);
+                }
+            }
+        }
+    }
+
+    /// Where a link leads: by its label, a definition outside of this text comes first.
+    fn target(&self, kind: LinkType, id: &str, address: &str, title: &str) -> Target {
+        if matches!(kind, LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut) {
+            let label = Label::new(id.to_owned());
+            let outside = (self.resolve)(&label);
+            self.asked.borrow_mut().push(label);
+            if let Some(target) = outside {
+                return target;
+            }
+        }
+        let mail = kind == LinkType::Email && !address.starts_with("mailto:");
+        let address = if mail { format!("mailto:{address}") } else { address.to_owned() };
+        Target { address, title: title.to_owned() }
+    }
+
+    /// Text that stands in a block without a paragraph round it gets one.
+    fn flush(&mut self) {
+        let Some(open) = self.stack.last_mut() else { return };
+        let is_container =
+            matches!(open.tag, Tag::Item | Tag::BlockQuote(_) | Tag::FootnoteDefinition(_));
+        if is_container && !open.inlines.is_empty() {
+            let inlines = std::mem::take(&mut open.inlines);
+            open.blocks.push(Block::Paragraph(inlines));
+        }
+    }
+
+    /// The item at the top showed whether its list is tight.
+    fn tightness(&mut self, tight: bool) {
+        let Some(at) = self.stack.len().checked_sub(2) else { return };
+        if matches!(self.stack[at + 1].tag, Tag::Item) {
+            let list = &mut self.stack[at];
+            list.tight.get_or_insert(tight);
+            if let Some(item) = list.starts.last_mut() {
+                item.shows_tightness = true;
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.stack.last().is_some_and(|open| matches!(open.tag, Tag::Item)) {
+            self.tightness(true);
+        }
+        if let Some(open) = self.stack.last_mut() {
+            push_text(&mut open.inlines, text);
+        }
+    }
+
+    fn inline(&mut self, inline: Inline) {
+        if self.stack.last().is_some_and(|open| matches!(open.tag, Tag::Item)) {
+            self.tightness(true);
+        }
+        if let Some(open) = self.stack.last_mut() {
+            open.inlines.push(inline);
+        }
+    }
+
+    fn block(&mut self, block: Block, range: Range<usize>) {
+        match self.stack.last_mut() {
+            Some(open) => open.blocks.push(block),
+            None => self.top(block, range, Vec::new()),
+        }
+    }
+
+    fn list(&mut self, list: List, range: Range<usize>, items: Vec<ItemStart>) {
+        match self.stack.last_mut() {
+            Some(open) => open.blocks.push(Block::List(list)),
+            None => self.top(Block::List(list), range, items),
+        }
+    }
+
+    fn top(&mut self, block: Block, range: Range<usize>, items: Vec<ItemStart>) {
+        let labels = self.asked.take();
+        let end = self.end.max(range.start);
+        self.tops.push(Top { block, range, end, labels, items });
+    }
+}
+
+/// Adds text to the end, joined to text that stands there.
+fn push_text(inlines: &mut Vec<Inline>, text: &str) {
+    match inlines.last_mut() {
+        Some(Inline::Text(last)) => last.push_str(text),
+        _ => inlines.push(Inline::Text(text.to_owned())),
+    }
+}
+
+/// The text of a block that holds nothing else.
+fn joined(inlines: Vec<Inline>) -> String {
+    let mut out = String::new();
+    for inline in inlines {
+        if let Inline::Text(text) = inline {
+            if out.is_empty() {
+                out = text;
+            } else {
+                out.push_str(&text);
+            }
+        }
+    }
+    out
+}
+
+impl From<Alignment> for Align {
+    fn from(alignment: Alignment) -> Self {
+        match alignment {
+            Alignment::None => Self::None,
+            Alignment::Left => Self::Left,
+            Alignment::Center => Self::Center,
+            Alignment::Right => Self::Right,
+        }
+    }
+}

@@ -205,7 +205,7 @@ impl Flow<'_> {
             (Some(true), _) => "☑".to_owned(),
             (Some(false), _) => "☐".to_owned(),
             (None, Some(start)) => format!("{}.", start.saturating_add(index as u64)),
-            (None, None) => if self.indent.lists % 2 == 0 { "•" } else { "◦" }.to_owned(),
+            (None, None) => if self.indent.lists.is_multiple_of(2) { "•" } else { "◦" }.to_owned(),
         });
         self.indent.lists = self.indent.lists.saturating_add(1);
         self.blocks(&item.blocks);
@@ -321,7 +321,7 @@ fn plain(inlines: &[Inline], out: &mut String) {
                 plain(inner, out);
             }
             Inline::Link { text: inner, .. } | Inline::Image { alt: inner, .. } => {
-                plain(inner, out)
+                plain(inner, out);
             }
             Inline::SoftBreak | Inline::HardBreak => out.push(' '),
         }

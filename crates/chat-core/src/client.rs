@@ -1,11 +1,19 @@
 //! Wire protocols: one [`Client`] to one server. Knows nobody above it, sends what it is given,
 //! and never changes the messages.
 
+mod address;
+mod batch;
 mod detect;
+mod frames;
 mod http;
+mod json;
 mod model;
 mod ollama;
 mod openai;
+mod prose;
+mod refusal;
+mod scrub;
+mod stream;
 mod wire;
 
 use std::sync::Arc;

@@ -1,8 +1,19 @@
 //! Finds out what a server speaks, and which servers run on this machine.
 
-use super::Timeouts;
-use crate::error::Result;
-use crate::settings::{Connection, ConnectionKind, Key};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use reqwest::Url;
+use serde_json::Value;
+
+use super::http::Http;
+use super::openai::{self, owner};
+use super::{Timeouts, address};
+use crate::error::{Error, Kind, Result};
+use crate::settings::{Connection, ConnectionKind, Key, KeySource};
+
+/// How long a server of this machine may take to say what it is.
+const NEAR: Duration = Duration::from_millis(1_500);
 
 /// A server that was found on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,32 +30,148 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// The usual ports of this machine. `ollama_host` is what `OLLAMA_HOST` says, often without
-    /// scheme or port.
+    /// The usual ports: Ollama's, or where `OLLAMA_HOST` says that it is, and those of llama.cpp,
+    /// LM Studio and vLLM.
     pub fn usual(ollama_host: Option<&str>) -> Self {
-        let _ = ollama_host;
-        todo!()
+        let candidate = |name: &str, kind, url: &str| Connection {
+            name: name.to_owned(),
+            kind: Some(kind),
+            url: url.to_owned(),
+            key: KeySource::None,
+        };
+        let ollama = ollama_host.and_then(ollama_url);
+        let ollama = ollama.as_deref().unwrap_or("http://127.0.0.1:11434");
+        Self {
+            candidates: vec![
+                candidate("Ollama", ConnectionKind::Ollama, ollama),
+                candidate("llama.cpp", ConnectionKind::OpenAi, "http://127.0.0.1:8080/v1"),
+                candidate("LM Studio", ConnectionKind::OpenAi, "http://127.0.0.1:1234/v1"),
+                candidate("vLLM", ConnectionKind::OpenAi, "http://127.0.0.1:8000/v1"),
+            ],
+        }
     }
+}
+
+/// The address that Ollama's own programs make of `OLLAMA_HOST`: a missing scheme is HTTP, a
+/// missing port is 11434 (80 and 443 where a scheme is given), and "everywhere" is this machine.
+fn ollama_url(host: &str) -> Option<String> {
+    let host = host.trim().trim_matches(['"', '\'']).trim_end_matches('/');
+    if host.is_empty() {
+        return None;
+    }
+    let (scheme, rest) = host.split_once("://").unwrap_or(("", host));
+    // A port alone.
+    let rest = if rest.starts_with(':') { format!("127.0.0.1{rest}") } else { rest.to_owned() };
+    let shown = if scheme.is_empty() { "http" } else { scheme };
+    let mut url = Url::parse(&format!("{shown}://{rest}")).ok()?;
+    if scheme.is_empty() && url.port().is_none() && !rest.contains(":80") {
+        url.set_port(Some(11_434)).ok()?;
+    }
+    match url.host_str() {
+        Some("0.0.0.0") => url.set_host(Some("127.0.0.1")).ok()?,
+        Some("[::]") => url.set_host(Some("[::1]")).ok()?,
+        _ => {}
+    }
+    Some(url.as_str().trim_end_matches('/').to_owned())
 }
 
 /// What the URL alone says about the kind.
 pub fn guess_kind(url: &str) -> Option<ConnectionKind> {
-    let _ = url;
-    todo!()
+    const HOSTED: &[&str] = &[
+        "openai.com",
+        "openai.azure.com",
+        "openrouter.ai",
+        "groq.com",
+        "mistral.ai",
+        "deepseek.com",
+        "together.xyz",
+        "fireworks.ai",
+        "x.ai",
+        "googleapis.com",
+    ];
+    let url = address::parse(url).ok()?;
+    let host = url.host_str()?;
+    let path = url.path().trim_end_matches('/');
+    let within = |domain: &str| {
+        host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    if HOSTED.iter().any(|domain| within(domain)) {
+        Some(ConnectionKind::OpenAi)
+    } else if url.port() == Some(11_434) || within("ollama.com") {
+        // Also for a path of `/v1`, which cannot set the window.
+        Some(ConnectionKind::Ollama)
+    } else if path.ends_with("/v1") || path.ends_with("/chat/completions") {
+        Some(ConnectionKind::OpenAi)
+    } else if path.ends_with("/api") || path.ends_with("/api/chat") {
+        Some(ConnectionKind::Ollama)
+    } else {
+        None
+    }
 }
 
 /// Asks the server what it speaks.
+///
+/// # Errors
+/// `InvalidUrl`; `WrongUrl` where something else answers; why nothing does.
 pub async fn detect_kind(
     url: &str,
     key: Option<&Key>,
     timeouts: Timeouts,
 ) -> Result<ConnectionKind> {
-    let _ = (url, key, timeouts);
-    todo!()
+    let url = address::parse(url)?;
+    let root = address::without_ends(url.clone(), &["/api/chat", "/api", "/v1"]);
+    let ollama = Http::new(root, key.cloned(), "", timeouts);
+    let openai = Http::new(openai::base(url), key.cloned(), "", timeouts);
+    let (is_ollama, models) = tokio::join!(is_ollama(&ollama), openai.get::<Value>("models"));
+    if is_ollama {
+        return Ok(ConnectionKind::Ollama);
+    }
+    match models {
+        Ok(answer) if owner(&answer).is_some() => Ok(ConnectionKind::OpenAi),
+        Ok(_) => Err(Kind::WrongUrl.into()),
+        // It is there and wants a key: those who do speak this protocol.
+        Err(Error { kind: Kind::Unauthorized { .. } | Kind::Forbidden, .. }) => {
+            Ok(ConnectionKind::OpenAi)
+        }
+        Err(error) => Err(error),
+    }
 }
 
-/// The servers among the candidates that answer, in their order.
+/// The servers among the candidates that answer, in their order. A program that is something else
+/// is none; one that says what it is gets that name.
 pub async fn find_local(probe: &Probe) -> Vec<Found> {
-    let _ = probe;
-    todo!()
+    let mut found: Vec<Found> = Vec::new();
+    let answers = join_all(probe.candidates.iter().map(look)).await;
+    for connection in answers.into_iter().flatten() {
+        if found.iter().all(|other| other.connection.url != connection.url) {
+            found.push(Found { connection });
+        }
+    }
+    found
+}
+
+/// The candidate, if it is one.
+async fn look(candidate: &Connection) -> Option<Connection> {
+    let url = address::parse(&candidate.url).ok()?;
+    let timeouts = Timeouts { connect: NEAR, silence: NEAR, question: NEAR };
+    if candidate.kind == Some(ConnectionKind::Ollama) {
+        let http = Http::new(url, None, "", timeouts);
+        return is_ollama(&http).await.then(|| candidate.clone());
+    }
+    let http = Http::new(openai::base(url), None, "", timeouts);
+    let answer: Value = http.get("models").await.ok()?;
+    let name = match owner(&answer)? {
+        "llamacpp" => "llama.cpp",
+        "organization_owner" => "LM Studio",
+        "vllm" => "vLLM",
+        _ => &candidate.name,
+    };
+    Some(Connection { name: name.to_owned(), ..candidate.clone() })
+}
+
+/// Whether it says so at its root, or where its root is somebody else's, by its version.
+async fn is_ollama(http: &Http) -> bool {
+    let (greeting, version) = tokio::join!(http.greeting(), http.get::<Value>("api/version"));
+    greeting.is_ok_and(|text| text.contains("Ollama is running"))
+        || version.is_ok_and(|version| version["version"].is_string())
 }

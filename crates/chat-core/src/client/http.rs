@@ -1,1 +1,242 @@
-//! What both protocols need of HTTP.
+//! What both protocols need of HTTP: one server's connection, its key, and errors as kinds.
+
+use std::error::Error as _;
+use std::io;
+use std::sync::{Once, OnceLock};
+
+use bytes::BytesMut;
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{RequestBuilder, Response, Url};
+use serde::de::DeserializeOwned;
+
+use super::refusal::{self, Asked};
+use super::{Timeouts, address};
+use crate::error::{Error, Kind, Result};
+use crate::settings::Key;
+
+/// Of a short answer so many bytes are read: the longest lists of models have some megabytes.
+const ANSWER_LIMIT: usize = 32 << 20;
+/// Of an error's body so many: its words come first.
+const ERROR_LIMIT: usize = 64 << 10;
+/// Redirects that are followed within one server.
+const REDIRECTS: usize = 5;
+
+/// One server over HTTP.
+#[derive(Debug)]
+pub(super) struct Http {
+    base: Url,
+    key: Option<Key>,
+    name: String,
+    pub timeouts: Timeouts,
+    client: OnceLock<reqwest::Client>,
+}
+
+impl Http {
+    /// A server below this address. Connects to nothing yet.
+    pub fn new(base: Url, key: Option<Key>, name: &str, timeouts: Timeouts) -> Self {
+        Self { base, key, name: name.to_owned(), timeouts, client: OnceLock::new() }
+    }
+
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    pub fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
+    }
+
+    /// Names the connection in an error.
+    pub fn named(&self, error: Error) -> Error {
+        if self.name.is_empty() { error } else { error.on(&self.name) }
+    }
+
+    /// A short question.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        let client = self.client()?;
+        self.ask(client.get(address::join(&self.base, path)), &Asked::default()).await
+    }
+
+    /// The same at another address of the server.
+    pub async fn get_at<T: DeserializeOwned>(&self, url: Url) -> Result<T> {
+        self.ask(self.client()?.get(url), &Asked::default()).await
+    }
+
+    /// A short question with a body, about a model.
+    pub async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: Vec<u8>,
+        model: &str,
+    ) -> Result<T> {
+        let asked = Asked { model: model.to_owned(), ..Asked::default() };
+        let request = self.client()?.post(address::join(&self.base, path)).body(body);
+        self.ask(request.header(CONTENT_TYPE, "application/json"), &asked).await
+    }
+
+    /// Sends a chat request; gives the answer when the server has accepted it, be it minutes.
+    pub async fn chat(&self, path: &str, body: Vec<u8>, asked: &Asked) -> Result<Response> {
+        let request = self
+            .client()?
+            .post(address::join(&self.base, path))
+            .header(CONTENT_TYPE, "application/json")
+            // A compressed stream comes in lumps.
+            .header(ACCEPT_ENCODING, "identity")
+            .body(body);
+        let response = self.authorized(request)?.send().await;
+        let response = response.map_err(|error| self.named(transport(&error)))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        Err(self.refusal(response, asked).await)
+    }
+
+    /// What stands at the server's root, as text: how some programs say what they are.
+    pub async fn greeting(&self) -> Result<String> {
+        let request = self.client()?.get(self.base.clone()).timeout(self.timeouts.question);
+        let response = request.send().await.map_err(|error| self.named(transport(&error)))?;
+        let body = read(response, ERROR_LIMIT).await?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, request: RequestBuilder, asked: &Asked) -> Result<T> {
+        let request = self.authorized(request)?.timeout(self.timeouts.question);
+        let response = request.send().await.map_err(|error| self.named(transport(&error)))?;
+        if !response.status().is_success() {
+            return Err(self.refusal(response, asked).await);
+        }
+        let body = read(response, ANSWER_LIMIT).await.map_err(|error| self.named(error))?;
+        serde_json::from_slice(&body).map_err(|error| {
+            let json = matches!(body.trim_ascii_start().first(), Some(b'{' | b'['));
+            let kind = if json { Kind::InvalidResponse } else { Kind::WrongUrl };
+            let place = format!("line {}, column {}", error.line(), error.column());
+            self.named(Error::new(kind).with_detail(format!("invalid JSON at {place}")))
+        })
+    }
+
+    async fn refusal(&self, response: Response, asked: &Asked) -> Error {
+        let status = response.status().as_u16();
+        let headers: HeaderMap = response.headers().clone();
+        let body = tokio::time::timeout(self.timeouts.question, read(response, ERROR_LIMIT)).await;
+        // The status says enough where the words do not come.
+        let body = body.ok().and_then(Result::ok).unwrap_or_default();
+        let asked = Asked { key: self.key.clone(), ..asked.clone() };
+        self.named(refusal::of_status(status, &headers, &body, &asked))
+    }
+
+    fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder> {
+        let Some(key) = &self.key else { return Ok(request) };
+        // A key with line breaks or the like was never one.
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose()))
+            .map_err(|_| self.named(Kind::KeyUnavailable.into()))?;
+        value.set_sensitive(true);
+        Ok(request.header(AUTHORIZATION, value))
+    }
+
+    fn client(&self) -> Result<&reqwest::Client> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let client = build(&self.base, &self.timeouts)
+            .map_err(|error| self.named(Error::new(Kind::Tls).with_detail(root_words(&error))))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+}
+
+fn build(base: &Url, timeouts: &Timeouts) -> reqwest::Result<reqwest::Client> {
+    static PROVIDER: Once = Once::new();
+    // Programs install one when they start; who uses the engine alone may not have.
+    PROVIDER.call_once(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+    let mut client = reqwest::Client::builder()
+        .user_agent(concat!("natter/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(timeouts.connect)
+        .redirect(Policy::custom(|attempt| {
+            let same =
+                attempt.previous().last().is_some_and(|last| same_server(last, attempt.url()));
+            // Elsewhere neither the key nor the conversation is to go.
+            if same && attempt.previous().len() <= REDIRECTS {
+                attempt.follow()
+            } else {
+                attempt.stop()
+            }
+        }));
+    if address::is_loopback(base) {
+        // A new connection costs nothing here, and an old one may lead to a server that has ended.
+        client = client.no_proxy().pool_max_idle_per_host(0);
+        if base.scheme() == "http" {
+            // Reading the system's certificates costs more than a short conversation.
+            client = client.tls_certs_only([]);
+        }
+    }
+    client.build()
+}
+
+fn same_server(one: &Url, other: &Url) -> bool {
+    one.scheme() == other.scheme()
+        && one.host_str() == other.host_str()
+        && one.port_or_known_default() == other.port_or_known_default()
+}
+
+async fn read(mut response: Response, limit: usize) -> Result<BytesMut> {
+    let mut body = BytesMut::new();
+    while let Some(more) = response.chunk().await.map_err(|error| transport(&error))? {
+        if body.len() + more.len() > limit {
+            return Err(Kind::LineTooLong.into());
+        }
+        body.extend_from_slice(&more);
+    }
+    Ok(body)
+}
+
+/// What went wrong on the way, as a kind. Never names the URL, which may hold a password.
+pub(super) fn transport(error: &reqwest::Error) -> Error {
+    let kind = if error.is_builder() {
+        Kind::InvalidUrl
+    } else if error.is_connect() {
+        if error.is_timeout() {
+            Kind::ConnectTimeout
+        } else if is_tls(error) {
+            Kind::Tls
+        } else {
+            Kind::Unreachable
+        }
+    } else if error.is_timeout() {
+        Kind::Stalled
+    } else {
+        Kind::Cut
+    };
+    Error::new(kind).with_detail(root_words(error))
+}
+
+/// The words of the innermost cause: "Connection refused (os error 111)".
+fn root_words(error: &reqwest::Error) -> String {
+    let mut words = String::new();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        words = inner.to_string();
+        cause = inner.source();
+    }
+    words
+}
+
+/// Whether a connection was made and its encryption failed.
+fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    if error.is::<rustls::Error>() {
+        return true;
+    }
+    if let Some(io) = error.downcast_ref::<io::Error>() {
+        // Connecting itself cannot end so: a server that was sent a greeting that it does not
+        // understand hangs up.
+        let hung_up = [
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::ConnectionAborted,
+            io::ErrorKind::BrokenPipe,
+            io::ErrorKind::UnexpectedEof,
+        ];
+        // What is wrapped into an I/O error is not its source.
+        return hung_up.contains(&io.kind()) || io.get_ref().is_some_and(|inner| is_tls(inner));
+    }
+    error.source().is_some_and(is_tls)
+}

@@ -1,14 +1,31 @@
 //! The protocol of OpenAI's chat completions, as spoken by many servers.
 
-use async_trait::async_trait;
+mod calls;
+mod models;
+mod reply;
+mod request;
 
-use super::{Client, ModelInfo, Reply, Request, Timeouts};
-use crate::error::Result;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use reqwest::Url;
+use reqwest::header::CONTENT_TYPE;
+
+pub(super) use models::owner;
+
+use super::frames::Framing;
+use super::http::Http;
+use super::refusal::{self, Asked};
+use super::{Client, ModelInfo, Reply, Request, Timeouts, address, stream};
+use crate::error::{Error, Kind, Result};
 use crate::settings::{Connection, Key};
 
 /// A client of an OpenAI-compatible server.
 #[derive(Debug)]
-pub(super) struct OpenAi {}
+pub(super) struct OpenAi {
+    http: Arc<Http>,
+    dialect: request::Dialect,
+}
 
 impl OpenAi {
     pub(super) fn new(
@@ -16,24 +33,58 @@ impl OpenAi {
         key: Option<Key>,
         timeouts: Timeouts,
     ) -> Result<Self> {
-        let _ = (connection, key, timeouts);
-        todo!()
+        let url = address::parse(&connection.url).map_err(|error| error.on(&connection.name))?;
+        let base = base(url);
+        let dialect = request::Dialect::of(&base);
+        let http = Arc::new(Http::new(base, key, &connection.name, timeouts));
+        Ok(Self { http, dialect })
     }
+}
+
+/// The address below which the API lies: a server's root means its `/v1`.
+pub(super) fn base(url: Url) -> Url {
+    let mut base = address::without_ends(url, &["/chat/completions", "/completions", "/models"]);
+    let path = base.path().trim_end_matches('/');
+    if base.host_str() == Some("openrouter.ai") && matches!(path, "" | "/api" | "/v1") {
+        base.set_path("/api/v1");
+    } else if path.is_empty() {
+        base.set_path("/v1");
+    }
+    base
 }
 
 #[async_trait]
 impl Client for OpenAi {
     async fn models(&self) -> Result<Vec<ModelInfo>> {
-        todo!()
+        models::list(&self.http).await
     }
 
     async fn model(&self, name: &str) -> Result<ModelInfo> {
-        let _ = name;
-        todo!()
+        models::one(&self.http, name).await
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {
-        let _ = request;
-        todo!()
+        let body = request::body(&request, self.dialect).map_err(|error| {
+            self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
+        })?;
+        let asked = Asked {
+            model: request.model,
+            window: None,
+            largest: None,
+            messages: request.messages,
+            key: self.http.key().cloned(),
+        };
+        let response = self.http.chat("chat/completions", body, &asked).await?;
+        if refusal::is_page(&response) {
+            return Err(self.http.named(Kind::WrongUrl.into()));
+        }
+        // Some servers do not stream what they were asked to, an error for instance.
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let json = kind.is_some_and(|kind| kind.starts_with("application/json"));
+        let framing = if request.stream && !json { Framing::Events } else { Framing::Whole };
+        let http = Arc::clone(&self.http);
+        let silence = self.http.timeouts.silence;
+        let decoder = reply::OpenAiReply::new(asked);
+        Ok(stream::reply(response, framing, decoder, silence, move |error| http.named(error)))
     }
 }

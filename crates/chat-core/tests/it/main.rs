@@ -2,3 +2,5 @@
 
 mod engine;
 mod store;
+mod wire;
+mod wire_faults;

@@ -200,7 +200,10 @@ async fn chat(
         Protocol::Ollama => "application/x-ndjson",
         Protocol::OpenAi => "text/event-stream",
     };
-    let mut response = Response::builder().header(header::CONTENT_TYPE, kind);
+    let mut response = Response::builder();
+    if !script.headers.iter().any(|(name, _)| name == "content-type") {
+        response = response.header(header::CONTENT_TYPE, kind);
+    }
     for (name, value) in &script.headers {
         response = response.header(name, value);
     }

@@ -1,0 +1,109 @@
+//! The models of an OpenAI-compatible server, and what its own additions say about them.
+
+use serde_json::Value;
+
+use crate::client::http::Http;
+use crate::client::json::{has, tokens, words};
+use crate::client::{Capabilities, ModelInfo, address};
+use crate::error::{Error, Kind, Result};
+
+/// The server's models. LM Studio and llama.cpp are asked once more for what their lists leave out.
+pub(super) async fn list(http: &Http) -> Result<Vec<ModelInfo>> {
+    let entries = entries(http).await?;
+    let mut models: Vec<ModelInfo> = entries.iter().map(of_entry).collect();
+    if is_of(&entries, "organization_owner") {
+        add_from_lm_studio(http, &mut models).await;
+    } else if is_of(&entries, "llamacpp") {
+        add_from_llama_cpp(http, &mut models).await;
+    }
+    models.retain(|model| !model.name.is_empty());
+    Ok(models)
+}
+
+/// One model of the list. The protocol's call for one says less on most servers.
+pub(super) async fn one(http: &Http, name: &str) -> Result<ModelInfo> {
+    let models = list(http).await?;
+    let found = models.into_iter().find(|model| model.name == name);
+    let missing = || http.named(Error::new(Kind::ModelNotFound { model: name.to_owned() }));
+    found.ok_or_else(missing)
+}
+
+/// Whether an answer is a list of models, and whose, as far as it says.
+pub(in crate::client) fn owner(answer: &Value) -> Option<&str> {
+    let entries = list_of(answer)?;
+    let is_model = |entry: &Value| entry["id"].is_string();
+    if !entries.iter().all(is_model) || (entries.is_empty() && answer["object"] != "list") {
+        return None;
+    }
+    Some(entries.first().and_then(|entry| entry["owned_by"].as_str()).unwrap_or_default())
+}
+
+async fn entries(http: &Http) -> Result<Vec<Value>> {
+    let answer: Value = http.get("models").await?;
+    match list_of(&answer) {
+        Some(entries) => Ok(entries.clone()),
+        None => Err(http.named(Kind::WrongUrl.into())),
+    }
+}
+
+/// Most servers wrap the list, some do not.
+fn list_of(answer: &Value) -> Option<&Vec<Value>> {
+    answer["data"].as_array().or_else(|| answer.as_array())
+}
+
+fn is_of(entries: &[Value], owner: &str) -> bool {
+    !entries.is_empty() && entries.iter().all(|entry| entry["owned_by"] == owner)
+}
+
+fn of_entry(entry: &Value) -> ModelInfo {
+    let parameters = &entry["supported_parameters"];
+    let inputs = &entry["architecture"]["input_modalities"];
+    let outputs = &entry["architecture"]["output_modalities"];
+    // vLLM, OpenRouter, llama.cpp; the last says what the model was made for.
+    let window = [&entry["max_model_len"], &entry["context_length"], &entry["meta"]["n_ctx_train"]];
+    ModelInfo {
+        name: words(&entry["id"]).unwrap_or_default(),
+        context_length: window.into_iter().find_map(tokens),
+        capabilities: Capabilities {
+            chat: has(outputs, "text"),
+            tools: has(parameters, "tools"),
+            vision: has(inputs, "image"),
+            thinking: has(parameters, "reasoning"),
+        },
+        ..ModelInfo::default()
+    }
+}
+
+/// LM Studio's own list: kinds, windows, quantisation, what each can do.
+async fn add_from_lm_studio(http: &Http, models: &mut [ModelInfo]) {
+    let root = address::without_ends(http.base().clone(), &["/v1"]);
+    let url = address::join(&root, "api/v0/models");
+    let Ok(answer) = http.get_at::<Value>(url).await else { return };
+    for entry in list_of(&answer).map_or(&[][..], Vec::as_slice) {
+        let Some(model) = models.iter_mut().find(|model| entry["id"] == *model.name) else {
+            continue;
+        };
+        // The loaded window is what requests have; one that is not loaded has its longest.
+        model.context_length = tokens(&entry["loaded_context_length"])
+            .or_else(|| tokens(&entry["max_context_length"]));
+        model.quantization = words(&entry["quantization"]);
+        let kind = words(&entry["type"]);
+        model.capabilities.chat = kind.as_deref().map(|kind| kind != "embeddings");
+        model.capabilities.vision = kind.as_deref().map(|kind| kind == "vlm");
+        model.capabilities.tools = has(&entry["capabilities"], "tool_use");
+    }
+}
+
+/// The window that llama.cpp's server was started with, and what its template can do.
+async fn add_from_llama_cpp(http: &Http, models: &mut [ModelInfo]) {
+    let root = address::without_ends(http.base().clone(), &["/v1"]);
+    let Ok(props) = http.get_at::<Value>(address::join(&root, "props")).await else { return };
+    // A router of several models says this of none of them.
+    if let [model] = models {
+        let window = tokens(&props["default_generation_settings"]["n_ctx"]);
+        model.context_length = window.or(model.context_length);
+        model.capabilities.chat = Some(true);
+        model.capabilities.vision = props["modalities"]["vision"].as_bool();
+        model.capabilities.tools = props["chat_template_caps"]["supports_tools"].as_bool();
+    }
+}

@@ -1,0 +1,165 @@
+//! What comes back: events with pieces of the first choice, the usage near the end, `[DONE]`; or
+//! one object with all of it.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::calls::Calls;
+use crate::client::batch::Batch;
+use crate::client::json::{Text, count};
+use crate::client::refusal::{self, Asked};
+use crate::client::stream::{Decoder, Progress, invalid};
+use crate::client::{Delta, Finish};
+use crate::error::Result;
+use crate::message::Usage;
+
+/// Decodes a reply. The finish is kept back until the last word, since usage follows its reason.
+#[derive(Debug)]
+pub(super) struct OpenAiReply {
+    asked: Asked,
+    calls: Calls,
+    usage: Option<Usage>,
+    finish: Option<Finish>,
+    over: bool,
+}
+
+impl OpenAiReply {
+    pub fn new(asked: Asked) -> Self {
+        Self { asked, calls: Calls::default(), usage: None, finish: None, over: false }
+    }
+
+    fn choice(&mut self, choice: Choice<'_>, out: &mut Batch) -> Result<()> {
+        if let Some(said) = choice.delta.or(choice.message) {
+            // Some servers send the same thoughts under both names.
+            let thoughts = said.reasoning_content.filter(|text| !text.0.is_empty());
+            out.thinking(&thoughts.or(said.reasoning).unwrap_or_default().0);
+            out.text(&said.content.unwrap_or_default().0);
+            // What a model says instead of answering is an answer too.
+            out.text(&said.refusal.unwrap_or_default().0);
+            if let Some(calls) = said.tool_calls {
+                let calls: Vec<Value> =
+                    serde_json::from_str(calls.get()).map_err(|error| invalid(&error))?;
+                for call in &calls {
+                    self.calls.piece(call, out);
+                }
+            }
+        }
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.0.is_empty()) {
+            self.finish = Some(match &*reason.0 {
+                "stop" | "eos" | "end_turn" if self.calls.is_empty() => Finish::Stop,
+                "stop" | "eos" | "end_turn" | "tool_calls" | "function_call" => Finish::ToolCalls,
+                "length" | "max_tokens" => Finish::Length,
+                other => Finish::Other(other.to_owned()),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Decoder for OpenAiReply {
+    fn piece(&mut self, json: &[u8], out: &mut Batch) -> Result<()> {
+        let json = json.trim_ascii();
+        if json.is_empty() {
+            return Ok(());
+        }
+        if json == b"[DONE]" {
+            self.over = true;
+            return Ok(());
+        }
+        let chunk: Chunk<'_> = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
+        let is_error = chunk.object.is_some_and(|object| object.0 == "error");
+        if is_error || chunk.error.is_some() {
+            let value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
+            return Err(refusal::of_object(&value, &self.asked));
+        }
+        for choice in chunk.choices.unwrap_or_default() {
+            // Nobody asks for several.
+            if choice.index.unwrap_or(0) == 0 {
+                self.choice(choice, out)?;
+            }
+        }
+        for (counts, take) in
+            [(chunk.usage, take_usage as fn(&Value, &mut Usage)), (chunk.timings, take_timings)]
+        {
+            if let Some(counts) = counts {
+                let counts = serde_json::from_str(counts.get()).map_err(|error| invalid(&error))?;
+                take(&counts, self.usage.get_or_insert_default());
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&self) -> Progress {
+        match (self.over, &self.finish) {
+            (true, _) => Progress::Over,
+            (false, Some(_)) => Progress::Ended,
+            (false, None) => Progress::Open,
+        }
+    }
+
+    fn close(&mut self, out: &mut Batch) {
+        if let Some(usage) = self.usage.take().filter(|usage| *usage != Usage::default()) {
+            out.push(Delta::Usage(usage));
+        }
+        let usual = if self.calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
+        out.push(Delta::Finish(self.finish.take().unwrap_or(usual)));
+    }
+}
+
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    object: Option<Text<'a>>,
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timings: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    index: Option<u64>,
+    #[serde(borrow)]
+    delta: Option<Said<'a>>,
+    #[serde(borrow)]
+    message: Option<Said<'a>>,
+    #[serde(borrow)]
+    finish_reason: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Said<'a> {
+    #[serde(borrow)]
+    content: Option<Text<'a>>,
+    #[serde(borrow)]
+    reasoning: Option<Text<'a>>,
+    #[serde(borrow)]
+    reasoning_content: Option<Text<'a>>,
+    #[serde(borrow)]
+    refusal: Option<Text<'a>>,
+    #[serde(borrow)]
+    tool_calls: Option<&'a RawValue>,
+}
+
+fn take_usage(counts: &Value, usage: &mut Usage) {
+    usage.prompt_tokens = count(&counts["prompt_tokens"]).or(usage.prompt_tokens);
+    usage.completion_tokens = count(&counts["completion_tokens"]).or(usage.completion_tokens);
+    let cached = &counts["prompt_tokens_details"]["cached_tokens"];
+    usage.cached_tokens = count(cached).or(usage.cached_tokens);
+}
+
+/// llama.cpp's measurements. It counts the prompt's tokens without those from its cache.
+fn take_timings(counts: &Value, usage: &mut Usage) {
+    let cached = count(&counts["cache_n"]);
+    usage.prompt_ms = count(&counts["prompt_ms"]).or(usage.prompt_ms);
+    usage.completion_ms = count(&counts["predicted_ms"]).or(usage.completion_ms);
+    usage.completion_tokens = usage.completion_tokens.or(count(&counts["predicted_n"]));
+    usage.cached_tokens = usage.cached_tokens.or(cached);
+    let prompt = count(&counts["prompt_n"]).map(|read| read + cached.unwrap_or(0));
+    usage.prompt_tokens = usage.prompt_tokens.or(prompt);
+}

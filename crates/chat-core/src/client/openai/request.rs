@@ -1,0 +1,287 @@
+//! The body of a chat request.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::Url;
+use serde::Serialize;
+use serde::ser::Serializer;
+use serde_json::{Value, json};
+
+use crate::client::prose::{self, Arguments};
+use crate::client::{Request, ToolChoice, address};
+use crate::message::{Message, Part, Role, Thinking, ToolCall, ToolSpec};
+
+/// What differs between servers in what they accept. A strict one refuses fields that it does
+/// not know, so that each is sent only where it is known to be understood or ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// OpenAI itself: newer models refuse `max_tokens`.
+    OpenAi,
+    /// A server of one's own (llama.cpp, vLLM, LM Studio): templates switch thinking.
+    Own,
+    /// Any other.
+    Hosted,
+}
+
+impl Dialect {
+    /// The dialect of the server at this address.
+    pub fn of(base: &Url) -> Self {
+        let host = base.host_str().unwrap_or_default();
+        if host == "api.openai.com" || host.ends_with(".openai.azure.com") {
+            Self::OpenAi
+        } else if address::is_private(base) {
+            Self::Own
+        } else {
+            Self::Hosted
+        }
+    }
+}
+
+/// The request as servers want it.
+pub(super) fn body(request: &Request, dialect: Dialect) -> serde_json::Result<Vec<u8>> {
+    let options = &request.options;
+    let (max_tokens, max_completion_tokens) = match dialect {
+        Dialect::OpenAi => (None, options.max_tokens),
+        Dialect::Own | Dialect::Hosted => (options.max_tokens, None),
+    };
+    let tool_choice = match request.tool_choice {
+        ToolChoice::Auto => None,
+        // Without tools the field is refused.
+        _ if request.tools.is_empty() => None,
+        ToolChoice::None => Some("none"),
+        ToolChoice::Required => Some("required"),
+    };
+    serde_json::to_vec(&Body {
+        model: &request.model,
+        messages: request.messages.iter().flat_map(|message| messages(message)).collect(),
+        stream: request.stream,
+        stream_options: request.stream.then_some(StreamOptions { include_usage: true }),
+        tools: request.tools.iter().map(tool).collect(),
+        tool_choice,
+        temperature: options.temperature,
+        top_p: options.top_p,
+        seed: options.seed,
+        max_tokens,
+        max_completion_tokens,
+        reasoning_effort: effort(request.thinking, dialect),
+        chat_template_kwargs: switch(request.thinking).filter(|_| dialect == Dialect::Own),
+    })
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<WireMessage<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chat_template_kwargs: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Serialize)]
+struct WireMessage<'a> {
+    role: &'static str,
+    content: WireContent<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<WireCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WireContent<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<WirePart<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WirePart<'a> {
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: ImageUrl },
+}
+
+#[derive(Serialize)]
+struct ImageUrl {
+    url: String,
+}
+
+#[derive(Serialize)]
+struct WireCall<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: WireFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct WireFunction<'a> {
+    name: &'a str,
+    arguments: TextArguments<'a>,
+}
+
+/// This protocol wants the arguments' JSON as a text.
+struct TextArguments<'a>(&'a ToolCall);
+
+impl Serialize for TextArguments<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = serde_json::to_string(&Arguments(self.0)).map_err(serde::ser::Error::custom)?;
+        serializer.serialize_str(&text)
+    }
+}
+
+/// A message as the server's messages: one, and one for each tool result in it.
+fn messages(message: &Message) -> Vec<WireMessage<'_>> {
+    let mut out = Vec::with_capacity(1);
+    let role = match message.role {
+        Role::System => Some("system"),
+        Role::User => Some("user"),
+        Role::Assistant => Some("assistant"),
+        Role::Tool => None,
+        Role::Ui => return out,
+    };
+    if let Some(role) = role {
+        let calls = message.tool_calls().map(|call| WireCall {
+            id: call.id.as_str(),
+            r#type: "function",
+            function: WireFunction { name: &call.name, arguments: TextArguments(call) },
+        });
+        out.push(WireMessage {
+            role,
+            content: content(message),
+            tool_calls: calls.collect(),
+            tool_call_id: None,
+        });
+    }
+    out.extend(message.parts.iter().filter_map(|part| match part {
+        Part::ToolResult(result) => Some(WireMessage {
+            role: "tool",
+            content: WireContent::Text(Cow::Borrowed(&result.text)),
+            tool_calls: Vec::new(),
+            tool_call_id: Some(result.call.as_str()),
+        }),
+        _ => None,
+    }));
+    out
+}
+
+fn content(message: &Message) -> WireContent<'_> {
+    let text = prose::text(message);
+    let images = message.parts.iter().filter_map(|part| match part {
+        Part::Image { mime, data } => {
+            let url = format!("data:{mime};base64,{}", STANDARD.encode(data));
+            Some(WirePart::ImageUrl { image_url: ImageUrl { url } })
+        }
+        _ => None,
+    });
+    let mut parts: Vec<WirePart<'_>> = images.collect();
+    if parts.is_empty() {
+        return WireContent::Text(text);
+    }
+    if !text.is_empty() {
+        parts.insert(0, WirePart::Text { text });
+    }
+    WireContent::Parts(parts)
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({ "type": "function", "function": spec })
+}
+
+/// The levels that the protocol knows; the model's habit is not mentioned. One's own server has a
+/// switch for on and off, and may refuse the word for it.
+fn effort(thinking: Thinking, dialect: Dialect) -> Option<&'static str> {
+    match thinking {
+        Thinking::Habit => None,
+        Thinking::Off | Thinking::On if dialect == Dialect::Own => None,
+        Thinking::Off => Some("none"),
+        Thinking::Low => Some("low"),
+        Thinking::On | Thinking::Medium => Some("medium"),
+        Thinking::High | Thinking::Max => Some("high"),
+    }
+}
+
+/// The switch that the templates of many open models have.
+fn switch(thinking: Thinking) -> Option<Value> {
+    match thinking {
+        Thinking::Habit => None,
+        Thinking::Off => Some(json!({ "enable_thinking": false })),
+        _ => Some(json!({ "enable_thinking": true })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::client::address;
+    use crate::message::Options;
+
+    fn sent(url: &str, thinking: Thinking) -> Value {
+        let dialect = Dialect::of(&address::parse(url).unwrap());
+        let options = Options { max_tokens: Some(9), ..Options::default() };
+        let request = Request { thinking, options, ..Request::new("m", Vec::new()) };
+        serde_json::from_slice(&body(&request, dialect).unwrap()).unwrap()
+    }
+
+    #[rstest]
+    #[case(Thinking::Habit, Value::Null, Value::Null)]
+    #[case(Thinking::Off, json!("none"), json!(false))]
+    #[case(Thinking::On, json!("medium"), json!(true))]
+    #[case(Thinking::High, json!("high"), json!(true))]
+    #[case(Thinking::Max, json!("high"), json!(true))]
+    fn each_server_is_told_of_thinking_in_its_words(
+        #[case] thinking: Thinking,
+        #[case] effort: Value,
+        #[case] switch: Value,
+    ) {
+        for url in ["https://api.openai.com/v1", "https://openrouter.ai/api/v1"] {
+            let body = sent(url, thinking);
+            assert_eq!(body["reasoning_effort"], effort);
+            assert_eq!(body["chat_template_kwargs"], Value::Null, "strict servers refuse it");
+        }
+        let own = sent("http://192.168.1.7:8000/v1", thinking);
+        assert_eq!(own["chat_template_kwargs"]["enable_thinking"], switch);
+        let words = !matches!(thinking, Thinking::Off | Thinking::On);
+        assert_eq!(own["reasoning_effort"], if words { effort } else { Value::Null });
+    }
+
+    #[test]
+    fn openai_itself_has_another_name_for_the_limit() {
+        let openai = sent("https://api.openai.com/v1", Thinking::Habit);
+        assert_eq!(
+            (&openai["max_completion_tokens"], &openai["max_tokens"]),
+            (&json!(9), &Value::Null)
+        );
+        let other = sent("https://api.groq.com/openai/v1", Thinking::Habit);
+        assert_eq!(
+            (&other["max_completion_tokens"], &other["max_tokens"]),
+            (&Value::Null, &json!(9))
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! The sentences by which servers say what they do not say by a status.
+
+use crate::error::{Feature, Kind};
+
+/// Whether the words say that the input does not fit the window. In lower case, as all here.
+pub(super) fn is_too_long(message: &str, code: &str, kind: &str) -> bool {
+    const SAYINGS: &[&str] = &[
+        // Ollama: "the input length exceeds the context length".
+        "exceeds the context length",
+        "exceeds the maximum context length",
+        // llama.cpp: "the request exceeds the available context size".
+        "exceeds the available context size",
+        "input is larger than the max context size",
+        // OpenAI, vLLM, OpenRouter: "This model's maximum context length is 4096 tokens …".
+        "maximum context length is",
+        "exceeds the context window",
+        // vLLM: "The decoder prompt (length 5000) is longer than the maximum model length of …".
+        "longer than the maximum model length",
+        // LM Studio.
+        "when context the overflows",
+        "greater than the context length",
+        "prompt is too long",
+        "input is too long",
+        "reduce the length of the",
+    ];
+    code == "context_length_exceeded"
+        || kind == "exceed_context_size_error"
+        || SAYINGS.iter().any(|saying| message.contains(saying))
+}
+
+/// The window that such words name, in tokens.
+pub(super) fn window(message: &str) -> Option<u32> {
+    const BEFORE: &[&str] = &[
+        "maximum context length is",
+        "maximum model length of",
+        "context length of only",
+        "available context size",
+    ];
+    BEFORE.iter().find_map(|before| {
+        let rest = &message[message.find(before)? + before.len()..];
+        let from = rest.find(|c: char| c.is_ascii_digit())?;
+        // A number that stands further off is about something else.
+        if from > 12 {
+            return None;
+        }
+        let digits = rest[from..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - from);
+        rest[from..from + digits].parse().ok()
+    })
+}
+
+/// What a model cannot do, where the words say that.
+pub(super) fn unsupported(message: &str) -> Option<Feature> {
+    const SAYINGS: &[(&str, Feature)] = &[
+        ("does not support tools", Feature::Tools),
+        ("does not support tool", Feature::Tools),
+        ("support tool use", Feature::Tools),
+        ("does not support function calling", Feature::Tools),
+        // vLLM: "\"auto\" tool choice requires --enable-auto-tool-choice …".
+        ("tool choice requires", Feature::Tools),
+        // llama.cpp: "tools param requires --jinja flag".
+        ("tools param requires", Feature::Tools),
+        ("does not support thinking", Feature::Thinking),
+        ("does not support reasoning", Feature::Thinking),
+        ("reasoning_effort", Feature::Thinking),
+        ("does not support image", Feature::Images),
+        ("does not support vision", Feature::Images),
+        ("support image input", Feature::Images),
+        // llama.cpp: "image input is not supported - hint: …".
+        ("image input is not supported", Feature::Images),
+        // vLLM: "… is not a multimodal model".
+        ("is not a multimodal model", Feature::Images),
+        ("does not support chat", Feature::Chat),
+        ("not a chat model", Feature::Chat),
+        // vLLM: "… you must provide a chat template".
+        ("provide a chat template", Feature::Chat),
+    ];
+    SAYINGS.iter().find(|(saying, _)| message.contains(saying)).map(|(_, feature)| *feature)
+}
+
+/// Whether the words say that there is no such model.
+pub(super) fn is_unknown_model(message: &str, status: u16) -> bool {
+    // OpenRouter: "x is not a valid model ID", "No endpoints found for x".
+    if message.contains("is not a valid model id") || message.contains("no endpoints found for") {
+        return true;
+    }
+    let gone = ["not found", "does not exist", "no such model"];
+    matches!(status, 0 | 400 | 404)
+        && message.contains("model")
+        && gone.iter().any(|gone| message.contains(gone))
+}
+
+/// The kind of a failure in mid-stream that has words and no status.
+pub(super) fn failure(message: &str) -> Kind {
+    if message.contains("maximum pending requests") || message.contains("server busy") {
+        Kind::Busy
+    } else if message.contains("rate limit") || message.contains("too many requests") {
+        Kind::RateLimited { retry_after: None }
+    } else if message == "unauthorized" {
+        Kind::Unauthorized { signin_url: None }
+    } else {
+        Kind::ServerFailed
+    }
+}

@@ -83,9 +83,10 @@ impl AgentHandler {
             (Ending::Interrupted, _) => StopReason::Interrupted,
             (Ending::Failed, _) => StopReason::Error,
         };
-        let outcome = Outcome { reason, usage: end.usage.clone(), error: end.error.clone() };
-        sink.end_reply(end).await;
-        outcome
+        let usage = end.usage.clone();
+        // The session knows more about an error than the exchange does.
+        let error = sink.end_reply(end).await.error.clone();
+        Outcome { reason, usage, error }
     }
 }
 

@@ -7,7 +7,7 @@ use chat_core::settings::ConnectionKind;
 use chat_testkit::server::{Script, Server};
 use rstest::rstest;
 
-use super::world::{World, request};
+use super::world::{World, impatient, request};
 
 /// The name of the error's kind, how the reply ended, and what of it is kept.
 #[rstest]
@@ -56,7 +56,7 @@ async fn an_error_is_told_and_stored_and_the_next_turn_works(
 ) {
     let server = Server::start();
     server.push(script);
-    let mut world = World::new(&server).await;
+    let mut world = World::with_timeouts(&server, ConnectionKind::Ollama, impatient()).await;
     let (fid, finished) = world.ask_and_wait("one").await;
     let error = finished.error.expect("an error");
     assert_eq!(error.kind.name(), kind, "{error:?}");

@@ -39,13 +39,18 @@ pub fn model() -> ModelRef {
     ModelRef::new(CONNECTION, "scripted")
 }
 
-/// Short limits, so that a test of silence is short.
+/// Patient with silence: a gate may keep a server silent for long on a busy machine.
 pub fn timeouts() -> Timeouts {
     Timeouts {
         connect: Duration::from_secs(5),
-        silence: Duration::from_millis(700),
+        silence: PATIENCE,
         question: Duration::from_secs(5),
     }
+}
+
+/// Impatient with silence, so that a test of it is short.
+pub fn impatient() -> Timeouts {
+    Timeouts { silence: Duration::from_millis(700), ..timeouts() }
 }
 
 impl World {
@@ -55,7 +60,11 @@ impl World {
     }
 
     pub async fn of_kind(server: &Server, kind: ConnectionKind) -> Self {
-        let world = Self::start(Arc::new(TempDir::new().unwrap())).await;
+        Self::with_timeouts(server, kind, timeouts()).await
+    }
+
+    pub async fn with_timeouts(server: &Server, kind: ConnectionKind, timeouts: Timeouts) -> Self {
+        let world = Self::start_with(Arc::new(TempDir::new().unwrap()), timeouts).await;
         let connection = connection(server, kind);
         world
             .manager
@@ -71,8 +80,12 @@ impl World {
 
     /// An engine in this folder, as another start of the program makes it.
     pub async fn start(folder: Arc<TempDir>) -> Self {
+        Self::start_with(folder, timeouts()).await
+    }
+
+    async fn start_with(folder: Arc<TempDir>, timeouts: Timeouts) -> Self {
         let folders = Folders::below(folder.path());
-        let options = StartOptions { folders, timeouts: timeouts(), discover: false };
+        let options = StartOptions { folders, timeouts, discover: false };
         let manager = Manager::start(options).await.unwrap();
         let events = Mirror::new(manager.subscribe());
         Self { manager, events, folder }

@@ -49,10 +49,10 @@ pub enum Kept {
 const ANSWER: Duration = Duration::from_secs(3);
 
 /// How long a person may take to unlock the keyring for a key just typed.
-const UNLOCKING: Duration = Duration::from_secs(60);
+const UNLOCKING: Duration = Duration::from_mins(1);
 
 /// How long a command that prints a key may take: it may ask a person to touch something.
-const COMMAND: Duration = Duration::from_secs(60);
+const COMMAND: Duration = Duration::from_mins(1);
 
 /// The most a command may print before its first line ends.
 const COMMAND_OUTPUT: u64 = 64 * 1024;
@@ -84,7 +84,7 @@ impl KeyStore {
                 if let Some(key) = self.of_this_run().get(&connection.name) {
                     return Ok(Some(key.clone()));
                 }
-                self.from_keyring(&connection.name).await
+                self.kept_in_keyring(&connection.name).await
             }
         };
         let key = key.map(|key| Key::new(&key)).map_err(|e| e.on(&connection.name))?;
@@ -96,7 +96,7 @@ impl KeyStore {
 
     /// Keeps the key of a connection. May ask the person to unlock the keyring.
     pub async fn set(&self, connection: &str, key: Key) -> Result<Kept> {
-        if self.into_keyring(connection, &key).await.is_ok() {
+        if self.keep_in_keyring(connection, &key).await.is_ok() {
             self.of_this_run().remove(connection);
             return Ok(Kept::Keyring);
         }
@@ -125,7 +125,7 @@ impl KeyStore {
         self.this_run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn from_keyring(&self, connection: &str) -> Result<String> {
+    async fn kept_in_keyring(&self, connection: &str) -> Result<String> {
         let keyring = self.keyring(ANSWER, Missing::Absent).await?;
         let attributes = attributes(connection);
         let finding = async {
@@ -141,7 +141,7 @@ impl KeyStore {
         self.answered(ANSWER, finding).await?
     }
 
-    async fn into_keyring(&self, connection: &str, key: &Key) -> Result<()> {
+    async fn keep_in_keyring(&self, connection: &str, key: &Key) -> Result<()> {
         let keyring = self.keyring(UNLOCKING, Missing::Made).await?;
         let locked = self.answered(ANSWER, keyring.is_locked()).await?;
         if locked {

@@ -74,6 +74,6 @@ impl Changes {
             return;
         }
         // The store is gone, or cannot be told: nothing will be heard any more.
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

@@ -57,6 +57,14 @@ impl Fault {
         ))
     }
 
+    /// Whether there was no room left.
+    pub(super) fn is_full(&self) -> bool {
+        match self {
+            Self::Known(error) => error.kind == Kind::DiskFull,
+            Self::Sql(error) => error.sqlite_error_code() == Some(ErrorCode::DiskFull),
+        }
+    }
+
     /// The error as it is told outside. `database` is the file it happened on.
     pub(super) fn told(self, database: &Path) -> Error {
         let error = match self {

@@ -13,7 +13,7 @@ use super::fault::Outcome;
 use super::record::Page;
 use super::{attachments, journal, sessions};
 use crate::error::{Error, Kind};
-use crate::message::{Fid, Message, MessageId, ModelRef, Part, Role};
+use crate::message::{Ending, Fid, Message, MessageId, ModelRef, Part, Role};
 
 /// A part as it stands in the column: as it is, but for pictures.
 #[derive(Serialize, Deserialize)]
@@ -130,7 +130,7 @@ pub(super) fn page(
     before: Option<MessageId>,
     limit: usize,
 ) -> Outcome<Page> {
-    let session = sessions::key(desk, fid)?;
+    let (session, written) = sessions::key_and_writer(desk, fid)?;
     let link = |sql, params: &[&dyn rusqlite::ToSql]| -> Outcome<Option<MessageId>> {
         let found = desk.find(sql, params, |row| row.get::<_, Option<[u8; 16]>>(0))?;
         Ok(found.flatten().map(MessageId::from_bytes))
@@ -154,7 +154,11 @@ pub(super) fn page(
     {
         let mut rows = statement.query(params![id.as_bytes(), session])?;
         let Some(row) = rows.next()? else { break };
-        let message = read(desk, row)?;
+        let mut message = read(desk, row)?;
+        if !written && message.ended.is_none() {
+            // Its writer is dead, and nobody has recovered it yet.
+            message.ended = Some(Ending::Interrupted);
+        }
         next = message.parent;
         messages.push(Arc::new(message));
     }

@@ -46,7 +46,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
     let database = folders.data.join("natter.db");
     let owners = folders.state.join("owners");
     if !writable(&folders.data, &database) {
-        return open_for_reading(folders, database, &owners);
+        return open_for_reading(folders, &database, &owners);
     }
     disk::private_folder(&folders.data).map_err(|e| disk::fault(&folders.data, &e))?;
     let lock_path = folders.data.join("natter.lock");
@@ -221,15 +221,13 @@ fn keep_aside(database: &Path) -> std::io::Result<PathBuf> {
         name.push(end);
         PathBuf::from(name)
     };
-    let kept_as = (1..)
-        .map(|n| {
-            with(
-                database,
-                &if n == 1 { format!(".damaged-{time}") } else { format!(".damaged-{time}-{n}") },
-            )
-        })
-        .find(|path| !path.exists())
-        .unwrap_or_default();
+    let mut kept_as = with(database, &format!(".damaged-{time}"));
+    for n in 2.. {
+        if !kept_as.exists() {
+            break;
+        }
+        kept_as = with(database, &format!(".damaged-{time}-{n}"));
+    }
     // The log first: a new database must never find the old one's.
     for end in ["-wal", "-shm", ""] {
         match fs::rename(with(database, end), with(&kept_as, end)) {
@@ -254,9 +252,9 @@ fn writable(folder: &Path, database: &Path) -> bool {
 }
 
 /// Opens a database that cannot be written, so that old chats can still be read.
-fn open_for_reading(folders: &Folders, database: PathBuf, owners: &Path) -> Result<Parts> {
-    let read_only = || Error::new(Kind::ReadOnly { path: database.clone() });
-    match header(&database).map_err(|fault| fault.told(&database))? {
+fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result<Parts> {
+    let read_only = || Error::new(Kind::ReadOnly { path: database.to_owned() });
+    match header(database).map_err(|fault| fault.told(database))? {
         Header::Version(version) if version > schema::VERSION => {
             return Err(Kind::DatabaseNewer { version }.into());
         }
@@ -266,7 +264,7 @@ fn open_for_reading(folders: &Folders, database: PathBuf, owners: &Path) -> Resu
     }
     let places = |immutable| Places {
         attachments: folders.data.join("attachments"),
-        database: database.clone(),
+        database: database.to_owned(),
         owners: Owners::watch_only(owners),
         immutable,
     };

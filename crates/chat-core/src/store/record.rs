@@ -9,6 +9,7 @@ use crate::message::{Fid, Message, MessageId, ModelRef, Options, Thinking};
 
 /// A stored session without its messages.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "a row's independent marks")]
 pub struct SessionRecord {
     /// Its id.
     pub fid: Fid,

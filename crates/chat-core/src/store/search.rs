@@ -115,21 +115,18 @@ pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<Vec<Hit>>
 /// The sessions whose titles hold all words, newest first.
 fn in_titles(desk: &Desk, query: &Query) -> Outcome<Vec<i64>> {
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let candidates: Vec<(i64, String)> = match &query.indexed {
-        Some(indexed) => {
-            let mut statement = desk.connection.prepare_cached(
-                "SELECT key, title FROM sessions WHERE deleted IS NULL \
-                 AND key IN (SELECT rowid FROM title_index WHERE title_index MATCH ?1) \
-                 ORDER BY updated DESC",
-            )?;
-            statement.query_map([indexed], read)?.collect::<Result<_, _>>()?
-        }
-        None => {
-            let mut statement = desk.connection.prepare_cached(
-                "SELECT key, title FROM sessions WHERE deleted IS NULL ORDER BY updated DESC",
-            )?;
-            statement.query_map([], read)?.collect::<Result<_, _>>()?
-        }
+    let candidates: Vec<(i64, String)> = if let Some(indexed) = &query.indexed {
+        let mut statement = desk.connection.prepare_cached(
+            "SELECT key, title FROM sessions WHERE deleted IS NULL \
+             AND key IN (SELECT rowid FROM title_index WHERE title_index MATCH ?1) \
+             ORDER BY updated DESC",
+        )?;
+        statement.query_map([indexed], read)?.collect::<Result<_, _>>()?
+    } else {
+        let mut statement = desk.connection.prepare_cached(
+            "SELECT key, title FROM sessions WHERE deleted IS NULL ORDER BY updated DESC",
+        )?;
+        statement.query_map([], read)?.collect::<Result<_, _>>()?
     };
     let holds = |(key, title): (i64, String)| query.find(&title).map(|_| key);
     Ok(candidates.into_iter().filter_map(holds).collect())

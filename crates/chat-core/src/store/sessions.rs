@@ -17,7 +17,7 @@ use crate::message::{Fid, MessageId, ModelRef};
 /// The columns that [`record`] reads, in its order.
 const COLUMNS: &str = "fid, title, titled_by_person, agent, connection, model, thinking, options, \
                        head, unread, created, updated, owner, \
-                       EXISTS (SELECT 1 FROM messages m WHERE m.id = sessions.head \
+                       EXISTS (SELECT 1 FROM messages m INDEXED BY messages_failed WHERE m.id = sessions.head \
                        AND m.ended IN ('failed', 'interrupted'))";
 
 fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRecord> {
@@ -82,9 +82,21 @@ pub(super) fn key(desk: &Desk, fid: &Fid) -> Outcome<i64> {
         .ok_or_else(|| not_found(fid).into())
 }
 
+/// The key of a session, deleted or not, and whether a living process writes it: this or another.
+pub(super) fn key_and_writer(desk: &Desk, fid: &Fid) -> Outcome<(i64, bool)> {
+    let owners = &desk.places.owners;
+    let found: Option<(i64, Option<String>)> =
+        desk.find("SELECT key, owner FROM sessions WHERE fid = ?1", [fid.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let (key, owner) = found.ok_or_else(|| not_found(fid))?;
+    let lives = |owner: String| owner == owners.id() || owners.lives_elsewhere(&owner);
+    Ok((key, owner.is_some_and(lives)))
+}
+
 /// Makes a session that this process owns, and gives its key and id.
 pub(super) fn insert(desk: &Desk, new: &NewSession, time: Timestamp) -> Outcome<(i64, Fid)> {
-    let fid = free_fid(desk, Zoned::now())?;
+    let fid = free_fid(desk, &Zoned::now())?;
     desk.run(
         "INSERT INTO sessions (fid, title, titled_by_person, agent, connection, model, thinking, \
          options, unread, created, updated, owner) \
@@ -107,7 +119,7 @@ pub(super) fn insert(desk: &Desk, new: &NewSession, time: Timestamp) -> Outcome<
 }
 
 /// The first free id of this second. Looks at few even where thousands begin in one second.
-fn free_fid(desk: &Desk, now: Zoned) -> Outcome<Fid> {
+fn free_fid(desk: &Desk, now: &Zoned) -> Outcome<Fid> {
     let base = now.strftime("%Y-%m-%d-%H-%M-%S").to_string();
     let name = |n: u32| if n == 1 { base.clone() } else { format!("{base}-{n}") };
     let taken = |n: u32| -> Outcome<bool> {

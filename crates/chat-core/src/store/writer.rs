@@ -198,21 +198,39 @@ impl Work {
     /// is left of the disk does not take the others with it.
     fn commit(&mut self, mut group: Vec<Box<dyn Operation>>) {
         let before = self.desk.connection.total_changes();
-        match self.attempt(&mut group) {
-            Err(_) if group.len() > 1 => {
-                for mut operation in group {
-                    let lost = self.attempt(std::slice::from_mut(&mut operation)).err();
-                    operation.answer(&self.desk, lost.as_ref());
-                }
-            }
-            done => {
-                for operation in group {
-                    operation.answer(&self.desk, done.as_ref().err());
-                }
+        let done = self.attempt(&mut group);
+        let one_by_one = group.len() > 1 || is_full(&done);
+        for mut operation in group {
+            if one_by_one && done.is_err() {
+                let lost = self.attempt_alone(&mut operation).err();
+                operation.answer(&self.desk, lost.as_ref());
+            } else {
+                operation.answer(&self.desk, done.as_ref().err());
             }
         }
         if self.desk.connection.total_changes() != before {
             self.signal.give();
+        }
+    }
+
+    /// Commits one operation. On a full disk the log gives back what it can spare: what it holds
+    /// goes into the database, and what a lost transaction left in it goes.
+    fn attempt_alone(&self, operation: &mut Box<dyn Operation>) -> Result<()> {
+        let mut done = self.attempt(std::slice::from_mut(operation));
+        if is_full(&done) {
+            self.make_room();
+            done = self.attempt(std::slice::from_mut(operation));
+        }
+        if is_full(&done) {
+            self.make_room();
+        }
+        done
+    }
+
+    fn make_room(&self) {
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        if let Err(error) = self.desk.connection.query_row(checkpoint, [], |_| Ok(())) {
+            tracing::warn!("the log could not be shortened: {error}");
         }
     }
 
@@ -222,7 +240,13 @@ impl Work {
         connection.execute_batch("BEGIN IMMEDIATE").map_err(told)?;
         for operation in &mut *group {
             operation.run(&self.desk);
-            if operation.fault().is_some() && connection.is_autocommit() {
+            if operation.fault().is_some_and(Fault::is_full) {
+                if !connection.is_autocommit() {
+                    connection.execute_batch("ROLLBACK").map_err(told)?;
+                }
+                return Err(Kind::DiskFull.into());
+            }
+            if connection.is_autocommit() {
                 return Err(Error::new(Kind::Storage).with_detail("transaction lost"));
             }
         }
@@ -237,6 +261,122 @@ impl Work {
     }
 }
 
+fn is_full(done: &Result<()>) -> bool {
+    done.as_ref().is_err_and(|error| error.kind == Kind::DiskFull)
+}
+
 fn data_version(desk: &Desk) -> Option<i64> {
     desk.connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+
+    use super::super::Store;
+    use crate::error::Kind;
+    use crate::settings::Folders;
+
+    /// Holds the writer up while `handed_over` is being made, so that all of it waits at once.
+    async fn while_busy<T>(store: &Store, handed_over: Vec<impl Future<Output = T>>) -> Vec<T> {
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let wait = std::sync::Mutex::new(wait);
+        let (began, begun) = tokio::sync::oneshot::channel();
+        let began = std::sync::Mutex::new(Some(began));
+        let busy = store.write(move |_| {
+            if let Some(began) = began.lock().unwrap().take() {
+                began.send(()).unwrap();
+            }
+            let _ = wait.lock().unwrap().recv();
+            Ok(())
+        });
+        let mut all = Box::pin(join_all(handed_over));
+        let (busy, rest) = tokio::join!(busy, async {
+            begun.await.unwrap();
+            // Handing over happens when they are first polled.
+            assert!(futures_util::poll!(&mut all).is_pending());
+            drop(go);
+            all.await
+        });
+        busy.unwrap();
+        rest
+    }
+
+    fn store(folder: &std::path::Path) -> Store {
+        let store = Store::open(&Folders::below(folder)).unwrap().store;
+        elsewhere(store.write(|desk| {
+            desk.run("CREATE TABLE noted (x INTEGER NOT NULL UNIQUE)", [])?;
+            Ok(())
+        }))
+        .unwrap();
+        store
+    }
+
+    fn elsewhere<T>(future: impl Future<Output = T> + Send) -> T
+    where
+        T: Send,
+    {
+        std::thread::scope(|scope| {
+            scope
+                .spawn(|| {
+                    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+                })
+                .join()
+                .unwrap()
+        })
+    }
+
+    #[tokio::test]
+    async fn operations_that_wait_share_a_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path());
+        let before = store.commits();
+        let note = |n: i64| store.write(move |desk| desk.run("INSERT INTO noted VALUES (?1)", [n]));
+        let results = while_busy(&store, (0..200).map(note).collect()).await;
+        assert!(results.iter().all(|result| *result == Ok(1)));
+        assert_eq!(store.commits() - before, 2, "the busy one's, and one for the 200");
+    }
+
+    #[tokio::test]
+    async fn one_that_fails_does_not_fail_its_neighbours() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path());
+        let note = |n: i64| {
+            store.write(move |desk| {
+                desk.run("INSERT INTO noted VALUES (?1)", [n % 5])?;
+                if n == 3 {
+                    return Err(Kind::NothingToSend.into());
+                }
+                assert!(n != 4, "a panic in the middle, on purpose");
+                Ok(())
+            })
+        };
+        let results = while_busy(&store, (0..7).map(note).collect()).await;
+        let kinds: Vec<_> = results.into_iter().map(|r| r.err().map(|e| e.kind)).collect();
+        assert_eq!(
+            kinds,
+            [
+                None,
+                None,
+                None,
+                Some(Kind::NothingToSend),
+                Some(Kind::Internal),
+                Some(Kind::Storage),
+                Some(Kind::Storage)
+            ]
+        );
+        let noted = store.read(|desk| desk.find("SELECT sum(x) FROM noted", [], |row| row.get(0)));
+        assert_eq!(noted.await.unwrap(), Some(1 + 2));
+    }
+
+    #[tokio::test]
+    async fn what_nobody_waits_for_is_done_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path());
+        let note = store.write(|desk| desk.run("INSERT INTO noted VALUES (1)", []));
+        assert!(futures_util::FutureExt::now_or_never(note).is_none());
+        store.flush().await.unwrap();
+        let noted = store.read(|desk| desk.find("SELECT sum(x) FROM noted", [], |row| row.get(0)));
+        assert_eq!(noted.await.unwrap(), Some(1));
+    }
 }

@@ -1,5 +1,15 @@
 //! The store as its users see it: what goes in comes out, also after a restart.
 
+mod another;
+mod damage;
+mod full;
+mod kill;
+mod model;
+mod processes;
+mod read_only;
+mod search;
+mod versions;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,7 +101,7 @@ async fn everything_comes_back_after_a_restart() {
     drop(store);
 
     let store = open(folder.path());
-    assert_eq!(store.sessions().await.unwrap(), [made.clone()]);
+    assert_eq!(store.sessions().await.unwrap(), std::slice::from_ref(&made));
     assert_eq!(store.session(&made.fid).await.unwrap(), made);
     let page = store.page(&made.fid, None, 10).await.unwrap();
     assert_eq!(page.messages, messages);
@@ -191,7 +201,7 @@ async fn a_deleted_session_can_be_restored_until_it_is_purged() {
 
     store.delete(&fid).await.unwrap();
     store.release(&fid).await.unwrap();
-    store.purge(Duration::from_secs(3600)).await.unwrap();
+    store.purge(Duration::from_hours(1)).await.unwrap();
     store.restore(&fid).await.unwrap();
     store.delete(&fid).await.unwrap();
     store.purge(Duration::ZERO).await.unwrap();

@@ -1,0 +1,133 @@
+//! Search: what a person types is looked for as it stands, whatever it is.
+
+use std::sync::Arc;
+
+use chat_core::message::{Message, Part, Role};
+use chat_core::store::{Hit, Store};
+use proptest::prelude::*;
+
+use super::{open, titled, user};
+
+const TEXTS: [(&str, &str); 6] = [
+    ("Sorting", "Call `sort_unstable_by_key` on the Vec, it says \"fast\" AND means it."),
+    ("天气", "请告诉我本地模型怎么用，谢谢你的帮助。"),
+    ("Häuser", "Die STRASSE ist lang; 100% sure_thing 'quoted' NEAR(a b) col:umn -x ^y z*"),
+    ("Empty", ""),
+    ("50% of_it", "nothing to see"),
+    ("Two words", "alpha in the beginning, and beta at the end"),
+];
+
+async fn filled(folder: &std::path::Path) -> Store {
+    let store = open(folder);
+    for (title, text) in TEXTS {
+        store.create(titled(title), vec![user(None, text)]).await.unwrap();
+    }
+    store
+}
+
+fn titles(hits: &[Hit]) -> Vec<&str> {
+    hits.iter().map(|hit| hit.session.title.as_str()).collect()
+}
+
+#[rstest::rstest]
+#[case::part_of_an_identifier("unstable_by", &["Sorting"])]
+#[case::in_any_case("SORT_UNSTABLE", &["Sorting"])]
+#[case::umlauts_in_any_case("häUSER", &["Häuser"])]
+#[case::chinese_text("本地模型", &["天气"])]
+#[case::two_characters_look_at_titles_alone("天气", &["天气"])]
+#[case::two_characters_of_a_text("模型", &[])]
+#[case::one_character("ä", &["Häuser"])]
+#[case::quotes("\"fast\"", &["Sorting"])]
+#[case::an_operator_is_a_word("fast AND means", &["Sorting"])]
+#[case::an_operator_alone("AND", &["Sorting", "Two words"])]
+#[case::near("NEAR(a b)", &["Häuser"])]
+#[case::a_column("col:umn", &["Häuser"])]
+#[case::a_minus("-x ^y z*", &["Häuser"])]
+#[case::single_quotes("'quoted'", &["Häuser"])]
+#[case::percent_is_no_wildcard("%", &["50% of_it"])]
+#[case::underscore_is_no_wildcard("f_", &["50% of_it"])]
+#[case::percent_in_a_text("100%", &["Häuser"])]
+#[case::words_apart("beta alpha", &["Two words"])]
+#[case::a_short_word_among_long_ones("alpha at", &["Two words"])]
+#[case::words_of_two_messages("alpha nothing", &[])]
+#[case::title("two words", &["Two words"])]
+#[case::nothing("  \t ", &[])]
+#[case::nul("alpha\0beta", &["Two words"])]
+#[case::unknown("does not exist", &[])]
+#[tokio::test]
+async fn finds(#[case] query: &str, #[case] expected: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = filled(folder.path()).await;
+    let hits = store.search(query, 9).await.unwrap();
+    let mut found = titles(&hits);
+    found.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn a_hit_says_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = filled(folder.path()).await;
+    let hits = store.search("模型怎么", 9).await.unwrap();
+    assert_eq!(hits[0].excerpt.as_deref(), Some("请告诉我本地模型怎么用，谢谢你的帮助。"));
+    assert_eq!(store.search("Sorting", 9).await.unwrap()[0].excerpt, None);
+}
+
+#[tokio::test]
+async fn titles_come_first_and_each_session_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let first = user(None, "kangaroo kangaroo");
+    let second = user(Some(first.id), "kangaroo again");
+    store.create(titled("a text"), vec![first, second]).await.unwrap();
+    let elsewhere = user(None, "and a kangaroo far behind in a long text");
+    store.create(titled("Kangaroo"), vec![elsewhere]).await.unwrap();
+    let hits = store.search("kangaroo", 9).await.unwrap();
+    assert_eq!(titles(&hits), ["Kangaroo", "a text"]);
+    assert!(hits.iter().all(|hit| hit.excerpt.is_some()), "{hits:?}");
+    assert_eq!(titles(&store.search("kangaroo", 1).await.unwrap()), ["Kangaroo"]);
+}
+
+#[tokio::test]
+async fn only_what_was_said_is_searched() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let system = Message::text(Role::System, None, "secretword");
+    let question = Message {
+        parts: vec![
+            Part::Text("shown".to_owned()),
+            Part::Context { text: "secretword".to_owned() },
+            Part::Thinking { text: "secretword".to_owned(), took: None },
+        ],
+        ..Message::text(Role::User, Some(system.id), "")
+    };
+    store.create(titled("t"), vec![Arc::new(system), Arc::new(question)]).await.unwrap();
+    assert_eq!(store.search("secretword", 9).await.unwrap(), []);
+    assert_eq!(store.search("shown", 9).await.unwrap().len(), 1);
+}
+
+#[test]
+fn no_query_is_an_error() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = runtime.block_on(filled(folder.path()));
+    let odd = prop_oneof![
+        any::<String>(),
+        "[\"'*^():+{}.,%_\\\\ -]{0,12}",
+        "(AND|OR|NOT|NEAR| |\"|[a-z]){0,8}",
+    ];
+    proptest!(ProptestConfig::with_cases(300), |(query in odd)| {
+        runtime.block_on(store.search(&query, 9)).unwrap();
+    });
+    // Whatever stands in a text is found by any piece of it that is long enough.
+    let pieces = (0..TEXTS.len(), any::<prop::sample::Index>(), 3_usize..12);
+    proptest!(ProptestConfig::with_cases(300), |((which, start, length) in pieces)| {
+        let (title, text) = TEXTS[which];
+        prop_assume!(!text.is_empty());
+        let start = start.index(text.chars().count());
+        let piece: String = text.chars().skip(start).take(length).collect();
+        prop_assume!(piece.split_whitespace().any(|word| word.chars().count() >= 3));
+        let hits = runtime.block_on(store.search(&piece, 9)).unwrap();
+        prop_assert!(titles(&hits).contains(&title), "{piece:?} finds {:?}", titles(&hits));
+    });
+}

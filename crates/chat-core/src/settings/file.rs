@@ -143,22 +143,172 @@ fn read(path: &Path) -> Result<(String, Settings)> {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         Err(error) => return Err(invalid(plain(&error))),
     };
-    // Where it goes wrong, without the line itself: somebody may have put a key there.
+    // Where it goes wrong, without what stands there: somebody may have put a key there.
     let settings = toml::from_str(&content).map_err(|error| {
         let line = error
             .span()
             .map(|span| 1 + content.get(..span.start).unwrap_or_default().matches('\n').count());
-        invalid(match line {
-            Some(line) => format!("line {line}: {}", error.message()),
-            None => error.message().to_owned(),
-        })
+        let message = without_values(error.message());
+        invalid(line.map_or_else(|| message.clone(), |line| format!("line {line}: {message}")))
     })?;
     Ok((content, settings))
+}
+
+/// A parser's message without the value that it quotes.
+fn without_values(message: &str) -> String {
+    for (before, quote) in [("string \"", '"'), ("variant `", '`')] {
+        if let Some((kind, rest)) = message.split_once(before) {
+            let expected = rest.find(", expected").unwrap_or(rest.len());
+            return format!("{kind}{before}…{quote}{}", &rest[expected..]);
+        }
+    }
+    message.to_owned()
 }
 
 fn plain(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::InvalidData => "the file is not UTF-8".to_owned(),
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Connection;
+
+    /// How long to wait for what must come. Met only where it does not.
+    const LONG: Duration = Duration::from_secs(20);
+
+    fn folders(written: Option<&str>) -> (tempfile::TempDir, Folders, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = Folders::below(folder.path());
+        let path = folders.config.join("config.toml");
+        if let Some(written) = written {
+            fs::create_dir(&folders.config).unwrap();
+            fs::write(&path, written).unwrap();
+        }
+        (folder, folders, path)
+    }
+
+    #[test]
+    fn no_file_means_the_defaults_and_none_is_made() {
+        let (_guard, folders, path) = folders(None);
+        let (file, settings, problem) = SettingsFile::load(&folders);
+        assert_eq!((settings, problem), (Settings::default(), None));
+        file.change(|_| {}).unwrap();
+        assert!(!path.exists(), "nothing was changed");
+    }
+
+    #[test]
+    fn what_is_changed_is_read_again() {
+        let (_guard, folders, path) = folders(Some("# mine\n[ui]\nenter_sends = true\n"));
+        let (file, ..) = SettingsFile::load(&folders);
+        let changed = file.change(|s| s.ui.enter_sends = false).unwrap();
+        assert!(!changed.ui.enter_sends);
+        assert_eq!(SettingsFile::load(&folders).1, changed);
+        assert_eq!(fs::read_to_string(path).unwrap(), "# mine\n[ui]\nenter_sends = false\n");
+    }
+
+    #[test]
+    fn two_who_change_at_once_lose_nothing() {
+        let (_guard, folders, _) = folders(None);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let folders = &folders;
+                scope.spawn(move || {
+                    let (file, ..) = SettingsFile::load(folders);
+                    for n in 0..10 {
+                        let connection = Connection {
+                            name: format!("{thread}-{n}"),
+                            kind: None,
+                            url: String::new(),
+                            key: crate::settings::KeySource::None,
+                        };
+                        file.change(|s| s.connections.push(connection)).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(SettingsFile::load(&folders).1.connections.len(), 40);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_never_overwritten() {
+        let broken: [(&[u8], &str); 5] = [
+            (b"[[connections]]\nname = \"a\"\nurl = \"\"\nkey = \"sk-secret\"\n", "line 4"),
+            (b"[ui]\nenter_sends = maybe\n", "line 2"),
+            (b"connections = \"none\"", "line 1"),
+            (b"[ui]\n\nenter_sends = \"sk-secret\"\n", "line 3"),
+            (b"# \xff\xfe", "UTF-8"),
+        ];
+        for (content, where_it_is) in broken {
+            let (_guard, folders, path) = folders(Some(""));
+            fs::write(&path, content).unwrap();
+            let (file, settings, problem) = SettingsFile::load(&folders);
+            let problem = problem.unwrap();
+            assert_eq!(settings, Settings::default());
+            assert_eq!(problem.kind, Kind::ConfigInvalid { path: path.clone() });
+            let detail = problem.detail.unwrap();
+            assert!(detail.contains(where_it_is), "{detail}");
+            assert!(!detail.contains("sk-secret"), "{detail}");
+            let refused = file.change(|s| s.ui.enter_sends = false).unwrap_err();
+            assert_eq!(refused.kind, Kind::ConfigLocked { path: path.clone() });
+            assert_eq!(fs::read(&path).unwrap(), content);
+
+            // Once the person has mended it, it is taken as ever.
+            fs::write(&path, "[ui]\nenter_sends = true\n").unwrap();
+            file.change(|s| s.ui.enter_sends = false).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let (guard, folders, path) = folders(Some(""));
+        let target = guard.path().join("dotfiles.toml");
+        fs::rename(&path, &target).unwrap();
+        std::os::unix::fs::symlink(&target, &path).unwrap();
+        let (file, ..) = SettingsFile::load(&folders);
+        file.change(|s| s.ui.enter_sends = false).unwrap();
+        assert!(path.is_symlink());
+        assert!(fs::read_to_string(target).unwrap().contains("enter_sends = false"));
+    }
+
+    #[test]
+    fn the_file_is_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (_guard, folders, path) = folders(None);
+        let (file, ..) = SettingsFile::load(&folders);
+        file.change(|s| s.ui.enter_sends = false).unwrap();
+        assert_eq!((mode(&folders.config), mode(&path)), (0o700, 0o600));
+        // Rights that the person has given stay.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        file.change(|s| s.ui.enter_sends = true).unwrap();
+        assert_eq!(mode(&path), 0o644);
+    }
+
+    #[tokio::test]
+    async fn what_others_change_is_heard_and_our_own_is_not() {
+        let (_guard, folders, path) = folders(None);
+        let (file, ..) = SettingsFile::load(&folders);
+        let mut changes = file.changes();
+        file.change(|s| s.ui.enter_sends = false).unwrap();
+        // There is no event to wait for: it must not come.
+        let heard = tokio::time::timeout(Duration::from_millis(400), changes.next()).await;
+        assert!(heard.is_err());
+
+        let (other, ..) = SettingsFile::load(&folders);
+        other.change(|s| s.chat.agent = "other".to_owned()).unwrap();
+        let heard = tokio::time::timeout(LONG, changes.next()).await.unwrap();
+        assert_eq!((heard.chat.agent.as_str(), heard.ui.enter_sends), ("other", false));
+
+        // An editor that saves something broken, then mends it.
+        fs::write(&path, "[ui\n").unwrap();
+        let heard = tokio::time::timeout(Duration::from_millis(400), changes.next()).await;
+        assert!(heard.is_err());
+        fs::write(&path, "[chat]\nagent = \"mended\"\n").unwrap();
+        let heard = tokio::time::timeout(LONG, changes.next()).await.unwrap();
+        assert_eq!((heard.chat.agent.as_str(), heard.ui.enter_sends), ("mended", true));
     }
 }

@@ -240,3 +240,61 @@ async fn printed_by(command: &str) -> Result<String> {
         Err(_) => Err(unavailable("the key command took too long")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "sk-very-secret";
+
+    fn connection(key: KeySource) -> Connection {
+        Connection { name: "work".to_owned(), kind: None, url: String::new(), key }
+    }
+
+    async fn of_command(command: &str) -> Result<Option<Key>> {
+        KeyStore::default().get(&connection(KeySource::Command(command.to_owned()))).await
+    }
+
+    #[tokio::test]
+    async fn a_command_prints_a_key() {
+        let key =
+            of_command("printf '  sk-very-secret \nand more\n'; head -c 100000 /dev/zero").await;
+        assert!(key.is_err(), "more than is read ends the command");
+        let key = of_command("printf '  sk-very-secret \nand more\n'").await.unwrap().unwrap();
+        assert_eq!(key.expose(), SECRET);
+    }
+
+    #[tokio::test]
+    async fn a_command_that_fails_or_prints_nothing_is_an_error_without_its_words() {
+        for command in ["echo sk-very-secret; exit 3", "true", "echo sk-very-secret >&2; exit 1"] {
+            let error = of_command(command).await.unwrap_err();
+            assert_eq!(error.kind, Kind::KeyUnavailable);
+            assert_eq!(error.connection.as_deref(), Some("work"));
+            assert!(!format!("{error:?} {error}").contains(SECRET), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_environment_has_keys() {
+        let keys = KeyStore::default();
+        // Set for every process of a test; its value is not looked at.
+        let set = KeySource::Env("CARGO_PKG_NAME".to_owned());
+        assert_eq!(keys.get(&connection(set)).await.unwrap().unwrap().expose(), "chat-core");
+        let unset = KeySource::Env("NATTER_TEST_UNSET".to_owned());
+        let error = keys.get(&connection(unset)).await.unwrap_err();
+        assert_eq!(error.kind, Kind::KeyUnavailable);
+        assert!(error.detail.unwrap().contains("NATTER_TEST_UNSET"));
+        assert!(keys.get(&connection(KeySource::None)).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn nothing_shows_a_key() {
+        let key = Key::new(SECRET);
+        assert_eq!(format!("{key:?}"), "Key(…)");
+        let keys = KeyStore::default();
+        keys.of_this_run().insert("work".to_owned(), key.clone());
+        for shown in [format!("{keys:?}"), format!("{keys:#?}"), format!("{:?}", Some(&key))] {
+            assert!(!shown.contains(SECRET), "{shown}");
+        }
+    }
+}

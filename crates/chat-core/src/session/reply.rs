@@ -40,6 +40,11 @@ impl LiveReply {
         self.began.id
     }
 
+    /// Whether anything has come.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
     /// Appends to the last part, or begins one where the kind changes.
     pub(super) fn push(&mut self, kind: TextKind, more: &str) -> Grown {
         if self.parts.last().is_none_or(|part| part.kind != kind) {

@@ -181,10 +181,10 @@ impl ReplySink for Sink {
     fn on_chunk(&self, kind: TextKind, text: &str) {
         let mut state = self.session.lock();
         let seq = state.next_seq();
-        if cfg!(sabotage = "drop_delta") && seq.is_multiple_of(5) {
+        let Some(live) = &mut state.live else { return };
+        if cfg!(sabotage = "drop_delta") && live.has_begun() {
             return;
         }
-        let Some(live) = &mut state.live else { return };
         let message = live.id();
         let grown = live.push(kind, text);
         let growth = Growth {

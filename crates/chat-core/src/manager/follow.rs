@@ -38,6 +38,8 @@ impl Manager {
 
     /// Reads the list of sessions again and tells what is new in it.
     async fn compare(&self) {
+        // Taken before the list is read: what is loaded by then is in it, unless it was deleted.
+        let loaded: Vec<Fid> = self.sessions_lock().keys().cloned().collect();
         let records = match self.inner.world.store.sessions().await {
             Ok(records) => records,
             Err(error) => {
@@ -69,8 +71,12 @@ impl Manager {
         }
         let now: std::collections::BTreeSet<&Fid> =
             records.iter().map(|record| &record.fid).collect();
-        for fid in old.into_keys().filter(|fid| !now.contains(fid)) {
-            self.sessions_lock().remove(&fid);
+        let known: std::collections::BTreeSet<Fid> = old.into_keys().chain(loaded).collect();
+        for fid in known.into_iter().filter(|fid| !now.contains(fid)) {
+            // Nobody will read the reply that it may be writing.
+            if let Some(session) = self.sessions_lock().remove(&fid) {
+                session.stop();
+            }
             hub.tell(&Event::SessionRemoved { fid });
         }
     }

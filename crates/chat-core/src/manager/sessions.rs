@@ -124,9 +124,11 @@ impl Manager {
         .await
     }
 
-    /// The model of the newest chat is the one to begin with.
+    /// The model of the newest chat is the one to begin with, unless it failed there: a name typed
+    /// wrong must not fail all chats to come.
     pub(super) fn remember_last_used(&self, records: &[SessionRecord]) {
-        let newest = records.iter().find_map(|record| record.model.clone());
+        let well = records.iter().filter(|record| !record.failed);
+        let newest = well.chain(records).find_map(|record| record.model.clone());
         self.inner.connections.set_last_used(newest);
     }
 

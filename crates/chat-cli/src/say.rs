@@ -18,8 +18,8 @@ pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
         Action::ChooseModel => Some(gettext("See what there is with: natter-cli models list")),
         Action::ConnectionSettings => connection.map(|name| {
             fill(
-                &gettext("Look into it with: natter-cli connections test “{name}”"),
-                &[("name", name)],
+                &gettext("Look into it with: natter-cli connections test {name}"),
+                &[("name", &quoted(name))],
             )
         }),
         Action::Connections => {
@@ -27,6 +27,14 @@ pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
         }
         Action::Retry | Action::Continue | Action::ChooseAgent | Action::NewChat => None,
     })
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    if word.chars().all(|c| c.is_alphanumeric() || "-_.:".contains(c)) {
+        return word.to_owned();
+    }
+    format!("{word:?}")
 }
 
 /// A server can be added like this; shown where there is none.

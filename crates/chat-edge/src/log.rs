@@ -24,12 +24,15 @@ const OURS: [&str; 5] = ["chat_core", "chat_edge", "chat_gtk", "chat_cli", "natt
 
 /// Starts the log of a program. Where its file cannot be written there is none.
 pub fn init(program: &str, state_folder: &Path) {
+    let folder = state_folder.join("logs");
+    // Where it cannot be made, the file cannot be opened either.
+    let _ = std::fs::create_dir_all(&folder);
     let file = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix(program)
         .filename_suffix("log")
         .max_log_files(DAYS)
-        .build(state_folder.join("logs"))
+        .build(folder)
         .ok()
         .map(|file| {
             tracing_subscriber::fmt::layer()

@@ -1,0 +1,77 @@
+//! `chat` without a terminal: one message a line.
+
+use chat_testkit::server::{Model, Script, Server};
+
+use crate::home::{Home, chunks};
+
+#[test]
+fn each_line_is_a_message_of_one_chat() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let run = home.run_with(["chat"], "one\n\ntwo").ok();
+    assert_eq!(run.stdout, "You said: one\nYou said: two\n");
+    let chats = server.chats();
+    assert_eq!(chats[1].texts_of("assistant"), ["You said: one"]);
+    assert_eq!(home.transcript().len(), 4);
+}
+
+#[test]
+fn a_backslash_goes_on_with_the_next_line() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run_with(["chat"], "one\\\ntwo\\\nthree\n").ok();
+    assert_eq!(home.transcript()[0].1, "one\ntwo\nthree");
+}
+
+#[test]
+fn commands_are_obeyed_and_not_sent() {
+    let server = Server::start().with_models([Model::new("scripted"), Model::new("other")]);
+    let home = Home::new(&server);
+    let input =
+        "one\n/new\n/model other\n/models\n//etc\n/nonsense\n/help\n/sessions\n/quit\nlate\n";
+    let run = home.run_with(["chat"], input).ok();
+    let chats = server.chats();
+    let said: Vec<_> = chats.iter().map(|chat| chat.texts_of("user").concat()).collect();
+    assert_eq!(said, ["one", "/etc"]);
+    assert_eq!((chats[0].model(), chats[1].model()), ("scripted", "other"));
+    assert!(run.stdout.contains("Test/other"), "{}", run.stdout);
+    assert!(run.stderr.contains("There is no command /nonsense."), "{}", run.stderr);
+    assert!(run.stderr.contains("/model [NAME]"), "{}", run.stderr);
+    assert_eq!(home.sessions().len(), 2);
+}
+
+#[test]
+fn a_chat_can_be_opened_again() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run(["ask", "one"]).ok();
+    let fid = home.fid();
+    home.run_with(["chat"], &format!("/open {fid}\ntwo\n")).ok();
+    home.run_with(["chat", "--session", &fid], "three\n").ok();
+    assert_eq!(home.transcript().len(), 6);
+    let run = home.run_with(["chat"], "/open 2020-01-01-00-00-00\n");
+    assert!(run.stderr.contains("There is no chat “2020-01-01-00-00-00”."), "{}", run.stderr);
+}
+
+#[test]
+fn a_failed_message_does_not_end_the_conversation() {
+    let server = Server::start();
+    server.push(Script::status(500, "{\"error\":\"out of memory\"}"));
+    let home = Home::new(&server);
+    let run = home.run_with(["chat"], "one\ntwo\n").ok();
+    assert_eq!(run.stdout, "You said: two\n");
+    assert!(run.stderr.contains("“Test” failed while it worked on this."), "{}", run.stderr);
+    server.push(Script::status(500, "{\"error\":\"out of memory\"}"));
+    assert_eq!(home.run_with(["chat"], "one\n").code, Some(1));
+}
+
+#[test]
+fn events_of_a_conversation_end_each_turn_with_done() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let events = home.run_with(["chat", "--json"], "one\ntwo\n").ok().events();
+    let ends = events.iter().filter(|event| event["type"] == "done").count();
+    assert_eq!(ends, 2);
+    assert_eq!(chunks(&events, false), "You said: oneYou said: two");
+    assert_eq!(events.last().expect("an event")["type"], "done");
+}

@@ -1,0 +1,332 @@
+//! Each fault as a person meets it: the sentence, the exit code, what is stored, and that the next
+//! turn succeeds.
+
+use chat_testkit::server::{Answer, Gate, Script, Server, unused_port};
+use serde_json::json;
+
+use crate::home::{Home, Run, chunks, connection};
+
+/// What a fault comes to.
+struct Fault {
+    name: &'static str,
+    script: Script,
+    /// In the sentence on standard error.
+    says: &'static str,
+    kind: &'static str,
+    /// What had arrived.
+    text: &'static str,
+    ended: &'static str,
+}
+
+fn faults() -> Vec<Fault> {
+    let error = |message: &str| json!({ "error": message }).to_string();
+    let failed =
+        |name, script, says, kind| Fault { name, script, says, kind, text: "", ended: "failed" };
+    vec![
+        failed(
+            "wrong key",
+            Script::status(401, &error("unauthorized")),
+            "does not accept the key",
+            "unauthorized",
+        ),
+        failed(
+            "unknown model",
+            Script::status(404, &error("model 'scripted' not found")),
+            "“Test” has no model “scripted”.",
+            "model_not_found",
+        ),
+        failed(
+            "input too long",
+            Script::status(400, &error("the input length exceeds the context length")),
+            "This chat is too long",
+            "input_too_long",
+        ),
+        failed(
+            "busy",
+            Script::status(
+                503,
+                &error("server busy, please try again. maximum pending requests exceeded"),
+            ),
+            "“Test” has too much to do just now.",
+            "busy",
+        ),
+        failed(
+            "500",
+            Script::status(500, &error("out of memory")),
+            "“Test” failed while it worked on this.",
+            "server_failed",
+        ),
+        failed(
+            "refused",
+            Script::status(418, "short and stout"),
+            "“Test” refused the request.",
+            "bad_request",
+        ),
+        failed("empty reply", Script::new(), "The reply was empty.", "empty_reply"),
+        Fault {
+            text: "Half of ",
+            ..failed(
+                "an error object under 200",
+                Script::new().text("Half of ").error("the runner crashed"),
+                "“Test” failed while it worked on this.",
+                "server_failed",
+            )
+        },
+        Fault {
+            text: "Half of ",
+            ..failed(
+                "invalid JSON",
+                Script::new().text("Half of ").bytes(&b"{\"message\": nonsense}\n"[..]),
+                "“Test” sent something that cannot be read.",
+                "invalid_response",
+            )
+        },
+        Fault {
+            text: "Half of ",
+            ..failed(
+                "invalid UTF-8",
+                Script::new()
+                    .text("Half of ")
+                    .bytes(&b"{\"message\":{\"content\":\"\xff\xfe\"}}\n"[..]),
+                "“Test” sent something that cannot be read.",
+                "invalid_response",
+            )
+        },
+        Fault {
+            text: "Half of ",
+            ..failed(
+                "a line of 100 MB",
+                Script::new().text("Half of ").long_line(100 << 20),
+                "“Test” sent a line without an end",
+                "line_too_long",
+            )
+        },
+        Fault {
+            text: "Half of ",
+            ended: "interrupted",
+            ..failed(
+                "a cut stream",
+                Script::new().text("Half of ").cut(),
+                "The connection to “Test” broke before the reply was complete.",
+                "cut",
+            )
+        },
+        Fault {
+            text: "Half of ",
+            ended: "interrupted",
+            ..failed(
+                "a reset stream",
+                Script::new().text("Half of ").reset(),
+                "The connection to “Test” broke before the reply was complete.",
+                "cut",
+            )
+        },
+        Fault {
+            text: "Half of ",
+            ended: "interrupted",
+            ..failed(
+                "a stream that ends early",
+                Script::new().text("Half of ").end_early(),
+                "The connection to “Test” broke before the reply was complete.",
+                "cut",
+            )
+        },
+    ]
+}
+
+/// The person's next message must go out with all before it, and be answered.
+fn next_turn_succeeds(home: &Home, server: &Server, name: &str) {
+    let fid = home.fid();
+    let run = home.run(["ask", "--session", &fid, "and now?"]);
+    assert_eq!(run.code, Some(0), "{name}: {run:#?}");
+    assert_eq!(run.stdout, "You said: and now?\n", "{name}");
+    let chats = server.chats();
+    let sent = chats.last().expect("a request").texts_of("user");
+    assert_eq!(sent.first().map(String::as_str), Some("hello"), "{name}");
+    assert_eq!(sent.last().map(String::as_str), Some("and now?"), "{name}");
+}
+
+#[test]
+fn a_failed_reply_says_why_keeps_what_arrived_and_lets_one_go_on() {
+    for fault in faults() {
+        let name = fault.name;
+        let server = Server::start();
+        server.push(fault.script);
+        let home = Home::new(&server);
+        let run = home.run(["ask", "--json", "hello"]);
+        assert_eq!(run.code, Some(1), "{name}: {run:#?}");
+        assert!(run.stderr.contains(fault.says), "{name}: {}", run.stderr);
+        let events = run.events();
+        assert_eq!(chunks(&events, false), fault.text, "{name}");
+        let error = events.iter().find(|event| event["type"] == "error").expect(name);
+        assert_eq!(error["kind"], fault.kind, "{name}");
+        assert!(error["message"].as_str().is_some_and(|m| m.contains(fault.says)), "{name}");
+        let done = events.last().expect(name);
+        assert_eq!(done["type"], "done", "{name}");
+        assert!(done["reason"] == "error" || done["reason"] == "interrupted", "{name}: {done}");
+
+        let chat = home.show(&home.fid());
+        let reply = &chat["messages"][1];
+        assert_eq!(chat["messages"][0]["text"], "hello", "{name}");
+        assert_eq!(reply["text"], fault.text, "{name}");
+        assert_eq!(reply["ended"], fault.ended, "{name}");
+        assert_eq!(reply["error"]["kind"], fault.kind, "{name}");
+        next_turn_succeeds(&home, &server, name);
+    }
+}
+
+#[test]
+fn nothing_answers() {
+    let home = Home::with(&connection(&format!("http://127.0.0.1:{}", unused_port())));
+    let run = home.run(["ask", "hello"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run:?}");
+    assert!(run.stderr.contains("Nothing answers at “Test”. Is the server running?"), "{run:?}");
+    assert_eq!(home.transcript()[0], ("user".to_owned(), "hello".to_owned()));
+    let server = Server::start();
+    home.settings(&connection(&server.url()));
+    next_turn_succeeds(&home, &server, "unreachable");
+}
+
+#[test]
+fn something_else_answers() {
+    let server = Server::start();
+    let page = Answer::new(404, "<html>not here</html>").header("content-type", "text/html");
+    server.answer("/api/chat", page);
+    let home = Home::new(&server);
+    let run = home.run(["ask", "hello"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stderr.contains("it is no model server"), "{run:?}");
+    server.unanswer("/api/chat");
+    next_turn_succeeds(&home, &server, "wrong url");
+}
+
+#[test]
+fn a_key_is_taken_from_the_environment_and_never_shown() {
+    let key = "sk-very-secret-0123456789";
+    let server = Server::start().with_key(key);
+    let home =
+        Home::with(&format!("{}key = {{ env = \"TEST_KEY\" }}\n", connection(&server.url())));
+    let wrong =
+        Run::of(home.command(["ask", "hello"]).env("TEST_KEY", "wrong").spawn().expect("run"));
+    assert_eq!(wrong.code, Some(1));
+    assert!(wrong.stderr.contains("does not accept the key"), "{}", wrong.stderr);
+    assert!(!wrong.stderr.contains("TEST_KEY=") && !wrong.stdout.contains("wrong"), "{wrong:?}");
+
+    let fid = home.fid();
+    let missing = home.run(["ask", "--session", &fid, "hello"]);
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.stderr.contains("The key of “Test” could not be found."), "{missing:?}");
+
+    let mut command = home.command(["ask", "--json", "--session", &fid, "hello"]);
+    let right =
+        Run::of(command.env("TEST_KEY", key).env("NATTER_LOG", "trace").spawn().expect("run")).ok();
+    assert!(!right.stdout.contains(key) && !right.stderr.contains(key), "{right:#?}");
+    let export = home.run(["export", &fid]).ok();
+    assert!(!export.stdout.contains(key));
+    for entry in std::fs::read_dir(home.path("state/natter/logs")).expect("logs") {
+        let log = std::fs::read_to_string(entry.expect("a file").path()).expect("a log");
+        assert!(!log.contains(key), "{log}");
+    }
+}
+
+#[test]
+fn too_long_an_input_offers_a_larger_window() {
+    let server = Server::start();
+    let error = json!({ "error": "the input length exceeds the context length" }).to_string();
+    server.push(Script::status(400, &error));
+    let home = Home::new(&server);
+    let run = home.run(["ask", "hello"]);
+    assert!(run.stderr.contains("Try it with: --context-window 16384"), "{}", run.stderr);
+    let fid = home.fid();
+    home.run(["ask", "--session", &fid, "--context-window", "16384", "again"]).ok();
+    assert_eq!(server.chats()[1].body["options"]["num_ctx"], 16_384);
+}
+
+#[test]
+fn a_server_that_asks_for_patience_gets_it() {
+    let server = Server::start();
+    server.push(Script::status(429, "{\"error\":\"slow down\"}").header("retry-after", "1"));
+    let home = Home::new(&server);
+    let run = home.run(["ask", "--json", "hello"]).ok();
+    let events = run.events();
+    let limited = events.iter().find(|event| event["stage"] == "rate_limited");
+    assert!(limited.is_some_and(|event| event["until"].is_string()), "{events:#?}");
+    assert_eq!(chunks(&events, false), "You said: hello");
+    assert_eq!(server.chats().len(), 2);
+}
+
+#[test]
+fn patience_is_shown_to_people() {
+    let server = Server::start();
+    server.push(Script::status(429, "{\"error\":\"slow down\"}").header("retry-after", "1"));
+    let run = Home::new(&server).run(["ask", "hello"]).ok();
+    assert!(run.stderr.contains("Trying again in 1 second"), "{}", run.stderr);
+    assert_eq!(run.stdout, "You said: hello\n");
+}
+
+#[test]
+fn silence_before_the_first_word_is_waited_for() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().gate_first(&gate).text("loaded"));
+    let home = Home::new(&server);
+    let child = home.command(["ask", "hello"]).spawn().expect("the program starts");
+    gate.wait_reached();
+    gate.open();
+    assert_eq!(Run::of(child).ok().stdout, "loaded\n");
+}
+
+#[test]
+fn a_damaged_config_file_is_named_and_left_alone() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let file = home.path("config/natter/config.toml");
+    let damaged = "[chat\nbroken = yes";
+    std::fs::write(&file, damaged).expect("written");
+    let run = home.run(["sessions"]).ok();
+    assert!(run.stderr.contains("config.toml” cannot be read"), "{}", run.stderr);
+    let added = home.run(["connections", "add", "--url", &server.url(), "Other"]);
+    assert_eq!(added.code, Some(1), "{added:?}");
+    assert!(added.stderr.contains("This was not saved"), "{}", added.stderr);
+    assert_eq!(std::fs::read_to_string(&file).expect("read"), damaged);
+}
+
+#[test]
+fn a_damaged_database_is_kept_aside_and_named() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run(["ask", "hello"]).ok();
+    let file = home.path("data/natter/natter.db");
+    for aside in ["natter.db-wal", "natter.db-shm"] {
+        let _ = std::fs::remove_file(home.path("data/natter").join(aside));
+    }
+    let damaged = b"this is no database at all, but it is somebody's file ".repeat(200);
+    std::fs::write(&file, &damaged).expect("written");
+    let run = home.run(["ask", "hello again"]).ok();
+    assert!(run.stderr.contains("The stored chats were damaged."), "{}", run.stderr);
+    assert_eq!(run.stdout, "You said: hello again\n");
+    let kept = std::fs::read_dir(home.path("data/natter"))
+        .expect("the folder")
+        .filter_map(|entry| std::fs::read(entry.expect("a file").path()).ok())
+        .filter(|bytes| *bytes == damaged)
+        .count();
+    assert_eq!(kept, 1);
+    assert_eq!(home.transcript().len(), 2);
+}
+
+#[test]
+fn a_chat_whose_server_is_gone_opens_and_asks_for_another() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run(["ask", "hello"]).ok();
+    let fid = home.fid();
+    let settings = connection(&server.url()).replace("\"Test\"", "\"Other\"");
+    home.settings(&settings);
+    assert_eq!(home.transcript().len(), 2);
+    let run = home.run(["ask", "--session", &fid, "and now?"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("There is no connection “Test”."), "{}", run.stderr);
+    let args = ["ask", "--session", &fid, "--model", "Other/scripted", "and now?"];
+    assert_eq!(home.run(args).ok().stdout, "You said: and now?\n");
+    assert_eq!(home.transcript().len(), 4);
+}

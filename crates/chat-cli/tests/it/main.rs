@@ -1,0 +1,11 @@
+//! `natter-cli` as a person, a script and a kill signal meet it, against scripted servers.
+
+mod ask;
+mod chat;
+mod faults;
+mod home;
+mod kill;
+mod manage;
+mod pipes;
+mod stop;
+mod together;

@@ -1,0 +1,161 @@
+//! Looking after chats, servers and models, and what is generated.
+
+use chat_testkit::server::{Model, Protocol, Script, Server, unused_port};
+use serde_json::Value;
+
+use crate::home::{Home, connection};
+
+#[test]
+fn chats_are_listed_found_renamed_and_deleted() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run(["ask", "Where is Grüße?"]).ok();
+    home.run(["ask", "What is 東京タワー?"]).ok();
+    let sessions = home.sessions();
+    assert_eq!(sessions.len(), 2);
+    assert_eq!(sessions[0]["title"], "What is 東京タワー?");
+    assert_eq!(sessions[0]["model"], "Test/scripted");
+    let found = home.run(["sessions", "--json", "--search", "京タワ"]).ok().events();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0]["fid"], sessions[0]["fid"]);
+    assert!(home.run(["sessions", "--search", "nowhere to be found"]).ok().stdout.is_empty());
+    assert_eq!(home.run(["sessions", "-n", "1"]).ok().stdout.lines().count(), 1);
+
+    let fid = sessions[0]["fid"].as_str().expect("a fid");
+    home.run(["rename", fid, "A tower"]).ok();
+    assert!(home.run(["sessions"]).ok().stdout.contains("A tower"));
+    home.run(["delete", "--yes", fid]).ok();
+    assert_eq!(home.sessions().len(), 1);
+    for gone in [&["show", fid][..], &["rename", fid, "x"], &["delete", fid], &["export", fid]] {
+        let run = home.run(gone);
+        assert_eq!(run.code, Some(1), "{gone:?}");
+        assert!(run.stderr.contains(&format!("There is no chat “{fid}”.")), "{gone:?}: {run:?}");
+    }
+}
+
+#[test]
+fn a_chat_is_shown_as_text_and_as_markdown() {
+    let server = Server::start();
+    server.push(Script::new().thinking("let me see").text("It is **7**."));
+    let home = Home::new(&server);
+    let file = home.path("a.md");
+    std::fs::write(&file, "```\ncode\n```\n").expect("a file");
+    home.run(["ask", "--file", file.to_str().expect("a path"), "which?"]).ok();
+    let fid = home.fid();
+    let text = home.run(["show", &fid]).ok().stdout;
+    assert!(text.contains("which?") && text.contains("It is **7**."), "{text}");
+    assert!(text.contains("Attached: a.md") && !text.contains("let me see"), "{text}");
+    let markdown = home.run(["show", "--markdown", &fid]).ok().stdout;
+    assert!(markdown.starts_with("# which?\n\n## You\n"), "{markdown}");
+    assert!(markdown.contains("\n````\n```\ncode\n```\n````\n"), "{markdown}");
+    assert!(markdown.contains("<details>") && markdown.contains("let me see"), "{markdown}");
+}
+
+#[test]
+fn an_export_holds_everything() {
+    let server = Server::start();
+    server.push(Script::new().thinking("hm").text("42").usage(3, 4));
+    let home = Home::new(&server);
+    home.run(["ask", "--temperature", "0.5", "hello"]).ok();
+    let fid = home.fid();
+    let file = home.path("out.json");
+    home.run(["export", &fid, "--output", file.to_str().expect("a path")]).ok();
+    let export: Value =
+        serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("JSON");
+    assert_eq!(export["natter_export"], 1);
+    assert_eq!(export["fid"], fid);
+    assert_eq!(export["options"]["temperature"], 0.5);
+    let reply = &export["messages"][1];
+    assert_eq!(reply["parent"], export["messages"][0]["id"]);
+    assert_eq!(reply["usage"]["completion_tokens"], 4);
+    assert_eq!(reply["parts"][0]["value"]["text"], "hm");
+    let printed = home.run(["export", &fid]).ok().stdout;
+    assert_eq!(serde_json::from_str::<Value>(&printed).expect("JSON"), export);
+    let nowhere = home.path("no/folder/out.json");
+    let run = home.run(["export", &fid, "-o", nowhere.to_str().expect("a path")]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("cannot be written"), "{}", run.stderr);
+}
+
+#[test]
+fn servers_are_added_tested_listed_and_removed() {
+    let server = Server::start().only(Protocol::OpenAi);
+    let home = Home::with("# mine\n");
+    home.run(["connections", "add", "Mine", "--url", &server.url()]).ok();
+    let run = home.run(["connections", "test", "Mine"]).ok();
+    assert_eq!(run.stdout, "scripted\n");
+    assert!(run.stderr.contains("It answers as openai"), "{}", run.stderr);
+    let listed = home.run(["connections", "list", "--json"]).ok().events();
+    assert_eq!(listed.len(), 1);
+    assert_eq!((&listed[0]["name"], &listed[0]["models"]), (&"Mine".into(), &1.into()));
+    assert!(home.run(["connections"]).ok().stdout.contains("Mine"));
+    let again = home.run(["connections", "add", "Mine", "--url", &server.url()]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.stderr.contains("There is a connection named “Mine” already."), "{again:?}");
+    home.run(["ask", "--model", "Mine/scripted", "hello"]).ok();
+    home.run(["connections", "remove", "Mine"]).ok();
+    assert!(home.run(["connections", "list", "--json"]).ok().stdout.is_empty());
+    let config = std::fs::read_to_string(home.path("config/natter/config.toml")).expect("read");
+    assert!(config.contains("# mine"), "comments stay: {config}");
+}
+
+#[test]
+fn what_is_wrong_with_a_server_is_said() {
+    let home = Home::with("");
+    let name = home.run(["connections", "add", "a/b", "--url", "http://127.0.0.1:1"]);
+    assert_eq!(name.code, Some(2), "{name:?}");
+    home.settings(&connection(&format!("http://127.0.0.1:{}", unused_port())));
+    for args in [&["connections", "test", "Test"][..], &["models"]] {
+        let run = home.run(args);
+        assert_eq!(run.code, Some(1), "{args:?}");
+        assert!(run.stderr.contains("Nothing answers at “Test”."), "{args:?}: {}", run.stderr);
+    }
+    let run = home.run(["connections", "test", "None"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("There is no connection “None”."), "{}", run.stderr);
+}
+
+#[test]
+fn a_key_comes_by_environment_or_standard_input_and_never_into_the_settings() {
+    let server = Server::start().with_key("sk-secret-42");
+    let home = Home::with("");
+    home.run(["connections", "add", "A", "--url", &server.url(), "--key-env", "MY_KEY"]).ok();
+    let args = ["connections", "add", "B", "--url", &server.url(), "--key-stdin"];
+    let run = home.run_with(args, "sk-secret-42\n").ok();
+    // There is no keyring in a test.
+    assert!(run.stderr.contains("the key lasts only until Natter ends"), "{}", run.stderr);
+    assert!(run.stderr.contains("--key-env VARIABLE"), "{}", run.stderr);
+    let config = std::fs::read_to_string(home.path("config/natter/config.toml")).expect("read");
+    assert!(config.contains("MY_KEY") && !config.contains("sk-secret"), "{config}");
+    let empty =
+        home.run_with(["connections", "add", "C", "--url", "http://x", "--key-stdin"], "\n");
+    assert_eq!(empty.code, Some(2), "{empty:?}");
+}
+
+#[test]
+fn models_of_all_servers_are_listed_and_those_that_fail_named() {
+    let server = Server::start().with_models([Model::new("a"), Model::new("b").context(4096)]);
+    let down = format!("http://127.0.0.1:{}", unused_port());
+    let home =
+        Home::with(&(connection(&server.url()) + &connection(&down).replace("Test", "Down")));
+    let run = home.run(["models", "list", "--json"]).ok();
+    let models: Vec<_> = run.events().iter().map(|event| event["model"].clone()).collect();
+    assert_eq!(models, ["Test/a", "Test/b"]);
+    assert!(run.stderr.contains("Nothing answers at “Down”."), "{}", run.stderr);
+    let text = home.run(["models"]).ok().stdout;
+    assert!(text.starts_with("Test/a "), "{text}");
+}
+
+#[test]
+fn completions_and_manual_pages_are_made() {
+    let home = Home::with("");
+    for shell in ["bash", "zsh", "fish"] {
+        let text = home.run(["completions", shell]).ok().stdout;
+        assert!(text.contains("natter-cli") && text.contains("context-window"), "{shell}");
+    }
+    assert!(home.run(["man"]).ok().stdout.contains(".TH natter-cli"));
+    let folder = home.path("man");
+    home.run(["man", folder.to_str().expect("a path")]).ok();
+    assert!(folder.join("natter-cli.1").exists() && folder.join("natter-cli-ask.1").exists());
+    assert!(!home.path("data").exists(), "nothing is begun for that");
+}

@@ -1,0 +1,231 @@
+//! Readers that are slow, go away, or are terminals.
+
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+use std::time::Duration;
+
+use chat_testkit::server::{End, Gate, PATIENCE, Script, Server};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::home::{Home, Run, chunks, end_of, events, wait_until};
+
+#[test]
+fn text_comes_at_once_and_not_at_the_end() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().text("now ").gate(&gate).text("then"));
+    let home = Home::new(&server);
+    let mut child = home.command(["ask", "hello"]).spawn().expect("started");
+    let mut first = [0; 4];
+    child.stdout.as_mut().expect("its output").read_exact(&mut first).expect("four bytes");
+    assert_eq!(&first, b"now ");
+    gate.open();
+    assert_eq!(Run::of(child).ok().stdout, "then\n");
+}
+
+#[test]
+fn a_reader_that_goes_away_stops_the_request_quietly() {
+    let server = Server::start();
+    let pieces: Vec<String> = vec!["word ".to_owned(); 200_000];
+    server.push(Script::new().paced(pieces, 20_000.0));
+    let home = Home::new(&server);
+    let mut child = home.command(["ask", "hello"]).spawn().expect("started");
+    let mut first = [0; 4];
+    child.stdout.as_mut().expect("its output").read_exact(&mut first).expect("four bytes");
+    drop(child.stdout.take());
+    let mut stderr = child.stderr.take().expect("its other output");
+    let status = end_of(&mut child);
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).expect("text");
+    assert_eq!((status.code(), said.as_str()), (Some(130), ""));
+    wait_until("the request's end", || server.chats()[0].sent().end == End::ClientGone);
+    let chat = home.show(&home.fid());
+    assert_eq!(chat["messages"][1]["ended"], "stopped");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_a_list_quietly() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    server.push(Script::new().text(&"word ".repeat(100_000)));
+    home.run(["ask", "hello"]).ok();
+    let mut child = home.command(["show", &home.fid()]).spawn().expect("started");
+    drop(child.stdout.take());
+    let mut stderr = child.stderr.take().expect("its other output");
+    let status = end_of(&mut child);
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).expect("text");
+    assert_eq!((status.code(), said.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_slow_reader_slows_nobody_and_gets_it_all_in_larger_pieces() {
+    let server = Server::start();
+    let pieces: Vec<String> = (0..50_000).map(|n| format!("{n} ")).collect();
+    server.push(Script::new().flat_out(pieces.clone()));
+    let home = Home::new(&server);
+    let mut child = home.command(["ask", "--json", "hello"]).spawn().expect("started");
+    // Nothing is read before the server has sent everything: it is not held up.
+    wait_until("the whole reply", || {
+        server.chats().first().is_some_and(|chat| chat.sent().end == End::Complete)
+    });
+    let mut out = String::new();
+    child.stdout.as_mut().expect("its output").read_to_string(&mut out).expect("text");
+    assert_eq!(end_of(&mut child).code(), Some(0));
+    let events = events(&out);
+    assert_eq!(chunks(&events, false), pieces.concat());
+    let count = events.iter().filter(|event| event["type"] == "chunk").count();
+    assert!(count < pieces.len() / 2, "{count} chunks were not merged");
+}
+
+/// The two ends of a terminal: ours, and the one for the program.
+fn terminal() -> (std::fs::File, OwnedFd) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&ours).expect("granted");
+    unlockpt(&ours).expect("unlocked");
+    let name = ptsname(&ours, Vec::new()).expect("its name");
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(name.to_str().expect("a path"))
+        .expect("its other end");
+    (ours.into(), file.into())
+}
+
+fn on(end: &OwnedFd) -> Stdio {
+    Stdio::from(end.try_clone().expect("another handle"))
+}
+
+/// Gathers what the program shows on a terminal, until the terminal is closed.
+fn screen(mut ours: std::fs::File) -> std::sync::mpsc::Receiver<String> {
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        // The last writer's going away is an error on Linux.
+        while let Ok(read @ 1..) = ours.read(&mut bytes) {
+            let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
+            if send.send(text).is_err() {
+                return;
+            }
+        }
+    });
+    receive
+}
+
+fn wait_for(screen: &std::sync::mpsc::Receiver<String>, seen: &mut String, wanted: &str) {
+    while !seen.contains(wanted) {
+        let Ok(more) = screen.recv_timeout(PATIENCE) else {
+            panic!("waited in vain for {wanted:?} in {seen:?}");
+        };
+        seen.push_str(&more);
+    }
+}
+
+#[test]
+fn a_model_cannot_command_a_terminal() {
+    let server = Server::start();
+    server.push(Script::new().text("\x1b]0;owned\x07").text("\x1b").text("[2Jgone\r!"));
+    let home = Home::new(&server);
+    let (ours, theirs) = terminal();
+    let mut child = home.command(["ask", "hello"]).stdout(on(&theirs)).spawn().expect("started");
+    drop(theirs);
+    let seen: String = screen(ours).iter().collect();
+    assert_eq!(end_of(&mut child).code(), Some(0));
+    // The terminal itself puts a return before each newline.
+    assert_eq!(seen, "␛]0;owned␇␛[2Jgone␍!\r\n");
+    let fid = home.fid();
+    let raw = home.run(["show", "--json", &fid]).ok();
+    assert!(raw.stdout.contains("\\u001b]0;owned"), "stored as it came: {}", raw.stdout);
+}
+
+#[test]
+fn thinking_is_dim_on_a_terminal_and_plain_without_colours() {
+    for (no_color, wanted) in [(None, "\x1b[2mhm\x1b[0m"), (Some("1"), "hm")] {
+        let server = Server::start();
+        server.push(Script::new().thinking("hm").text("42"));
+        let home = Home::new(&server);
+        let (ours, theirs) = terminal();
+        let mut command = home.command(["ask", "hello"]);
+        command.stderr(on(&theirs)).env("TERM", "xterm");
+        if let Some(value) = no_color {
+            command.env("NO_COLOR", value);
+        }
+        let child = command.spawn().expect("started");
+        drop((command, theirs));
+        let seen: String = screen(ours).iter().collect();
+        assert_eq!(Run::of(child).ok().stdout, "42\n");
+        assert_eq!(seen, format!("{wanted}\r\n"));
+    }
+}
+
+#[test]
+fn a_conversation_at_a_terminal_has_editing_and_history() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let (mut ours, theirs) = terminal();
+    let mut command = home.command(["chat"]);
+    command.stdin(on(&theirs)).stdout(on(&theirs)).stderr(on(&theirs)).env("TERM", "xterm");
+    let mut child = command.spawn().expect("started");
+    drop((command, theirs));
+    let screen = screen(ours.try_clone().expect("another handle"));
+    let mut seen = String::new();
+    let mut type_in = |keys: &str| ours.write_all(keys.as_bytes()).expect("typed");
+    wait_for(&screen, &mut seen, "Ctrl+D ends");
+    wait_for(&screen, &mut seen, "> ");
+    // Home, two letters, end, and backspace: the line is edited.
+    type_in("llo!\x01he\x05\x7f\r");
+    wait_for(&screen, &mut seen, "You said: hello\r\n");
+    seen.clear();
+    wait_for(&screen, &mut seen, "> ");
+    // The arrow up brings the last message back.
+    type_in("\x1b[A again\r");
+    wait_for(&screen, &mut seen, "You said: hello again\r\n");
+    seen.clear();
+    wait_for(&screen, &mut seen, "> ");
+    type_in("\x04");
+    assert_eq!(end_of(&mut child).code(), Some(0));
+    assert_eq!(home.transcript().len(), 4);
+}
+
+#[test]
+fn deleting_asks_at_a_terminal() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run(["ask", "hello"]).ok();
+    let fid = home.fid();
+    for (answer, left) in [("n\r", 1), ("\r", 1), ("y\r", 0)] {
+        let (mut ours, theirs) = terminal();
+        let mut command = home.command(["delete", &fid]);
+        command.stdin(on(&theirs)).stderr(on(&theirs));
+        let mut child = command.spawn().expect("started");
+        drop((command, theirs));
+        let screen = screen(ours.try_clone().expect("another handle"));
+        wait_for(&screen, &mut String::new(), "Delete “hello”? [y/N] ");
+        ours.write_all(answer.as_bytes()).expect("typed");
+        assert_eq!(end_of(&mut child).code(), Some(i32::from(left == 1)), "{answer:?}");
+        assert_eq!(home.sessions().len(), left, "{answer:?}");
+    }
+}
+
+#[test]
+fn a_silent_server_is_talked_about_on_a_terminal() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().gate_first(&gate).text("awake"));
+    let home = Home::new(&server);
+    let (ours, theirs) = terminal();
+    let mut command = home.command(["ask", "hello"]);
+    command.stderr(on(&theirs)).env("TERM", "xterm");
+    let child = command.spawn().expect("started");
+    drop((command, theirs));
+    let screen = screen(ours);
+    let mut seen = String::new();
+    wait_for(&screen, &mut seen, "Waiting for the model");
+    gate.open();
+    assert_eq!(Run::of(child).ok().stdout, "awake\n");
+    while let Ok(more) = screen.recv_timeout(Duration::from_secs(1)) {
+        seen.push_str(&more);
+    }
+    assert!(seen.ends_with("\r\x1b[2K"), "the line is wiped: {seen:?}");
+}

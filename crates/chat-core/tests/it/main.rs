@@ -4,3 +4,4 @@ mod engine;
 mod store;
 mod wire;
 mod wire_faults;
+mod wire_real;

@@ -1,0 +1,33 @@
+//! What real servers say: recorded, or taken from their sources and documentation. Where each
+//! comes from stands in `fixtures/README.md`.
+
+use std::path::PathBuf;
+
+/// One server's answers, in a folder of `fixtures`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fixture(&'static str);
+
+impl Fixture {
+    /// llama.cpp's server.
+    pub const LLAMA_CPP: Self = Self("llama.cpp");
+    /// vLLM.
+    pub const VLLM: Self = Self("vllm");
+    /// LM Studio.
+    pub const LM_STUDIO: Self = Self("lm-studio");
+    /// OpenRouter.
+    pub const OPENROUTER: Self = Self("openrouter");
+    /// OpenAI.
+    pub const OPENAI: Self = Self("openai");
+    /// Ollama.
+    pub const OLLAMA: Self = Self("ollama");
+
+    /// One of its answers: `stream.sse`, `whole.json`, `models.json`, `error.json` …
+    ///
+    /// # Panics
+    /// Where there is no such file.
+    pub fn read(self, name: &str) -> Vec<u8> {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(self.0);
+        let file = folder.join(name);
+        std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    }
+}

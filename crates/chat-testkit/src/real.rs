@@ -1,0 +1,80 @@
+//! A real llama.cpp server with a small model, as a child process that ends with its handle.
+//!
+//! `scripts/test` gets both (`scripts/lib/real-model`) and says where they are in two environment
+//! variables. Where these are missing, [`RealServer::start`] gives none, but fails with `CI=true`.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// Names the Python that has `xllamacpp`.
+pub const PYTHON: &str = "NATTER_TEST_PYTHON";
+/// Names the model's GGUF file.
+pub const MODEL: &str = "NATTER_TEST_MODEL";
+
+/// The window that it is started with, in tokens.
+pub const WINDOW: u32 = 4_096;
+
+/// A running server. Dropping it ends it.
+#[derive(Debug)]
+pub struct RealServer {
+    child: Child,
+    // Its end tells the server to end, also when this process is killed.
+    _stdin: Option<ChildStdin>,
+    port: u16,
+}
+
+impl RealServer {
+    /// Starts one and waits until the model is loaded, about a second. None where there is
+    /// neither server nor model and nobody insists; says so on standard error.
+    ///
+    /// # Panics
+    /// Where it cannot be started, or is missing with `CI=true`.
+    pub fn start() -> Option<Self> {
+        let find = |name| std::env::var_os(name).map(PathBuf::from);
+        let (Some(python), Some(model)) = (find(PYTHON), find(MODEL)) else {
+            let insists = std::env::var("CI").is_ok_and(|ci| ci == "true");
+            assert!(!insists, "{PYTHON} and {MODEL} must name a real server and its model");
+            eprintln!("no real model: {PYTHON} and {MODEL} are not set");
+            return None;
+        };
+        let mut child = Command::new(python)
+            .args(["-c", include_str!("real.py")])
+            .arg(model)
+            .arg(WINDOW.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the real server starts");
+        let stdin = child.stdin.take();
+        let mut stderr = child.stderr.take().expect("a pipe was asked for");
+        // Its log is long: without a reader it would stand still.
+        let log = std::thread::spawn(move || {
+            let mut log = Vec::new();
+            let _ = stderr.read_to_end(&mut log);
+            String::from_utf8_lossy(&log).into_owned()
+        });
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("a pipe was asked for");
+        let read = BufReader::new(stdout).read_line(&mut line);
+        let Ok(port) = line.trim().parse() else {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("the real server said {line:?} ({read:?}) and:\n{}", log.join().unwrap());
+        };
+        Some(Self { child, _stdin: stdin, port })
+    }
+
+    /// Its address, as a connection wants it.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+}
+
+impl Drop for RealServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -7,7 +7,7 @@
 //! the log is for.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,26 +53,34 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
     let lock = disk::private_file(&lock_path).map_err(|e| disk::fault(&lock_path, &e))?;
 
     let mut notice = None;
+    let deadline = Instant::now() + MIGRATION_TIMEOUT;
     let connection = loop {
         lock.lock_shared().map_err(|e| disk::fault(&lock_path, &e))?;
         match examine(&database) {
             Ok(State::Ready(connection)) => break connection,
-            Ok(State::Old(connection)) => {
-                // A program of an older version may be at work with these tables.
-                drop(connection);
-                alone(&lock, &lock_path)?;
-                upgrade(&database).map_err(|fault| fault.told(&database))?;
-            }
             Ok(State::Newer(version)) => return Err(Kind::DatabaseNewer { version }.into()),
-            Err(fault) if fault.is_damage() => {
-                alone(&lock, &lock_path)?;
-                // Another program may have put it aside while we waited.
-                if examine(&database).is_err_and(|fault| fault.is_damage()) {
-                    let kept_as = keep_aside(&database).map_err(|e| disk::fault(&database, &e))?;
-                    notice = Some(Kind::DatabaseDamaged { kept_as }.into());
-                }
+            Err(fault) if !fault.is_damage() => return Err(fault.told(&database)),
+            // To be upgraded, or put aside: other programs may be at work with it, or just about
+            // to do the same, in which case it looks otherwise the next time.
+            Ok(State::Old) | Err(_) => {}
+        }
+        if !alone(&lock).map_err(|e| disk::fault(&lock_path, &e))? {
+            if Instant::now() > deadline {
+                return Err(Error::new(Kind::Storage).with_detail(
+                    "another Natter is running; close it, so that the database can be upgraded",
+                ));
             }
-            Err(fault) => return Err(fault.told(&database)),
+            // File locks have no waiting with a limit.
+            std::thread::sleep(Duration::from_millis(20));
+            continue;
+        }
+        match examine(&database) {
+            Ok(State::Old) => upgrade(&database).map_err(|fault| fault.told(&database))?,
+            Err(fault) if fault.is_damage() => {
+                let kept_as = keep_aside(&database).map_err(|e| disk::fault(&database, &e))?;
+                notice = Some(Kind::DatabaseDamaged { kept_as }.into());
+            }
+            _ => {}
         }
     };
 
@@ -93,8 +101,8 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
 enum State {
     /// Of today's version; the connection is ready to write.
     Ready(Connection),
-    /// Of an older version, or empty.
-    Old(Connection),
+    /// Of an older version, or none yet.
+    Old,
     /// Of this newer version.
     Newer(u32),
 }
@@ -135,7 +143,7 @@ fn examine(database: &Path) -> Outcome<State> {
     }
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     if version < schema::VERSION {
-        return Ok(State::Old(connection));
+        return Ok(State::Old);
     }
     connection.query_row("SELECT count(*), sum(updated > 0) FROM sessions", [], |_| Ok(()))?;
     prepare(&connection)?;
@@ -193,28 +201,19 @@ fn upgrade(database: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Waits until no other program has the database open, and keeps them out.
-fn alone(lock: &File, path: &Path) -> Result<()> {
-    let deadline = Instant::now() + MIGRATION_TIMEOUT;
-    loop {
-        // Two who both wait while they share would wait for ever.
-        lock.unlock().map_err(|e| disk::fault(path, &e))?;
-        match lock.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(disk::fault(path, &error)),
-            Err(TryLockError::WouldBlock) if Instant::now() > deadline => {
-                return Err(Error::new(Kind::Storage).with_detail(
-                    "another Natter is running; close it, so that the database can be upgraded",
-                ));
-            }
-            // File locks have no waiting with a limit.
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
-        }
+/// Keeps other programs out, unless one is there.
+fn alone(lock: &File) -> io::Result<bool> {
+    // Two who both wait while they share would wait for ever.
+    lock.unlock()?;
+    match lock.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
 /// Puts a damaged database aside under a name of its own.
-fn keep_aside(database: &Path) -> std::io::Result<PathBuf> {
+fn keep_aside(database: &Path) -> io::Result<PathBuf> {
     let time = Zoned::now().strftime("%Y-%m-%d-%H-%M-%S").to_string();
     let with = |path: &Path, end: &str| {
         let mut name = path.as_os_str().to_owned();

@@ -1,6 +1,8 @@
 //! Behaviour of the engine across its modules, in one binary.
 
+mod another;
 mod engine;
+mod settings;
 mod store;
 mod wire;
 mod wire_faults;

@@ -1,6 +1,5 @@
 //! The store as its users see it: what goes in comes out, also after a restart.
 
-mod another;
 mod damage;
 mod full;
 mod kill;

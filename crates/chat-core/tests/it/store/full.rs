@@ -8,8 +8,8 @@ use chat_core::message::Message;
 use chat_core::settings::{Folders, SettingsFile};
 use chat_core::store::Store;
 
-use super::another;
 use super::{open, reply, segment, texts, titled, user};
+use crate::another;
 
 #[test]
 fn a_full_disk_is_told_and_what_was_there_stays() {
@@ -32,7 +32,7 @@ fn a_full_disk_is_told_and_what_was_there_stays() {
         eprintln!("not tested: {why}");
         return;
     };
-    let inner = another::command("full::fills_the_disk", folder.path());
+    let inner = another::command("store::full::fills_the_disk", folder.path());
     let program: Vec<_> = std::iter::once(inner.get_program()).chain(inner.get_args()).collect();
     another::run(unshare(way, &program));
 }

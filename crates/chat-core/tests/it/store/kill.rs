@@ -10,8 +10,8 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use super::another::{self, Talking, say};
 use super::{open, reply, segment, titled, user};
+use crate::another::{self, Talking, say};
 
 /// How often the process is killed.
 const KILLS: u32 = 12;
@@ -87,7 +87,7 @@ async fn what_was_confirmed_survives_kill_9() {
     let folder = tempfile::tempdir().unwrap();
     let mut expected: HashMap<String, Expected> = HashMap::new();
     for _ in 0..KILLS {
-        let mut writer = Talking::start("kill::writes_until_it_is_killed", folder.path());
+        let mut writer = Talking::start("store::kill::writes_until_it_is_killed", folder.path());
         let mut said = vec![writer.hear().unwrap()];
         let wait = Duration::from_micros(random.random_range(0..60_000));
         let deadline = std::time::Instant::now() + wait;
@@ -143,7 +143,7 @@ async fn check(folder: &std::path::Path, expected: &HashMap<String, Expected>) {
 #[tokio::test]
 async fn a_tool_call_that_arrived_whole_survives() {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = Talking::start("kill::begins_a_tool_call", folder.path());
+    let mut writer = Talking::start("store::kill::begins_a_tool_call", folder.path());
     let fid = Fid::new(writer.hear().unwrap());
     writer.kill();
     let store = open(folder.path());

@@ -7,8 +7,8 @@ use chat_core::error::Kind;
 use chat_core::message::{Ending, Fid};
 use chat_core::store::SessionPatch;
 
-use super::another::{self, Talking, say};
 use super::{open, reply, segment, texts, titled, user};
+use crate::another::{self, Talking, say};
 
 /// How long to wait for what must come. Met only where it does not.
 const LONG: Duration = Duration::from_secs(20);
@@ -37,7 +37,7 @@ async fn a_session_is_written_by_one_living_process() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let mut changes = store.changes();
-    let mut other = Talking::start("processes::holds_a_session", folder.path());
+    let mut other = Talking::start("store::processes::holds_a_session", folder.path());
     let fid = Fid::new(other.hear().unwrap());
     tokio::time::timeout(LONG, changes.next()).await.unwrap();
 
@@ -103,7 +103,7 @@ async fn make_many(store: &chat_core::store::Store) {
 async fn two_processes_write_at_once_and_lose_nothing() {
     // Neither is there before the other: both make the database.
     let folder = tempfile::tempdir().unwrap();
-    let other = Talking::start("processes::makes_many_sessions", folder.path());
+    let other = Talking::start("store::processes::makes_many_sessions", folder.path());
     let store = open(folder.path());
     make_many(&store).await;
     tokio::task::spawn_blocking(|| other.end()).await.unwrap();
@@ -112,6 +112,26 @@ async fn two_processes_write_at_once_and_lose_nothing() {
     for session in sessions {
         assert_eq!(texts(&store, &session.fid).await, ["?", "!"]);
         assert!(!session.in_use);
+    }
+}
+
+#[tokio::test]
+async fn all_who_start_at_once_have_the_same_new_database() {
+    for _ in 0..5 {
+        let folder = tempfile::tempdir().unwrap();
+        let start = std::sync::Barrier::new(8);
+        let stores: Vec<_> = std::thread::scope(|scope| {
+            let open_at_once = || {
+                start.wait();
+                open(folder.path())
+            };
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(open_at_once)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for store in &stores {
+            store.create(titled("one each"), vec![]).await.unwrap();
+        }
+        assert_eq!(stores[0].sessions().await.unwrap().len(), 8);
     }
 }
 

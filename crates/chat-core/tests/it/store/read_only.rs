@@ -9,13 +9,13 @@ use chat_core::error::Kind;
 use chat_core::settings::{Folders, SettingsFile};
 use chat_core::store::{Opened, Store};
 
-use super::another;
 use super::{open, texts, titled, user};
+use crate::another;
 
 #[test]
 fn read_only_files_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
-    another::run_without_rights("read_only::without_rights", folder.path());
+    another::run_without_rights("store::read_only::without_rights", folder.path());
 }
 
 fn mode(path: &Path, mode: u32) {

@@ -16,14 +16,14 @@ pub fn folder() -> PathBuf {
     PathBuf::from(std::env::var_os(FOLDER).expect("run by another test"))
 }
 
-/// A command that runs the ignored test `store::NAME` in a folder.
+/// A command that runs the ignored test of this name in a folder.
 pub fn command(name: &str, folder: &Path) -> Command {
     command_of(&std::env::current_exe().unwrap(), name, folder)
 }
 
 fn command_of(program: &Path, name: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    command.args([&format!("store::{name}"), "--exact", "--ignored", "--nocapture"]);
+    command.args([name, "--exact", "--ignored", "--nocapture"]);
     command.args(["--test-threads", "1"]);
     command.env(FOLDER, folder);
     command
@@ -80,7 +80,7 @@ pub fn wait() {
 }
 
 impl Talking {
-    /// Starts the ignored test `store::NAME` in a folder.
+    /// Starts the ignored test of this name in a folder.
     pub fn start(name: &str, folder: &Path) -> Self {
         let mut command = command(name, folder);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());

@@ -1,0 +1,3 @@
+//! Settings and keys, with what surrounds them on a desktop.
+
+mod keyring;

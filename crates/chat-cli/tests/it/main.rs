@@ -7,5 +7,6 @@ mod home;
 mod kill;
 mod manage;
 mod pipes;
+mod real;
 mod stop;
 mod together;

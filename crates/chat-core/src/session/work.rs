@@ -77,7 +77,11 @@ impl Session {
     }
 
     fn on_waiting(&self) {
-        self.lock().set_stage(Stage::Waiting { since: Timestamp::now() });
+        let mut state = self.lock();
+        // It began to wait when it asked for its client.
+        if !matches!(state.stage, Stage::Waiting { .. }) {
+            state.set_stage(Stage::Waiting { since: Timestamp::now() });
+        }
     }
 
     /// Ends the reply that is being written.

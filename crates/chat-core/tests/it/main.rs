@@ -6,4 +6,5 @@ mod settings;
 mod store;
 mod wire;
 mod wire_faults;
+mod wire_fixtures;
 mod wire_real;

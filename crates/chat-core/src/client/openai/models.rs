@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::client::http::Http;
-use crate::client::json::{has, tokens, words};
+use crate::client::json::{count, has, tokens, words};
 use crate::client::{Capabilities, ModelInfo, address};
 use crate::error::{Error, Kind, Result};
 
@@ -59,10 +59,16 @@ fn of_entry(entry: &Value) -> ModelInfo {
     let parameters = &entry["supported_parameters"];
     let inputs = &entry["architecture"]["input_modalities"];
     let outputs = &entry["architecture"]["output_modalities"];
-    // vLLM, OpenRouter, llama.cpp; the last says what the model was made for.
-    let window = [&entry["max_model_len"], &entry["context_length"], &entry["meta"]["n_ctx_train"]];
+    let meta = &entry["meta"];
+    // vLLM's, OpenRouter's, and the two of llama.cpp: what the server was started with, and what
+    // the model was made for.
+    let window =
+        [&entry["max_model_len"], &entry["context_length"], &meta["n_ctx"], &meta["n_ctx_train"]];
     ModelInfo {
         name: words(&entry["id"]).unwrap_or_default(),
+        size: count(&meta["size"]),
+        parameters: count(&meta["n_params"]).map(in_short),
+        quantization: words(&meta["ftype"]),
         context_length: window.into_iter().find_map(tokens),
         capabilities: Capabilities {
             chat: has(outputs, "text"),
@@ -70,7 +76,14 @@ fn of_entry(entry: &Value) -> ModelInfo {
             vision: has(inputs, "image"),
             thinking: has(parameters, "reasoning"),
         },
-        ..ModelInfo::default()
+    }
+}
+
+/// A count of parameters as people say it: `135M`, `8.0B`.
+fn in_short(parameters: u64) -> String {
+    match parameters {
+        0..1_000_000_000 => format!("{:.0}M", parameters as f64 / 1e6),
+        _ => format!("{:.1}B", parameters as f64 / 1e9),
     }
 }
 

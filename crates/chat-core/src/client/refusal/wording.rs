@@ -19,6 +19,8 @@ pub(super) fn is_too_long(message: &str, code: &str, kind: &str) -> bool {
         // LM Studio.
         "when context the overflows",
         "greater than the context length",
+        "context length exceeded",
+        "exceed context length",
         "prompt is too long",
         "input is too long",
         "reduce the length of the",

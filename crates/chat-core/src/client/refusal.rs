@@ -106,9 +106,8 @@ fn by_status(status: u16, headers: &HeaderMap, words: &Words) -> Kind {
         429 if words.code == "insufficient_quota" => Kind::NoCredit,
         429 => Kind::RateLimited { retry_after: retry_after(headers, Timestamp::now()) },
         503 => Kind::Busy,
-        // The server gave up waiting for the model.
-        408 => Kind::ServerFailed,
-        500.. => Kind::ServerFailed,
+        // 408: the server gave up waiting for the model.
+        408 | 500.. => Kind::ServerFailed,
         _ => Kind::BadRequest,
     }
 }

@@ -28,10 +28,10 @@ async fn streamed(kind: ConnectionKind, bytes: Vec<u8>) -> (Vec<Delta>, Option<E
 /// Without the ids that the client had to make.
 fn known(mut deltas: Vec<Delta>) -> Vec<Delta> {
     for delta in &mut deltas {
-        if let Delta::ToolCall { id: Some(id), .. } = delta {
-            if id.starts_with("call_0") {
-                *id = "made".to_owned();
-            }
+        if let Delta::ToolCall { id: Some(id), .. } = delta
+            && id.starts_with("call_0")
+        {
+            "made".clone_into(id);
         }
     }
     deltas

@@ -20,7 +20,7 @@ fn short() -> Options {
 async fn a_real_server_is_recognised_and_answers() {
     let Some(server) = RealServer::start() else { return };
     let mut slow = timeouts();
-    slow.silence = std::time::Duration::from_secs(60);
+    slow.silence = std::time::Duration::from_mins(1);
     assert_eq!(detect_kind(&server.url(), None, slow).await, Ok(OPENAI));
     let candidates =
         vec![chat_core::settings::Connection { kind: Some(OPENAI), ..connection(&server.url()) }];
@@ -64,7 +64,7 @@ async fn a_real_server_is_recognised_and_answers() {
 async fn a_real_server_refuses_and_goes_on() {
     let Some(server) = RealServer::start() else { return };
     let mut slow = timeouts();
-    slow.silence = std::time::Duration::from_secs(60);
+    slow.silence = std::time::Duration::from_mins(1);
     let client = connect(&connection(&server.url()), OPENAI, None, slow).unwrap();
 
     let long = Request::new("m", vec![user(&"word ".repeat(6_000))]);

@@ -53,8 +53,8 @@ pub struct Store {
 /// What the clones share. In the order in which it must end: the lock goes last.
 #[derive(Debug)]
 struct Inner {
-    writer: Option<Writer>,
     readers: Readers,
+    writer: Option<Writer>,
     places: Arc<Places>,
     _lock: Option<File>,
 }

@@ -98,3 +98,10 @@ impl Desk {
 pub(super) fn gone() -> Error {
     Error::new(Kind::Internal).with_detail("the store's thread ended")
 }
+
+/// Waits for a thread to end, unless we are on it: an answer may have dropped the last handle.
+pub(super) fn join(thread: std::thread::JoinHandle<()>) {
+    if thread.thread().id() != std::thread::current().id() {
+        let _ = thread.join();
+    }
+}

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use tokio::sync::{oneshot, watch};
 
 use super::changes::Signal;
-use super::desk::{Desk, gone};
+use super::desk::{Desk, gone, join};
 use super::fault::{Fault, Outcome};
 use crate::error::{Error, Kind, Result};
 
@@ -146,7 +146,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            join(thread);
         }
     }
 }

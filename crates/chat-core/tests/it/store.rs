@@ -253,6 +253,24 @@ async fn a_branch_is_shown_by_its_head() {
     assert_eq!(texts(&store, &fid).await, ["root", "left"]);
 }
 
+#[tokio::test]
+async fn a_clean_end_leaves_one_whole_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..10 {
+        let store = open(folder.path());
+        let texts: Vec<_> = (0..50).map(|n| user(None, &format!("a {n}").repeat(500))).collect();
+        store.create(titled("long"), texts).await.unwrap();
+        // Broken off in the middle.
+        let search = store.search("a a a", 99);
+        assert!(futures_util::FutureExt::now_or_never(search).is_none());
+        drop(store);
+        assert!(folder.path().join("data/natter.db").exists());
+        assert!(!folder.path().join("data/natter.db-wal").exists());
+        assert_eq!(std::fs::read_dir(folder.path().join("state/owners")).unwrap().count(), 0);
+    }
+    assert_eq!(open(folder.path()).sessions().await.unwrap().len(), 10);
+}
+
 #[test]
 fn the_store_needs_no_runtime() {
     // A window awaits it on its own executor.

@@ -9,6 +9,15 @@ use chat_core::store::Store;
 
 use super::{open, texts, titled, user};
 
+/// All tables and indexes as SQLite knows them.
+fn tables(folder: &std::path::Path) -> Vec<(String, String)> {
+    let raw = rusqlite::Connection::open(folder.join("data/natter.db")).unwrap();
+    let mut statement =
+        raw.prepare("SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY name").unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
 #[tokio::test]
 async fn a_database_of_version_1_opens() {
     let folder = tempfile::tempdir().unwrap();
@@ -18,6 +27,9 @@ async fn a_database_of_version_1_opens() {
     drop(old);
 
     let store = open(folder.path());
+    let new = tempfile::tempdir().unwrap();
+    drop(open(new.path()));
+    assert_eq!(tables(folder.path()), tables(new.path()), "what was released is never changed");
     let sessions = store.sessions().await.unwrap();
     let fids: Vec<_> = sessions.iter().map(|s| s.fid.as_str()).collect();
     assert_eq!(fids, ["2026-01-15-14-30-45-2", "2026-01-15-14-30-45"]);
@@ -31,6 +43,8 @@ async fn a_database_of_version_1_opens() {
     assert_eq!(page.messages[1].plain_text(), "Use `sort_unstable`.");
     assert!(matches!(&page.messages[1].parts[0], Part::Thinking { text, .. } if text == "easy"));
     assert_eq!(page.messages[1].usage.as_ref().unwrap().completion_tokens, Some(7));
+
+    assert_eq!(store.waiting(&sessions[1].fid).await.unwrap()[0].content.text, "And then?");
 
     let interrupted = Fid::new("2026-01-15-14-30-45-2");
     assert_eq!(store.recover().await.unwrap(), std::slice::from_ref(&interrupted));

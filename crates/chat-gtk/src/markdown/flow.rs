@@ -12,6 +12,9 @@ use super::link::{is_safe_address, visible_address};
 /// since the whole of a line is laid out anew for every letter that is added to it.
 const LONGEST_LINE: usize = 4_000;
 
+/// A line end within a paragraph: a new line without the space between paragraphs.
+const LINE_END: &str = "\u{2028}";
+
 /// Something that is drawn below what was before it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
@@ -176,8 +179,8 @@ impl Flow<'_> {
                 self.gap = Gap::Block;
             }
             Block::Html(text) => {
-                let text = text.trim_end_matches('\n');
-                let run = Run { text: text.to_owned(), style: Style::default(), link: None };
+                let text = text.trim_end_matches('\n').replace('\n', LINE_END);
+                let run = Run { text, style: Style::default(), link: None };
                 self.line(Line { verbatim: true, runs: vec![run], ..Line::default() });
             }
             Block::Footnote { label, blocks } => {
@@ -287,8 +290,7 @@ fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out: &m
             }
             Inline::Footnote(label) => push(out, label, Style { raised: true, ..style }, link),
             Inline::SoftBreak => push(out, " ", style, link),
-            // Within a paragraph: a new line without the space between paragraphs.
-            Inline::HardBreak => push(out, "\u{2028}", style, link),
+            Inline::HardBreak => push(out, LINE_END, style, link),
         }
     }
 }
@@ -317,12 +319,11 @@ fn plain(inlines: &[Inline], out: &mut String) {
             | Inline::Math(text)
             | Inline::Html(text)
             | Inline::Footnote(text) => out.push_str(text),
-            Inline::Emphasis(inner) | Inline::Strong(inner) | Inline::Strike(inner) => {
-                plain(inner, out);
-            }
-            Inline::Link { text: inner, .. } | Inline::Image { alt: inner, .. } => {
-                plain(inner, out);
-            }
+            Inline::Emphasis(inner)
+            | Inline::Strong(inner)
+            | Inline::Strike(inner)
+            | Inline::Link { text: inner, .. }
+            | Inline::Image { alt: inner, .. } => plain(inner, out),
             Inline::SoftBreak | Inline::HardBreak => out.push(' '),
         }
     }

@@ -1,0 +1,123 @@
+//! A conversation with everything in it that can be drawn, without an engine: to look at.
+//!
+//! `conversation_demo [--dark] [--narrow] [--live]`
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use adw::prelude::*;
+use chat_core::error::{Error, Kind};
+use chat_core::event::{SessionPlaceholder, Snapshot, Stage, Status};
+use chat_core::message::{
+    Content, Ending, Fid, Message, MessageId, ModelRef, Options, Part, Queued, Role, Thinking,
+    ToolCall, ToolCallId, ToolResult, Usage,
+};
+use chat_gtk::conversation::Conversation;
+use gtk::glib;
+
+const REPLY: &str = "The cause is in `close_block`: a list that is still open when the cell’s pipe arrives is never \
+popped, so the next row finds a list where it expects a row. **Two lines** are enough:\n\n```rust\nwhile let Some(open) = \
+self.stack.last_mut() {\n    if open.is_cell() { break }\n    self.pop();\n}\n```\n\n## What else I saw\n\n- The *first* item, \
+with [a link](https://example.org/manual) in it that is long enough to be wrapped into a second line, to see how it stands\n- \
+[x] done\n- [ ] still open\n  1. nested one\n  2. nested two\n\n> A quotation with *stress*,\n> on two lines.\n\n| Name | \
+Size | Note |\n|:-----|-----:|:----:|\n| `a` | 12 | first |\n| bee | 3,400 | **second** |\n\n---\n\nRaw <b>HTML</b> and a \
+![picture](https://example.org/p.png), a formula $x^2$, ~~old~~ text[^1] and [a trap](javascript:alert).\n\n<div>\n  \
+block\n</div>\n\n[^1]: A footnote.\n\n```\nno language, and a line that is so long that it cannot stand in the block without \
+being scrolled sideways to its end\n```\n";
+
+fn main() -> glib::ExitCode {
+    let app = adw::Application::builder().flags(gtk::gio::ApplicationFlags::NON_UNIQUE).build();
+    app.connect_activate(show);
+    app.run_with_args::<&str>(&[])
+}
+
+fn show(app: &adw::Application) {
+    sourceview5::init();
+    let wants = |name: &str| std::env::args().any(|argument| argument == name);
+    if wants("--dark") {
+        adw::StyleManager::default().set_color_scheme(adw::ColorScheme::ForceDark);
+    }
+    let conversation = Conversation::new(|output| println!("{output:?}"));
+    let content = gtk::Box::new(gtk::Orientation::Vertical, 0);
+    content.append(&adw::HeaderBar::builder().css_classes(["flat"]).build());
+    content.append(conversation.widget());
+    let width = if wants("--narrow") { 400 } else { 860 };
+    let window = adw::ApplicationWindow::builder()
+        .application(app)
+        .title("Conversation")
+        .default_width(width)
+        .default_height(1300)
+        .content(&content)
+        .build();
+    conversation.show(&snapshot(wants("--live")));
+    window.present();
+    // The view lives as long as the window.
+    window.connect_destroy(move |_| drop(conversation.clone()));
+}
+
+fn snapshot(live: bool) -> Snapshot {
+    let now = jiff::Timestamp::now();
+    let model = ModelRef::new("local", "qwen3-coder:30b");
+    let call = ToolCallId::new("call_1");
+    let question = "The parser panics when a list ends inside a table cell. Find out why and fix it, with a test.";
+    let mut user = Message::text(Role::User, None, question);
+    user.parts.push(Part::File { name: "parser.rs".to_owned(), text: String::new() });
+    let mut reply = Message::reply(None, model.clone());
+    reply.parts = vec![
+        Part::Thinking {
+            text: "Let me look at it.".to_owned(),
+            took: Some(Duration::from_secs(4)),
+        },
+        Part::ToolCall(ToolCall {
+            id: call.clone(),
+            name: "read_file".to_owned(),
+            arguments: serde_json::json!({"path": "src/parser.rs"}),
+        }),
+        Part::Text(REPLY.to_owned()),
+    ];
+    reply.ended = (!live).then_some(Ending::Complete);
+    reply.usage = Some(Usage {
+        completion_tokens: Some(412),
+        completion_ms: Some(9_800),
+        total_ms: Some(14_200),
+        ..Usage::default()
+    });
+    let mut answer = Message::text(Role::Tool, None, "");
+    answer.parts = vec![Part::ToolResult(ToolResult {
+        call,
+        name: "read_file".to_owned(),
+        text: "fn close_block…".to_owned(),
+        failed: false,
+    })];
+    let mut messages = vec![user, reply, answer];
+    if !live {
+        let mut failed = Message::reply(None, model);
+        failed.parts = vec![Part::Text("I added it, and a test with".to_owned())];
+        failed.ended = Some(Ending::Failed);
+        failed.error = Some(Error::new(Kind::Stalled).with_detail("no data for 120 s").on("local"));
+        messages.push(Message::text(Role::User, None, "And now?"));
+        messages.push(failed);
+    }
+    let queued = Queued { id: MessageId::new(), content: Content::text("Then run the tests.") };
+    Snapshot {
+        session: SessionPlaceholder {
+            fid: Fid::new("2026-01-15-14-30-45"),
+            title: "Fix the parser".to_owned(),
+            agent: "just-ask".to_owned(),
+            model: None,
+            thinking: Thinking::Habit,
+            options: Options::default(),
+            status: Status::Idle,
+            unread: false,
+            failed: false,
+            created: now,
+            updated: now,
+            in_use: false,
+        },
+        messages: messages.into_iter().map(Arc::new).collect(),
+        more: false,
+        queue: if live { vec![queued] } else { Vec::new() },
+        stage: if live { Stage::Waiting { since: now } } else { Stage::Idle },
+        seq: 0,
+    }
+}

@@ -1,0 +1,304 @@
+//! A message of the conversation as it is now, and which rows it has.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chat_core::event::TextKind;
+use chat_core::message::{
+    Ending, Message, MessageId, Part, Role, ToolCall, ToolCallId, ToolResult,
+};
+
+use super::card::Notice;
+use super::reply::{ReplyText, SegmentKind};
+
+/// A message.
+pub struct Entry {
+    /// The message as it was last told. Texts that grow are in `parts`.
+    pub message: Arc<Message>,
+    /// The parts of a reply.
+    pub parts: Vec<PartState>,
+    /// How many rows it has.
+    pub rows: usize,
+    /// Whether something changed since its rows were made.
+    pub dirty: bool,
+}
+
+/// A part of a reply.
+pub enum PartState {
+    /// Text, as Markdown.
+    Text(Box<ReplyText>),
+    /// Thinking, as plain text.
+    Thinking { text: String, took: Option<Duration>, since: Option<Instant> },
+    /// A tool call and what came of it.
+    Tool {
+        call: ToolCall,
+        result: Option<ToolResult>,
+        since: Option<Instant>,
+        took: Option<Duration>,
+    },
+    /// What has no row of its own.
+    Other,
+}
+
+/// A row of a message: what kind of widget, and what it shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    /// What a person said.
+    User,
+    /// What the program says.
+    Remark,
+    /// Thinking.
+    Thinking { part: usize },
+    /// A tool call.
+    Tool { part: usize },
+    /// A piece of a reply's text.
+    Segment { part: usize, segment: usize, kind: SegmentKind },
+    /// How a reply ended.
+    Ending,
+    /// What stands below a finished reply.
+    Footer,
+}
+
+impl Entry {
+    /// A message, as it was stored or has just begun.
+    pub fn new(message: Arc<Message>) -> Self {
+        let mut entry =
+            Self { message: Arc::clone(&message), parts: Vec::new(), rows: 0, dirty: true };
+        entry.set_message(message);
+        entry
+    }
+
+    /// The message's id.
+    pub fn id(&self) -> MessageId {
+        self.message.id
+    }
+
+    /// Whether it is a reply that is being written.
+    pub fn is_live(&self) -> bool {
+        self.message.role == Role::Assistant && self.message.ended.is_none()
+    }
+
+    /// Takes the message as it is now. Its texts are those that were told, or longer.
+    pub fn set_message(&mut self, message: Arc<Message>) {
+        self.dirty = true;
+        if message.role == Role::Assistant {
+            let live = message.ended.is_none();
+            for (index, part) in message.parts.iter().enumerate() {
+                match self.parts.get_mut(index) {
+                    Some(state) => {
+                        if !state.take(part) {
+                            *state = PartState::new(part, live);
+                        }
+                    }
+                    None => self.parts.push(PartState::new(part, live)),
+                }
+            }
+        }
+        self.message = message;
+        if !self.is_live() {
+            for part in &mut self.parts {
+                part.stop_clock();
+            }
+        }
+    }
+
+    /// Text was added to a part. Whether it fits what is there.
+    pub fn add_text(&mut self, part: usize, kind: TextKind, start: usize, text: &str) -> bool {
+        if part == self.parts.len() {
+            if let Some(PartState::Thinking { .. }) = self.parts.last() {
+                self.parts.iter_mut().for_each(PartState::stop_clock);
+            }
+            self.parts.push(match kind {
+                TextKind::Text => PartState::Text(Box::default()),
+                TextKind::Thinking => PartState::Thinking {
+                    text: String::new(),
+                    took: None,
+                    since: Some(Instant::now()),
+                },
+            });
+        }
+        let Some(state) = self.parts.get_mut(part) else { return false };
+        let have = state.len();
+        // What was told twice is taken once.
+        let Some(new) = have.checked_sub(start).and_then(|skip| text.get(skip.min(text.len())..))
+        else {
+            return false;
+        };
+        match (state, kind) {
+            (PartState::Text(reply), TextKind::Text) => reply.push(new),
+            (PartState::Thinking { text, .. }, TextKind::Thinking) => text.push_str(new),
+            _ => return false,
+        }
+        self.dirty = true;
+        true
+    }
+
+    /// A tool call of this message began or ended. Whether it is one of this message's.
+    pub fn set_running(&mut self, id: &ToolCallId, running: bool) -> bool {
+        for part in &mut self.parts {
+            if let PartState::Tool { call, since, .. } = part
+                && call.id == *id
+            {
+                if running {
+                    since.get_or_insert_with(Instant::now);
+                } else {
+                    part.stop_clock();
+                }
+                self.dirty = true;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A tool answered a call of this message. Whether it is one of this message's.
+    pub fn set_result(&mut self, answer: &ToolResult) -> bool {
+        for part in &mut self.parts {
+            if let PartState::Tool { call, result, .. } = part
+                && call.id == answer.call
+            {
+                *result = Some(answer.clone());
+                part.stop_clock();
+                self.dirty = true;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether a clock runs that is to be shown.
+    pub fn has_clock(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            PartState::Thinking { since, .. } | PartState::Tool { since, .. } => since.is_some(),
+            _ => false,
+        })
+    }
+
+    /// Reads text that arrived, and says which rows the message has now. `last`: whether it is the
+    /// last reply of the conversation.
+    pub fn kinds(&mut self) -> Vec<RowKind> {
+        self.dirty = false;
+        match self.message.role {
+            Role::User => return vec![RowKind::User],
+            Role::Ui => return vec![RowKind::Remark],
+            Role::System | Role::Tool => return Vec::new(),
+            Role::Assistant => {}
+        }
+        let mut out = Vec::new();
+        let mut has_text = false;
+        for (index, part) in self.parts.iter_mut().enumerate() {
+            match part {
+                PartState::Text(reply) => {
+                    reply.update();
+                    has_text |= !reply.segments().is_empty();
+                    out.extend(reply.segments().iter().enumerate().map(|(at, segment)| {
+                        RowKind::Segment { part: index, segment: at, kind: segment.kind }
+                    }));
+                }
+                PartState::Thinking { text, .. } if !text.is_empty() => {
+                    out.push(RowKind::Thinking { part: index });
+                }
+                PartState::Tool { .. } => out.push(RowKind::Tool { part: index }),
+                _ => {}
+            }
+        }
+        if self.notice(false).is_some() {
+            out.push(RowKind::Ending);
+        }
+        if self.message.ended.is_some() && has_text {
+            out.push(RowKind::Footer);
+        }
+        out
+    }
+
+    /// What is to be said about its end.
+    pub fn notice(&self, last: bool) -> Option<Notice> {
+        let ending = self.message.ended.filter(|ending| *ending != Ending::Complete)?;
+        if self.message.role != Role::Assistant {
+            return None;
+        }
+        let error = self.message.error.clone();
+        Some(Notice { ending, error, last, continues: !self.message.is_empty() })
+    }
+
+    /// All its text, as the model or the person wrote it.
+    pub fn text(&self) -> String {
+        if !self.is_live() {
+            return self.message.plain_text();
+        }
+        let mut out = String::new();
+        for part in &self.parts {
+            if let PartState::Text(reply) = part {
+                reply.add_source(&mut out);
+            }
+        }
+        out
+    }
+}
+
+impl PartState {
+    fn new(part: &Part, live: bool) -> Self {
+        match part {
+            Part::Text(text) => {
+                let mut reply = Box::<ReplyText>::default();
+                reply.push(text);
+                Self::Text(reply)
+            }
+            Part::Thinking { text, took } => {
+                let since = (live && took.is_none()).then(Instant::now);
+                Self::Thinking { text: text.clone(), took: *took, since }
+            }
+            Part::ToolCall(call) => Self::Tool {
+                call: call.clone(),
+                result: None,
+                since: live.then(Instant::now),
+                took: None,
+            },
+            _ => Self::Other,
+        }
+    }
+
+    /// Takes what a message says of this part, if it is the same part, perhaps grown.
+    fn take(&mut self, part: &Part) -> bool {
+        match (self, part) {
+            (Self::Text(reply), Part::Text(text)) => {
+                let Some(more) = text.get(reply.len()..) else { return false };
+                reply.push(more);
+                true
+            }
+            (Self::Thinking { text, took, since }, Part::Thinking { text: now, took: new }) => {
+                if text != now {
+                    text.clone_from(now);
+                }
+                if new.is_some() {
+                    *took = *new;
+                    *since = None;
+                }
+                true
+            }
+            (Self::Tool { call, .. }, Part::ToolCall(now)) if call.id == now.id => {
+                call.clone_from(now);
+                true
+            }
+            (Self::Other, Part::Text(_) | Part::Thinking { .. } | Part::ToolCall(_)) => false,
+            (Self::Other, _) => true,
+            _ => false,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(reply) => reply.len(),
+            Self::Thinking { text, .. } => text.len(),
+            _ => 0,
+        }
+    }
+
+    fn stop_clock(&mut self) {
+        if let Self::Thinking { since, took, .. } | Self::Tool { since, took, .. } = self
+            && let Some(since) = since.take()
+        {
+            took.get_or_insert_with(|| since.elapsed());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What stands below a finished reply, seen on hover and focus: copy, again, and what it cost.
+
+use std::rc::Rc;
+
+use gettextrs::gettext;
+use gtk::prelude::*;
+
+use chat_core::message::{Message, MessageId};
+use chat_edge::words::fill;
+
+use super::Output;
+use crate::accessible;
+
+/// The line below a reply.
+pub struct Footer {
+    root: gtk::Box,
+    again: gtk::Button,
+}
+
+impl Footer {
+    /// The line below this reply.
+    pub fn new(
+        message: &Message,
+        last: bool,
+        output: &Rc<dyn Fn(Output)>,
+        copy: impl Fn(MessageId) + 'static,
+    ) -> Self {
+        let root = gtk::Box::builder().spacing(2).css_classes(["reply-footer"]).build();
+        let id = message.id;
+        let button = button("edit-copy-symbolic", &gettext("Copy Message"));
+        button.connect_clicked(move |_| copy(id));
+        root.append(&button);
+        let again = self::button("view-refresh-symbolic", &gettext("Regenerate"));
+        let send = Rc::clone(output);
+        again.connect_clicked(move |_| send(Output::Regenerate));
+        again.set_visible(last);
+        root.append(&again);
+        let details = gtk::Label::builder()
+            .label(details(message))
+            .use_markup(false)
+            .ellipsize(gtk::pango::EllipsizeMode::End)
+            .xalign(0.0)
+            .css_classes(["reply-details"])
+            .build();
+        root.append(&details);
+        Self { root, again }
+    }
+
+    /// The widget.
+    pub fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+
+    /// Whether this is the last reply: only that can be asked for again.
+    pub fn set_last(&self, last: bool) {
+        self.again.set_visible(last);
+    }
+
+    /// Shows it, or hides it until it has the focus.
+    pub fn set_shown(&self, shown: bool) {
+        if shown {
+            self.root.add_css_class("shown");
+        } else {
+            self.root.remove_css_class("shown");
+        }
+    }
+}
+
+fn button(icon: &str, name: &str) -> gtk::Button {
+    let button = gtk::Button::builder()
+        .icon_name(icon)
+        .tooltip_text(name)
+        .css_classes(["flat", "footer-button"])
+        .build();
+    accessible::set_label(&button, name);
+    button
+}
+
+/// Model, tokens, speed and time, as far as they are known.
+fn details(message: &Message) -> String {
+    let mut out = Vec::new();
+    if let Some(model) = &message.model {
+        out.push(model.model.clone());
+    }
+    if let Some(usage) = &message.usage {
+        if let Some(tokens) = usage.completion_tokens {
+            out.push(fill(&gettext("{n} tokens"), &[("n", &tokens.to_string())]));
+            let time = usage.completion_ms.or(usage.total_ms).filter(|ms| *ms > 0);
+            if let Some(ms) = time {
+                let speed = format!("{:.0}", tokens as f64 * 1_000.0 / ms as f64);
+                out.push(fill(&gettext("{n} tokens/s"), &[("n", &speed)]));
+            }
+        }
+        if let Some(ms) = usage.total_ms {
+            let seconds = format!("{:.1}", ms as f64 / 1_000.0);
+            out.push(fill(&gettext("{n} s"), &[("n", &seconds)]));
+        }
+    }
+    out.join(" · ")
+}

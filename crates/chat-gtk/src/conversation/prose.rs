@@ -1,0 +1,224 @@
+//! A run of prose in one text, so that a person can select across paragraphs.
+//!
+//! New lines are compared with those shown, and only the tail that differs is changed: usually
+//! some letters are added to the end.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gtk::prelude::*;
+
+use super::link;
+use super::tags::{BLOCK_GAP, Tags};
+use crate::markdown::flow::{Line, Piece, Run};
+
+/// A run of prose.
+pub struct Prose {
+    view: gtk::TextView,
+    tags: Tags,
+    shown: Rc<RefCell<Vec<Shown>>>,
+}
+
+/// A line as it is shown.
+pub struct Shown {
+    /// The line.
+    pub line: Line,
+    /// Its first character in the text, and those before its runs (the marker).
+    pub start: i32,
+}
+
+impl Prose {
+    /// An empty text. `opened` is told of links that a person opens.
+    pub fn new(tags: &Tags, opened: Rc<dyn Fn(&str)>) -> Self {
+        let buffer = gtk::TextBuffer::new(Some(tags.table()));
+        buffer.set_enable_undo(false);
+        let view = gtk::TextView::builder()
+            .buffer(&buffer)
+            .editable(false)
+            .cursor_visible(false)
+            .wrap_mode(gtk::WrapMode::WordChar)
+            .pixels_above_lines(BLOCK_GAP)
+            .pixels_inside_wrap(tags.leading())
+            .accepts_tab(false)
+            .css_classes(["prose"])
+            .build();
+        let shown: Rc<RefCell<Vec<Shown>>> = Rc::default();
+        link::attach(&view, &shown, opened);
+        view.connect_copy_clipboard(copy_plain);
+        Self { view, tags: tags.clone(), shown }
+    }
+
+    /// The widget.
+    pub fn widget(&self) -> &gtk::TextView {
+        &self.view
+    }
+
+    /// Shows these lines. Whether anything changed.
+    pub fn update(&self, pieces: &[Piece]) -> bool {
+        let mut shown = self.shown.borrow_mut();
+        let lines = pieces.iter().filter_map(|piece| match piece {
+            Piece::Line(line) => Some(line),
+            _ => None,
+        });
+        let mut changed = false;
+        let mut count = 0;
+        for (index, line) in lines.enumerate() {
+            count = index + 1;
+            if shown.get(index).is_some_and(|shown| shown.line == *line) {
+                continue;
+            }
+            changed = true;
+            let last = index + 1 == shown.len();
+            if last && self.lengthen(&mut shown[index].line, line, index == 0) {
+                continue;
+            }
+            self.truncate(&mut shown, index);
+            self.append(&mut shown, line);
+        }
+        if count < shown.len() {
+            self.truncate(&mut shown, count);
+            changed = true;
+        }
+        drop(shown);
+        if changed {
+            self.quote(pieces);
+        }
+        changed
+    }
+
+    /// The bar of a quotation, which the whole text has or has not.
+    fn quote(&self, pieces: &[Piece]) {
+        let quotes = match pieces.first() {
+            Some(Piece::Line(line)) => line.indent.quotes,
+            _ => 0,
+        };
+        for depth in 1..=4 {
+            let class = ["quote-1", "quote-2", "quote-3", "quote-4"][depth - 1];
+            if usize::from(quotes).min(4) == depth {
+                self.view.add_css_class(class);
+            } else {
+                self.view.remove_css_class(class);
+            }
+        }
+    }
+
+    /// Changes the end of the last line into this one, if only text was added or the last runs
+    /// differ.
+    fn lengthen(&self, old: &mut Line, new: &Line, first: bool) -> bool {
+        let same_kind = old.heading == new.heading
+            && old.indent == new.indent
+            && old.marker == new.marker
+            && old.gap == new.gap
+            && old.verbatim == new.verbatim;
+        if !same_kind {
+            return false;
+        }
+        let same = old.runs.iter().zip(&new.runs).take_while(|(old, new)| old == new).count();
+        let buffer = self.view.buffer();
+        let line_tag = self.tags.of_line(new, first);
+        // What goes: everything behind the runs that stay.
+        let mut keep = 0;
+        if let (Some(before), Some(after)) = (old.runs.get(same), new.runs.get(same))
+            && before.style == after.style
+            && before.link == after.link
+        {
+            keep = common_prefix(&before.text, &after.text);
+        }
+        let gone: usize = old.runs[same..].iter().map(|run| run.text.chars().count()).sum();
+        let kept = old.runs.get(same).map_or(0, |run| run.text[..keep].chars().count());
+        if gone > kept {
+            let mut end = buffer.end_iter();
+            let mut start = end;
+            start.backward_chars((gone - kept) as i32);
+            buffer.delete(&mut start, &mut end);
+        }
+        for (index, run) in new.runs[same..].iter().enumerate() {
+            let text = if index == 0 { &run.text[keep..] } else { run.text.as_str() };
+            self.insert(text, run, line_tag.as_ref());
+        }
+        old.runs.clone_from(&new.runs);
+        true
+    }
+
+    /// Removes all lines from this one on.
+    fn truncate(&self, shown: &mut Vec<Shown>, index: usize) {
+        let Some(line) = shown.get(index) else { return };
+        let buffer = self.view.buffer();
+        // The line end before it goes too.
+        let mut start = buffer.iter_at_offset((line.start - 1).max(0));
+        buffer.delete(&mut start, &mut buffer.end_iter());
+        shown.truncate(index);
+    }
+
+    fn append(&self, shown: &mut Vec<Shown>, line: &Line) {
+        let buffer = self.view.buffer();
+        let first = shown.is_empty();
+        if !first {
+            buffer.insert(&mut buffer.end_iter(), "\n");
+        }
+        let start = buffer.char_count();
+        let tag = self.tags.of_line(line, first);
+        if let Some(marker) = &line.marker {
+            self.insert_tagged(&format!("{marker}\t"), tag.iter());
+        }
+        for run in &line.runs {
+            self.insert(&run.text, run, tag.as_ref());
+        }
+        shown.push(Shown { line: line.clone(), start });
+    }
+
+    fn insert(&self, text: &str, run: &Run, line: Option<&gtk::TextTag>) {
+        let tags = self.tags.of_style(run.style, run.link.is_some());
+        self.insert_tagged(text, line.into_iter().chain(&tags));
+    }
+
+    fn insert_tagged<'a>(&self, text: &str, tags: impl Iterator<Item = &'a gtk::TextTag>) {
+        if text.is_empty() {
+            return;
+        }
+        let buffer = self.view.buffer();
+        let mut end = buffer.end_iter();
+        let offset = end.offset();
+        buffer.insert(&mut end, text);
+        for tag in tags {
+            buffer.apply_tag(tag, &buffer.iter_at_offset(offset), &buffer.end_iter());
+        }
+    }
+}
+
+/// Copies what is selected, with line ends that other programs know.
+fn copy_plain(view: &gtk::TextView) {
+    let buffer = view.buffer();
+    if let Some((start, end)) = buffer.selection_bounds() {
+        let text = buffer.text(&start, &end, false).replace('\u{2028}', "\n");
+        view.clipboard().set_text(&text);
+        view.stop_signal_emission_by_name("copy-clipboard");
+    }
+}
+
+/// How many bytes two texts begin with in common.
+pub fn common_prefix(a: &str, b: &str) -> usize {
+    if b.starts_with(a) {
+        return a.len();
+    }
+    let at = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    a.floor_char_boundary(at)
+}
+
+impl Shown {
+    /// The address of the link at this character of the text.
+    pub fn link_at(&self, offset: i32) -> Option<&Rc<str>> {
+        let mut at = self.start;
+        if let Some(marker) = &self.line.marker {
+            at += marker.chars().count() as i32 + 1;
+        }
+        for run in &self.line.runs {
+            let end = at + run.text.chars().count() as i32;
+            if (at..end).contains(&offset) {
+                return run.link.as_ref();
+            }
+            at = end;
+        }
+        None
+    }
+}

@@ -1,0 +1,205 @@
+//! The text of a reply as rows: which texts, code blocks and tables stand below each other. No
+//! widgets yet.
+
+use std::ops::Range;
+
+use crate::markdown::flow::{self, Gap, Piece};
+use crate::markdown::{Block, Place, Stream};
+
+/// The most bytes of prose in one text. Longer prose goes on in another one, so that what grows
+/// stays small.
+const MOST_BYTES: usize = 6_000;
+/// The most paragraphs in one text: GTK keeps the layout of so many at hand.
+const MOST_LINES: usize = 60;
+
+/// A text that may grow, as segments.
+#[derive(Default)]
+pub struct ReplyText {
+    stream: Stream,
+    /// What arrived and was not read yet.
+    pending: String,
+    length: usize,
+    pieces: Vec<Piece>,
+    /// Where blocks, and items of lists, begin among the pieces.
+    marks: Vec<(Place, usize)>,
+    segments: Vec<Segment>,
+}
+
+/// Pieces that are shown by one widget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// What shows them.
+    pub kind: SegmentKind,
+    /// Which pieces.
+    pub range: Range<usize>,
+}
+
+/// What shows pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentKind {
+    /// A text, for lines of as many quotations.
+    Prose { quotes: u8 },
+    /// A code block.
+    Code,
+    /// A table.
+    Table,
+    /// A line across.
+    Rule,
+}
+
+impl ReplyText {
+    /// Adds text to the end; it is read with the next [`update`](Self::update).
+    pub fn push(&mut self, text: &str) {
+        self.pending.push_str(text);
+        self.length += text.len();
+    }
+
+    /// How many bytes there are, read or not.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Reads what arrived. Gives the first segment that may have changed.
+    pub fn update(&mut self) -> usize {
+        if self.pending.is_empty() {
+            return self.segments.len();
+        }
+        self.stream.push(&self.pending);
+        self.pending.clear();
+        let changed = self.flow();
+        self.segment(changed)
+    }
+
+    /// Adds the text, as the model wrote it, to a text.
+    pub fn add_source(&self, out: &mut String) {
+        out.push_str(self.stream.source());
+        out.push_str(&self.pending);
+    }
+
+    /// The segments.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The pieces of a segment.
+    pub fn pieces(&self, segment: usize) -> &[Piece] {
+        self.segments.get(segment).map_or(&[], |segment| &self.pieces[segment.range.clone()])
+    }
+
+    /// Makes the pieces of changed blocks anew. Gives the first that may have changed.
+    fn flow(&mut self) -> usize {
+        let place = self.stream.take_changed();
+        let keep = self.marks.partition_point(|(mark, _)| *mark <= place).saturating_sub(1);
+        let (from, start) = self.marks.get(keep).copied().unwrap_or_default();
+        self.marks.truncate(keep);
+        self.pieces.truncate(start);
+        for (index, block) in self.stream.blocks().iter().enumerate().skip(from.block) {
+            let Block::List(list) = &**block else {
+                self.marks.push((Place { block: index, item: 0 }, self.pieces.len()));
+                flow::block_pieces(block, &mut self.pieces);
+                continue;
+            };
+            let first = if index == from.block { from.item } else { 0 };
+            for item in first..list.items.len() {
+                self.marks.push((Place { block: index, item }, self.pieces.len()));
+                flow::item_pieces(list, item, &mut self.pieces);
+            }
+        }
+        start
+    }
+
+    /// Makes segments of the pieces from this one on. Gives the first that may have changed.
+    fn segment(&mut self, changed: usize) -> usize {
+        while self.segments.pop_if(|segment| segment.range.end >= changed).is_some() {}
+        let first = self.segments.len();
+        let from = self.segments.last().map_or(0, |segment| segment.range.end);
+        let mut bytes = 0;
+        for (index, piece) in self.pieces.iter().enumerate().skip(from) {
+            let kind = kind_of(piece);
+            let size = size_of(piece);
+            if let SegmentKind::Prose { .. } = kind
+                && let Some(last) = self.segments[first..].last_mut()
+                && last.kind == kind
+                && bytes + size <= MOST_BYTES
+                && last.range.len() < MOST_LINES
+            {
+                last.range.end = index + 1;
+                bytes += size;
+                continue;
+            }
+            bytes = size;
+            self.segments.push(Segment { kind, range: index..index + 1 });
+        }
+        first
+    }
+}
+
+/// What is to be left free above a piece.
+pub fn gap_of(piece: &Piece) -> Gap {
+    match piece {
+        Piece::Line(line) => line.gap,
+        _ => Gap::Block,
+    }
+}
+
+fn kind_of(piece: &Piece) -> SegmentKind {
+    match piece {
+        Piece::Line(line) => SegmentKind::Prose { quotes: line.indent.quotes },
+        Piece::Code(_) => SegmentKind::Code,
+        Piece::Grid(_) => SegmentKind::Table,
+        Piece::Rule(_) => SegmentKind::Rule,
+    }
+}
+
+fn size_of(piece: &Piece) -> usize {
+    match piece {
+        Piece::Line(line) => line.runs.iter().map(|run| run.text.len()).sum(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(text: &str) -> ReplyText {
+        let mut reply = ReplyText::default();
+        reply.push(text);
+        reply.update();
+        reply
+    }
+
+    #[test]
+    fn segments_of_a_growing_text_equal_those_of_the_whole() {
+        let text = "# Head\n\nSome *text*\n\n- a\n- b\n  ```rs\n  x\n  ```\n- c\n- d\n\n> quoted\n\n\
+                    | a |\n|---|\n| b |\n\nmore\n\n---\n\n1. one\n2. two\n3. three\n4. four\n\nend";
+        let mut reply = ReplyText::default();
+        let mut so_far = String::new();
+        for letter in text.chars() {
+            so_far.push(letter);
+            reply.push(letter.encode_utf8(&mut [0; 4]));
+            reply.update();
+            let whole = whole(&so_far);
+            assert_eq!(reply.segments, whole.segments, "{so_far:?}");
+            assert_eq!(reply.pieces, whole.pieces, "{so_far:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_above_the_change_is_not_told_as_changed() {
+        let mut reply = whole(&"A paragraph of some length.\n\n".repeat(300));
+        let segments = reply.segments().len();
+        assert!(segments > 2);
+        reply.push("more");
+        assert!(reply.update() >= segments - 1);
+    }
+
+    #[test]
+    fn a_huge_paragraph_is_parted() {
+        let reply = whole(&"word ".repeat(10_000));
+        assert!(reply.segments().len() > 5);
+        for at in 0..reply.segments().len() {
+            assert!(reply.pieces(at).iter().map(size_of).sum::<usize>() <= 9_000);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The widgets of rows: making them, and showing in them what is new.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use gettextrs::gettext;
+use gtk::prelude::*;
+
+use chat_core::message::{MessageId, ToolCall, ToolResult};
+use chat_edge::words::{fill, seconds};
+
+use super::card::{self, Notice};
+use super::code::CodeBlock;
+use super::entry::{Entry, PartState, RowKind};
+use super::fold::Fold;
+use super::footer::Footer;
+use super::prose::Prose;
+use super::reply::{SegmentKind, gap_of};
+use super::table::TableBlock;
+use super::tags::{BLOCK_GAP, Tags};
+use super::{Output, user};
+use crate::markdown::flow::{Gap, Piece};
+
+/// What rows need of what is around them.
+#[derive(Clone)]
+pub struct Around {
+    /// The styles of prose.
+    pub tags: Tags,
+    /// Where the conversation sends what a person wants.
+    pub output: Rc<dyn Fn(Output)>,
+    /// Copies a message.
+    pub copy: Rc<dyn Fn(MessageId)>,
+}
+
+/// The widget of a row.
+pub enum RowWidget {
+    /// Prose.
+    Prose(Prose),
+    /// A code block.
+    Code(CodeBlock),
+    /// A table.
+    Table(TableBlock),
+    /// Thinking, or a tool call.
+    Fold(Fold),
+    /// How a reply ended, with what its widget says.
+    Ending(gtk::Box, Option<Notice>),
+    /// The line below a reply.
+    Footer(Footer),
+    /// What never changes.
+    Still(gtk::Widget),
+}
+
+impl RowWidget {
+    /// Makes the widget of a row, and shows in it what it has to show.
+    pub fn new(kind: RowKind, entry: &Entry, last: bool, around: &Around) -> Self {
+        let output = Rc::clone(&around.output);
+        let opened = move || -> Rc<dyn Fn(&str)> {
+            Rc::new(move |address: &str| output(Output::OpenLink(address.to_owned())))
+        };
+        let mut widget = match kind {
+            RowKind::User => Self::Still(user::message(&entry.message)),
+            RowKind::Remark => Self::Still(remark(&entry.text())),
+            RowKind::Thinking { .. } => Self::Fold(Fold::new("night-light-symbolic")),
+            RowKind::Tool { .. } => Self::Fold(Fold::new("system-run-symbolic")),
+            RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
+                Self::Prose(Prose::new(&around.tags, opened()))
+            }
+            RowKind::Segment { kind: SegmentKind::Code, .. } => {
+                let output = Rc::clone(&around.output);
+                let copied = Rc::new(move |code| output(Output::CopyText(code)));
+                Self::Code(CodeBlock::new(&around.tags, copied))
+            }
+            RowKind::Segment { kind: SegmentKind::Table, .. } => {
+                Self::Table(TableBlock::new(opened()))
+            }
+            RowKind::Segment { kind: SegmentKind::Rule, .. } => {
+                let line = gtk::Separator::new(gtk::Orientation::Horizontal);
+                line.add_css_class("rule");
+                Self::Still(line.upcast())
+            }
+            RowKind::Ending => Self::Ending(gtk::Box::new(gtk::Orientation::Vertical, 0), None),
+            RowKind::Footer => {
+                let copy = Rc::clone(&around.copy);
+                Self::Footer(Footer::new(&entry.message, last, &around.output, move |id| copy(id)))
+            }
+        };
+        widget.update(kind, entry, last, around);
+        widget
+    }
+
+    /// Shows what the row has to show now. Whether its text changed, so that its height is unknown.
+    pub fn update(&mut self, kind: RowKind, entry: &Entry, last: bool, around: &Around) -> bool {
+        match (self, kind) {
+            (Self::Prose(prose), RowKind::Segment { part, segment, .. }) => {
+                prose.update(pieces(entry, part, segment))
+            }
+            (Self::Code(code), RowKind::Segment { part, segment, .. }) => {
+                match pieces(entry, part, segment) {
+                    [Piece::Code(piece)] => code.update(piece),
+                    _ => false,
+                }
+            }
+            (Self::Table(table), RowKind::Segment { part, segment, .. }) => {
+                match pieces(entry, part, segment) {
+                    [Piece::Grid(grid)] => table.update(grid),
+                    _ => false,
+                }
+            }
+            (Self::Fold(fold), RowKind::Thinking { part } | RowKind::Tool { part }) => {
+                show_fold(fold, &entry.parts[part]);
+                false
+            }
+            (Self::Ending(root, shown), RowKind::Ending) => {
+                let notice = entry.notice(last);
+                if *shown != notice {
+                    while let Some(child) = root.first_child() {
+                        root.remove(&child);
+                    }
+                    if let Some(notice) = &notice {
+                        root.append(&card::card(notice, &around.output));
+                    }
+                    *shown = notice;
+                }
+                false
+            }
+            (Self::Footer(footer), RowKind::Footer) => {
+                footer.set_last(last);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// The widget as it stands in the column.
+    pub fn widget(&self) -> gtk::Widget {
+        match self {
+            Self::Prose(prose) => prose.widget().clone().upcast(),
+            Self::Code(code) => code.widget().clone().upcast(),
+            Self::Table(table) => table.widget().clone().upcast(),
+            Self::Fold(fold) => fold.widget().clone().upcast(),
+            Self::Ending(root, _) => root.clone().upcast(),
+            Self::Footer(footer) => footer.widget().clone().upcast(),
+            Self::Still(widget) => widget.clone(),
+        }
+    }
+
+    /// The text at whose end a caret can be drawn.
+    pub fn caret(&self) -> Option<gtk::TextView> {
+        match self {
+            Self::Prose(prose) => Some(prose.widget().clone()),
+            Self::Code(code) => Some(code.text_view().clone()),
+            _ => None,
+        }
+    }
+
+    /// Takes the theme's colours.
+    pub fn recolour(&self, tags: &Tags) {
+        match self {
+            Self::Code(code) => code.recolour(),
+            Self::Prose(prose) => prose.widget().set_pixels_inside_wrap(tags.leading()),
+            _ => {}
+        }
+    }
+}
+
+/// What is left free above a row, in pixels.
+pub fn gap(kind: RowKind, entry: &Entry) -> i32 {
+    match kind {
+        RowKind::User => 24,
+        RowKind::Remark | RowKind::Ending => BLOCK_GAP,
+        // Lines of tools stand close together.
+        RowKind::Thinking { .. } | RowKind::Tool { .. } | RowKind::Footer => 4,
+        RowKind::Segment { part, segment, .. } => {
+            match pieces(entry, part, segment).first().map(gap_of) {
+                Some(Gap::None) => 0,
+                Some(Gap::Small) => 5,
+                Some(Gap::Heading) => 22,
+                _ => BLOCK_GAP,
+            }
+        }
+    }
+}
+
+/// How tall a row will about be, in pixels: enough to know how many to make.
+pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
+    let lines = |text: &str| {
+        let wrapped: usize = text.lines().map(|line| 1 + line.len() / 80).sum();
+        wrapped as f64
+    };
+    match kind {
+        RowKind::User => 60.0 + 26.0 * lines(&entry.text()),
+        RowKind::Segment { part, segment, .. } => {
+            let mut height = 0.0;
+            for piece in pieces(entry, part, segment) {
+                height += match piece {
+                    Piece::Line(line) => {
+                        let bytes: usize = line.runs.iter().map(|run| run.text.len()).sum();
+                        12.0 + 26.0 * (1 + bytes / 80) as f64
+                    }
+                    Piece::Code(code) => 50.0 + 17.0 * lines(&code.text).min(120.0),
+                    Piece::Grid(grid) => 36.0 * grid.rows.len() as f64,
+                    Piece::Rule(_) => 20.0,
+                };
+            }
+            height
+        }
+        _ => 34.0,
+    }
+}
+
+fn pieces(entry: &Entry, part: usize, segment: usize) -> &[Piece] {
+    match entry.parts.get(part) {
+        Some(PartState::Text(reply)) => reply.pieces(segment),
+        _ => &[],
+    }
+}
+
+/// A line in which the program says something.
+fn remark(text: &str) -> gtk::Widget {
+    gtk::Label::builder()
+        .label(text)
+        .use_markup(false)
+        .wrap(true)
+        .selectable(true)
+        .xalign(0.0)
+        .css_classes(["remark"])
+        .build()
+        .upcast()
+}
+
+fn show_fold(fold: &Fold, part: &PartState) {
+    match part {
+        PartState::Thinking { text, took, since } => {
+            match (took, since) {
+                (Some(took), _) => {
+                    let title = fill(&gettext("Thought for {time}"), &[("time", &seconds(*took))]);
+                    fold.set_line(&title, "");
+                }
+                (None, Some(since)) => {
+                    fold.set_line(&gettext("Thinking…"), &elapsed(since.elapsed()));
+                }
+                (None, None) => fold.set_line(&gettext("Thoughts"), ""),
+            }
+            fold.set_inside(text);
+        }
+        PartState::Tool { call, result, since, took } => {
+            let (title, inside) = tool_words(call, result.as_ref());
+            let time = match (since, took) {
+                (Some(since), _) => elapsed(since.elapsed()),
+                (None, Some(took)) => elapsed(*took),
+                (None, None) => String::new(),
+            };
+            fold.set_line(&title, &time);
+            fold.set_inside(&inside);
+        }
+        _ => {}
+    }
+}
+
+/// What a tool call's line says, and what is inside.
+fn tool_words(call: &ToolCall, result: Option<&ToolResult>) -> (String, String) {
+    let state = match result {
+        None => gettext("called"),
+        Some(result) if result.failed => gettext("failed"),
+        Some(_) => gettext("done"),
+    };
+    let title = format!("{} · {state}", call.name);
+    let mut inside = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
+    if let Some(result) = result {
+        inside.push_str("\n\n");
+        inside.push_str(&result.text);
+    }
+    (title, inside)
+}
+
+/// A short time, as it stands at the end of a line.
+fn elapsed(time: Duration) -> String {
+    if time < Duration::from_secs(1) {
+        let ms = time.as_millis().to_string();
+        return fill(&gettext("{n} ms"), &[("n", &ms)]);
+    }
+    fill(&gettext("{n} s"), &[("n", &time.as_secs().to_string())])
+}

@@ -1,0 +1,162 @@
+//! A table: a grid of cells, scrolled sideways within itself where it is wide.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use gtk::pango;
+use gtk::prelude::*;
+
+use super::tags::LIST_STEP;
+use crate::markdown::flow::{Grid, Run};
+use crate::markdown::{Align, visible_address};
+
+/// How wide a cell may be before its text is wrapped, in characters.
+const WIDEST_CELL: i32 = 42;
+
+/// A table.
+pub struct TableBlock {
+    root: gtk::ScrolledWindow,
+    grid: gtk::Grid,
+    shown: RefCell<Option<Grid>>,
+    opened: Rc<dyn Fn(&str)>,
+}
+
+impl TableBlock {
+    /// An empty table.
+    pub fn new(opened: Rc<dyn Fn(&str)>) -> Self {
+        let grid = gtk::Grid::builder().css_classes(["table"]).halign(gtk::Align::Start).build();
+        let root = gtk::ScrolledWindow::builder()
+            .hscrollbar_policy(gtk::PolicyType::Automatic)
+            .vscrollbar_policy(gtk::PolicyType::Never)
+            .propagate_natural_height(true)
+            .child(&grid)
+            .css_classes(["table-frame"])
+            .build();
+        Self { root, grid, shown: RefCell::default(), opened }
+    }
+
+    /// The widget.
+    pub fn widget(&self) -> &gtk::ScrolledWindow {
+        &self.root
+    }
+
+    /// Shows this table: only cells that differ are changed. Whether anything did.
+    pub fn update(&self, table: &Grid) -> bool {
+        let mut shown = self.shown.borrow_mut();
+        if shown.as_ref() == Some(table) {
+            return false;
+        }
+        self.root.set_margin_start(i32::from(table.indent.lists.min(12)) * LIST_STEP);
+        let old = shown.as_ref().filter(|old| old.align == table.align);
+        if old.is_none() {
+            while let Some(child) = self.grid.first_child() {
+                self.grid.remove(&child);
+            }
+        }
+        let old_rows = old.map_or(&[][..], |old| &old.rows);
+        for index in table.rows.len()..old_rows.len() {
+            for column in 0..table.align.len() {
+                if let Some(cell) = self.grid.child_at(column as i32, index as i32) {
+                    self.grid.remove(&cell);
+                }
+            }
+        }
+        for (index, row) in table.rows.iter().enumerate() {
+            for (column, runs) in row.iter().enumerate() {
+                let before = old_rows.get(index).and_then(|row| row.get(column));
+                if before != Some(runs) {
+                    self.set_cell(column as i32, index as i32, runs, table.align.get(column));
+                }
+            }
+        }
+        shown.replace(table.clone());
+        true
+    }
+
+    fn set_cell(&self, column: i32, row: i32, runs: &[Run], align: Option<&Align>) {
+        let place = self.grid.child_at(column, row).and_downcast::<gtk::Label>();
+        let label = place.unwrap_or_else(|| {
+            let label = gtk::Label::builder()
+                .wrap(true)
+                .wrap_mode(pango::WrapMode::WordChar)
+                .max_width_chars(WIDEST_CELL)
+                .selectable(true)
+                .yalign(0.0)
+                .css_classes(if row == 0 { ["cell", "cell-head"] } else { ["cell", "cell-body"] })
+                .build();
+            let (x, justify) = match align {
+                Some(Align::Center) => (0.5, gtk::Justification::Center),
+                Some(Align::Right) => (1.0, gtk::Justification::Right),
+                _ => (0.0, gtk::Justification::Left),
+            };
+            label.set_xalign(x);
+            label.set_justify(justify);
+            let opened = Rc::clone(&self.opened);
+            label.connect_activate_link(move |_, address| {
+                opened(address);
+                gtk::glib::Propagation::Stop
+            });
+            self.grid.attach(&label, column, row, 1, 1);
+            label
+        });
+        fill(&label, runs);
+    }
+}
+
+/// Puts runs into a label. Text is set as text and styled by attributes: it is never markup, but
+/// for links, which a label knows no other way; there everything is escaped.
+fn fill(label: &gtk::Label, runs: &[Run]) {
+    let text: String = runs.iter().map(|run| run.text.as_str()).collect();
+    // Without a width of its own a cell would be measured at its narrowest, and stand too tall.
+    // Bold letters are wider than the average that GTK reckons with.
+    let wanted = text.chars().count() as i32 * 5 / 4 + 1;
+    label.set_width_chars(wanted.min(WIDEST_CELL));
+    let attributes = pango::AttrList::new();
+    let mut at = 0_u32;
+    for run in runs {
+        let end = at + run.text.len() as u32;
+        let add = |mut attribute: pango::Attribute| {
+            attribute.set_start_index(at);
+            attribute.set_end_index(end);
+            attributes.insert(attribute);
+        };
+        if run.style.strong {
+            add(pango::AttrInt::new_weight(pango::Weight::Bold).into());
+        }
+        if run.style.emphasis {
+            add(pango::AttrInt::new_style(pango::Style::Italic).into());
+        }
+        if run.style.strike {
+            add(pango::AttrInt::new_strikethrough(true).into());
+        }
+        if run.style.code {
+            add(pango::AttrString::new_family("monospace").into());
+            add(pango::AttrFloat::new_scale(0.92).into());
+        }
+        at = end;
+    }
+    label.set_attributes(Some(&attributes));
+    let linked = runs.iter().any(|run| run.link.is_some());
+    if !linked {
+        label.set_use_markup(false);
+        label.set_text(&text);
+        return;
+    }
+    let mut markup = String::new();
+    for run in runs {
+        let shown = escape(&run.text);
+        if let Some(link) = &run.link {
+            // The tooltip is markup within markup.
+            let title = escape(&escape(&visible_address(link)));
+            let _ = write!(markup, "<a href=\"{}\" title=\"{title}\">{shown}</a>", escape(link));
+        } else {
+            markup.push_str(&shown);
+        }
+    }
+    label.set_markup(&markup);
+}
+
+fn escape(text: &str) -> gtk::glib::GString {
+    gtk::glib::markup_escape_text(text)
+}

@@ -1,0 +1,193 @@
+//! The messages of a conversation as the window knows them, kept true by events. No widgets.
+
+use std::sync::Arc;
+
+use chat_core::error::Error;
+use chat_core::event::{Event, Snapshot, Stage};
+use chat_core::message::{Fid, Message, MessageId, Part, Queued, Role, ToolResult};
+use chat_core::store::Page;
+
+use super::entry::Entry;
+
+/// A conversation.
+#[derive(Default)]
+pub struct Transcript {
+    /// The session; none for a new chat.
+    pub session: Option<Fid>,
+    /// Its messages, as far as they are loaded.
+    pub entries: Vec<Entry>,
+    /// Whether there are earlier ones.
+    pub more: bool,
+    /// What the request at work does.
+    pub stage: Stage,
+    /// What went wrong and belongs to no message.
+    pub error: Option<Error>,
+    /// What waits to be sent.
+    pub queue: Vec<Queued>,
+    seq: u64,
+}
+
+/// What an event did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing that is shown.
+    Nothing,
+    /// Something that is to be drawn.
+    Drawn,
+    /// A person's message was added.
+    Said,
+    /// A request ended.
+    Finished,
+}
+
+impl Transcript {
+    /// A session as it was opened.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let mut transcript = Self {
+            session: Some(snapshot.session.fid.clone()),
+            more: snapshot.more,
+            stage: snapshot.stage.clone(),
+            queue: snapshot.queue.clone(),
+            seq: snapshot.seq,
+            ..Self::default()
+        };
+        for message in &snapshot.messages {
+            transcript.add(message);
+        }
+        transcript
+    }
+
+    /// Takes an event, if it is one of this session's.
+    pub fn take(&mut self, event: &Event) -> Change {
+        let Some(session) = &self.session else { return Change::Nothing };
+        match event {
+            Event::MessageAdded { fid, seq, message } if fid == session && *seq > self.seq => {
+                self.seq = *seq;
+                self.error = None;
+                self.add(message);
+                if message.role == Role::User { Change::Said } else { Change::Drawn }
+            }
+            Event::TextAdded { fid, seq, message, part, kind, range, text } if fid == session => {
+                self.seq = self.seq.max(*seq);
+                let Some(entry) = self.entry(*message) else { return Change::Nothing };
+                if !entry.add_text(*part, *kind, range.start, text) {
+                    tracing::warn!(part, start = range.start, "text that fits nowhere");
+                }
+                Change::Drawn
+            }
+            Event::MessageChanged { fid, seq, message } if fid == session && *seq > self.seq => {
+                self.seq = *seq;
+                match self.entry(message.id) {
+                    Some(entry) => entry.set_message(Arc::clone(message)),
+                    None => self.add(message),
+                }
+                Change::Drawn
+            }
+            Event::ToolCallChanged { fid, seq, message, call, running } if fid == session => {
+                self.seq = self.seq.max(*seq);
+                if let Some(entry) = self.entry(*message) {
+                    entry.set_running(call, *running);
+                }
+                Change::Drawn
+            }
+            Event::QueueChanged { fid, seq, queue } if fid == session && *seq > self.seq => {
+                self.seq = *seq;
+                self.queue.clone_from(queue);
+                Change::Drawn
+            }
+            Event::StageChanged { fid, seq, stage } if fid == session && *seq > self.seq => {
+                self.seq = *seq;
+                self.stage = stage.clone();
+                if *stage != Stage::Idle {
+                    self.error = None;
+                }
+                Change::Drawn
+            }
+            Event::RequestFinished { fid, error, .. } if fid == session => {
+                let told = self.entries.last().is_some_and(|entry| entry.message.error.is_some());
+                self.error = error.clone().filter(|_| !told);
+                Change::Finished
+            }
+            _ => Change::Nothing,
+        }
+    }
+
+    /// Adds earlier messages.
+    pub fn prepend(&mut self, page: &Page) {
+        self.more = page.more;
+        let known: Vec<MessageId> = self.entries.iter().map(Entry::id).collect();
+        let new = page.messages.iter().filter(|message| !known.contains(&message.id));
+        let new: Vec<Entry> = new.map(|message| Entry::new(Arc::clone(message))).collect();
+        let count = new.len();
+        self.entries.splice(0..0, new);
+        // Answers may stand in another page than their calls.
+        for index in 0..self.entries.len().min(count + 64) {
+            let message = Arc::clone(&self.entries[index].message);
+            self.answer(&message);
+        }
+    }
+
+    /// A message by its id.
+    pub fn entry(&mut self, id: MessageId) -> Option<&mut Entry> {
+        self.entries.iter_mut().rev().find(|entry| entry.id() == id)
+    }
+
+    /// The text of a message, as the model or the person wrote it.
+    pub fn text_of(&self, id: MessageId) -> Option<String> {
+        self.entries.iter().find(|entry| entry.id() == id).map(Entry::text)
+    }
+
+    /// The text of the last reply that has one.
+    pub fn last_reply(&self) -> Option<String> {
+        let replies = self.entries.iter().rev();
+        replies
+            .filter(|entry| entry.message.role == Role::Assistant)
+            .map(Entry::text)
+            .find(|text| !text.is_empty())
+    }
+
+    /// The reply that can be asked for again: the last message, tools' answers aside.
+    pub fn last(&self) -> Option<usize> {
+        let index = self.entries.iter().rposition(|entry| entry.message.role != Role::Tool)?;
+        let idle = matches!(self.stage, Stage::Idle) && self.queue.is_empty();
+        (idle && self.entries[index].message.role == Role::Assistant).then_some(index)
+    }
+
+    /// Whether something is to be counted in seconds.
+    pub fn has_clock(&self) -> bool {
+        let stage = matches!(self.stage, Stage::Waiting { .. } | Stage::RateLimited { .. });
+        stage || self.entries.iter().rev().take(8).any(Entry::has_clock)
+    }
+
+    /// Whether a reply is being written.
+    pub fn is_live(&self) -> bool {
+        self.entries.last().is_some_and(Entry::is_live)
+    }
+
+    fn add(&mut self, message: &Arc<Message>) {
+        self.answer(message);
+        match self.entry(message.id) {
+            Some(entry) => entry.set_message(Arc::clone(message)),
+            None => self.entries.push(Entry::new(Arc::clone(message))),
+        }
+    }
+
+    /// Gives a tool's answers to the calls that they answer.
+    fn answer(&mut self, message: &Message) {
+        let results = message.parts.iter().filter_map(|part| match part {
+            Part::ToolResult(result) => Some(result),
+            _ => None,
+        });
+        for result in results {
+            self.answer_call(result);
+        }
+    }
+
+    fn answer_call(&mut self, result: &ToolResult) {
+        for entry in self.entries.iter_mut().rev() {
+            if entry.set_result(result) {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What a person said: a quiet box to the right, with chips for what went with it.
+
+use gettextrs::gettext;
+use gtk::pango;
+use gtk::prelude::*;
+
+use chat_core::message::{Attachment, Content, Message, Part};
+
+/// Longer texts are shown in part until the person asks for all, in bytes.
+const LONG: usize = 10_000;
+
+/// The box of a message.
+pub fn message(message: &Message) -> gtk::Widget {
+    let mut chips = Vec::new();
+    for part in &message.parts {
+        match part {
+            Part::Image { .. } => chips.push(("image-x-generic-symbolic", gettext("Picture"))),
+            Part::File { name, .. } => chips.push(("text-x-generic-symbolic", name.clone())),
+            _ => {}
+        }
+    }
+    bubble(&message.plain_text(), &chips)
+}
+
+/// The box of what waits to be sent, and a button that takes it back.
+pub fn queued(content: &Content, take_back: impl Fn() + 'static) -> gtk::Widget {
+    let chips: Vec<_> = content
+        .attachments
+        .iter()
+        .map(|attachment| match attachment {
+            Attachment::Image { .. } => ("image-x-generic-symbolic", gettext("Picture")),
+            Attachment::File { name, .. } => ("text-x-generic-symbolic", name.clone()),
+        })
+        .collect();
+    let root = gtk::Box::builder()
+        .orientation(gtk::Orientation::Vertical)
+        .halign(gtk::Align::End)
+        .css_classes(["queued"])
+        .build();
+    root.append(&bubble(&content.text, &chips));
+    let line = gtk::Box::builder().spacing(6).halign(gtk::Align::End).build();
+    let waiting = gtk::Label::builder().label(gettext("Waiting")).css_classes(["caption"]).build();
+    let button =
+        gtk::Button::builder().label(gettext("Take Back")).css_classes(["flat", "caption"]).build();
+    button.connect_clicked(move |_| take_back());
+    line.append(&waiting);
+    line.append(&button);
+    root.append(&line);
+    root.upcast()
+}
+
+fn bubble(text: &str, chips: &[(&str, String)]) -> gtk::Widget {
+    let root = gtk::Box::builder()
+        .orientation(gtk::Orientation::Vertical)
+        .spacing(8)
+        .halign(gtk::Align::End)
+        .css_classes(["user-message"])
+        .build();
+    if !text.is_empty() {
+        let shown = &text[..text.floor_char_boundary(LONG)];
+        let label = gtk::Label::builder()
+            .label(shown)
+            .use_markup(false)
+            .wrap(true)
+            .wrap_mode(pango::WrapMode::WordChar)
+            .selectable(true)
+            .xalign(0.0)
+            .build();
+        let attributes = pango::AttrList::new();
+        attributes.insert(pango::AttrFloat::new_line_height(1.45));
+        label.set_attributes(Some(&attributes));
+        root.append(&label);
+        if shown.len() < text.len() {
+            root.append(&show_all(&label, text.to_owned()));
+        }
+    }
+    if !chips.is_empty() {
+        let line = gtk::FlowBox::builder()
+            .selection_mode(gtk::SelectionMode::None)
+            .column_spacing(6)
+            .row_spacing(6)
+            .build();
+        for (icon, name) in chips {
+            let chip = gtk::Box::builder()
+                .spacing(6)
+                .halign(gtk::Align::Start)
+                .css_classes(["chip"])
+                .build();
+            chip.append(&gtk::Image::from_icon_name(icon));
+            chip.append(
+                &gtk::Label::builder().label(name).ellipsize(pango::EllipsizeMode::Middle).build(),
+            );
+            line.insert(&chip, -1);
+        }
+        root.append(&line);
+    }
+    root.upcast()
+}
+
+fn show_all(label: &gtk::Label, text: String) -> gtk::Button {
+    let button = gtk::Button::builder()
+        .label(gettext("Show All"))
+        .halign(gtk::Align::Start)
+        .css_classes(["flat", "caption"])
+        .build();
+    let label = label.clone();
+    button.connect_clicked(move |button| {
+        label.set_text(&text);
+        button.set_visible(false);
+    });
+    button
+}

@@ -64,7 +64,9 @@ fn ollama_url(host: &str) -> Option<String> {
     let rest = if rest.starts_with(':') { format!("127.0.0.1{rest}") } else { rest.to_owned() };
     let shown = if scheme.is_empty() { "http" } else { scheme };
     let mut url = Url::parse(&format!("{shown}://{rest}")).ok()?;
-    if scheme.is_empty() && url.port().is_none() && !rest.contains(":80") {
+    // The URL does not tell a port of 80 from none.
+    let authority = rest.split('/').next().unwrap_or_default();
+    if scheme.is_empty() && url.port().is_none() && !authority.ends_with(":80") {
         url.set_port(Some(11_434)).ok()?;
     }
     match url.host_str() {

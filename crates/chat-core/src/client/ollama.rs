@@ -18,6 +18,9 @@ use super::{Client, ModelInfo, Reply, Request, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
 use crate::settings::{Connection, Key};
 
+#[cfg(test)]
+pub(super) use reply::OllamaReply;
+
 /// A client of an Ollama server.
 #[derive(Debug)]
 pub(super) struct Ollama {

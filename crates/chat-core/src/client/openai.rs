@@ -20,6 +20,9 @@ use super::{Client, ModelInfo, Reply, Request, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
 use crate::settings::{Connection, Key};
 
+#[cfg(test)]
+pub(super) use reply::OpenAiReply;
+
 /// A client of an OpenAI-compatible server.
 #[derive(Debug)]
 pub(super) struct OpenAi {

@@ -249,3 +249,6 @@ impl<D: Decoder, F> Reading<D, F> {
         self.failed = Some(error);
     }
 }
+
+#[cfg(test)]
+mod tests;

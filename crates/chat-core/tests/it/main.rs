@@ -7,4 +7,5 @@ mod store;
 mod wire;
 mod wire_faults;
 mod wire_fixtures;
+mod wire_models;
 mod wire_real;

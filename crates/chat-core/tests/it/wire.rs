@@ -3,16 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat_core::client::{
-    Capabilities, Client, Delta, Finish, Probe, Request, Timeouts, ToolChoice, connect,
-    detect_kind, find_local, guess_kind,
-};
-use chat_core::error::{Error, Kind, Result};
+use chat_core::client::{Client, Delta, Finish, Request, Timeouts, ToolChoice, connect};
+use chat_core::error::{Error, Kind};
 use chat_core::message::{
     Message, Options, Part, Role, Thinking, ToolCall, ToolCallId, ToolResult, ToolSpec, Usage,
 };
 use chat_core::settings::{Connection, ConnectionKind, Key, KeySource};
-use chat_testkit::server::{Answer, End, Gate, Model, Protocol, Script, Server, Split};
+use chat_testkit::server::{Answer, End, Gate, Model, Script, Server, Split};
 use futures_util::StreamExt;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -334,51 +331,6 @@ async fn a_model_that_cannot_be_shown_still_chats() {
     assert_eq!(server.chats()[0].body["options"]["num_ctx"], 8_192);
 }
 
-#[tokio::test]
-async fn ollama_lists_models_old_and_new() {
-    let server = Server::start().with_models([
-        Model::new("new").capabilities(&["completion", "tools"]),
-        Model::new("old").capabilities(&["completion", "vision"]).capabilities_unlisted(),
-        Model::new("broken").capabilities_unlisted().show_fails(),
-        Model::new("embedder").capabilities(&["embedding"]),
-    ]);
-    let client = client(&server, OLLAMA);
-    let models = client.models().await.unwrap();
-    let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
-    assert_eq!(names, ["new", "old", "broken", "embedder"]);
-    let can = |chat, tools, vision, thinking| Capabilities {
-        chat: Some(chat),
-        tools: Some(tools),
-        vision: Some(vision),
-        thinking: Some(thinking),
-    };
-    assert_eq!(models[0].capabilities, can(true, true, false, false));
-    assert_eq!(models[1].capabilities, can(true, false, true, false));
-    assert_eq!(models[1].context_length, Some(32_768));
-    assert_eq!(models[2].capabilities, Capabilities::default());
-    assert_eq!(models[3].capabilities.chat, Some(false));
-    assert_eq!(models[0].size, Some(98_362_432));
-    assert_eq!(models[0].quantization.as_deref(), Some("Q4_1"));
-
-    assert_eq!(client.model("old").await.unwrap(), models[1]);
-    assert_eq!(client.model("broken").await.unwrap(), models[2]);
-    let gone = client.model("gone").await.unwrap_err();
-    assert_eq!(gone.kind, Kind::ModelNotFound { model: "gone".to_owned() });
-}
-
-#[tokio::test]
-async fn openai_lists_models_wherever_the_address_points() {
-    let server = Server::start().only(Protocol::OpenAi);
-    for path in ["", "/", "/v1", "/v1/", "/v1/chat/completions", "/v1/models"] {
-        let connection = connection(&format!("{}{path}", server.url()));
-        let client = connect(&connection, OPENAI, None, timeouts()).unwrap();
-        let models = client.models().await.unwrap();
-        assert_eq!(models[0].name, "scripted");
-        assert_eq!(models[0].context_length, Some(32_768));
-        answer(&*client, hello()).await;
-    }
-}
-
 #[rstest]
 #[tokio::test]
 async fn the_key_goes_as_a_bearer(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
@@ -484,94 +436,61 @@ async fn llama_cpps_timings_and_caches_are_counted() {
     assert_eq!(deltas[1], Delta::Usage(expected));
 }
 
-#[rstest]
-#[case("http://127.0.0.1:11434", Some(OLLAMA))]
-#[case("http://box:11434/v1", Some(OLLAMA))]
-#[case("https://ollama.com", Some(OLLAMA))]
-#[case("http://box:9000/api", Some(OLLAMA))]
-#[case("https://openrouter.ai/api/v1", Some(OPENAI))]
-#[case("https://openrouter.ai/api", Some(OPENAI))]
-#[case("api.openai.com", Some(OPENAI))]
-#[case("https://api.groq.com/openai/v1", Some(OPENAI))]
-#[case("http://127.0.0.1:8080/v1/", Some(OPENAI))]
-#[case("http://127.0.0.1:8080", None)]
-#[case("https://notopenai.com", None)]
-#[case("not a url", None)]
-fn the_address_may_tell_the_kind(#[case] url: &str, #[case] kind: Option<ConnectionKind>) {
-    assert_eq!(guess_kind(url), kind);
+#[tokio::test]
+async fn a_redirect_within_the_server_is_followed() {
+    let server = Server::start();
+    server.answer("/v1/models", Answer::new(307, "").header("location", "/elsewhere"));
+    server.answer("/elsewhere", Answer::new(200, r#"{"data":[{"id":"m"}]}"#));
+    let key = Some(Key::new("s3cret-key"));
+    let client = connect(&connection(&server.url()), OPENAI, key, timeouts()).unwrap();
+    assert_eq!(client.models().await.unwrap()[0].name, "m");
+    let asked = server.requests();
+    assert_eq!(asked[1].headers["authorization"], "Bearer s3cret-key");
+}
+
+#[test]
+fn servers_of_this_machine_are_reached_past_a_proxy() {
+    // The environment of this process stays as it is: another one has the proxy.
+    let nowhere = "http://127.0.0.1:1";
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "wire::other_ends_are_told::case_1"])
+        .envs([("http_proxy", nowhere), ("HTTP_PROXY", nowhere), ("ALL_PROXY", nowhere)])
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&status.stdout);
+    assert!(status.status.success() && said.contains("1 passed"), "{said}");
 }
 
 #[tokio::test]
-async fn a_server_is_asked_what_it_speaks() {
-    async fn detected(server: &Server) -> Result<ConnectionKind> {
-        detect_kind(&server.url(), None, timeouts()).await
-    }
-    assert_eq!(detected(&Server::start()).await, Ok(OLLAMA));
-    assert_eq!(detected(&Server::start().only(Protocol::Ollama)).await, Ok(OLLAMA));
-    assert_eq!(detected(&Server::start().only(Protocol::OpenAi)).await, Ok(OPENAI));
-    let locked = Server::start().only(Protocol::OpenAi).with_key("k");
-    assert_eq!(detected(&locked).await, Ok(OPENAI));
-
-    let page = || Answer::new(200, "<html>").header("content-type", "text/html");
-    let website = Server::start();
-    for path in ["/", "/api/version", "/v1/models"] {
-        website.answer(path, page());
-    }
-    assert_eq!(detected(&website).await.unwrap_err().kind, Kind::WrongUrl);
-    let port = chat_testkit::server::unused_port();
-    let nobody = detect_kind(&format!("localhost:{port}"), None, timeouts()).await;
-    assert_eq!(nobody.unwrap_err().kind, Kind::Unreachable);
-}
-
-#[tokio::test]
-async fn local_servers_are_found_and_nothing_else() {
-    let ollama = Server::start().only(Protocol::Ollama);
-    let openai = Server::start().only(Protocol::OpenAi);
-    let llama = Server::start().only(Protocol::OpenAi);
-    llama.answer(
-        "/v1/models",
-        Answer::new(200, r#"{"object":"list","data":[{"id":"m","owned_by":"llamacpp"}]}"#),
-    );
-    let json = Server::start();
-    json.answer("/v1/models", Answer::new(200, r#"{"data":[{"name":"a shop's models"}]}"#));
-    let website = Server::start();
-    website.answer("/v1/models", Answer::new(200, "<html>"));
-    let silent = Server::start();
-    silent.answer("/v1/models", Answer::new(200, "{}").gate(&Gate::new()));
-
-    let candidate = |name: &str, kind, url: String| Connection {
-        kind: Some(kind),
-        name: name.to_owned(),
-        ..connection(&url)
+async fn tools_are_offered_as_the_choice_says() {
+    let server = Server::start();
+    let look = ToolSpec {
+        name: "look".to_owned(),
+        description: "Looks.".to_owned(),
+        parameters: json!({ "type": "object" }),
     };
-    let nobody = format!("http://127.0.0.1:{}", chat_testkit::server::unused_port());
-    let candidates = vec![
-        candidate("nobody", OLLAMA, nobody),
-        candidate("Ollama", OLLAMA, ollama.url()),
-        candidate("not Ollama", OLLAMA, openai.url()),
-        candidate("some", OPENAI, openai.url()),
-        candidate("the same", OPENAI, openai.url()),
-        candidate("vLLM", OPENAI, llama.url()),
-        candidate("shop", OPENAI, json.url()),
-        candidate("website", OPENAI, website.url()),
-        candidate("silent", OPENAI, silent.url()),
+    let choices = [ToolChoice::Auto, ToolChoice::None, ToolChoice::Required];
+    for kind in [OLLAMA, OPENAI] {
+        for tool_choice in choices {
+            let request = Request { tools: vec![look.clone()], tool_choice, ..hello() };
+            answer(&*client(&server, kind), request).await;
+        }
+    }
+    let asked: Vec<_> = server
+        .chats()
+        .iter()
+        .map(|chat| (chat.body["tools"].is_array(), chat.body["tool_choice"].clone()))
+        .collect();
+    let expected = [
+        // Ollama has no word for the choice.
+        (true, Value::Null),
+        (false, Value::Null),
+        (true, Value::Null),
+        (true, Value::Null),
+        (true, json!("none")),
+        (true, json!("required")),
     ];
-    let found = find_local(&Probe { candidates }).await;
-    let names: Vec<&str> = found.iter().map(|found| found.connection.name.as_str()).collect();
-    assert_eq!(names, ["Ollama", "some", "llama.cpp"]);
-}
-
-#[rstest]
-#[case(None, "http://127.0.0.1:11434")]
-#[case(Some(""), "http://127.0.0.1:11434")]
-#[case(Some("0.0.0.0"), "http://127.0.0.1:11434")]
-#[case(Some("0.0.0.0:8765"), "http://127.0.0.1:8765")]
-#[case(Some(":8765"), "http://127.0.0.1:8765")]
-#[case(Some("[::]:8765"), "http://[::1]:8765")]
-#[case(Some("box"), "http://box:11434")]
-#[case(Some("box:80"), "http://box")]
-#[case(Some("https://box.example"), "https://box.example")]
-#[case(Some("\"http://box:1/\""), "http://box:1")]
-fn ollama_host_is_read_as_ollama_reads_it(#[case] host: Option<&str>, #[case] url: &str) {
-    assert_eq!(Probe::usual(host).candidates[0].url, url);
+    assert_eq!(asked, expected);
 }

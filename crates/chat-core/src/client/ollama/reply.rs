@@ -14,7 +14,7 @@ use crate::message::{ToolCallId, Usage};
 
 /// Decodes a reply, streaming or whole: both are such objects.
 #[derive(Debug)]
-pub(super) struct OllamaReply {
+pub(in crate::client) struct OllamaReply {
     asked: Asked,
     calls: usize,
     over: bool,

@@ -11,12 +11,12 @@ use crate::client::json::{Text, count};
 use crate::client::refusal::{self, Asked};
 use crate::client::stream::{Decoder, Progress, invalid};
 use crate::client::{Delta, Finish};
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::message::Usage;
 
 /// Decodes a reply. The finish is kept back until the last word, since usage follows its reason.
 #[derive(Debug)]
-pub(super) struct OpenAiReply {
+pub(in crate::client) struct OpenAiReply {
     asked: Asked,
     calls: Calls,
     usage: Option<Usage>,
@@ -47,6 +47,7 @@ impl OpenAiReply {
         }
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.0.is_empty()) {
             self.finish = Some(match &*reason.0 {
+                "error" => return Err(Kind::ServerFailed.into()),
                 "stop" | "eos" | "end_turn" if self.calls.is_empty() => Finish::Stop,
                 "stop" | "eos" | "end_turn" | "tool_calls" | "function_call" => Finish::ToolCalls,
                 "length" | "max_tokens" => Finish::Length,

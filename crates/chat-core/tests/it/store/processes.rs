@@ -176,7 +176,7 @@ async fn an_idle_store_wakes_nobody() {
     // What the last commit set going comes to rest first.
     let mut before = wakes();
     loop {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
         let now = wakes();
         if now == before {
             break;

@@ -1,1 +1,49 @@
-fn main() {}
+//! `natter`: the window program. Starts the log, the translations, the runtime and the window; the
+//! engine starts while the window is being made.
+
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use chat_core::client::Timeouts;
+use chat_core::manager::{Manager, StartOptions};
+use chat_core::settings::Folders;
+use chat_edge::diagnostics::Diagnostics;
+use chat_edge::{i18n, log};
+use chat_gtk::app::{Launch, run};
+use gtk::glib::ExitCode;
+
+fn main() -> Result<ExitCode> {
+    let diagnostics = Diagnostics::from_env("natter");
+    i18n::init();
+    let folders = Folders::from_env().context("there is no home folder to keep chats in")?;
+    log::init("natter", &folders.state);
+    // An own runtime: relm4's has one thread, which the main thread's work would share.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("engine")
+        .enable_all()
+        .build()
+        .context("the runtime could not be started")?;
+
+    let state_folder = folders.state.clone();
+    let engine = runtime.handle().clone();
+    let start = move || {
+        let options = StartOptions {
+            folders: folders.clone(),
+            timeouts: Timeouts::default(),
+            discover: true,
+        };
+        engine.spawn(Manager::start(options))
+    };
+    let code = run(Launch {
+        id: env!("APP_ID"),
+        version: env!("CARGO_PKG_VERSION"),
+        runtime: runtime.handle().clone(),
+        start: Rc::new(start),
+        state_folder,
+        diagnostics,
+    });
+    // What had to be stored is stored; what still waits for a server need not be waited for.
+    runtime.shutdown_background();
+    Ok(code)
+}

@@ -1,5 +1,47 @@
 //! Natter's relm4 front end.
+//!
+//! [`app::run`] is the whole window program. [`chat_widget::ChatWidget`] is a conversation with its
+//! composer, to stand in any GTK program; call [`init`] before it is made.
 
 pub mod accessible;
+pub mod app;
+mod bridge;
+mod chat_list;
+pub mod chat_widget;
+mod choices;
+mod composer;
 pub mod conversation;
+mod drafts;
+mod fuzzy;
 pub mod markdown;
+mod model_picker;
+mod paint;
+mod preferences;
+mod stalls;
+mod window;
+
+use std::sync::Once;
+
+use gtk::{gdk, gio};
+
+/// Where the crate's own files lie among the program's resources.
+const RESOURCES: &str = "/natter/chat-gtk";
+
+/// Makes the style and the icons known. GTK must be initialised; further calls do nothing.
+pub fn init() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // It is compiled into the program: that it cannot be read would be a fault of the build.
+        gio::resources_register_include!("chat-gtk.gresource").expect("the resources are valid");
+        sourceview5::init();
+        let Some(display) = gdk::Display::default() else { return };
+        gtk::IconTheme::for_display(&display).add_resource_path(&format!("{RESOURCES}/icons"));
+        let style = gtk::CssProvider::new();
+        style.load_from_resource(&format!("{RESOURCES}/style.css"));
+        gtk::style_context_add_provider_for_display(
+            &display,
+            &style,
+            gtk::STYLE_PROVIDER_PRIORITY_APPLICATION,
+        );
+    });
+}

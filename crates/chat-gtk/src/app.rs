@@ -1,0 +1,136 @@
+//! The application: one instance, its command line, and the window's life.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use adw::prelude::*;
+use chat_core::error::Result;
+use chat_core::manager::Manager;
+use chat_core::message::Fid;
+use chat_edge::diagnostics::Diagnostics;
+use gettextrs::gettext;
+use gtk::{gio, glib};
+use relm4::{Component, ComponentController, Controller};
+use tokio::runtime::Handle;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::stalls;
+use crate::window::{self, Arrival, Window};
+
+/// Starts the engine; called once the window is being made, and again where it could not start.
+pub type StartEngine = Rc<dyn Fn() -> tokio::task::JoinHandle<Result<Manager>>>;
+
+/// What the application needs to run.
+#[derive(Clone)]
+pub struct Launch {
+    /// Its id on the session bus.
+    pub id: &'static str,
+    /// Its version, for the About window.
+    pub version: &'static str,
+    /// The engine's runtime.
+    pub runtime: Handle,
+    /// Starts the engine on that runtime.
+    pub start: StartEngine,
+    /// Where window state and drafts are kept.
+    pub state_folder: PathBuf,
+    /// Where measurements go.
+    pub diagnostics: Diagnostics,
+}
+
+impl std::fmt::Debug for Launch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Launch").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Runs the window program to its end. A second call hands its arguments to the first and ends.
+pub fn run(launch: Launch) -> glib::ExitCode {
+    let app = adw::Application::builder()
+        .application_id(launch.id)
+        .flags(gio::ApplicationFlags::HANDLES_COMMAND_LINE)
+        .build();
+    add_options(&app, launch.version);
+
+    let diagnostics = launch.diagnostics.clone();
+    let window: Rc<RefCell<Option<Controller<Window>>>> = Rc::default();
+    let slot = Rc::clone(&window);
+    app.connect_startup(move |app| {
+        crate::init();
+        stalls::watch(&launch.diagnostics);
+        let root = Window::builder();
+        let controller = root.launch(window::Init { app: app.clone(), launch: launch.clone() });
+        let controller = controller.detach();
+        app.add_window(controller.widget());
+        end_on_signals(&controller, &launch.runtime);
+        add_actions(app, &controller);
+        slot.replace(Some(controller));
+    });
+    let slot = Rc::clone(&window);
+    let arrive = move |arrival| {
+        if let Some(window) = slot.borrow().as_ref() {
+            window.emit(window::Input::Arrive(arrival));
+        }
+    };
+    let activated = arrive.clone();
+    app.connect_activate(move |_| activated(Arrival::Plain));
+    app.connect_command_line(move |_, line| {
+        arrive(arrival(&line.options_dict()));
+        glib::ExitCode::SUCCESS
+    });
+
+    let code = app.run();
+    window.take();
+    diagnostics.write();
+    code
+}
+
+fn add_options(app: &adw::Application, version: &'static str) {
+    let flags = glib::OptionFlags::NONE;
+    let none = glib::Char::from(b'\0');
+    let new = gettext("Begin a new chat");
+    app.add_main_option("new", none, flags, glib::OptionArg::None, &new, None);
+    let session = gettext("Show this chat");
+    app.add_main_option("session", none, flags, glib::OptionArg::String, &session, Some("FID"));
+    let said = gettext("Say the version and end");
+    app.add_main_option("version", none, flags, glib::OptionArg::None, &said, None);
+    app.connect_handle_local_options(move |_, options| {
+        if options.contains("version") {
+            println!("natter {version}");
+            return std::ops::ControlFlow::Break(glib::ExitCode::SUCCESS);
+        }
+        std::ops::ControlFlow::Continue(())
+    });
+}
+
+fn arrival(options: &glib::VariantDict) -> Arrival {
+    if options.contains("new") {
+        return Arrival::New;
+    }
+    match options.lookup::<String>("session") {
+        Ok(Some(fid)) => Arrival::Session(Fid::new(fid)),
+        _ => Arrival::Plain,
+    }
+}
+
+/// What the desktop file and its launcher call.
+fn add_actions(app: &adw::Application, window: &Controller<Window>) {
+    let input = window.sender().clone();
+    let new_chat = gio::SimpleAction::new("new-chat", None);
+    new_chat.connect_activate(move |_, _| input.emit(window::Input::Arrive(Arrival::New)));
+    app.add_action(&new_chat);
+}
+
+/// SIGINT and SIGTERM end the program in good order.
+fn end_on_signals(window: &Controller<Window>, runtime: &Handle) {
+    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+        let input = window.sender().clone();
+        runtime.spawn(async move {
+            // Where signals cannot be had, they end the program as they always did.
+            let Ok(mut signals) = signal(kind) else { return };
+            while signals.recv().await.is_some() {
+                input.emit(window::Input::End);
+            }
+        });
+    }
+}

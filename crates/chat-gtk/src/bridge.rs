@@ -1,0 +1,135 @@
+//! Brings the engine's events to a component: one batch is one message, and there is at most one
+//! in a frame, so that a fast model never starves painting. An idle engine wakes nobody.
+
+use std::time::Duration;
+
+use chat_core::error::Result;
+use chat_core::event::{Event, Snapshot, Subscription};
+use chat_core::manager::Manager;
+use chat_core::message::Fid;
+use relm4::{Component, ComponentSender};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
+
+/// A frame at 60 Hz: what arrives within one is painted together.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// A component's place among the engine's subscribers. Dropping it ends the subscription.
+#[derive(Debug)]
+pub(crate) struct Bridge {
+    watch: UnboundedSender<Watch>,
+}
+
+/// What arrives over the bridge, in order: the events after a snapshot are those that follow it.
+#[derive(Debug)]
+pub(crate) enum Arrival {
+    /// What happened since the last batch.
+    Events(Vec<Event>),
+    /// A session was opened, or could not be.
+    Opened {
+        /// Which.
+        fid: Fid,
+        /// Its end and its place in the events.
+        result: Result<Box<Snapshot>>,
+    },
+}
+
+/// What the subscription is to watch.
+#[derive(Debug)]
+enum Watch {
+    Open { fid: Fid, limit: usize },
+    Close(Fid),
+}
+
+impl Bridge {
+    /// Subscribes a component; `wrap` makes its message of what arrives.
+    pub(crate) fn new<C: Component>(
+        manager: &Manager,
+        sender: &ComponentSender<C>,
+        wrap: fn(Arrival) -> C::CommandOutput,
+    ) -> Self {
+        let (watch, watched) = unbounded_channel();
+        let subscription = manager.subscribe();
+        let manager = manager.clone();
+        sender.command(move |out, shutdown| {
+            shutdown
+                .register(async move {
+                    let deliver = move |arrival| out.send(wrap(arrival)).is_ok();
+                    carry(&manager, subscription, watched, deliver).await;
+                })
+                .drop_on_shutdown()
+        });
+        Self { watch }
+    }
+
+    /// Opens a session with its last `limit` messages, and watches it from then on.
+    pub(crate) fn open(&self, fid: Fid, limit: usize) {
+        self.tell(Watch::Open { fid, limit });
+    }
+
+    /// Ends the watching of a session.
+    pub(crate) fn close(&self, fid: Fid) {
+        self.tell(Watch::Close(fid));
+    }
+
+    fn tell(&self, watch: Watch) {
+        // The task ends only with the engine; then there is nothing left to watch.
+        let _ = self.watch.send(watch);
+    }
+}
+
+/// Carries until the engine, the component or the bridge is gone.
+async fn carry(
+    manager: &Manager,
+    mut subscription: Subscription,
+    mut watched: UnboundedReceiver<Watch>,
+    deliver: impl Fn(Arrival) -> bool,
+) {
+    let mut not_before = Instant::now();
+    loop {
+        let arrival = tokio::select! {
+            biased;
+            watch = watched.recv() => match watch {
+                Some(Watch::Open { fid, limit }) => {
+                    let result = manager.open(&fid, limit, &subscription).await.map(Box::new);
+                    Arrival::Opened { fid, result }
+                }
+                Some(Watch::Close(fid)) => {
+                    manager.close(&fid, &subscription);
+                    continue;
+                }
+                None => return,
+            },
+            events = next_after(&mut subscription, not_before) => {
+                let Some(events) = events else { return };
+                not_before = Instant::now() + FRAME;
+                Arrival::Events(events)
+            }
+        };
+        if !deliver(arrival) {
+            return;
+        }
+    }
+}
+
+async fn next_after(subscription: &mut Subscription, not_before: Instant) -> Option<Vec<Event>> {
+    if Instant::now() < not_before {
+        tokio::time::sleep_until(not_before).await;
+    }
+    subscription.next().await
+}
+
+/// The session that an event is about, where it is about what a session says.
+pub(crate) fn about(event: &Event) -> Option<&Fid> {
+    match event {
+        Event::MessageAdded { fid, .. }
+        | Event::TextAdded { fid, .. }
+        | Event::MessageChanged { fid, .. }
+        | Event::SessionReset { fid }
+        | Event::ToolCallChanged { fid, .. }
+        | Event::QueueChanged { fid, .. }
+        | Event::StageChanged { fid, .. }
+        | Event::RequestFinished { fid, .. } => Some(fid),
+        _ => None,
+    }
+}

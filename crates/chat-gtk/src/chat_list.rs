@@ -1,0 +1,295 @@
+//! The list of chats: newest first under date headings, with their states, a search, and what can
+//! be done with a chat.
+
+mod groups;
+mod item;
+mod menu;
+mod model;
+mod row;
+mod status;
+mod view;
+
+use chat_core::error::Result;
+use chat_core::event::{Event, SessionPlaceholder};
+use chat_core::manager::Manager;
+use chat_core::message::Fid;
+use chat_core::store::Hit;
+use gettextrs::gettext;
+use relm4::{Component, ComponentParts, ComponentSender};
+
+use crate::bridge::{Arrival, Bridge};
+use model::Model;
+use view::View;
+
+/// How many chats a search by text shows beyond those whose titles fit.
+const HITS: usize = 50;
+
+/// The chat list.
+#[derive(Debug)]
+pub(crate) struct ChatList {
+    manager: Option<Manager>,
+    bridge: Option<Bridge>,
+    model: Model,
+    /// Events that came before the list did.
+    early: Option<Vec<Event>>,
+    shown: Option<Fid>,
+    query: String,
+}
+
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// The engine is there.
+    Connect(Manager),
+    /// Another chat is shown; none is a new one.
+    Shown(Option<Fid>),
+    /// Opens the search and puts the cursor there.
+    Search,
+    /// Shows the chat that stands this many rows further down.
+    Step(i32),
+    /// Asks for a new title.
+    Rename(Fid),
+    /// Deletes a chat, and tells, so that it can be taken back.
+    Delete(Fid),
+    /// Takes a deletion back.
+    Restore(Fid),
+    /// The window was looked at again: it may be another day.
+    Regroup,
+    /// A row was chosen by keyboard or pointer.
+    Chosen { position: u32, forward: bool },
+    /// The search's text changed.
+    Query(String),
+    /// The person paused: look into the texts too.
+    QueryTexts,
+    /// A new title was typed.
+    Retitle { fid: Fid, title: String },
+    /// The file for a chat is asked for.
+    Export(Fid),
+}
+
+#[derive(Debug)]
+pub(crate) enum Output {
+    /// Show this chat; `forward` also goes to it where only one pane is shown.
+    Open { fid: Fid, forward: bool },
+    /// It was deleted and can be taken back.
+    Deleted { fid: Fid, title: String },
+    /// Write it to a file.
+    Export { fid: Fid, title: String },
+    /// Something did not work.
+    Failed(chat_core::error::Error),
+    /// The list is there: so many chats. The one that was shown last may be gone.
+    Loaded(Vec<Fid>),
+    /// Something happened in some chat.
+    Stirred,
+}
+
+#[derive(Debug)]
+pub(crate) enum Command {
+    Arrived(Arrival),
+    Loaded(Result<Vec<SessionPlaceholder>>),
+    Found { query: String, hits: Result<Vec<Hit>> },
+    Deleted { fid: Fid, title: String, result: Result<()> },
+    Done(Result<()>),
+}
+
+impl Component for ChatList {
+    type CommandOutput = Command;
+    type Input = Input;
+    type Output = Output;
+    type Init = ();
+    type Root = gtk::Box;
+    type Widgets = View;
+
+    fn init_root() -> gtk::Box {
+        gtk::Box::new(gtk::Orientation::Vertical, 0)
+    }
+
+    fn init((): (), root: gtk::Box, sender: ComponentSender<Self>) -> ComponentParts<Self> {
+        let model = Model::new();
+        let widgets = View::new(&root, &model, &sender);
+        let model = Self {
+            manager: None,
+            bridge: None,
+            model,
+            early: Some(Vec::new()),
+            shown: None,
+            query: String::new(),
+        };
+        ComponentParts { model, widgets }
+    }
+
+    fn update_with_view(
+        &mut self,
+        view: &mut View,
+        input: Input,
+        sender: ComponentSender<Self>,
+        _root: &gtk::Box,
+    ) {
+        match input {
+            Input::Connect(manager) => self.connect(manager, &sender),
+            Input::Shown(fid) => {
+                self.shown = fid;
+                self.model.select(self.shown.as_ref());
+                if let Some(position) = self.model.selected() {
+                    view.scroll_to(position);
+                }
+            }
+            Input::Search => view.start_search(),
+            Input::Step(by) => {
+                if let Some(fid) = self.model.step(self.shown.as_ref(), by) {
+                    tell(&sender, Output::Open { fid, forward: false });
+                }
+            }
+            Input::Rename(fid) => {
+                if let Some(title) = self.model.title(&fid) {
+                    view.ask_title(fid, &title, &sender);
+                }
+            }
+            Input::Retitle { fid, title } => {
+                self.run(&sender, async move |manager| manager.rename(&fid, &title).await);
+            }
+            Input::Delete(fid) => self.delete(fid, &sender),
+            Input::Restore(fid) => {
+                self.run(&sender, async move |manager| manager.restore(&fid).await);
+            }
+            Input::Regroup => self.model.regroup_if_day_changed(),
+            Input::Chosen { position, forward } => {
+                if let Some(fid) = self.model.fid_at(position) {
+                    tell(&sender, Output::Open { fid, forward });
+                }
+            }
+            Input::Query(query) => {
+                query.trim().clone_into(&mut self.query);
+                self.model.search_titles(&self.query);
+            }
+            Input::QueryTexts => self.search_texts(&sender),
+            Input::Export(fid) => {
+                if let Some(title) = self.model.title(&fid) {
+                    tell(&sender, Output::Export { fid, title });
+                }
+            }
+        }
+        self.show_state(view);
+    }
+
+    fn update_cmd_with_view(
+        &mut self,
+        view: &mut View,
+        command: Command,
+        sender: ComponentSender<Self>,
+        _root: &gtk::Box,
+    ) {
+        match command {
+            Command::Arrived(Arrival::Events(events)) => {
+                if let Some(early) = &mut self.early {
+                    early.extend(events);
+                } else {
+                    self.apply(events);
+                    tell(&sender, Output::Stirred);
+                }
+            }
+            Command::Loaded(Ok(sessions)) => {
+                tell(&sender, Output::Loaded(sessions.iter().map(|s| s.fid.clone()).collect()));
+                self.model.fill(sessions);
+                let early = self.early.take().unwrap_or_default();
+                self.apply(early);
+                self.model.select(self.shown.as_ref());
+            }
+            Command::Found { query, hits } if query == self.query => match hits {
+                Ok(hits) => self.model.add_hits(hits),
+                Err(error) => tell(&sender, Output::Failed(error)),
+            },
+            Command::Deleted { fid, title, result: Ok(()) } => {
+                tell(&sender, Output::Deleted { fid, title });
+            }
+            // The list watches no session; and a search that was overtaken says nothing.
+            Command::Arrived(Arrival::Opened { .. })
+            | Command::Found { .. }
+            | Command::Done(Ok(())) => {}
+            Command::Loaded(Err(error))
+            | Command::Deleted { result: Err(error), .. }
+            | Command::Done(Err(error)) => tell(&sender, Output::Failed(error)),
+        }
+        self.show_state(view);
+    }
+}
+
+impl ChatList {
+    /// All chats with their titles, newest first.
+    pub(crate) fn titles(&self) -> Vec<(Fid, String)> {
+        self.model.titles()
+    }
+
+    fn connect(&mut self, manager: Manager, sender: &ComponentSender<Self>) {
+        self.bridge = Some(Bridge::new(&manager, sender, Command::Arrived));
+        self.manager = Some(manager.clone());
+        sender.oneshot_command(async move { Command::Loaded(manager.sessions().await) });
+    }
+
+    fn apply(&mut self, events: Vec<Event>) {
+        let mut changed = false;
+        for event in events {
+            match event {
+                Event::SessionAdded(session) | Event::SessionChanged(session) => {
+                    changed |= self.model.put(session);
+                }
+                Event::SessionRemoved { fid } => {
+                    self.model.remove(&fid);
+                    changed = true;
+                }
+                _ => {}
+            }
+        }
+        if changed {
+            self.model.regroup();
+            self.model.select(self.shown.as_ref());
+        }
+    }
+
+    fn delete(&mut self, fid: Fid, sender: &ComponentSender<Self>) {
+        let (Some(manager), Some(title)) = (self.manager.clone(), self.model.title(&fid)) else {
+            return;
+        };
+        sender.oneshot_command(async move {
+            let result = manager.delete(&fid).await;
+            Command::Deleted { fid, title, result }
+        });
+    }
+
+    fn search_texts(&mut self, sender: &ComponentSender<Self>) {
+        let Some(manager) = self.manager.clone() else { return };
+        let query = self.query.clone();
+        if query.is_empty() {
+            return;
+        }
+        sender.oneshot_command(async move {
+            let hits = manager.search(&query, HITS).await;
+            Command::Found { query, hits }
+        });
+    }
+
+    fn run<F>(&self, sender: &ComponentSender<Self>, work: impl FnOnce(Manager) -> F)
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        let Some(manager) = self.manager.clone() else { return };
+        let work = work(manager);
+        sender.oneshot_command(async move { Command::Done(work.await) });
+    }
+
+    /// What stands in the place of a list without rows.
+    fn show_state(&self, view: &View) {
+        let words = if !self.model.is_empty() || self.early.is_some() {
+            None
+        } else if self.query.is_empty() {
+            Some(gettext("Your chats will be here"))
+        } else {
+            Some(gettext("No chat found"))
+        };
+        view.set_placeholder(words.as_deref());
+    }
+}
+
+/// Tells the window. Where it is gone there is nobody left to tell.
+fn tell(sender: &ComponentSender<ChatList>, output: Output) {
+    let _ = sender.output(output);
+}

@@ -1,0 +1,103 @@
+//! A chat as the list's model holds it.
+
+use std::cell::RefCell;
+
+use chat_core::event::SessionPlaceholder;
+use chat_core::message::Fid;
+use gtk::glib;
+use gtk::glib::subclass::prelude::*;
+use relm4::gtk::prelude::*;
+
+mod imp {
+    use std::sync::OnceLock;
+
+    use gtk::glib::subclass::Signal;
+
+    use super::{ObjectImpl, ObjectSubclass, RefCell, SessionPlaceholder, glib};
+
+    #[derive(Debug, Default)]
+    pub struct ChatItem {
+        pub(super) session: RefCell<Option<SessionPlaceholder>>,
+        pub(super) heading: RefCell<Option<String>>,
+        pub(super) excerpt: RefCell<Option<String>>,
+    }
+
+    #[glib::object_subclass]
+    impl ObjectSubclass for ChatItem {
+        const NAME: &'static str = "NatterChatItem";
+        type Type = super::ChatItem;
+    }
+
+    impl ObjectImpl for ChatItem {
+        fn signals() -> &'static [Signal] {
+            static SIGNALS: OnceLock<[Signal; 1]> = OnceLock::new();
+            SIGNALS.get_or_init(|| [Signal::builder("changed").build()])
+        }
+    }
+}
+
+glib::wrapper! {
+    /// A row's data. Tells its row when it changes.
+    pub struct ChatItem(ObjectSubclass<imp::ChatItem>);
+}
+
+impl ChatItem {
+    pub(super) fn new(session: SessionPlaceholder) -> Self {
+        let item: Self = glib::Object::new();
+        item.imp().session.replace(Some(session));
+        item
+    }
+
+    /// Looks at the session; a row without one cannot be made.
+    pub(super) fn with<T>(&self, look: impl FnOnce(&SessionPlaceholder) -> T) -> T {
+        look(self.imp().session.borrow().as_ref().expect("set by new"))
+    }
+
+    pub(super) fn fid(&self) -> Fid {
+        self.with(|session| session.fid.clone())
+    }
+
+    pub(super) fn title(&self) -> String {
+        self.with(|session| session.title.clone())
+    }
+
+    pub(super) fn heading(&self) -> Option<String> {
+        self.imp().heading.borrow().clone()
+    }
+
+    pub(super) fn excerpt(&self) -> Option<String> {
+        self.imp().excerpt.borrow().clone()
+    }
+
+    pub(super) fn set_session(&self, session: SessionPlaceholder) {
+        if self.imp().session.borrow().as_ref() != Some(&session) {
+            self.imp().session.replace(Some(session));
+            self.tell();
+        }
+    }
+
+    /// Sets the heading that stands above the row, and where a search found it.
+    pub(super) fn set_surroundings(&self, heading: Option<String>, excerpt: Option<String>) {
+        let imp = self.imp();
+        if *imp.heading.borrow() != heading || *imp.excerpt.borrow() != excerpt {
+            imp.heading.replace(heading);
+            imp.excerpt.replace(excerpt);
+            self.tell();
+        }
+    }
+
+    pub(super) fn connect_changed(
+        &self,
+        changed: impl Fn(&Self) + 'static,
+    ) -> glib::SignalHandlerId {
+        self.connect_closure(
+            "changed",
+            false,
+            glib::closure_local!(move |item: &Self| changed(item)),
+        )
+    }
+
+    fn tell(&self) {
+        self.emit_by_name::<()>("changed", &[]);
+    }
+}

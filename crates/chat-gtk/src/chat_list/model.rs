@@ -1,0 +1,205 @@
+//! The rows of the chat list: all chats in their order, or what a search found.
+
+use std::collections::HashMap;
+
+use chat_core::event::SessionPlaceholder;
+use chat_core::message::Fid;
+use chat_core::store::Hit;
+use gtk::gio;
+use jiff::civil::Date;
+use relm4::gtk::prelude::*;
+
+use super::groups::Grouping;
+use super::item::ChatItem;
+
+/// The chats by their ids, and the list models that the view shows.
+#[derive(Debug)]
+pub(super) struct Model {
+    items: HashMap<Fid, ChatItem>,
+    /// All chats, newest first.
+    all: gio::ListStore,
+    /// What a search found.
+    found: gio::ListStore,
+    pub(super) selection: gtk::SingleSelection,
+    searching: bool,
+    grouped_on: Date,
+}
+
+impl Model {
+    pub(super) fn new() -> Self {
+        let all = gio::ListStore::new::<ChatItem>();
+        let selection = gtk::SingleSelection::builder()
+            .autoselect(false)
+            .can_unselect(true)
+            .model(&all)
+            .build();
+        Self {
+            items: HashMap::new(),
+            all,
+            found: gio::ListStore::new::<ChatItem>(),
+            selection,
+            searching: false,
+            grouped_on: today(),
+        }
+    }
+
+    /// Takes all chats, newest first.
+    pub(super) fn fill(&mut self, sessions: Vec<SessionPlaceholder>) {
+        let items: Vec<ChatItem> = sessions.into_iter().map(ChatItem::new).collect();
+        self.items = items.iter().map(|item| (item.fid(), item.clone())).collect();
+        set_headings(&items);
+        self.all.splice(0, self.all.n_items(), &items);
+    }
+
+    /// Adds a chat or takes its new state. Says whether the order changed.
+    pub(super) fn put(&mut self, session: SessionPlaceholder) -> bool {
+        let updated = session.updated;
+        let item = if let Some(item) = self.items.get(&session.fid) {
+            let moved = item.with(|old| old.updated != updated);
+            item.set_session(session);
+            if !moved {
+                return false;
+            }
+            let item = item.clone();
+            if let Some(position) = self.all.find(&item) {
+                self.all.remove(position);
+            }
+            item
+        } else {
+            let fid = session.fid.clone();
+            let item = ChatItem::new(session);
+            self.items.insert(fid, item.clone());
+            item
+        };
+        let position = items(&self.all).position(|other| other.with(|s| s.updated <= updated));
+        let position = position.map_or(self.all.n_items(), |position| position as u32);
+        self.all.insert(position, &item);
+        true
+    }
+
+    pub(super) fn remove(&mut self, fid: &Fid) {
+        let Some(item) = self.items.remove(fid) else { return };
+        for store in [&self.all, &self.found] {
+            if let Some(position) = store.find(&item) {
+                store.remove(position);
+            }
+        }
+    }
+
+    /// Puts the headings where groups begin. A search has none.
+    pub(super) fn regroup(&mut self) {
+        if !self.searching {
+            self.grouped_on = today();
+            set_headings(&items(&self.all).collect::<Vec<_>>());
+        }
+    }
+
+    pub(super) fn regroup_if_day_changed(&mut self) {
+        if self.grouped_on != today() {
+            self.regroup();
+        }
+    }
+
+    /// Shows the chats whose titles hold the text; an empty one shows all again.
+    pub(super) fn search_titles(&mut self, query: &str) {
+        self.found.remove_all();
+        if query.is_empty() {
+            if self.searching {
+                self.searching = false;
+                self.regroup();
+                self.selection.set_model(Some(&self.all));
+            }
+            return;
+        }
+        self.searching = true;
+        let query = query.to_lowercase();
+        let fits = |item: &ChatItem| item.with(|s| s.title.to_lowercase().contains(&query));
+        let titled: Vec<ChatItem> = items(&self.all).filter(fits).collect();
+        for item in &titled {
+            item.set_surroundings(None, None);
+        }
+        self.found.extend_from_slice(&titled);
+        self.selection.set_model(Some(&self.found));
+    }
+
+    /// Adds the chats whose texts hold what was searched for, with the place.
+    pub(super) fn add_hits(&mut self, hits: Vec<Hit>) {
+        if !self.searching {
+            return;
+        }
+        for hit in hits {
+            let Some(item) = self.items.get(&hit.session.fid) else { continue };
+            item.set_surroundings(None, hit.excerpt.map(|text| one_line(&text)));
+            if self.found.find(item).is_none() {
+                self.found.append(item);
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.selection.n_items() == 0
+    }
+
+    pub(super) fn titles(&self) -> Vec<(Fid, String)> {
+        items(&self.all).map(|item| (item.fid(), item.title())).collect()
+    }
+
+    pub(super) fn title(&self, fid: &Fid) -> Option<String> {
+        self.items.get(fid).map(ChatItem::title)
+    }
+
+    pub(super) fn fid_at(&self, position: u32) -> Option<Fid> {
+        self.selection.item(position).and_downcast::<ChatItem>().map(|item| item.fid())
+    }
+
+    /// The position of the chosen row.
+    pub(super) fn selected(&self) -> Option<u32> {
+        Some(self.selection.selected()).filter(|at| *at != gtk::INVALID_LIST_POSITION)
+    }
+
+    /// Marks the row of this chat, where it has one.
+    pub(super) fn select(&self, fid: Option<&Fid>) {
+        let position = fid.and_then(|fid| self.position(fid)).unwrap_or(gtk::INVALID_LIST_POSITION);
+        if self.selection.selected() != position {
+            self.selection.set_selected(position);
+        }
+    }
+
+    /// The chat that stands this many rows below another; from nowhere, the first.
+    pub(super) fn step(&self, from: Option<&Fid>, by: i32) -> Option<Fid> {
+        let last = self.selection.n_items().checked_sub(1)?;
+        let to = match from.and_then(|fid| self.position(fid)) {
+            Some(at) => at.checked_add_signed(by)?.min(last),
+            None => 0,
+        };
+        self.fid_at(to).filter(|fid| Some(fid) != from)
+    }
+
+    fn position(&self, fid: &Fid) -> Option<u32> {
+        let item = self.items.get(fid)?;
+        if self.searching { self.found.find(item) } else { self.all.find(item) }
+    }
+}
+
+fn items(store: &gio::ListStore) -> impl Iterator<Item = ChatItem> + '_ {
+    (0..store.n_items()).filter_map(|at| store.item(at).and_downcast())
+}
+
+fn set_headings(items: &[ChatItem]) {
+    let grouping = Grouping::now();
+    let mut last = None;
+    for item in items {
+        let group = item.with(|session| grouping.of(session.updated));
+        let heading = (last != Some(group)).then(|| grouping.heading(group));
+        item.set_surroundings(heading, None);
+        last = Some(group);
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn today() -> Date {
+    jiff::Zoned::now().date()
+}

@@ -1,0 +1,297 @@
+//! The widgets of the chat list.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use chat_core::message::Fid;
+use gettextrs::gettext;
+use gtk::{gdk, glib};
+use relm4::ComponentSender;
+use relm4::gtk::prelude::*;
+
+use super::item::ChatItem;
+use super::menu;
+use super::model::Model;
+use super::row::ChatRow;
+use super::{ChatList, Input};
+use crate::accessible;
+
+/// What the component needs again of its widgets.
+#[derive(Debug)]
+pub(crate) struct View {
+    root: gtk::Box,
+    pub(crate) search_button: gtk::ToggleButton,
+    search_bar: gtk::SearchBar,
+    search: gtk::SearchEntry,
+    list: gtk::ListView,
+    stack: gtk::Stack,
+    placeholder: gtk::Label,
+}
+
+impl View {
+    pub(super) fn new(root: &gtk::Box, model: &Model, sender: &ComponentSender<ChatList>) -> Self {
+        let search = gtk::SearchEntry::builder()
+            .placeholder_text(gettext("Search chats"))
+            .hexpand(true)
+            .width_chars(12)
+            .max_width_chars(12)
+            .build();
+        accessible::set_label(&search, &gettext("Search Chats"));
+        let search_bar = gtk::SearchBar::builder().child(&search).build();
+        search_bar.connect_entry(&search);
+        let search_button = gtk::ToggleButton::builder()
+            .icon_name("system-search-symbolic")
+            .tooltip_text(gettext("Search Chats (Ctrl+Shift+F)"))
+            .build();
+        accessible::set_label(&search_button, &gettext("Search"));
+        search_button
+            .bind_property("active", &search_bar, "search-mode-enabled")
+            .bidirectional()
+            .sync_create()
+            .build();
+
+        let list = gtk::ListView::new(Some(model.selection.clone()), Some(factory(root, sender)));
+        list.add_css_class("chats");
+        accessible::set_label(&list, &gettext("Chats"));
+        let scroller = gtk::ScrolledWindow::builder()
+            .child(&list)
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .vexpand(true)
+            .build();
+        let placeholder = gtk::Label::builder()
+            .css_classes(["dim-label"])
+            .wrap(true)
+            .max_width_chars(20)
+            .justify(gtk::Justification::Center)
+            .build();
+        let stack = gtk::Stack::new();
+        stack.add_named(&scroller, Some("list"));
+        stack.add_named(&placeholder, Some("placeholder"));
+        root.append(&search_bar);
+        root.append(&stack);
+        menu::install_actions(root, sender);
+
+        let view = Self {
+            root: root.clone(),
+            search_button,
+            search_bar,
+            search,
+            list,
+            stack,
+            placeholder,
+        };
+        view.connect_list(model, sender);
+        view.connect_search(sender);
+        view
+    }
+
+    /// Choosing by keyboard shows a chat at once; Enter goes to it.
+    fn connect_list(&self, model: &Model, sender: &ComponentSender<ChatList>) {
+        let keys = gtk::EventControllerKey::new();
+        let selection = model.selection.clone();
+        let input = sender.input_sender().clone();
+        let root = self.root.clone();
+        // Choosing is told apart from following: only a choice made with the list focused counts.
+        let by_keyboard = Rc::new(Cell::new(false));
+        keys.connect_key_pressed({
+            let by_keyboard = by_keyboard.clone();
+            let selection = selection.clone();
+            move |_, key, _, modifiers| {
+                let item = selection.selected_item().and_downcast::<ChatItem>();
+                let shift_f10 =
+                    key == gdk::Key::F10 && modifiers.contains(gdk::ModifierType::SHIFT_MASK);
+                match (key, item) {
+                    (gdk::Key::F2, Some(item)) => input.emit(Input::Rename(item.fid())),
+                    (gdk::Key::Delete | gdk::Key::KP_Delete, Some(item)) => {
+                        input.emit(Input::Delete(item.fid()));
+                    }
+                    (key, Some(item)) if key == gdk::Key::Menu || shift_f10 => {
+                        menu::popup(&root, &item.fid(), &row_bounds(&root, &item.fid()));
+                    }
+                    (
+                        gdk::Key::Up
+                        | gdk::Key::Down
+                        | gdk::Key::Home
+                        | gdk::Key::End
+                        | gdk::Key::Page_Up
+                        | gdk::Key::Page_Down,
+                        _,
+                    ) => {
+                        by_keyboard.set(true);
+                        return glib::Propagation::Proceed;
+                    }
+                    _ => return glib::Propagation::Proceed,
+                }
+                glib::Propagation::Stop
+            }
+        });
+        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+        self.list.add_controller(keys);
+
+        let input = sender.input_sender().clone();
+        selection.connect_selected_notify(move |selection| {
+            if by_keyboard.take() && selection.selected() != gtk::INVALID_LIST_POSITION {
+                input.emit(Input::Chosen { position: selection.selected(), forward: false });
+            }
+        });
+        let input = sender.input_sender().clone();
+        self.list.connect_activate(move |_, position| {
+            input.emit(Input::Chosen { position, forward: true });
+        });
+    }
+
+    fn connect_search(&self, sender: &ComponentSender<ChatList>) {
+        let input = sender.input_sender().clone();
+        self.search.connect_changed(move |entry| {
+            input.emit(Input::Query(entry.text().to_string()));
+        });
+        let input = sender.input_sender().clone();
+        self.search.connect_search_changed(move |_| input.emit(Input::QueryTexts));
+        let input = sender.input_sender().clone();
+        self.search.connect_activate(move |_| {
+            input.emit(Input::Chosen { position: 0, forward: true });
+        });
+        let keys = gtk::EventControllerKey::new();
+        let list = self.list.clone();
+        keys.connect_key_pressed(move |_, key, _, _| {
+            if key == gdk::Key::Down {
+                list.grab_focus();
+                return glib::Propagation::Stop;
+            }
+            glib::Propagation::Proceed
+        });
+        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+        self.search.add_controller(keys);
+    }
+
+    pub(super) fn start_search(&self) {
+        self.search_bar.set_search_mode(true);
+        self.search.grab_focus();
+        self.search.select_region(0, -1);
+    }
+
+    pub(super) fn scroll_to(&self, position: u32) {
+        // GTK has the function only since 4.12, the action since 4.0.
+        let _ = self.list.activate_action("list.scroll-to-item", Some(&position.to_variant()));
+    }
+
+    /// Shows words in the place of the list, or the list again.
+    pub(super) fn set_placeholder(&self, words: Option<&str>) {
+        if let Some(words) = words {
+            self.placeholder.set_label(words);
+        }
+        self.stack.set_visible_child_name(if words.is_some() { "placeholder" } else { "list" });
+    }
+
+    /// Asks for a new title beside the chat's row.
+    pub(super) fn ask_title(&self, fid: Fid, title: &str, sender: &ComponentSender<ChatList>) {
+        let entry = gtk::Entry::builder().text(title).width_chars(28).build();
+        accessible::set_label(&entry, &gettext("Title"));
+        let button = gtk::Button::builder()
+            .label(gettext("Rename"))
+            .css_classes(["suggested-action"])
+            .build();
+        let line = gtk::Box::new(gtk::Orientation::Horizontal, 6);
+        line.append(&entry);
+        line.append(&button);
+        let popover =
+            gtk::Popover::builder().child(&line).pointing_to(&row_bounds(&self.root, &fid)).build();
+        menu::show_once(&popover, &self.root);
+        entry.grab_focus();
+
+        let input = sender.input_sender().clone();
+        let weak = popover.downgrade();
+        entry.connect_activate(move |entry| {
+            let title = entry.text().trim().to_owned();
+            if !title.is_empty() {
+                input.emit(Input::Retitle { fid: fid.clone(), title });
+            }
+            if let Some(popover) = weak.upgrade() {
+                popover.popdown();
+            }
+        });
+        button.connect_clicked(move |_| entry.emit_activate());
+    }
+}
+
+fn factory(root: &gtk::Box, sender: &ComponentSender<ChatList>) -> gtk::SignalListItemFactory {
+    let factory = gtk::SignalListItemFactory::new();
+    let input = sender.input_sender().clone();
+    let root = root.clone();
+    factory.connect_setup(move |_, item| {
+        let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
+        let row = ChatRow::new();
+        connect_pointer(&row, item, &root, &input);
+        item.set_child(Some(&row));
+    });
+    factory.connect_bind(|_, item| {
+        let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
+        if let (Some(row), Some(chat)) =
+            (item.child().and_downcast::<ChatRow>(), item.item().and_downcast::<ChatItem>())
+        {
+            row.bind(&chat);
+        }
+    });
+    factory.connect_unbind(|_, item| {
+        let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
+        if let Some(row) = item.child().and_downcast::<ChatRow>() {
+            row.unbind();
+        }
+    });
+    factory
+}
+
+/// A click shows a chat and goes to it; the other button opens its menu.
+fn connect_pointer(
+    row: &ChatRow,
+    item: &gtk::ListItem,
+    root: &gtk::Box,
+    input: &relm4::Sender<Input>,
+) {
+    let click = gtk::GestureClick::new();
+    let input = input.clone();
+    let list_item = item.downgrade();
+    click.connect_released(move |_, presses, _, _| {
+        let position = list_item.upgrade().map(|item| item.position());
+        if let (1, Some(position)) = (presses, position) {
+            input.emit(Input::Chosen { position, forward: true });
+        }
+    });
+    row.body().add_controller(click);
+
+    let menu_click = gtk::GestureClick::builder().button(gdk::BUTTON_SECONDARY).build();
+    let weak = row.downgrade();
+    let root = root.clone();
+    menu_click.connect_pressed(move |gesture, _, x, y| {
+        let Some(row) = weak.upgrade() else { return };
+        let Some(item) = row.item() else { return };
+        gesture.set_state(gtk::EventSequenceState::Claimed);
+        let point = row.body().translate_coordinates(&root, x, y).unwrap_or((x, y));
+        let place = gdk::Rectangle::new(point.0 as i32, point.1 as i32, 1, 1);
+        menu::popup(&root, &item.fid(), &place);
+    });
+    row.body().add_controller(menu_click);
+}
+
+/// Where the row of a chat is on the screen; the top of the list where it is not.
+fn row_bounds(root: &gtk::Box, fid: &Fid) -> gdk::Rectangle {
+    fn find(widget: &gtk::Widget, fid: &Fid) -> Option<gtk::Widget> {
+        if let Some(row) = widget.downcast_ref::<ChatRow>() {
+            let wanted = row.is_mapped() && row.item().is_some_and(|item| item.fid() == *fid);
+            return wanted.then(|| row.body().clone().upcast());
+        }
+        let mut child = widget.first_child();
+        while let Some(at) = child {
+            if let Some(found) = find(&at, fid) {
+                return Some(found);
+            }
+            child = at.next_sibling();
+        }
+        None
+    }
+    let bounds = find(root.upcast_ref(), fid).and_then(|row| row.compute_bounds(root));
+    bounds.map_or_else(
+        || gdk::Rectangle::new(root.width() / 2, 0, 1, 1),
+        |b| gdk::Rectangle::new(b.x() as i32, b.y() as i32, b.width() as i32, b.height() as i32),
+    )
+}

@@ -1,0 +1,433 @@
+//! A conversation with its composer and dropdowns: everything that is needed to talk to a model.
+//!
+//! It takes a [`Manager`] and stands in any GTK program; `examples/chat_widget.rs` shows how. Call
+//! [`crate::init`] first.
+
+mod drafting;
+mod events;
+mod requests;
+mod shown;
+mod start_page;
+mod view;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chat_core::client::Capabilities;
+use chat_core::error::{Error, Result};
+use chat_core::manager::{Manager, Sent};
+use chat_core::message::{Fid, ModelRef, Thinking};
+use chat_core::session::EmptySession;
+use chat_core::settings::Settings;
+use chat_core::store::Page;
+use chat_edge::diagnostics::Diagnostics;
+use chat_edge::words;
+use gettextrs::gettext;
+use gtk::glib;
+use relm4::component::Connector;
+use relm4::gtk::prelude::*;
+use relm4::{Component, ComponentParts, ComponentSender};
+
+use crate::bridge::{Arrival, Bridge};
+use crate::drafts::{self, Drafts};
+use crate::{composer, conversation, model_picker};
+use shown::Shown;
+pub use view::View;
+
+/// Below painting (`GDK_PRIORITY_REDRAW` is 120): however fast text comes, frames come first.
+const PRIORITY: i32 = 121;
+/// How many messages are opened at once; earlier ones come when they are looked for.
+const PAGE: usize = 50;
+/// How long a second Esc counts as the answer to the first.
+const ESCAPE_TWICE: Duration = Duration::from_secs(3);
+
+/// How a chat widget begins.
+#[derive(Debug, Default)]
+pub struct Init {
+    /// The engine; where it is still starting, [`Input::Connect`] brings it.
+    pub manager: Option<Manager>,
+    /// Where drafts are kept; none keeps them for this run only.
+    pub drafts: Option<PathBuf>,
+    /// Where measurements go.
+    pub diagnostics: Diagnostics,
+}
+
+/// What a chat widget is told.
+#[derive(Debug)]
+pub enum Input {
+    /// The engine has started.
+    Connect(Manager),
+    /// Show this chat, or a new one.
+    Show(Option<Fid>),
+    /// Whether any chat is stored: without one, a new chat shows whom there is to talk to.
+    HasChats(bool),
+    /// Copy the last reply.
+    CopyLastReply,
+    /// Put the cursor into the message.
+    FocusMessage,
+    /// Open the list of models.
+    ChooseModel,
+    /// Esc was pressed and nothing else wanted it.
+    Escape,
+    /// Stop the reply.
+    Stop,
+    /// Write all drafts now, and then tell.
+    SaveDrafts(tokio::sync::oneshot::Sender<()>),
+    /// What its own parts tell.
+    #[doc(hidden)]
+    Part(Part),
+}
+
+/// What a part of the widget tells.
+#[derive(Debug)]
+pub struct Part(Told);
+
+#[derive(Debug)]
+enum Told {
+    Composer(composer::Output),
+    Conversation(conversation::Output),
+    Model(model_picker::Output),
+    Agent(String),
+    Thinking(Thinking),
+    Begin(String),
+    WriteDrafts,
+    LookAgain,
+    Connections,
+    AddConnection,
+    Height(i32),
+}
+
+/// What a chat widget tells.
+#[derive(Debug)]
+pub enum Output {
+    /// This chat is shown now; none is a new one.
+    Shown(Option<Fid>),
+    /// The shown chat's title, and a word about it.
+    Titled {
+        /// Its title.
+        title: String,
+        /// What else there is to say.
+        detail: String,
+    },
+    /// Something to say in passing.
+    Note(String),
+    /// The settings of connections are asked for; with the name of one, where it is about one.
+    Connections(Option<String>),
+    /// A connection is to be added.
+    AddConnection,
+}
+
+/// What its background work brings.
+#[derive(Debug)]
+pub enum Command {
+    /// What its own parts bring.
+    #[doc(hidden)]
+    Part(Brought),
+}
+
+/// What a piece of background work brings.
+#[derive(Debug)]
+pub struct Brought(Done);
+
+#[derive(Debug)]
+enum Done {
+    Arrived(Arrival),
+    Drafts(HashMap<Option<Fid>, String>),
+    Sent { epoch: u64, from: Option<Fid>, text: String, result: Result<Sent> },
+    Earlier { fid: Fid, result: Result<Page> },
+    Capabilities { model: ModelRef, result: Result<Capabilities> },
+    Unqueued { fid: Fid, text: Option<String> },
+    Finished(Result<()>),
+    Nothing,
+}
+
+/// The widget's state.
+#[derive(Debug)]
+pub struct ChatWidget {
+    manager: Option<Manager>,
+    bridge: Option<Bridge>,
+    shown: Shown,
+    /// Counts what was shown, so that late answers find out that they are.
+    epoch: u64,
+    drafts: Drafts,
+    draft_folder: Option<PathBuf>,
+    draft_timer: bool,
+    /// What was asked to be shown before the engine was there.
+    wanted: Option<Fid>,
+    has_chats: bool,
+    sending: bool,
+    capabilities: HashMap<ModelRef, Capabilities>,
+    escaped: Option<Instant>,
+    diagnostics: Diagnostics,
+}
+
+/// Launches a chat widget so that painting comes before its messages.
+pub fn launch(init: Init) -> Connector<ChatWidget> {
+    ChatWidget::builder().priority(glib::Priority::from(PRIORITY)).launch(init)
+}
+
+impl Component for ChatWidget {
+    type CommandOutput = Command;
+    type Input = Input;
+    type Output = Output;
+    type Init = Init;
+    type Root = gtk::Box;
+    type Widgets = View;
+
+    fn init_root() -> gtk::Box {
+        gtk::Box::new(gtk::Orientation::Vertical, 0)
+    }
+
+    fn init(init: Init, root: gtk::Box, sender: ComponentSender<Self>) -> ComponentParts<Self> {
+        let mut view = View::new(&root, &sender);
+        let mut model = Self {
+            manager: None,
+            bridge: None,
+            shown: Shown::New(EmptySession::default()),
+            epoch: 0,
+            drafts: Drafts::default(),
+            draft_folder: init.drafts,
+            draft_timer: false,
+            wanted: None,
+            has_chats: true,
+            sending: false,
+            capabilities: HashMap::new(),
+            escaped: None,
+            diagnostics: init.diagnostics,
+        };
+        if let Some(folder) = model.draft_folder.clone() {
+            sender.spawn_oneshot_command(move || done(Done::Drafts(drafts::read(&folder))));
+        }
+        if let Some(manager) = init.manager {
+            model.connect(manager, &mut view, &sender);
+        }
+        model.show_state(&view, &sender);
+        ComponentParts { model, widgets: view }
+    }
+
+    fn update_with_view(
+        &mut self,
+        view: &mut View,
+        input: Input,
+        sender: ComponentSender<Self>,
+        root: &gtk::Box,
+    ) {
+        match input {
+            Input::Connect(manager) => self.connect(manager, view, &sender),
+            Input::Show(fid) => self.show(fid, view, &sender),
+            Input::HasChats(has) => {
+                self.has_chats = has;
+                self.show_state(view, &sender);
+            }
+            Input::CopyLastReply => copy_last_reply(view, root, &sender),
+            Input::FocusMessage => view.composer.focus(),
+            Input::ChooseModel => view.model.open(),
+            Input::Escape => self.escape(&sender),
+            Input::Stop => self.stop(),
+            Input::SaveDrafts(saved) => self.save_drafts(saved, &sender),
+            Input::Part(Part(told)) => self.hear(told, view, &sender, root),
+        }
+    }
+
+    fn update_cmd_with_view(
+        &mut self,
+        view: &mut View,
+        Command::Part(Brought(command)): Command,
+        sender: ComponentSender<Self>,
+        _root: &gtk::Box,
+    ) {
+        match command {
+            Done::Arrived(Arrival::Events(events)) => self.apply(events, view, &sender),
+            Done::Arrived(Arrival::Opened { fid, result }) => {
+                self.opened(&fid, result, view, &sender);
+            }
+            Done::Drafts(stored) => {
+                self.drafts.absorb(stored);
+                if view.composer.content().is_empty() {
+                    view.composer.set_content(self.drafts.get(self.shown.fid()));
+                }
+            }
+            Done::Sent { epoch, from, text, result } => {
+                self.sent(epoch, from.as_ref(), &text, result, view, &sender);
+            }
+            Done::Earlier { fid, result } => {
+                if self.shown.fid() == Some(&fid) {
+                    match result {
+                        Ok(page) => view.conversation.prepend(&page),
+                        Err(error) => tell(&sender, Output::Note(words::sentence(&error))),
+                    }
+                }
+            }
+            Done::Capabilities { model, result: Ok(capabilities) } => {
+                self.capabilities.insert(model, capabilities);
+                self.show_state(view, &sender);
+            }
+            Done::Unqueued { fid, text: Some(text) } => {
+                if self.shown.fid() == Some(&fid) {
+                    drafting::put_back(view, &text);
+                    self.draft_changed(view, &sender);
+                    view.composer.focus();
+                }
+            }
+            Done::Finished(Err(error)) => failed(&error, view, &sender),
+            // What a model can do is asked again when it is chosen again.
+            Done::Capabilities { result: Err(_), .. }
+            | Done::Unqueued { .. }
+            | Done::Finished(Ok(()))
+            | Done::Nothing => {}
+        }
+    }
+}
+
+impl ChatWidget {
+    fn connect(&mut self, manager: Manager, view: &mut View, sender: &ComponentSender<Self>) {
+        self.bridge = Some(Bridge::new(&manager, sender, |arrival| done(Done::Arrived(arrival))));
+        if let Shown::New(session) = &mut self.shown {
+            *session = manager.empty_session();
+        }
+        for error in manager.start_notices() {
+            tell(sender, Output::Note(words::sentence(&error)));
+        }
+        self.manager = Some(manager);
+        self.take_settings(view);
+        self.take_models(view);
+        match self.wanted.take() {
+            Some(fid) => self.show(Some(fid), view, sender),
+            None => self.show_state(view, sender),
+        }
+        self.diagnostics.mark("engine");
+    }
+
+    /// Shows a chat: at once where it is new, otherwise as soon as it is read.
+    fn show(&mut self, fid: Option<Fid>, view: &mut View, sender: &ComponentSender<Self>) {
+        let Some(manager) = self.manager.clone() else {
+            self.wanted = fid;
+            return;
+        };
+        if fid.is_some() && fid.as_ref() == self.shown.fid() {
+            view.composer.focus();
+            return;
+        }
+        self.epoch += 1;
+        if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
+            bridge.close(old.clone());
+        }
+        self.shown = match fid.clone() {
+            None => Shown::New(manager.empty_session()),
+            Some(fid) => {
+                if let Some(bridge) = &self.bridge {
+                    bridge.open(fid.clone(), PAGE);
+                }
+                Shown::Opening(fid)
+            }
+        };
+        if fid.is_none() {
+            view.conversation.clear();
+        }
+        view.composer.set_content(self.drafts.get(fid.as_ref()));
+        view.composer.focus();
+        tell(sender, Output::Shown(fid));
+        self.show_state(view, sender);
+    }
+
+    fn hear(
+        &mut self,
+        told: Told,
+        view: &mut View,
+        sender: &ComponentSender<Self>,
+        root: &gtk::Box,
+    ) {
+        match told {
+            Told::Composer(composer::Output::Submit) => self.submit(view, sender),
+            Told::Composer(composer::Output::Stop) => self.stop(),
+            Told::Composer(composer::Output::Changed) => self.draft_changed(view, sender),
+            Told::Conversation(output) => self.hear_conversation(output, view, sender, root),
+            Told::Model(model_picker::Output::Chosen(model)) => {
+                self.choose_model(model, view, sender);
+            }
+            Told::Model(model_picker::Output::Options(options)) => {
+                self.set_options(options, sender);
+            }
+            Told::Agent(agent) => self.set_agent(agent, sender),
+            Told::Thinking(thinking) => self.set_thinking(thinking, sender),
+            Told::Begin(text) => {
+                view.composer.set_content(&text);
+                view.composer.focus();
+                self.draft_changed(view, sender);
+            }
+            Told::WriteDrafts => {
+                self.draft_timer = false;
+                self.write_drafts(sender);
+            }
+            Told::LookAgain => {
+                if let Some(manager) = &self.manager {
+                    manager.refresh();
+                }
+            }
+            Told::Model(model_picker::Output::Connections) | Told::Connections => {
+                tell(sender, Output::Connections(None));
+            }
+            Told::AddConnection => tell(sender, Output::AddConnection),
+            Told::Height(height) => view.composer.set_height_of_all(height),
+        }
+    }
+
+    fn take_settings(&self, view: &View) {
+        if let Some(settings) = self.settings() {
+            view.composer.set_enter_sends(settings.ui.enter_sends);
+        }
+    }
+
+    fn take_models(&self, view: &View) {
+        if let Some(manager) = &self.manager {
+            view.model.set_models(manager.models());
+        }
+    }
+
+    fn settings(&self) -> Option<Arc<Settings>> {
+        self.manager.as_ref().map(Manager::settings)
+    }
+
+    fn escape(&mut self, sender: &ComponentSender<Self>) {
+        if !self.shown.is_busy() {
+            return;
+        }
+        if self.escaped.take().is_some_and(|at| at.elapsed() < ESCAPE_TWICE) {
+            self.stop();
+        } else {
+            self.escaped = Some(Instant::now());
+            tell(sender, Output::Note(gettext("Press Esc again to stop the reply")));
+        }
+    }
+}
+
+fn copy_last_reply(view: &View, root: &gtk::Box, sender: &ComponentSender<ChatWidget>) {
+    let words = match view.conversation.last_reply() {
+        Some(reply) => {
+            root.clipboard().set_text(&reply);
+            gettext("Reply copied")
+        }
+        None => gettext("There is no reply yet"),
+    };
+    tell(sender, Output::Note(words));
+}
+
+/// Says what went wrong, and opens what mends it where that is here.
+fn failed(error: &Error, view: &View, sender: &ComponentSender<ChatWidget>) {
+    use chat_edge::words::Action;
+    tell(sender, Output::Note(words::sentence(error)));
+    if words::advice(error).actions.first() == Some(&Action::ChooseModel) {
+        view.model.open();
+    }
+}
+
+fn done(done: Done) -> Command {
+    Command::Part(Brought(done))
+}
+
+/// Tells whoever holds the widget. Where nobody listens any more there is nobody to tell.
+fn tell(sender: &ComponentSender<ChatWidget>, output: Output) {
+    let _ = sender.output(output);
+}

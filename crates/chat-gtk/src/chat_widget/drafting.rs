@@ -1,0 +1,74 @@
+//! Keeps what is typed: by chat, written when typing rests and when the program ends.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use chat_core::message::Fid;
+use gtk::glib;
+use relm4::ComponentSender;
+
+use super::view::View;
+use super::{ChatWidget, Done, Input, Part, Told, done};
+use crate::drafts;
+
+/// How long typing must rest before a draft is written.
+const REST: Duration = Duration::from_millis(500);
+
+impl ChatWidget {
+    pub(super) fn draft_changed(&mut self, view: &View, sender: &ComponentSender<Self>) {
+        let changed = self.drafts.set(self.shown.fid(), &view.composer.content());
+        if changed && !self.draft_timer && self.draft_folder.is_some() {
+            self.draft_timer = true;
+            let input = sender.input_sender().clone();
+            glib::timeout_add_local_once(REST, move || {
+                input.emit(Input::Part(Part(Told::WriteDrafts)));
+            });
+        }
+    }
+
+    pub(super) fn write_drafts(&mut self, sender: &ComponentSender<Self>) {
+        let Some(folder) = self.draft_folder.clone() else { return };
+        let changed = self.drafts.take_changed();
+        if changed.is_empty() {
+            return;
+        }
+        sender.spawn_oneshot_command(move || {
+            write_to(&folder, &changed);
+            done(Done::Nothing)
+        });
+    }
+
+    pub(super) fn save_drafts(
+        &mut self,
+        saved: tokio::sync::oneshot::Sender<()>,
+        sender: &ComponentSender<Self>,
+    ) {
+        let changed = self.drafts.take_changed();
+        let folder = self.draft_folder.clone();
+        sender.spawn_oneshot_command(move || {
+            if let Some(folder) = folder {
+                write_to(&folder, &changed);
+            }
+            // Who asked may have gone away meanwhile.
+            let _ = saved.send(());
+            done(Done::Nothing)
+        });
+    }
+}
+
+fn write_to(folder: &Path, texts: &HashMap<Option<Fid>, String>) {
+    if let Err(error) = drafts::write(folder, texts) {
+        tracing::warn!(%error, "drafts could not be written");
+    }
+}
+
+/// Puts a text before what was typed meanwhile.
+pub(super) fn put_back(view: &View, text: &str) {
+    let typed = view.composer.content();
+    if typed.is_empty() {
+        view.composer.set_content(text);
+    } else {
+        view.composer.set_content(&format!("{text}\n{typed}"));
+    }
+}

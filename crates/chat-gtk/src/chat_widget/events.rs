@@ -1,0 +1,249 @@
+//! What the engine tells, and how it shows.
+
+use chat_core::client::Capabilities;
+use chat_core::error::{Kind, Result};
+use chat_core::event::{Event, Health, Snapshot};
+use chat_core::manager::Manager;
+use chat_core::message::Fid;
+use chat_edge::diagnostics::Moment;
+use chat_edge::words;
+use gettextrs::gettext;
+use relm4::ComponentSender;
+use relm4::gtk::prelude::*;
+
+use super::requests::note;
+use super::shown::Shown;
+use super::start_page::{self, StartPage};
+use super::view::{Page, View};
+use super::{ChatWidget, Input, Output, PAGE, tell};
+use crate::bridge::about;
+use crate::{choices, paint};
+
+impl ChatWidget {
+    /// A chat was read, or could not be.
+    pub(super) fn opened(
+        &mut self,
+        fid: &Fid,
+        result: Result<Box<Snapshot>>,
+        view: &mut View,
+        sender: &ComponentSender<Self>,
+    ) {
+        if self.shown.fid() != Some(fid) {
+            return;
+        }
+        match result {
+            Ok(snapshot) => {
+                view.conversation.show(&snapshot);
+                let Snapshot { session, stage, .. } = *snapshot;
+                self.shown = Shown::Open { session, stage };
+                self.diagnostics.mark("chat");
+                self.show_state(view, sender);
+            }
+            Err(error) => {
+                if !matches!(error.kind, Kind::SessionNotFound { .. }) {
+                    tell(sender, note(&error));
+                }
+                sender.input(Input::Show(None));
+            }
+        }
+    }
+
+    /// Takes a batch: one update of everything that it touches.
+    pub(super) fn apply(
+        &mut self,
+        mut events: Vec<Event>,
+        view: &mut View,
+        sender: &ComponentSender<Self>,
+    ) {
+        let mut state_changed = false;
+        for event in &events {
+            state_changed |= self.take(event, view, sender);
+        }
+        if matches!(self.shown, Shown::Open { .. }) {
+            events.retain(|event| about(event).is_some_and(|fid| self.shown.fid() == Some(fid)));
+            if !events.is_empty() {
+                view.conversation.apply(&events);
+                self.measure(&events, view);
+            }
+        }
+        if state_changed {
+            self.show_state(view, sender);
+        }
+    }
+
+    /// Takes what an event says about more than the conversation's text.
+    fn take(&mut self, event: &Event, view: &View, sender: &ComponentSender<Self>) -> bool {
+        match event {
+            Event::SessionChanged(changed) => {
+                if let Shown::Open { session, .. } = &mut self.shown
+                    && session.fid == changed.fid
+                {
+                    session.clone_from(changed);
+                    return true;
+                }
+                false
+            }
+            Event::SessionRemoved { fid } => {
+                if self.shown.fid() == Some(fid) {
+                    sender.input(Input::Show(None));
+                }
+                false
+            }
+            Event::SessionReset { fid } => {
+                if let (Some(bridge), true) = (&self.bridge, self.shown.fid() == Some(fid)) {
+                    bridge.open(fid.clone(), PAGE);
+                }
+                false
+            }
+            Event::StageChanged { fid, stage: now, .. } => {
+                if let Shown::Open { session, stage } = &mut self.shown
+                    && session.fid == *fid
+                {
+                    stage.clone_from(now);
+                }
+                false
+            }
+            Event::ModelsChanged | Event::ConnectionsChanged | Event::AgentsChanged => {
+                self.take_models(view);
+                if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
+                    && session.model.is_none()
+                {
+                    session.model = manager.empty_session().model;
+                }
+                true
+            }
+            Event::SettingsChanged => {
+                self.take_settings(view);
+                true
+            }
+            Event::Notice(failure) => {
+                tell(sender, Output::Note(words::notice(failure)));
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// Brings title, dropdowns, buttons and pages into line with the state.
+    pub(super) fn show_state(&mut self, view: &View, sender: &ComponentSender<Self>) {
+        let shown = &self.shown;
+        let title = match shown {
+            Shown::New(_) => gettext("New Chat"),
+            Shown::Opening(_) => String::new(),
+            Shown::Open { .. } => shown.title().unwrap_or_default().to_owned(),
+        };
+        if !matches!(shown, Shown::Opening(_)) {
+            tell(sender, Output::Titled { title, detail: String::new() });
+            view.model.set_chosen(shown.model().cloned(), &shown.options());
+            view.thinking.show(&shown.thinking());
+        }
+        if let Some(manager) = &self.manager {
+            choices::set_agents(&view.agents, &manager.agents(), shown.agent());
+        }
+        let capabilities = self.known_capabilities();
+        view.thinking.widget().set_visible(capabilities.thinking != Some(false));
+        if capabilities.thinking.is_none() && shown.model().is_some() {
+            let model = shown.model().cloned();
+            if model != view.asked.replace(model.clone()) {
+                self.ask_capabilities(sender);
+            }
+        }
+        view.composer.set_busy(shown.is_busy());
+        view.composer.set_hindrance(self.hindrance());
+        self.show_connection(view);
+        self.show_page(view, sender);
+    }
+
+    fn known_capabilities(&self) -> Capabilities {
+        let Some(model) = self.shown.model() else { return Capabilities::default() };
+        if let Some(known) = self.capabilities.get(model) {
+            return *known;
+        }
+        let models = self.manager.as_ref().map(Manager::models).unwrap_or_default();
+        let entry = models.iter().find(|entry| entry.model == *model);
+        entry.map(|entry| entry.info.capabilities).unwrap_or_default()
+    }
+
+    /// Why nothing can be sent now.
+    fn hindrance(&self) -> Option<String> {
+        if self.manager.is_none() {
+            return Some(gettext("Natter is still starting"));
+        }
+        match &self.shown {
+            Shown::Opening(_) => Some(gettext("The chat is still being read")),
+            Shown::Open { session, .. } if session.in_use => {
+                Some(gettext("Another program is writing this chat; it can only be read here"))
+            }
+            shown if shown.model().is_none() => Some(gettext("Choose a model first")),
+            _ => None,
+        }
+    }
+
+    /// Says when the chat's server does not answer, before a message is lost on it.
+    fn show_connection(&self, view: &View) {
+        let name = self.shown.model().map(|model| model.connection.as_str());
+        let states = self.manager.as_ref().map(Manager::connections).unwrap_or_default();
+        let state = name.map(|name| states.iter().find(|s| s.connection.name == name));
+        let words = match (state, self.shown.is_busy()) {
+            (Some(Some(state)), false) => match &state.health {
+                Health::Failed(error) => Some(words::sentence(error)),
+                Health::Checking | Health::Ready { .. } => None,
+            },
+            // A connection that is not there: the engine may still be looking for it.
+            _ => None,
+        };
+        view.show_problem(words.as_deref());
+    }
+
+    fn show_page(&self, view: &View, sender: &ComponentSender<Self>) {
+        if !matches!(self.shown, Shown::New(_)) {
+            view.show_page(Page::Conversation);
+            return;
+        }
+        let Some(manager) = &self.manager else {
+            view.show_page(Page::Blank);
+            return;
+        };
+        let page = StartPage {
+            connections: manager.connections(),
+            models: manager.models(),
+            chosen: self.shown.model().cloned(),
+            thinks: self.known_capabilities().thinking == Some(true),
+            first_run: !self.has_chats,
+        };
+        if view.start.borrow().as_ref() != Some(&page) {
+            view.show_start(&start_page::build(&page, sender));
+            view.start.replace(Some(page));
+        }
+        view.show_page(Page::Start);
+    }
+
+    /// Notes when text came and when it was painted.
+    fn measure(&self, events: &[Event], view: &View) {
+        if !self.diagnostics.is_on() {
+            return;
+        }
+        let Some(fid) = self.shown.fid() else { return };
+        let text = events.iter().any(|event| matches!(event, Event::TextAdded { .. }));
+        let ended = events.iter().any(|event| matches!(event, Event::RequestFinished { .. }));
+        if text {
+            self.diagnostics.reply(fid.as_str(), Moment::FirstByte);
+        }
+        if ended {
+            self.diagnostics.reply(fid.as_str(), Moment::LastByte);
+        }
+        if !text && !ended {
+            return;
+        }
+        let diagnostics = self.diagnostics.clone();
+        let fid = fid.clone();
+        paint::after_next(&view.stack, move || {
+            if text {
+                diagnostics.reply(fid.as_str(), Moment::FirstPaint);
+            }
+            if ended {
+                diagnostics.reply(fid.as_str(), Moment::LastPaint);
+            }
+        });
+    }
+}

@@ -1,0 +1,254 @@
+//! What the person asks of the engine: sending, stopping, trying again, and the chat's choices.
+
+use chat_core::error::{Kind, Result};
+use chat_core::manager::{Manager, Sent, SessionChange};
+use chat_core::message::{ChatRequest, Content, Context, Fid, ModelRef, Options, Thinking};
+use chat_edge::diagnostics::Moment;
+use chat_edge::words;
+use relm4::ComponentSender;
+use relm4::gtk::prelude::*;
+
+use super::drafting::put_back;
+use super::shown::Shown;
+use super::view::View;
+use super::{ChatWidget, Done, Input, Output, PAGE, done, failed, tell};
+use crate::conversation;
+
+impl ChatWidget {
+    pub(super) fn submit(&mut self, view: &View, sender: &ComponentSender<Self>) {
+        let text = view.composer.content();
+        let Some(manager) = self.manager.clone().filter(|_| !self.sending) else { return };
+        let content = Content::text(text.as_str());
+        let request = match &self.shown {
+            Shown::New(session) => session.request(content, Context::default()),
+            Shown::Open { session, .. } => ChatRequest {
+                session: Some(session.fid.clone()),
+                content,
+                ..ChatRequest::default()
+            },
+            Shown::Opening(_) => return,
+        };
+        if let Some(fid) = self.shown.fid() {
+            self.diagnostics.reply(fid.as_str(), Moment::Request);
+        }
+        self.sending = true;
+        view.composer.set_content("");
+        let epoch = self.epoch;
+        let from = self.shown.fid().cloned();
+        sender.oneshot_command(async move {
+            let result = manager.send(request).await;
+            done(Done::Sent { epoch, from, text, result })
+        });
+    }
+
+    /// The message is on disk, or was not taken: then its text comes back.
+    pub(super) fn sent(
+        &mut self,
+        epoch: u64,
+        from: Option<&Fid>,
+        text: &str,
+        result: Result<Sent>,
+        view: &mut View,
+        sender: &ComponentSender<Self>,
+    ) {
+        self.sending = false;
+        let still_there = epoch == self.epoch;
+        match result {
+            Ok(sent) => {
+                let typed = if still_there { view.composer.content() } else { String::new() };
+                if self.drafts.get(from) == text || still_there {
+                    self.drafts.set(from, "");
+                }
+                if from.is_none() {
+                    self.diagnostics.reply(sent.fid.as_str(), Moment::Request);
+                }
+                if still_there && from.is_none() {
+                    self.drafts.set(Some(&sent.fid), &typed);
+                    self.show(Some(sent.fid), view, sender);
+                }
+                self.draft_changed(view, sender);
+                self.write_drafts(sender);
+            }
+            Err(error) => {
+                if still_there {
+                    put_back(view, text);
+                    self.draft_changed(view, sender);
+                }
+                failed(&error, view, sender);
+            }
+        }
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.escaped = None;
+        if let (Some(manager), Some(fid)) = (&self.manager, self.shown.fid()) {
+            manager.stop(fid);
+        }
+    }
+
+    pub(super) fn hear_conversation(
+        &mut self,
+        output: conversation::Output,
+        view: &View,
+        sender: &ComponentSender<Self>,
+        root: &gtk::Box,
+    ) {
+        use conversation::Output as Told;
+        let Some(fid) = self.shown.fid().cloned() else { return };
+        match output {
+            Told::NeedEarlier { before } => {
+                let Some(manager) = self.manager.clone() else { return };
+                sender.oneshot_command(async move {
+                    let result = manager.earlier(&fid, before, PAGE).await;
+                    done(Done::Earlier { fid, result })
+                });
+            }
+            Told::Retry | Told::Regenerate => {
+                self.diagnostics.reply(fid.as_str(), Moment::Request);
+                self.run(sender, async move |manager| manager.retry(&fid).await);
+            }
+            Told::Resume => {
+                self.diagnostics.reply(fid.as_str(), Moment::Request);
+                self.run(sender, async move |manager| manager.resume(&fid).await);
+            }
+            Told::ThinkAsModel => {
+                self.diagnostics.reply(fid.as_str(), Moment::Request);
+                self.run(sender, async move |manager| {
+                    let thinking = Some(Thinking::Habit);
+                    let change = SessionChange { thinking, ..SessionChange::default() };
+                    manager.change_session(&fid, change).await?;
+                    manager.retry(&fid).await
+                });
+            }
+            Told::ChooseModel => view.model.open(),
+            Told::ChooseAgent => view.agents.open(),
+            Told::NewChat => sender.input(Input::Show(None)),
+            Told::OpenSettings => tell(sender, Output::Connections(self.connection_name())),
+            Told::EnlargeWindow { tokens } => self.enlarge(fid, tokens, sender),
+            Told::CopyText(text) => root.clipboard().set_text(&text),
+            Told::Unqueue(id) => {
+                let Some(manager) = self.manager.clone() else { return };
+                sender.oneshot_command(async move {
+                    match manager.unqueue(&fid, id).await {
+                        Ok(queued) => {
+                            let text = queued.map(|queued| queued.content.text);
+                            done(Done::Unqueued { fid, text })
+                        }
+                        Err(error) => done(Done::Finished(Err(error))),
+                    }
+                });
+            }
+            Told::OpenLink(url) => open_link(&url, root),
+            Told::Seen => self.run(sender, async move |manager| manager.mark_read(&fid).await),
+        }
+    }
+
+    /// Makes the chat's window larger and sends again what was too long for it.
+    fn enlarge(&mut self, fid: Fid, tokens: u32, sender: &ComponentSender<Self>) {
+        let options = Options { context_window: Some(tokens), ..self.shown.options() };
+        let change = SessionChange { options: Some(options), ..SessionChange::default() };
+        self.run(sender, async move |manager| {
+            manager.change_session(&fid, change).await?;
+            manager.retry(&fid).await
+        });
+    }
+
+    pub(super) fn choose_model(
+        &mut self,
+        model: ModelRef,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        match &mut self.shown {
+            Shown::New(session) => session.model = Some(model.clone()),
+            Shown::Open { session, .. } => session.model = Some(model.clone()),
+            Shown::Opening(_) => return,
+        }
+        self.change(SessionChange { model: Some(model), ..SessionChange::default() }, sender);
+        self.show_state(view, sender);
+        view.composer.focus();
+    }
+
+    pub(super) fn set_agent(&mut self, agent: String, sender: &ComponentSender<Self>) {
+        match &mut self.shown {
+            Shown::New(session) => session.agent.clone_from(&agent),
+            Shown::Open { session, .. } => session.agent.clone_from(&agent),
+            Shown::Opening(_) => return,
+        }
+        self.change(SessionChange { agent: Some(agent), ..SessionChange::default() }, sender);
+    }
+
+    pub(super) fn set_thinking(&mut self, thinking: Thinking, sender: &ComponentSender<Self>) {
+        match &mut self.shown {
+            Shown::New(session) => session.thinking = thinking,
+            Shown::Open { session, .. } => session.thinking = thinking,
+            Shown::Opening(_) => return,
+        }
+        self.change(SessionChange { thinking: Some(thinking), ..SessionChange::default() }, sender);
+    }
+
+    pub(super) fn set_options(&mut self, options: Options, sender: &ComponentSender<Self>) {
+        match &mut self.shown {
+            Shown::New(session) => session.options = options.clone(),
+            Shown::Open { session, .. } => session.options = options.clone(),
+            Shown::Opening(_) => return,
+        }
+        self.change(SessionChange { options: Some(options), ..SessionChange::default() }, sender);
+    }
+
+    /// Tells the engine of a stored chat's choices; a new chat's go with its first message.
+    fn change(&self, change: SessionChange, sender: &ComponentSender<Self>) {
+        if let Shown::Open { session, .. } = &self.shown {
+            let fid = session.fid.clone();
+            self.run(sender, async move |manager| manager.change_session(&fid, change).await);
+        }
+    }
+
+    /// Asks once what a model can do, where the list does not say.
+    pub(super) fn ask_capabilities(&self, sender: &ComponentSender<Self>) {
+        let (Some(manager), Some(model)) = (self.manager.clone(), self.shown.model().cloned())
+        else {
+            return;
+        };
+        sender.oneshot_command(async move {
+            let result = manager.capabilities(&model).await;
+            done(Done::Capabilities { model, result })
+        });
+    }
+
+    fn connection_name(&self) -> Option<String> {
+        self.shown.model().map(|model| model.connection.clone())
+    }
+
+    fn run<F>(&self, sender: &ComponentSender<Self>, work: impl FnOnce(Manager) -> F)
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        let Some(manager) = self.manager.clone() else { return };
+        let work = work(manager);
+        sender.oneshot_command(async move {
+            match work.await {
+                // Pressed twice, or the chat was deleted meanwhile: there is nothing to say.
+                Err(error) if matches!(error.kind, Kind::SessionNotFound { .. }) => {
+                    done(Done::Nothing)
+                }
+                result => done(Done::Finished(result)),
+            }
+        });
+    }
+}
+
+/// Opens what a browser or mail program may be given, and nothing else.
+fn open_link(url: &str, root: &gtk::Box) {
+    let allowed = ["https://", "http://", "mailto:"];
+    let lower = url.to_ascii_lowercase();
+    if allowed.iter().any(|scheme| lower.starts_with(scheme)) {
+        let window = root.root().and_downcast::<gtk::Window>();
+        gtk::show_uri(window.as_ref(), url, gtk::gdk::CURRENT_TIME);
+    }
+}
+
+/// Says an error in passing.
+pub(super) fn note(error: &chat_core::error::Error) -> Output {
+    Output::Note(words::sentence(error))
+}

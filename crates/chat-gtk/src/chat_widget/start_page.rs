@@ -1,0 +1,209 @@
+//! What a new chat shows: at first whom there is to talk to, later what could be begun.
+
+use adw::prelude::*;
+use chat_core::event::{ConnectionState, Health, ModelEntry};
+use chat_core::message::ModelRef;
+use chat_edge::words;
+use gettextrs::{gettext, ngettext};
+use relm4::ComponentSender;
+
+use super::view::tells;
+use super::{ChatWidget, Told};
+use crate::model_picker;
+
+/// How many models are named in a row.
+const NAMED: usize = 3;
+
+/// Everything that the page depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct StartPage {
+    pub(super) connections: Vec<ConnectionState>,
+    pub(super) models: Vec<ModelEntry>,
+    pub(super) chosen: Option<ModelRef>,
+    pub(super) thinks: bool,
+    pub(super) first_run: bool,
+}
+
+/// Builds the page.
+pub(super) fn build(page: &StartPage, sender: &ComponentSender<ChatWidget>) -> gtk::Widget {
+    let (title, rows) = match &page.chosen {
+        Some(model) if !page.first_run => {
+            (gettext("What shall we do?"), beginnings(page, model, sender))
+        }
+        _ => (gettext("Whom do you want to talk to?"), servers(page, sender)),
+    };
+    let column = gtk::Box::builder()
+        .orientation(gtk::Orientation::Vertical)
+        .spacing(18)
+        .valign(gtk::Align::Center)
+        .margin_top(24)
+        .margin_bottom(24)
+        .build();
+    let heading = gtk::Label::builder()
+        .label(&title)
+        .wrap(true)
+        .justify(gtk::Justification::Center)
+        .css_classes(["welcome-title"])
+        .build();
+    column.append(&heading);
+    column.append(&rows);
+    adw::Clamp::builder()
+        .maximum_size(560)
+        .tightening_threshold(560)
+        .margin_start(14)
+        .margin_end(14)
+        .child(&column)
+        .build()
+        .upcast()
+}
+
+/// The servers that were found or configured, and the way to more.
+fn servers(page: &StartPage, sender: &ComponentSender<ChatWidget>) -> gtk::ListBox {
+    let list = boxed_list();
+    for state in &page.connections {
+        list.append(&server_row(state, page, sender));
+    }
+    if page.connections.is_empty() {
+        let row = row(
+            "natter-computer-symbolic",
+            &gettext("No model server found on this computer"),
+            &gettext("Ollama, llama.cpp, LM Studio and vLLM are found when they run here"),
+        );
+        let again = suffix_button(&gettext("Look Again"));
+        let told = tells(sender, |()| Told::LookAgain);
+        again.connect_clicked(move |_| told(()));
+        row.add_suffix(&again);
+        list.append(&row);
+    }
+    let more = row(
+        "list-add-symbolic",
+        &gettext("A server or a provider"),
+        &gettext("OpenAI, OpenRouter, llama.cpp, vLLM, LM Studio …"),
+    );
+    let add = suffix_button(&gettext("Add…"));
+    let told = tells(sender, |()| Told::AddConnection);
+    add.connect_clicked(move |_| told(()));
+    more.add_suffix(&add);
+    more.set_activatable_widget(Some(&add));
+    list.append(&more);
+    list
+}
+
+fn server_row(
+    state: &ConnectionState,
+    page: &StartPage,
+    sender: &ComponentSender<ChatWidget>,
+) -> adw::ActionRow {
+    let name = &state.connection.name;
+    let title = if state.found {
+        words::fill(&gettext("{name} on this computer"), &[("name", name)])
+    } else {
+        name.clone()
+    };
+    let models: Vec<&ModelRef> = page
+        .models
+        .iter()
+        .filter(|entry| {
+            entry.model.connection == *name && entry.info.capabilities.chat != Some(false)
+        })
+        .map(|entry| &entry.model)
+        .collect();
+    let (below, word, class) = match &state.health {
+        Health::Checking => (gettext("Looking for models"), gettext("Connecting…"), "dim-label"),
+        Health::Ready { .. } if models.is_empty() => {
+            (gettext("It has no models yet"), gettext("Ready"), "dim-label")
+        }
+        Health::Ready { .. } => (names(&models), gettext("Ready"), "state-ready"),
+        Health::Failed(error) => (words::sentence(error), gettext("No answer"), "state-failed"),
+    };
+    let icon = if state.found { "natter-computer-symbolic" } else { "natter-server-symbolic" };
+    let row = row(icon, &title, &below);
+    let word = gtk::Label::builder().label(&word).css_classes([class]).build();
+    row.add_suffix(&word);
+    // The person's own choice stays; otherwise the first model that the server has.
+    let of_it = page.chosen.as_ref().filter(|chosen| chosen.connection == *name);
+    if let Some(model) = of_it.or(models.first().copied()).cloned() {
+        row.set_activatable(true);
+        let told = tells(sender, Told::Model);
+        row.connect_activated(move |_| told(model_picker::Output::Chosen(model.clone())));
+    }
+    row
+}
+
+/// `3 models: a, b, c`.
+fn names(models: &[&ModelRef]) -> String {
+    let count = u32::try_from(models.len()).unwrap_or(u32::MAX);
+    let named: Vec<&str> = models.iter().take(NAMED).map(|model| model.model.as_str()).collect();
+    let mut named = named.join(", ");
+    if models.len() > NAMED {
+        named.push_str(" …");
+    }
+    words::fill(
+        &ngettext("{n} model: {names}", "{n} models: {names}", count),
+        &[("n", &count.to_string()), ("names", &named)],
+    )
+}
+
+/// Three things that the chosen model can do now.
+fn beginnings(
+    page: &StartPage,
+    model: &ModelRef,
+    sender: &ComponentSender<ChatWidget>,
+) -> gtk::ListBox {
+    let third = if page.thinks {
+        (
+            "natter-thinking-symbolic",
+            gettext("Think a question through"),
+            words::fill(&gettext("{model} thinks before it answers"), &[("model", &model.model)]),
+            gettext("Think this through, and say what speaks for and against it: "),
+        )
+    } else {
+        (
+            "utilities-terminal-symbolic",
+            gettext("Write a piece of code"),
+            gettext("Say what it is to do, and in which language"),
+            gettext("Write a program that "),
+        )
+    };
+    let list = boxed_list();
+    for (icon, title, below, text) in [
+        (
+            "dialog-question-symbolic",
+            gettext("Explain something"),
+            gettext("In plain words, with an example"),
+            gettext("Explain in plain words, with an example: "),
+        ),
+        (
+            "document-edit-symbolic",
+            gettext("Improve a text"),
+            gettext("Paste it, and see what was changed"),
+            gettext("Improve this text, and say what you changed:\n\n"),
+        ),
+        third,
+    ] {
+        let row = row(icon, &title, &below);
+        row.set_activatable(true);
+        row.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
+        let told = tells(sender, Told::Begin);
+        row.connect_activated(move |_| told(text.clone()));
+        list.append(&row);
+    }
+    list
+}
+
+fn boxed_list() -> gtk::ListBox {
+    gtk::ListBox::builder()
+        .selection_mode(gtk::SelectionMode::None)
+        .css_classes(["boxed-list"])
+        .build()
+}
+
+fn row(icon: &str, title: &str, subtitle: &str) -> adw::ActionRow {
+    let row = adw::ActionRow::builder().use_markup(false).title(title).subtitle(subtitle).build();
+    row.add_prefix(&gtk::Image::from_icon_name(icon));
+    row
+}
+
+fn suffix_button(label: &str) -> gtk::Button {
+    gtk::Button::builder().label(label).valign(gtk::Align::Center).build()
+}

@@ -1,0 +1,182 @@
+//! The widgets of a chat.
+
+use std::cell::{Cell, RefCell};
+
+use chat_core::message::{ModelRef, Thinking};
+use gettextrs::gettext;
+use gtk::gdk::prelude::*;
+use gtk::{gdk, glib};
+use relm4::ComponentSender;
+use relm4::gtk::prelude::*;
+
+use super::start_page::StartPage;
+use super::{ChatWidget, Input, Part, Told};
+use crate::choices::{self, Choices};
+use crate::composer::Composer;
+use crate::conversation::Conversation;
+use crate::model_picker::ModelPicker;
+
+/// The column's width, in pixels at the usual font.
+const COLUMN: i32 = 760;
+
+/// What the component needs again of its widgets.
+pub struct View {
+    pub(super) conversation: Conversation,
+    pub(super) composer: Composer,
+    pub(super) model: ModelPicker,
+    pub(super) thinking: Choices<Thinking>,
+    pub(super) agents: Choices<String>,
+    pub(super) stack: gtk::Stack,
+    /// What the start page shows, so that it is built again only when that changes.
+    pub(super) start: RefCell<Option<StartPage>>,
+    /// The model whose abilities were asked for.
+    pub(super) asked: RefCell<Option<ModelRef>>,
+    start_slot: gtk::ScrolledWindow,
+    problem: gtk::Revealer,
+    problem_words: gtk::Label,
+}
+
+impl std::fmt::Debug for View {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View").finish_non_exhaustive()
+    }
+}
+
+/// What stands above the composer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Page {
+    Blank,
+    Start,
+    Conversation,
+}
+
+impl View {
+    pub(super) fn new(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) -> Self {
+        let conversation = Conversation::new(tells(sender, Told::Conversation));
+        let model = ModelPicker::new(tells(sender, Told::Model));
+        let thinking = choices::thinking(tells(sender, Told::Thinking));
+        let agents = choices::agents(tells(sender, Told::Agent));
+        let controls = [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
+        let composer = Composer::new(&controls, tells(sender, Told::Composer));
+
+        let start_slot = gtk::ScrolledWindow::builder()
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .vexpand(true)
+            .build();
+        let stack = gtk::Stack::builder().vexpand(true).build();
+        stack.add_named(&gtk::Box::default(), Some("blank"));
+        stack.add_named(&start_slot, Some("start"));
+        stack.add_named(conversation.widget(), Some("conversation"));
+
+        let (problem, problem_words) = problem_bar(sender);
+        let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
+        foot.append(&problem);
+        foot.append(composer.widget());
+        let clamp = adw::Clamp::builder()
+            .maximum_size(COLUMN)
+            .tightening_threshold(COLUMN)
+            .child(&foot)
+            .margin_start(14)
+            .margin_end(14)
+            .margin_top(6)
+            .margin_bottom(14)
+            .build();
+        root.append(&stack);
+        root.append(&clamp);
+        connect_root(root, sender);
+
+        Self {
+            conversation,
+            composer,
+            model,
+            thinking,
+            agents,
+            stack,
+            start: RefCell::default(),
+            asked: RefCell::default(),
+            start_slot,
+            problem,
+            problem_words,
+        }
+    }
+
+    /// The agent dropdown, for the header bar of the window that the chat stands in.
+    pub fn agent_dropdown(&self) -> &gtk::DropDown {
+        self.agents.widget()
+    }
+
+    pub(super) fn show_page(&self, page: Page) {
+        self.stack.set_visible_child_name(match page {
+            Page::Blank => "blank",
+            Page::Start => "start",
+            Page::Conversation => "conversation",
+        });
+    }
+
+    pub(super) fn show_start(&self, page: &gtk::Widget) {
+        self.start_slot.set_child(Some(page));
+    }
+
+    /// Says above the composer that the server does not answer; none says nothing.
+    pub(super) fn show_problem(&self, words: Option<&str>) {
+        if let Some(words) = words {
+            self.problem_words.set_label(words);
+        }
+        self.problem.set_reveal_child(words.is_some());
+    }
+}
+
+fn problem_bar(sender: &ComponentSender<ChatWidget>) -> (gtk::Revealer, gtk::Label) {
+    let words = gtk::Label::builder().xalign(0.0).wrap(true).hexpand(true).build();
+    let again =
+        gtk::Button::builder().label(gettext("Try Again")).valign(gtk::Align::Center).build();
+    let settings = gtk::Button::builder()
+        .label(gettext("Connections"))
+        .valign(gtk::Align::Center)
+        .css_classes(["flat"])
+        .build();
+    let told = tells(sender, |()| Told::LookAgain);
+    again.connect_clicked(move |_| told(()));
+    let told = tells(sender, |()| Told::Connections);
+    settings.connect_clicked(move |_| told(()));
+    let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
+    line.append(&gtk::Image::from_icon_name("dialog-warning-symbolic"));
+    line.append(&words);
+    line.append(&settings);
+    line.append(&again);
+    let revealer = gtk::Revealer::builder().child(&line).build();
+    (revealer, words)
+}
+
+/// Esc, and the height that the composer grows by.
+fn connect_root(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) {
+    let keys = gtk::EventControllerKey::new();
+    let input = sender.input_sender().clone();
+    keys.connect_key_pressed(move |_, key, _, modifiers| {
+        if key == gdk::Key::Escape && modifiers.is_empty() {
+            input.emit(Input::Escape);
+        }
+        glib::Propagation::Proceed
+    });
+    root.add_controller(keys);
+
+    let told = std::rc::Rc::new(tells(sender, Told::Height));
+    let connected = Cell::new(false);
+    root.connect_realize(move |root| {
+        let Some(surface) = root.native().and_then(|native| native.surface()) else { return };
+        told(surface.height());
+        if !connected.replace(true) {
+            let told = std::rc::Rc::clone(&told);
+            surface.connect_height_notify(move |surface| told(surface.height()));
+        }
+    });
+}
+
+/// Makes the widget's message of what a part tells.
+pub(super) fn tells<T>(
+    sender: &ComponentSender<ChatWidget>,
+    wrap: impl Fn(T) -> Told + 'static,
+) -> impl Fn(T) + 'static {
+    let input = sender.input_sender().clone();
+    move |told| input.emit(Input::Part(Part(wrap(told))))
+}

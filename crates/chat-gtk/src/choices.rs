@@ -1,0 +1,200 @@
+//! The small dropdowns: which agent works, and how much the model thinks.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use chat_core::manager::AgentInfo;
+use chat_core::message::Thinking;
+use chat_edge::words;
+use gettextrs::gettext;
+use gtk::glib;
+use relm4::gtk::prelude::*;
+
+use crate::accessible;
+
+/// How many characters of a choice a narrow window still shows.
+const NARROWEST: usize = 6;
+
+/// An entry of a dropdown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    title: String,
+    /// What the closed dropdown shows of it.
+    closed: String,
+    icon: Option<&'static str>,
+    /// What it does, in a line.
+    description: String,
+}
+
+/// A dropdown over values of one type that a person can change.
+#[derive(Debug)]
+pub(crate) struct Choices<T> {
+    dropdown: gtk::DropDown,
+    values: Rc<RefCell<Vec<T>>>,
+    entries: RefCell<Vec<Entry>>,
+    showing: Rc<Cell<bool>>,
+}
+
+impl<T: Clone + PartialEq + 'static> Choices<T> {
+    fn new(name: &str, output: impl Fn(T) + 'static) -> Self {
+        let dropdown = gtk::DropDown::builder()
+            .factory(&title_factory())
+            .list_factory(&entry_factory())
+            .css_classes(["flat"])
+            .build();
+        accessible::set_label(&dropdown, name);
+        dropdown.set_tooltip_text(Some(name));
+        let values: Rc<RefCell<Vec<T>>> = Rc::default();
+        let showing = Rc::new(Cell::new(false));
+        dropdown.connect_selected_notify({
+            let values = Rc::clone(&values);
+            let showing = Rc::clone(&showing);
+            move |dropdown| {
+                if showing.get() {
+                    return;
+                }
+                let value = values.borrow().get(dropdown.selected() as usize).cloned();
+                if let Some(value) = value {
+                    output(value);
+                }
+            }
+        });
+        Self { dropdown, values, entries: RefCell::default(), showing }
+    }
+
+    pub(crate) fn widget(&self) -> &gtk::DropDown {
+        &self.dropdown
+    }
+
+    /// Opens the list, as when a chat needs another choice.
+    pub(crate) fn open(&self) {
+        self.dropdown.grab_focus();
+        self.dropdown.activate();
+    }
+
+    fn set(&self, choices: Vec<(T, Entry)>) {
+        let (values, entries): (Vec<T>, Vec<Entry>) = choices.into_iter().unzip();
+        if *self.entries.borrow() == entries && *self.values.borrow() == values {
+            return;
+        }
+        self.showing.set(true);
+        let model = gtk::gio::ListStore::new::<glib::BoxedAnyObject>();
+        for entry in &entries {
+            model.append(&glib::BoxedAnyObject::new(entry.clone()));
+        }
+        self.values.replace(values);
+        self.entries.replace(entries);
+        self.dropdown.set_model(Some(&model));
+        self.showing.set(false);
+    }
+
+    /// Shows a value as chosen, without telling.
+    pub(crate) fn show(&self, value: &T) {
+        let position = self.values.borrow().iter().position(|other| other == value);
+        self.showing.set(true);
+        self.dropdown
+            .set_selected(position.map_or(gtk::INVALID_LIST_POSITION, |position| position as u32));
+        self.showing.set(false);
+    }
+}
+
+/// The agent dropdown.
+pub(crate) fn agents(output: impl Fn(String) + 'static) -> Choices<String> {
+    Choices::new(&gettext("Agent"), output)
+}
+
+/// Offers these agents. One that a stored chat names and that is gone is offered too, so that the
+/// dropdown tells the truth.
+pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentInfo], chosen: &str) {
+    let mut entries: Vec<(String, Entry)> = agents
+        .iter()
+        .map(|agent| {
+            let title = words::agent_title(agent);
+            let description = words::agent_description(agent);
+            let entry = Entry { closed: title.clone(), title, icon: None, description };
+            (agent.name.clone(), entry)
+        })
+        .collect();
+    if !chosen.is_empty() && !agents.iter().any(|agent| agent.name == chosen) {
+        let description = gettext("This agent is not here any more");
+        let (title, closed) = (chosen.to_owned(), chosen.to_owned());
+        entries.push((chosen.to_owned(), Entry { title, closed, icon: None, description }));
+    }
+    choices.set(entries);
+    choices.show(&chosen.to_owned());
+}
+
+/// The thinking dropdown.
+pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking> {
+    let choices = Choices::new(&gettext("Thinking"), output);
+    let describe = |level| match level {
+        Thinking::Habit => gettext("Nothing is said about it to the model"),
+        Thinking::Off => gettext("It answers at once"),
+        Thinking::On => gettext("It thinks before it answers"),
+        Thinking::Low | Thinking::Medium | Thinking::High | Thinking::Max => String::new(),
+    };
+    // The line below the message is short: what is not set needs no words.
+    let closed = |level| match level {
+        Thinking::Habit => String::new(),
+        level => words::thinking(level),
+    };
+    let entry = |level| Entry {
+        title: words::thinking(level),
+        closed: closed(level),
+        icon: Some("natter-thinking-symbolic"),
+        description: describe(level),
+    };
+    choices.set(words::thinking_levels().into_iter().map(|l| (l, entry(l))).collect());
+    choices
+}
+
+/// What the closed dropdown shows: little.
+fn title_factory() -> gtk::SignalListItemFactory {
+    factory(|entry| {
+        let line = gtk::Box::new(gtk::Orientation::Horizontal, 6);
+        if let Some(icon) = entry.icon {
+            line.append(&gtk::Image::from_icon_name(icon));
+        }
+        if !entry.closed.is_empty() {
+            let title = gtk::Label::builder()
+                .label(&entry.closed)
+                .width_chars(entry.closed.chars().count().min(NARROWEST) as i32)
+                .ellipsize(gtk::pango::EllipsizeMode::End)
+                .build();
+            line.append(&title);
+        }
+        line.upcast()
+    })
+}
+
+/// What the open one shows: the title, and below it what it does.
+fn entry_factory() -> gtk::SignalListItemFactory {
+    factory(|entry| {
+        let lines = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .margin_top(2)
+            .margin_bottom(2)
+            .build();
+        lines.append(&gtk::Label::builder().label(&entry.title).xalign(0.0).build());
+        if !entry.description.is_empty() {
+            let description = gtk::Label::builder()
+                .label(&entry.description)
+                .xalign(0.0)
+                .css_classes(["choice-description"])
+                .build();
+            lines.append(&description);
+        }
+        lines.upcast()
+    })
+}
+
+fn factory(make: fn(&Entry) -> gtk::Widget) -> gtk::SignalListItemFactory {
+    let factory = gtk::SignalListItemFactory::new();
+    factory.connect_bind(move |_, item| {
+        let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
+        if let Some(object) = item.item().and_downcast::<glib::BoxedAnyObject>() {
+            item.set_child(Some(&make(&object.borrow::<Entry>())));
+        }
+    });
+    factory
+}

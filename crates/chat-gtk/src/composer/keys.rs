@@ -1,0 +1,78 @@
+//! What Enter does. The input method comes first: for many languages Enter ends a word.
+
+use gtk::{gdk, glib};
+use relm4::gtk::prelude::*;
+
+/// What a key press means to the composer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    Send,
+    Break,
+    Other,
+}
+
+/// Has Enter send or break the line; Shift turns that round, and Control always sends.
+pub(super) fn connect(
+    text: &gtk::TextView,
+    enter_sends: impl Fn() -> bool + 'static,
+    send: impl Fn() + 'static,
+) {
+    let keys = gtk::EventControllerKey::new();
+    keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+    let view = text.downgrade();
+    keys.connect_key_pressed(move |controller, key, _, modifiers| {
+        let meaning = meaning(key, modifiers, enter_sends());
+        let Some(view) = view.upgrade().filter(|_| meaning != Meaning::Other) else {
+            return glib::Propagation::Proceed;
+        };
+        if controller.current_event().is_some_and(|event| view.im_context_filter_keypress(event)) {
+            return glib::Propagation::Stop;
+        }
+        if meaning == Meaning::Send {
+            send();
+        } else {
+            view.emit_insert_at_cursor("\n");
+        }
+        glib::Propagation::Stop
+    });
+    text.add_controller(keys);
+}
+
+fn meaning(key: gdk::Key, modifiers: gdk::ModifierType, enter_sends: bool) -> Meaning {
+    if !matches!(key, gdk::Key::Return | gdk::Key::KP_Enter | gdk::Key::ISO_Enter) {
+        return Meaning::Other;
+    }
+    if modifiers.contains(gdk::ModifierType::ALT_MASK) {
+        return Meaning::Other;
+    }
+    let shift = modifiers.contains(gdk::ModifierType::SHIFT_MASK);
+    if modifiers.contains(gdk::ModifierType::CONTROL_MASK) || enter_sends != shift {
+        Meaning::Send
+    } else {
+        Meaning::Break
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_setting_turns_enter_and_shift_enter_round() {
+        let enter = gdk::Key::Return;
+        let none = gdk::ModifierType::empty();
+        let shift = gdk::ModifierType::SHIFT_MASK;
+        assert_eq!(meaning(enter, none, true), Meaning::Send);
+        assert_eq!(meaning(enter, shift, true), Meaning::Break);
+        assert_eq!(meaning(enter, none, false), Meaning::Break);
+        assert_eq!(meaning(enter, shift, false), Meaning::Send);
+        assert_eq!(meaning(gdk::Key::KP_Enter, none, true), Meaning::Send);
+    }
+
+    #[test]
+    fn control_always_sends_and_letters_are_left_alone() {
+        let control = gdk::ModifierType::CONTROL_MASK;
+        assert_eq!(meaning(gdk::Key::Return, control, false), Meaning::Send);
+        assert_eq!(meaning(gdk::Key::a, control, true), Meaning::Other);
+    }
+}

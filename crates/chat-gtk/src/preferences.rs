@@ -1,0 +1,179 @@
+//! The preferences: how the window behaves, and the connections.
+
+mod connections;
+mod editor;
+
+use adw::prelude::*;
+use chat_core::error::Result;
+use chat_core::event::Event;
+use chat_core::manager::Manager;
+use chat_core::message::ModelRef;
+use chat_core::settings::Settings;
+use chat_edge::words;
+use gettextrs::gettext;
+use gtk::glib;
+
+use connections::ConnectionsPage;
+
+/// Where the preferences open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Page {
+    General,
+    /// The connections; with a name, that one's settings.
+    Connections(Option<String>),
+}
+
+/// Opens the preferences above a window.
+pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Page) {
+    let window = adw::PreferencesWindow::builder()
+        .transient_for(parent)
+        .modal(true)
+        .title(gettext("Preferences"))
+        .default_width(600)
+        .default_height(640)
+        .search_enabled(false)
+        .build();
+    window.add(&general_page(&window, manager));
+    let connections = ConnectionsPage::new(&window, manager);
+    window.add(connections.widget());
+    if let Page::Connections(name) = page {
+        window.set_visible_page(connections.widget());
+        let state =
+            manager.connections().into_iter().find(|c| Some(&c.connection.name) == name.as_ref());
+        if let Some(state) = state {
+            editor::open(window.upcast_ref(), manager, Some(state));
+        }
+    }
+    follow(&window, manager, connections);
+    window.present();
+}
+
+/// Asks for a new connection above a window.
+pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
+    editor::open(parent, manager, None);
+}
+
+/// Keeps the list of connections true while the window is open.
+fn follow(window: &adw::PreferencesWindow, manager: &Manager, page: ConnectionsPage) {
+    let mut subscription = manager.subscribe();
+    let following = glib::spawn_future_local(async move {
+        while let Some(events) = subscription.next().await {
+            let told = |e: &Event| matches!(e, Event::ConnectionsChanged | Event::ModelsChanged);
+            if events.iter().any(told) {
+                page.fill();
+            }
+        }
+    });
+    window.connect_close_request(move |_| {
+        following.abort();
+        glib::Propagation::Proceed
+    });
+}
+
+fn general_page(window: &adw::PreferencesWindow, manager: &Manager) -> adw::PreferencesPage {
+    let settings = manager.settings();
+    let page = adw::PreferencesPage::builder()
+        .title(gettext("General"))
+        .icon_name("preferences-system-symbolic")
+        .build();
+    let writing = adw::PreferencesGroup::builder().title(gettext("Writing")).build();
+    writing.add(&switch_row(
+        window,
+        manager,
+        &gettext("Enter sends the message"),
+        &gettext("Shift+Enter then breaks the line; otherwise it is the other way round"),
+        settings.ui.enter_sends,
+        |settings, on| settings.ui.enter_sends = on,
+    ));
+    let chats = adw::PreferencesGroup::builder().title(gettext("Chats")).build();
+    chats.add(&default_model_row(window, manager, settings.chat.model.as_ref()));
+    chats.add(&switch_row(
+        window,
+        manager,
+        &gettext("Better titles"),
+        &gettext("After the first reply the model is asked for a title"),
+        settings.chat.better_titles,
+        |settings, on| settings.chat.better_titles = on,
+    ));
+    page.add(&writing);
+    page.add(&chats);
+    page
+}
+
+/// A row with a switch for a setting; libadwaita 1.2 has none of its own.
+fn switch_row(
+    window: &adw::PreferencesWindow,
+    manager: &Manager,
+    title: &str,
+    subtitle: &str,
+    active: bool,
+    set: fn(&mut Settings, bool),
+) -> adw::ActionRow {
+    let switch = gtk::Switch::builder().active(active).valign(gtk::Align::Center).build();
+    crate::accessible::set_label(&switch, title);
+    let row = adw::ActionRow::builder().title(title).subtitle(subtitle).build();
+    row.add_suffix(&switch);
+    row.set_activatable_widget(Some(&switch));
+    let manager = manager.clone();
+    let window = window.downgrade();
+    switch.connect_active_notify(move |switch| {
+        let on = switch.is_active();
+        change(&window, &manager, move |settings| set(settings, on));
+    });
+    row
+}
+
+fn default_model_row(
+    window: &adw::PreferencesWindow,
+    manager: &Manager,
+    chosen: Option<&ModelRef>,
+) -> adw::ComboRow {
+    let mut models: Vec<ModelRef> = manager
+        .models()
+        .into_iter()
+        .filter(|entry| entry.info.capabilities.chat != Some(false))
+        .map(|entry| entry.model)
+        .collect();
+    // A model that is not to be had now is still the one that was chosen.
+    if let Some(chosen) = chosen.filter(|chosen| !models.contains(chosen)) {
+        models.push(chosen.clone());
+    }
+    let names = gtk::StringList::new(&[gettext("The last one used").as_str()]);
+    for model in &models {
+        names.append(&model.to_string());
+    }
+    let at = chosen.and_then(|chosen| models.iter().position(|model| model == chosen));
+    let row = adw::ComboRow::builder()
+        .title(gettext("Model of new chats"))
+        .model(&names)
+        .selected(at.map_or(0, |at| at as u32 + 1))
+        .build();
+    let manager = manager.clone();
+    let window = window.downgrade();
+    row.connect_selected_notify(move |row| {
+        let at = (row.selected() as usize).checked_sub(1);
+        let model = at.and_then(|at| models.get(at)).cloned();
+        change(&window, &manager, move |settings| settings.chat.model = model);
+    });
+    row
+}
+
+/// Changes settings in the background, and says in the window what does not work.
+fn change(
+    window: &glib::WeakRef<adw::PreferencesWindow>,
+    manager: &Manager,
+    change: impl FnOnce(&mut Settings) + Send + 'static,
+) {
+    let manager = manager.clone();
+    let window = window.clone();
+    glib::spawn_future_local(async move {
+        say(&window, &manager.change_settings(change).await);
+    });
+}
+
+fn say<T>(window: &glib::WeakRef<adw::PreferencesWindow>, result: &Result<T>) {
+    if let (Err(error), Some(window)) = (result, window.upgrade()) {
+        let words = glib::markup_escape_text(&words::sentence(error));
+        window.add_toast(adw::Toast::new(&words));
+    }
+}

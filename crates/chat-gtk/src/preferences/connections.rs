@@ -1,0 +1,188 @@
+//! The page with the connections and how each of them is.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use adw::prelude::*;
+use chat_core::event::{ConnectionState, Health};
+use chat_core::manager::Manager;
+use chat_edge::words;
+use gettextrs::gettext;
+use gtk::glib;
+
+use super::{editor, say, switch_row};
+use crate::accessible;
+
+/// The page. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct ConnectionsPage {
+    inner: Rc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    page: adw::PreferencesPage,
+    group: adw::PreferencesGroup,
+    rows: RefCell<Vec<adw::ActionRow>>,
+    shown: RefCell<Vec<ConnectionState>>,
+    window: glib::WeakRef<adw::PreferencesWindow>,
+    manager: Manager,
+}
+
+impl ConnectionsPage {
+    pub(super) fn new(window: &adw::PreferencesWindow, manager: &Manager) -> Self {
+        let page = adw::PreferencesPage::builder()
+            .title(gettext("Connections"))
+            .icon_name("network-server-symbolic")
+            .build();
+        let group = adw::PreferencesGroup::builder()
+            .title(gettext("Connections"))
+            .description(gettext("Servers and providers that have models"))
+            .build();
+        let header = gtk::Box::new(gtk::Orientation::Horizontal, 6);
+        let again = icon_button("view-refresh-symbolic", &gettext("Look again"));
+        let refreshed = manager.clone();
+        again.connect_clicked(move |_| refreshed.refresh());
+        let add = icon_button("list-add-symbolic", &gettext("Add a connection"));
+        let parent = window.downgrade();
+        let adding = manager.clone();
+        add.connect_clicked(move |_| {
+            if let Some(window) = parent.upgrade() {
+                editor::open(window.upcast_ref(), &adding, None);
+            }
+        });
+        header.append(&again);
+        header.append(&add);
+        group.set_header_suffix(Some(&header));
+        page.add(&group);
+
+        let local = adw::PreferencesGroup::new();
+        local.add(&switch_row(
+            window,
+            manager,
+            &gettext("Find servers on this computer"),
+            &gettext("Ollama, llama.cpp, LM Studio and vLLM on their usual ports"),
+            manager.settings().chat.find_local_servers,
+            |settings, on| settings.chat.find_local_servers = on,
+        ));
+        page.add(&local);
+
+        let inner = Inner {
+            page,
+            group,
+            rows: RefCell::default(),
+            shown: RefCell::default(),
+            window: window.downgrade(),
+            manager: manager.clone(),
+        };
+        let this = Self { inner: Rc::new(inner) };
+        this.fill();
+        this
+    }
+
+    pub(super) fn widget(&self) -> &adw::PreferencesPage {
+        &self.inner.page
+    }
+
+    /// Shows the connections as they are now.
+    pub(super) fn fill(&self) {
+        let inner = &self.inner;
+        let states = inner.manager.connections();
+        if *inner.shown.borrow() == states && !states.is_empty() {
+            return;
+        }
+        for row in inner.rows.take() {
+            inner.group.remove(&row);
+        }
+        let mut rows: Vec<adw::ActionRow> = states.iter().map(|state| inner.row(state)).collect();
+        if rows.is_empty() {
+            let none = adw::ActionRow::builder()
+                .title(gettext("No connections yet"))
+                .subtitle(gettext("Add one, or start a model server on this computer"))
+                .build();
+            rows.push(none);
+        }
+        for row in &rows {
+            inner.group.add(row);
+        }
+        inner.rows.replace(rows);
+        inner.shown.replace(states);
+    }
+}
+
+impl Inner {
+    fn row(&self, state: &ConnectionState) -> adw::ActionRow {
+        let connection = &state.connection;
+        let health = words::health(&state.health);
+        let below = if state.found {
+            let text = gettext("{url}, found on this computer");
+            words::fill(&text, &[("url", &connection.url)])
+        } else {
+            connection.url.clone()
+        };
+        let row = adw::ActionRow::builder()
+            .use_markup(false)
+            .title(&connection.name)
+            .subtitle(format!("{below}\n{health}"))
+            .subtitle_lines(3)
+            .activatable(true)
+            .build();
+        let icon = match state.health {
+            Health::Checking => "content-loading-symbolic",
+            Health::Ready { .. } => "emblem-ok-symbolic",
+            Health::Failed(_) => "dialog-warning-symbolic",
+        };
+        row.add_prefix(&gtk::Image::from_icon_name(icon));
+        if !state.found {
+            let remove = icon_button("user-trash-symbolic", &gettext("Remove this connection"));
+            let (window, manager) = (self.window.clone(), self.manager.clone());
+            let name = connection.name.clone();
+            remove.connect_clicked(move |_| ask_removal(&window, &manager, &name));
+            row.add_suffix(&remove);
+        }
+        row.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
+        let (window, manager) = (self.window.clone(), self.manager.clone());
+        let state = state.clone();
+        row.connect_activated(move |_| {
+            if let Some(window) = window.upgrade() {
+                editor::open(window.upcast_ref(), &manager, Some(state.clone()));
+            }
+        });
+        row
+    }
+}
+
+fn ask_removal(window: &glib::WeakRef<adw::PreferencesWindow>, manager: &Manager, name: &str) {
+    let Some(parent) = window.upgrade() else { return };
+    let heading = words::fill(&gettext("Remove “{name}”?"), &[("name", name)]);
+    let dialog = adw::MessageDialog::builder()
+        .heading(heading)
+        .body(gettext("Its stored key is removed, too. Chats that used it stay."))
+        .transient_for(&parent)
+        .modal(true)
+        .default_response("cancel")
+        .close_response("cancel")
+        .build();
+    dialog.add_response("cancel", &gettext("_Cancel"));
+    dialog.add_response("remove", &gettext("_Remove"));
+    dialog.set_response_appearance("remove", adw::ResponseAppearance::Destructive);
+    let (window, manager, name) = (window.clone(), manager.clone(), name.to_owned());
+    dialog.connect_response(Some("remove"), move |_, _| {
+        let (window, manager, name) = (window.clone(), manager.clone(), name.clone());
+        glib::spawn_future_local(async move {
+            say(&window, &manager.remove_connection(&name).await);
+        });
+    });
+    dialog.present();
+}
+
+fn icon_button(icon: &str, name: &str) -> gtk::Button {
+    let button = gtk::Button::builder()
+        .icon_name(icon)
+        .tooltip_text(name)
+        .valign(gtk::Align::Center)
+        .css_classes(["flat"])
+        .build();
+    accessible::set_label(&button, name);
+    button
+}

@@ -1,0 +1,51 @@
+//! How long each turn of the main loop keeps it from the next: wall clock and CPU. Measured only
+//! where the environment asks for diagnostics.
+//!
+//! `GLib` tells of a turn's beginning and end only through the function that it polls with, which
+//! gtk4-rs does not wrap. It is replaced once, at start.
+#![allow(unsafe_code, reason = "GLib's poll function can be replaced from C alone")]
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use chat_edge::diagnostics::{Diagnostics, thread_cpu};
+use gtk::glib;
+
+static MEASURED: OnceLock<Diagnostics> = OnceLock::new();
+
+thread_local! {
+    /// When the last poll returned, and the thread's CPU time then.
+    static TURN: Cell<Option<(Instant, Duration)>> = const { Cell::new(None) };
+}
+
+/// Begins to measure this thread's main loop, if anything is to be measured.
+pub(crate) fn watch(diagnostics: &Diagnostics) {
+    if !diagnostics.is_on() || MEASURED.set(diagnostics.clone()).is_err() {
+        return;
+    }
+    let context = glib::MainContext::default();
+    // SAFETY: called on the thread that owns the default context, before its loop runs, with a
+    // function that has the type GLib wants and lives as long as the program.
+    unsafe {
+        glib::ffi::g_main_context_set_poll_func(
+            glib::translate::ToGlibPtr::to_glib_none(&context).0,
+            Some(measured_poll),
+        );
+    }
+}
+
+/// Notes how long the turn before took, polls as `GLib` would, and begins the next turn.
+unsafe extern "C" fn measured_poll(
+    descriptors: *mut glib::ffi::GPollFD,
+    count: u32,
+    timeout: i32,
+) -> i32 {
+    if let (Some((began, cpu)), Some(diagnostics)) = (TURN.take(), MEASURED.get()) {
+        diagnostics.stall(began.elapsed(), thread_cpu().saturating_sub(cpu));
+    }
+    // SAFETY: the arguments are those that GLib gave.
+    let ready = unsafe { glib::ffi::g_poll(descriptors, count, timeout) };
+    TURN.set(Some((Instant::now(), thread_cpu())));
+    ready
+}

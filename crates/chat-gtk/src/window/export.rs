@@ -1,0 +1,117 @@
+//! Writes a chat to a file as Markdown.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use adw::prelude::*;
+use chat_core::manager::Manager;
+use chat_core::message::{Fid, Message, Role};
+use chat_edge::words;
+use gettextrs::gettext;
+use gtk::{gio, glib};
+
+use super::Input;
+
+/// Asks where to, and writes it there.
+pub(super) fn ask(
+    parent: &adw::ApplicationWindow,
+    manager: Manager,
+    fid: Fid,
+    title: &str,
+    input: relm4::Sender<Input>,
+) {
+    let chooser = gtk::FileChooserNative::builder()
+        .title(gettext("Export as Markdown"))
+        .action(gtk::FileChooserAction::Save)
+        .transient_for(parent)
+        .modal(true)
+        .build();
+    chooser.set_current_name(&format!("{}.md", file_name(title)));
+    let title = title.to_owned();
+    // The dialog lives until it is answered, and no longer.
+    let alive = std::cell::RefCell::new(Some(chooser.clone()));
+    chooser.connect_response(move |chooser, response| {
+        alive.take();
+        let path = chooser.file().and_then(|file| file.path());
+        let (gtk::ResponseType::Accept, Some(path)) = (response, path) else { return };
+        let (manager, fid, title, input) =
+            (manager.clone(), fid.clone(), title.clone(), input.clone());
+        glib::spawn_future_local(async move {
+            input.emit(Input::Exported(write(&manager, &fid, &title, path).await));
+        });
+    });
+    chooser.show();
+}
+
+async fn write(
+    manager: &Manager,
+    fid: &Fid,
+    title: &str,
+    path: PathBuf,
+) -> Result<PathBuf, String> {
+    let messages = manager.transcript(fid).await.map_err(|error| words::sentence(&error))?;
+    let text = markdown(title, &messages);
+    let file = path.clone();
+    let written = gio::spawn_blocking(move || std::fs::write(file, text)).await;
+    match written {
+        Ok(Ok(())) => Ok(path),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(gettext("an unexpected error")),
+    }
+}
+
+/// What was said, under headings that say who.
+fn markdown(title: &str, messages: &[Arc<Message>]) -> String {
+    let mut out = format!("# {title}\n");
+    for message in messages {
+        let who = match message.role {
+            Role::User => words::role(Role::User),
+            Role::Assistant => message
+                .model
+                .as_ref()
+                .map_or_else(|| words::role(Role::Assistant), |model| model.model.clone()),
+            Role::System | Role::Tool | Role::Ui => continue,
+        };
+        let text = message.plain_text();
+        if !text.trim().is_empty() {
+            let _ = write!(out, "\n## {who}\n\n{}\n", text.trim_end());
+        }
+    }
+    out
+}
+
+/// A title as the name of a file.
+fn file_name(title: &str) -> String {
+    let name: String =
+        title.chars().map(|c| if c == '/' || c.is_control() { '-' } else { c }).take(80).collect();
+    let name = name.trim().trim_start_matches('.');
+    if name.is_empty() { "chat".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::message::ModelRef;
+
+    use super::*;
+
+    #[test]
+    fn a_chat_reads_as_it_was_said() {
+        let question = Message::text(Role::User, None, "Why?");
+        let hidden = Message::text(Role::System, None, "Be brief");
+        let mut answer = Message::text(Role::Assistant, Some(question.id), "Because.\n");
+        answer.model = Some(ModelRef::new("Ollama", "qwen3"));
+        let messages = [hidden, question, answer].map(Arc::new);
+        let expected = format!(
+            "# Reasons\n\n## {}\n\nWhy?\n\n## qwen3\n\nBecause.\n",
+            words::role(Role::User)
+        );
+        assert_eq!(markdown("Reasons", &messages), expected);
+    }
+
+    #[test]
+    fn no_title_leads_out_of_the_folder() {
+        assert_eq!(file_name("../../etc/passwd"), "-..-etc-passwd");
+        assert_eq!(file_name(" "), "chat");
+    }
+}

@@ -1,0 +1,176 @@
+//! The window's actions and their keys: one table for both the keys and the window that shows them.
+
+use std::fmt::Write;
+
+use adw::prelude::*;
+use gettextrs::gettext;
+use gtk::{gio, glib};
+use relm4::ComponentSender;
+
+use super::{Action, Input, Window};
+
+impl Action {
+    const ALL: [Self; 17] = [
+        Self::NewChat,
+        Self::Switcher,
+        Self::Search,
+        Self::ToggleList,
+        Self::Previous,
+        Self::Next,
+        Self::FocusMessage,
+        Self::ChooseModel,
+        Self::CopyReply,
+        Self::Rename,
+        Self::Export,
+        Self::Delete,
+        Self::Preferences,
+        Self::Shortcuts,
+        Self::About,
+        Self::Close,
+        Self::Back,
+    ];
+
+    /// Its name among the window's actions.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::NewChat => "new-chat",
+            Self::Switcher => "switcher",
+            Self::Search => "search",
+            Self::ToggleList => "toggle-list",
+            Self::Previous => "previous-chat",
+            Self::Next => "next-chat",
+            Self::FocusMessage => "focus-message",
+            Self::ChooseModel => "choose-model",
+            Self::CopyReply => "copy-reply",
+            Self::Rename => "rename",
+            Self::Export => "export",
+            Self::Delete => "delete",
+            Self::Preferences => "preferences",
+            Self::Shortcuts => "shortcuts",
+            Self::About => "about",
+            Self::Close => "close",
+            Self::Back => "back",
+        }
+    }
+
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::NewChat => &["<Control>n"],
+            Self::Switcher => &["<Control>k"],
+            Self::Search => &["<Control><Shift>f"],
+            Self::ToggleList => &["F9"],
+            Self::Previous => &["<Alt>Up"],
+            Self::Next => &["<Alt>Down"],
+            Self::FocusMessage => &["<Control>l"],
+            Self::ChooseModel => &["<Control>m"],
+            Self::CopyReply => &["<Control><Shift>c"],
+            Self::Preferences => &["<Control>comma"],
+            Self::Shortcuts => &["<Control>question"],
+            Self::Close => &["<Control>w", "<Control>q"],
+            Self::Back => &["<Alt>Left"],
+            Self::Rename | Self::Export | Self::Delete | Self::About => &[],
+        }
+    }
+}
+
+/// Adds the actions to the window, and their keys to the application.
+pub(super) fn install(
+    app: &adw::Application,
+    window: &adw::ApplicationWindow,
+    sender: &ComponentSender<Window>,
+) {
+    for action in Action::ALL {
+        let entry = gio::SimpleAction::new(action.name(), None);
+        let input = sender.input_sender().clone();
+        entry.connect_activate(move |_, _| input.emit(Input::Do(action)));
+        window.add_action(&entry);
+        app.set_accels_for_action(&format!("win.{}", action.name()), action.keys());
+    }
+}
+
+/// Shows all keys.
+pub(super) fn show_window(parent: &adw::ApplicationWindow) {
+    let builder = gtk::Builder::from_string(&window_xml());
+    if let Some(window) = builder.object::<gtk::ShortcutsWindow>("shortcuts") {
+        window.set_transient_for(Some(parent));
+        window.present();
+    }
+}
+
+/// The groups of keys and what they do.
+fn groups() -> [(String, Vec<(&'static str, String)>); 3] {
+    let chats = vec![
+        ("<Control>n", gettext("New chat")),
+        ("<Control>k", gettext("Go to a chat")),
+        ("<Alt>Up", gettext("Previous chat")),
+        ("<Alt>Down", gettext("Next chat")),
+        ("<Control><Shift>f", gettext("Search chats")),
+        ("F2", gettext("Rename the chosen chat")),
+        ("Delete", gettext("Delete the chosen chat")),
+        ("F9", gettext("Show or hide the list")),
+    ];
+    let messages = vec![
+        ("<Control>l", gettext("Go to the message")),
+        ("Return", gettext("Send")),
+        ("<Shift>Return", gettext("Break the line")),
+        ("<Control>Return", gettext("Send, whatever Enter does")),
+        ("<Control>m", gettext("Choose a model")),
+        ("Escape", gettext("Stop the reply, pressed twice")),
+        ("<Control><Shift>c", gettext("Copy the last reply")),
+    ];
+    let general = vec![
+        ("F10", gettext("Main menu")),
+        ("<Control>comma", gettext("Preferences")),
+        ("<Control>question", gettext("Keyboard shortcuts")),
+        ("<Control>w", gettext("Close the window")),
+        ("<Control>q", gettext("Quit")),
+    ];
+    [(gettext("Chats"), chats), (gettext("Messages"), messages), (gettext("General"), general)]
+}
+
+/// GTK 4.8 builds the window from XML only.
+fn window_xml() -> String {
+    let mut xml = String::from(
+        "<interface><object class=\"GtkShortcutsWindow\" id=\"shortcuts\">\
+         <property name=\"modal\">1</property><child><object class=\"GtkShortcutsSection\">\
+         <property name=\"section-name\">shortcuts</property>\
+         <property name=\"max-height\">20</property>",
+    );
+    for (title, keys) in groups() {
+        let title = glib::markup_escape_text(&title);
+        let _ = write!(
+            xml,
+            "<child><object class=\"GtkShortcutsGroup\"><property name=\"title\">{title}</property>"
+        );
+        for (key, title) in keys {
+            let (key, title) = (glib::markup_escape_text(key), glib::markup_escape_text(&title));
+            let _ = write!(
+                xml,
+                "<child><object class=\"GtkShortcutsShortcut\">\
+                 <property name=\"accelerator\">{key}</property>\
+                 <property name=\"title\">{title}</property></object></child>"
+            );
+        }
+        xml.push_str("</object></child>");
+    }
+    xml.push_str("</object></child></object></interface>");
+    xml
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_an_action_is_shown_and_used_once() {
+        let shown: Vec<&str> =
+            groups().into_iter().flat_map(|(_, keys)| keys).map(|(key, _)| key).collect();
+        let mut used = std::collections::HashSet::new();
+        for action in Action::ALL {
+            for key in action.keys() {
+                assert!(used.insert(*key), "{key} is used twice");
+                assert!(shown.contains(key) || *key == "<Alt>Left", "{key} is not shown");
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How the window ends: never in the middle of a reply without asking, and never before
+//! everything is on disk.
+
+use adw::prelude::*;
+use gettextrs::{gettext, ngettext};
+use gtk::gio::ApplicationHoldGuard;
+use relm4::{ComponentController, ComponentSender};
+
+use super::{Command, Input, Window};
+use crate::chat_widget;
+
+/// Where the program stands with ending.
+#[derive(Debug, Default)]
+pub(crate) enum Quitting {
+    #[default]
+    No,
+    /// The person is being asked.
+    Asked,
+    /// The window is hidden until the replies are there.
+    InBackground { _hold: ApplicationHoldGuard },
+    /// Everything is being stored.
+    Ending,
+}
+
+/// What a person answers while replies are being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Stay,
+    Background,
+    Stop,
+}
+
+impl Quitting {
+    /// Somebody wants to see the window again.
+    pub(super) fn come_back(&mut self) {
+        if matches!(self, Self::InBackground { .. }) {
+            *self = Self::No;
+        }
+    }
+}
+
+impl Window {
+    pub(super) fn close(&mut self, sender: &ComponentSender<Self>, root: &adw::ApplicationWindow) {
+        if !matches!(self.quitting, Quitting::No) {
+            return;
+        }
+        match self.busy() {
+            0 => self.end(sender, root),
+            busy => {
+                self.quitting = Quitting::Asked;
+                ask(busy, sender, root);
+            }
+        }
+    }
+
+    fn busy(&self) -> usize {
+        self.manager.as_ref().map_or(0, |manager| manager.busy().len())
+    }
+
+    pub(super) fn answer(
+        &mut self,
+        answer: Answer,
+        sender: &ComponentSender<Self>,
+        root: &adw::ApplicationWindow,
+    ) {
+        self.quitting = Quitting::No;
+        match answer {
+            Answer::Stay => {}
+            Answer::Background => {
+                self.quitting = Quitting::InBackground { _hold: self.app.hold() };
+                root.set_visible(false);
+                self.end_if_done(sender, root);
+            }
+            Answer::Stop => self.end(sender, root),
+        }
+    }
+
+    /// In the background, the last reply ends the program.
+    pub(super) fn end_if_done(
+        &mut self,
+        sender: &ComponentSender<Self>,
+        root: &adw::ApplicationWindow,
+    ) {
+        if matches!(self.quitting, Quitting::InBackground { .. }) && self.busy() == 0 {
+            self.end(sender, root);
+        }
+    }
+
+    /// Stops what is at work, stores everything, and then ends.
+    pub(super) fn end(&mut self, sender: &ComponentSender<Self>, root: &adw::ApplicationWindow) {
+        if matches!(self.quitting, Quitting::Ending) {
+            return;
+        }
+        self.quitting = Quitting::Ending;
+        self.state.read_from(root);
+        root.set_visible(false);
+        let (saved, drafts) = tokio::sync::oneshot::channel();
+        self.chat.emit(chat_widget::Input::SaveDrafts(saved));
+        let manager = self.manager.clone();
+        let state = self.state.clone();
+        let folder = self.launch.state_folder.clone();
+        sender.oneshot_command(async move {
+            // Where the chat is gone its drafts were written before.
+            let _ = drafts.await;
+            let written = tokio::task::spawn_blocking(move || state.save(&folder)).await;
+            if let Ok(Err(error)) = written {
+                tracing::warn!(%error, "the window state could not be written");
+            }
+            if let Some(manager) = manager {
+                manager.shutdown().await;
+            }
+            Command::Ended
+        });
+    }
+}
+
+fn ask(busy: usize, sender: &ComponentSender<Window>, root: &adw::ApplicationWindow) {
+    let count = u32::try_from(busy).unwrap_or(u32::MAX);
+    let heading = ngettext(
+        "A reply is still being written",
+        "Several replies are still being written",
+        count,
+    );
+    let body = gettext(
+        "In the background, Natter ends when they are there. What has arrived is kept in any case.",
+    );
+    let dialog = adw::MessageDialog::builder()
+        .heading(&heading)
+        .body(&body)
+        .transient_for(root)
+        .modal(true)
+        .default_response("background")
+        .close_response("stay")
+        .build();
+    dialog.add_response("stay", &gettext("_Stay"));
+    dialog.add_response("stop", &gettext("S_top and Quit"));
+    dialog.add_response("background", &gettext("Go on in the _Background"));
+    dialog.set_response_appearance("stop", adw::ResponseAppearance::Destructive);
+    dialog.set_response_appearance("background", adw::ResponseAppearance::Suggested);
+    let input = sender.input_sender().clone();
+    dialog.connect_response(None, move |_, response| {
+        input.emit(Input::Answer(match response {
+            "background" => Answer::Background,
+            "stop" => Answer::Stop,
+            _ => Answer::Stay,
+        }));
+    });
+    dialog.present();
+}

@@ -1,0 +1,83 @@
+//! What the window remembers from one run to the next.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use adw::prelude::*;
+use chat_core::message::Fid;
+use serde::{Deserialize, Serialize};
+
+use crate::drafts;
+
+const FILE: &str = "window.json";
+
+/// Size, panes, and the chat that was shown last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct WindowState {
+    pub(super) width: i32,
+    pub(super) height: i32,
+    pub(super) maximized: bool,
+    pub(super) list_hidden: bool,
+    pub(super) last_session: Option<Fid>,
+}
+
+impl Default for WindowState {
+    fn default() -> Self {
+        Self { width: 1100, height: 760, maximized: false, list_hidden: false, last_session: None }
+    }
+}
+
+impl WindowState {
+    /// Reads it; what cannot be read is as at the first start.
+    pub(super) fn load(folder: &Path) -> Self {
+        std::fs::read(folder.join(FILE))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    /// Writes it. Blocks.
+    pub(super) fn save(&self, folder: &Path) -> std::io::Result<()> {
+        let json = serde_json::to_vec_pretty(self).map_err(std::io::Error::from)?;
+        drafts::write_atomically(&folder.join(FILE), &json)
+    }
+
+    /// Takes the window's size as it is now.
+    pub(super) fn read_from(&mut self, window: &adw::ApplicationWindow) {
+        self.maximized = window.is_maximized();
+        let (width, height) = window.default_size();
+        if width > 0 && height > 0 {
+            (self.width, self.height) = (width, height);
+        }
+    }
+}
+
+/// Removes the drafts of chats that are gone, off the main thread.
+pub(super) fn prune_drafts(folder: &Path, chats: Vec<Fid>) {
+    let folder = folder.join("drafts");
+    relm4::spawn_blocking(move || {
+        let chats: HashSet<Fid> = chats.into_iter().collect();
+        drafts::prune(&folder, |fid| chats.contains(fid));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_back_and_a_damaged_one_is_the_default() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(WindowState::load(folder.path()), WindowState::default());
+        let state = WindowState {
+            width: 500,
+            last_session: Some(Fid::new("2026-01-15-14-30-45")),
+            ..WindowState::default()
+        };
+        state.save(folder.path()).unwrap();
+        assert_eq!(WindowState::load(folder.path()), state);
+        std::fs::write(folder.path().join(FILE), "{\"width\":").unwrap();
+        assert_eq!(WindowState::load(folder.path()), WindowState::default());
+    }
+}

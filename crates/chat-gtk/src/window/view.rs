@@ -1,0 +1,349 @@
+//! The window's widgets.
+
+use adw::prelude::*;
+use chat_core::message::Fid;
+use chat_edge::diagnostics::Diagnostics;
+use chat_edge::words;
+use gettextrs::gettext;
+use gtk::{gio, glib};
+use relm4::{ComponentController, ComponentSender, Controller};
+
+use super::state::WindowState;
+use super::{Input, Window};
+use crate::accessible;
+use crate::chat_list::ChatList;
+use crate::chat_widget::ChatWidget;
+
+/// The list's width, in pixels at the usual font.
+const LIST_WIDTH: i32 = 260;
+/// Narrower than this the chat is shown alone.
+const CHAT_WIDTH: i32 = 340;
+/// Longer words than these do not fit a toast, which has one line.
+const TOAST_LIMIT: usize = 64;
+
+/// What the component needs again of its widgets.
+#[derive(Debug)]
+pub(crate) struct View {
+    pages: gtk::Stack,
+    failure: adw::StatusPage,
+    toasts: adw::ToastOverlay,
+    leaflet: adw::Leaflet,
+    list_pane: gtk::Box,
+    chat_pane: gtk::Box,
+    list_header: adw::HeaderBar,
+    chat_header: adw::HeaderBar,
+    list_button: gtk::Button,
+    back: gtk::Button,
+    new_chat: gtk::Button,
+    title: adw::WindowTitle,
+    notice: gtk::Revealer,
+    notice_words: gtk::Label,
+}
+
+impl View {
+    pub(super) fn new(
+        root: &adw::ApplicationWindow,
+        list: &Controller<ChatList>,
+        chat: &Controller<ChatWidget>,
+        state: &WindowState,
+        sender: &ComponentSender<Window>,
+    ) -> Self {
+        root.set_default_size(state.width, state.height);
+        if state.maximized {
+            root.maximize();
+        }
+        let list_header = flat_header();
+        list_header.set_show_end_title_buttons(false);
+        list_header.set_title_widget(Some(&adw::WindowTitle::new(&gettext("Chats"), "")));
+        list_header.pack_start(&new_chat_button());
+        list_header.pack_end(&list.widgets().search_button);
+        let list_pane = pane("chats-pane", &list_header);
+        list_pane.set_width_request(LIST_WIDTH);
+        // Its rows take what there is of it; the pane itself takes no more.
+        list_pane.set_hexpand(false);
+        list_pane.append(list.widget());
+
+        let chat_header = flat_header();
+        let title = adw::WindowTitle::new("", "");
+        chat_header.set_title_widget(Some(&title));
+        let back = icon_button("go-previous-symbolic", &gettext("Back to the chats"), "win.back");
+        let list_button = icon_button(
+            "sidebar-show-symbolic",
+            &gettext("Show or hide the list"),
+            "win.toggle-list",
+        );
+        let new_chat = new_chat_button();
+        chat_header.pack_start(&back);
+        chat_header.pack_start(&list_button);
+        chat_header.pack_start(&new_chat);
+        chat_header.pack_end(&main_menu());
+        chat_header.pack_end(chat.widgets().agent_dropdown());
+        let chat_pane = pane("chat-pane", &chat_header);
+        chat_pane.set_width_request(CHAT_WIDTH);
+        chat_pane.set_hexpand(true);
+        let (notice, notice_words) = notice_bar();
+        chat_pane.append(&notice);
+        chat_pane.append(chat.widget());
+
+        let leaflet = adw::Leaflet::builder()
+            .can_navigate_back(true)
+            .transition_type(adw::LeafletTransitionType::Slide)
+            .build();
+        leaflet.append(&list_pane);
+        leaflet.append(&chat_pane);
+        leaflet.set_visible_child(&chat_pane);
+
+        let failure = failure_page(sender);
+        let pages = gtk::Stack::new();
+        pages.add_named(&leaflet, Some("chats"));
+        pages.add_named(&failure, Some("failure"));
+        let toasts = adw::ToastOverlay::new();
+        toasts.set_child(Some(&pages));
+        root.set_content(Some(&toasts));
+
+        let view = Self {
+            pages,
+            failure,
+            toasts,
+            leaflet,
+            list_pane,
+            chat_pane,
+            list_header,
+            chat_header,
+            list_button,
+            back,
+            new_chat,
+            title,
+            notice,
+            notice_words,
+        };
+        view.show_folded(state.list_hidden);
+        view.connect(root, sender);
+        view
+    }
+
+    fn connect(&self, root: &adw::ApplicationWindow, sender: &ComponentSender<Window>) {
+        let input = sender.input_sender().clone();
+        self.leaflet.connect_folded_notify(move |_| input.emit(Input::Folded));
+        let input = sender.input_sender().clone();
+        root.connect_close_request(move |_| {
+            input.emit(Input::Close);
+            glib::Propagation::Stop
+        });
+        let input = sender.input_sender().clone();
+        root.connect_is_active_notify(move |root| {
+            if root.is_active() {
+                input.emit(Input::Looked);
+            }
+        });
+    }
+
+    pub(super) fn is_folded(&self) -> bool {
+        self.leaflet.is_folded()
+    }
+
+    /// One pane has back and both sides' window buttons; two have the toggle.
+    pub(super) fn show_folded(&self, list_hidden: bool) {
+        let folded = self.is_folded();
+        self.list_pane.set_visible(folded || !list_hidden);
+        if folded {
+            self.list_pane.remove_css_class("beside");
+        } else {
+            self.list_pane.add_css_class("beside");
+        }
+        self.back.set_visible(folded);
+        self.list_button.set_visible(!folded);
+        self.new_chat.set_visible(!folded && list_hidden);
+        self.list_header.set_show_end_title_buttons(folded);
+        self.chat_header.set_show_start_title_buttons(folded || list_hidden);
+    }
+
+    /// F9: hides or shows the list, or goes between the two where one is shown.
+    pub(super) fn toggle_list(&self, hidden: bool) {
+        if !self.is_folded() {
+            self.show_folded(hidden);
+        } else if self.leaflet.visible_child().as_ref() == Some(self.list_pane.upcast_ref()) {
+            self.forward();
+        } else {
+            self.back();
+        }
+    }
+
+    pub(super) fn reveal_list(&self) {
+        self.show_folded(false);
+        if self.is_folded() {
+            self.back();
+        }
+    }
+
+    /// Goes to the chat.
+    pub(super) fn forward(&self) {
+        self.leaflet.set_visible_child(&self.chat_pane);
+    }
+
+    /// Goes to the list, where only one is shown.
+    pub(super) fn back(&self) {
+        if self.is_folded() {
+            self.leaflet.set_visible_child(&self.list_pane);
+        }
+    }
+
+    pub(super) fn set_title(&self, title: &str, detail: &str) {
+        self.title.set_title(title);
+        self.title.set_subtitle(detail);
+        self.title.set_tooltip_text(Some(title));
+    }
+
+    /// Says something in passing; what is longer than a line stays until it is closed.
+    pub(super) fn note(&self, words: &str) {
+        if words.chars().count() > TOAST_LIMIT {
+            self.notice_words.set_label(words);
+            self.notice.set_reveal_child(true);
+        } else {
+            self.toasts.add_toast(adw::Toast::new(&glib::markup_escape_text(words)));
+        }
+    }
+
+    /// Says that a chat was deleted, and offers to take that back.
+    pub(super) fn offer_undo(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
+        let words = words::fill(&gettext("“{title}” deleted"), &[("title", title)]);
+        let toast = adw::Toast::builder()
+            .title(glib::markup_escape_text(&words))
+            .button_label(gettext("_Undo"))
+            .timeout(8)
+            .build();
+        let input = sender.input_sender().clone();
+        toast.connect_button_clicked(move |_| input.emit(Input::Undo(fid.clone())));
+        self.toasts.add_toast(toast);
+    }
+
+    /// Shows why the engine could not start.
+    pub(super) fn show_failure(&self, words: &str) {
+        self.failure.set_description(Some(&glib::markup_escape_text(words)));
+        self.pages.set_visible_child_name("failure");
+    }
+
+    pub(super) fn show_chats(&self) {
+        self.pages.set_visible_child_name("chats");
+    }
+}
+
+fn pane(class: &str, header: &adw::HeaderBar) -> gtk::Box {
+    let pane =
+        gtk::Box::builder().orientation(gtk::Orientation::Vertical).css_classes([class]).build();
+    pane.append(header);
+    pane
+}
+
+fn flat_header() -> adw::HeaderBar {
+    adw::HeaderBar::builder().css_classes(["flat"]).build()
+}
+
+fn icon_button(icon: &str, name: &str, action: &str) -> gtk::Button {
+    let button =
+        gtk::Button::builder().icon_name(icon).tooltip_text(name).action_name(action).build();
+    accessible::set_label(&button, name);
+    button
+}
+
+fn new_chat_button() -> gtk::Button {
+    let button = icon_button("list-add-symbolic", &gettext("New Chat"), "win.new-chat");
+    button.set_tooltip_text(Some(&gettext("New Chat (Ctrl+N)")));
+    button
+}
+
+fn main_menu() -> gtk::MenuButton {
+    let menu = gio::Menu::new();
+    for section in [
+        [
+            (gettext("_Rename Chat…"), "win.rename"),
+            (gettext("_Export as Markdown…"), "win.export"),
+            (gettext("_Delete Chat"), "win.delete"),
+        ],
+        [
+            (gettext("_Preferences"), "win.preferences"),
+            (gettext("_Keyboard Shortcuts"), "win.shortcuts"),
+            (gettext("_About Natter"), "win.about"),
+        ],
+    ] {
+        let items = gio::Menu::new();
+        for (label, action) in section {
+            items.append(Some(&label), Some(action));
+        }
+        menu.append_section(None, &items);
+    }
+    let button = gtk::MenuButton::builder()
+        .icon_name("open-menu-symbolic")
+        .menu_model(&menu)
+        .primary(true)
+        .tooltip_text(gettext("Main Menu"))
+        .build();
+    accessible::set_label(&button, &gettext("Main Menu"));
+    button
+}
+
+/// A bar for what is too long for a toast; it stays until it is closed.
+fn notice_bar() -> (gtk::Revealer, gtk::Label) {
+    let words = gtk::Label::builder()
+        .xalign(0.0)
+        .wrap(true)
+        .wrap_mode(gtk::pango::WrapMode::WordChar)
+        .selectable(true)
+        .hexpand(true)
+        .build();
+    let close = gtk::Button::builder()
+        .icon_name("window-close-symbolic")
+        .css_classes(["flat", "circular"])
+        .valign(gtk::Align::Start)
+        .tooltip_text(gettext("Close"))
+        .build();
+    accessible::set_label(&close, &gettext("Close this notice"));
+    let line = gtk::Box::builder().spacing(10).css_classes(["notice"]).build();
+    line.append(&words);
+    line.append(&close);
+    let revealer = gtk::Revealer::builder().child(&line).build();
+    let weak = revealer.downgrade();
+    close.connect_clicked(move |_| {
+        if let Some(revealer) = weak.upgrade() {
+            revealer.set_reveal_child(false);
+        }
+    });
+    (revealer, words)
+}
+
+fn failure_page(sender: &ComponentSender<Window>) -> adw::StatusPage {
+    let again = gtk::Button::builder()
+        .label(gettext("Try Again"))
+        .halign(gtk::Align::Center)
+        .css_classes(["pill", "suggested-action"])
+        .build();
+    let input = sender.input_sender().clone();
+    again.connect_clicked(move |_| input.emit(Input::StartAgain));
+    adw::StatusPage::builder()
+        .icon_name("dialog-warning-symbolic")
+        .title(gettext("Your chats cannot be opened"))
+        .child(&again)
+        .build()
+}
+
+/// Notes when the window was first painted.
+pub(super) fn mark_first_frame(root: &adw::ApplicationWindow, diagnostics: &Diagnostics) {
+    if !diagnostics.is_on() {
+        return;
+    }
+    let diagnostics = diagnostics.clone();
+    root.connect_map(move |root| mark_after_frame(root, &diagnostics, "first_frame"));
+}
+
+/// Notes when the next frame was painted.
+pub(super) fn mark_after_frame(
+    root: &adw::ApplicationWindow,
+    diagnostics: &Diagnostics,
+    name: &'static str,
+) {
+    if !diagnostics.is_on() {
+        return;
+    }
+    let diagnostics = diagnostics.clone();
+    crate::paint::after_next(root, move || diagnostics.mark(name));
+}

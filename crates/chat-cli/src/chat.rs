@@ -7,9 +7,7 @@ use chat_core::message::{ChatRequest, Content, Fid};
 
 use crate::args::Request;
 use crate::engine::Program;
-use crate::output::Sink;
-use crate::output::json::Json;
-use crate::output::text::Text;
+use crate::output::{self, Sink};
 use crate::request;
 use crate::say;
 use crate::signals::Signals;
@@ -28,8 +26,7 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
         () = signals.next() => return Err(Trouble::Stopped),
     };
     request.content.attachments = request::attachments(&args)?;
-    let sink: Box<dyn Sink> =
-        if args.json { Box::new(Json::default()) } else { Box::new(Text::new(program.terminal)) };
+    let sink = output::sink(args.json, program.terminal);
     let mut conversation = Conversation { program, request, sink, last: Outcome::Done };
     if let Some(fid) = conversation.request.session.clone() {
         conversation.open(&fid).await?;
@@ -98,7 +95,9 @@ impl Conversation<'_> {
         };
         let (fid, done) = turns.run(self.request.clone(), self.sink.as_mut()).await?;
         // What was said once holds for the session from now on; files went with that message.
-        self.request = ChatRequest { session: Some(fid), ..ChatRequest::default() };
+        if fid.is_some() {
+            self.request = ChatRequest { session: fid, ..ChatRequest::default() };
+        }
         self.last = done.reason.into();
         Ok(())
     }

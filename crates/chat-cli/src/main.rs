@@ -84,6 +84,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
             let json = json || matches!(action, Some(args::Models::List { json: true }));
             models::list(json, program).await
         }
+        // Made before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),
     }
 }

@@ -15,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use tokio::task::JoinHandle;
 
 use crate::say;
+use crate::terminal::Terminal;
 use crate::trouble::{Result, Trouble};
 
 /// What is shown of a conversation, as it happens. Everything is gathered, and taken as bytes.
@@ -41,6 +42,11 @@ pub trait Sink {
     }
     /// What is to be written.
     fn take(&mut self) -> Pieces;
+}
+
+/// Shows a conversation as lines of JSON, or as text.
+pub fn sink(json: bool, terminal: Terminal) -> Box<dyn Sink> {
+    if json { Box::new(json::Json::new(terminal)) } else { Box::new(text::Text::new(terminal)) }
 }
 
 /// How a request ended.

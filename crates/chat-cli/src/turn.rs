@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use chat_core::error::Kind;
+use chat_core::error::{Error, Kind};
 use chat_core::event::{Event, Snapshot, StopReason, Subscription, TextKind};
 use chat_core::manager::Sent;
 use chat_core::message::{ChatRequest, Fid, Message, MessageId, Part, Role, ToolCallId, Usage};
@@ -34,25 +34,47 @@ pub struct Turns<'a> {
 }
 
 impl Turns<'_> {
-    /// Sends a request and shows its answer. Gives the session and how it ended.
+    /// Sends a request and shows its answer. Gives the session, where there is one, and how it
+    /// ended.
     ///
     /// # Errors
-    /// `Stopped` where the person stopped it before it was stored; `BrokenPipe` where the reader
-    /// went away, after the request was stopped.
-    pub async fn run(&mut self, request: ChatRequest, sink: &mut dyn Sink) -> Result<(Fid, Done)> {
+    /// `Stopped` where the end could not be shown; `BrokenPipe` where the reader went away, after
+    /// the request was stopped.
+    pub async fn run(
+        &mut self,
+        request: ChatRequest,
+        sink: &mut dyn Sink,
+    ) -> Result<(Option<Fid>, Done)> {
         let name = request.session.as_ref().map_or("new", |fid| fid.as_str()).to_owned();
         self.program.diagnostics.reply(&name, Moment::Request);
-        let sent = tokio::select! {
-            sent = send(self.program, request) => sent?,
-            () = self.signals.next() => return Err(Trouble::Stopped),
+        let begun = tokio::select! {
+            begun = begin(self.program, &self.subscription, request) => begun,
+            () = self.signals.next() => return Ok((None, self.end_early(None, sink).await)),
         };
-        let snapshot = self.program.manager.open(&sent.fid, MESSAGES, &self.subscription).await?;
+        let (sent, snapshot) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return Ok((None, self.end_early(Some(error), sink).await)),
+        };
         sink.session(&snapshot.session);
         let mut follower = Follower::new(&sent);
         follower.open(&snapshot, sink);
+        if follower.text_bytes > 0 {
+            self.program.diagnostics.reply(&name, Moment::FirstByte);
+            self.program.diagnostics.reply(&name, Moment::LastByte);
+        }
         let done = self.follow(&sent.fid, follower, sink, &name).await;
         self.program.manager.close(&sent.fid, &self.subscription);
-        done.map(|done| (sent.fid, done))
+        done.map(|done| (Some(sent.fid), done))
+    }
+
+    /// Shows the end of a request that was never sent: it failed, or the person stopped it.
+    pub async fn end_early(&self, error: Option<Error>, sink: &mut dyn Sink) -> Done {
+        let reason = if error.is_some() { StopReason::Error } else { StopReason::Stopped };
+        let done = Done { reason, usage: Usage::default(), error };
+        sink.done(&done);
+        // What is wrong with the output is no news when something else is wrong already.
+        let _ = self.program.output.write(sink.take()).await;
+        done
     }
 
     async fn follow(
@@ -70,7 +92,6 @@ impl Turns<'_> {
         loop {
             if writing.is_none() {
                 if let Some(done) = follower.finished(sink) {
-                    self.program.diagnostics.reply(name, Moment::LastByte);
                     follower.done = Some(done);
                 }
                 let pieces = sink.take();
@@ -85,7 +106,7 @@ impl Turns<'_> {
                     if writing.is_some() =>
                 {
                     writing = None;
-                    if follower.has_text {
+                    if follower.text_bytes > 0 {
                         self.program.diagnostics.reply(name, Moment::FirstPaint);
                         self.program.diagnostics.reply(name, Moment::LastPaint);
                     }
@@ -97,7 +118,7 @@ impl Turns<'_> {
                 }
                 events = self.subscription.next(), if writing.is_none() && follower.done.is_none() => {
                     let Some(events) = events else { return Err(Trouble::Stopped) };
-                    let had_text = follower.has_text;
+                    let had = follower.text_bytes;
                     for event in events {
                         if follower.event(fid, event, sink) == Followed::Lost {
                             let snapshot =
@@ -105,8 +126,9 @@ impl Turns<'_> {
                             follower.open(&snapshot, sink);
                         }
                     }
-                    if follower.has_text && !had_text {
+                    if follower.text_bytes > had {
                         self.program.diagnostics.reply(name, Moment::FirstByte);
+                        self.program.diagnostics.reply(name, Moment::LastByte);
                     }
                     ticking = true;
                 }
@@ -120,13 +142,24 @@ impl Turns<'_> {
                 () = sleep_until(deadline.unwrap_or(tick)), if deadline.is_some() => {
                     return Err(Trouble::Stopped);
                 }
-                () = sleep_until(tick), if ticking && !follower.has_text => {
+                () = sleep_until(tick), if ticking && follower.text_bytes == 0 => {
                     ticking = sink.tick();
                     tick = Instant::now() + TICK;
                 }
             }
         }
     }
+}
+
+/// Sends, and opens the session that it went to.
+async fn begin(
+    program: &Program,
+    subscription: &Subscription,
+    request: ChatRequest,
+) -> chat_core::error::Result<(Sent, Snapshot)> {
+    let sent = send(program, request).await?;
+    let snapshot = program.manager.open(&sent.fid, MESSAGES, subscription).await?;
+    Ok((sent, snapshot))
 }
 
 /// Sends. Where it fails for a server that is not known, servers are looked for first.
@@ -155,7 +188,8 @@ struct Follower {
     shown: HashMap<(MessageId, usize), usize>,
     calls: HashSet<ToolCallId>,
     ended: HashSet<MessageId>,
-    has_text: bool,
+    /// How much was shown in all.
+    text_bytes: usize,
     done: Option<Done>,
     finished: Option<Done>,
 }
@@ -167,7 +201,7 @@ impl Follower {
             shown: HashMap::new(),
             calls: HashSet::new(),
             ended: HashSet::new(),
-            has_text: false,
+            text_bytes: 0,
             done: None,
             finished: None,
         }
@@ -196,7 +230,7 @@ impl Follower {
                     return if *shown < range.start { Followed::Lost } else { Followed::Well };
                 };
                 *shown = range.end.max(*shown);
-                self.has_text |= !new.is_empty();
+                self.text_bytes += new.len();
                 sink.text(kind, new);
             }
             Event::SessionReset { fid: of } if of == *fid => return Followed::Lost,
@@ -255,7 +289,7 @@ impl Follower {
         let shown = self.shown.entry((message, part)).or_default();
         if let Some(new) = text.get(*shown..).filter(|new| !new.is_empty()) {
             *shown = text.len();
-            self.has_text = true;
+            self.text_bytes += new.len();
             sink.text(kind, new);
         }
     }

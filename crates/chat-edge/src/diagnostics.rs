@@ -32,9 +32,9 @@ pub enum Moment {
     FirstByte,
     /// The first text was painted or written.
     FirstPaint,
-    /// The reply ended.
+    /// The last text reached the program.
     LastByte,
-    /// Its end was painted or written.
+    /// That was painted or written.
     LastPaint,
 }
 
@@ -122,7 +122,7 @@ impl Diagnostics {
     }
 
     /// A reply of this session reached a moment. Only the first time of each counts, but for the
-    /// last paint, of which the last does.
+    /// last byte and the last paint, of which the last does.
     pub fn reply(&self, session: &str, moment: Moment) {
         self.with(|state, now| {
             if moment == Moment::Request {
@@ -130,7 +130,7 @@ impl Diagnostics {
                 state.replies.push(Reply::new(session, now));
             } else if let Some(reply) = state.latest.get(session).map(|i| &mut state.replies[*i]) {
                 let place = &mut reply.moments[moment as usize];
-                if place.is_none() || moment == Moment::LastPaint {
+                if place.is_none() || matches!(moment, Moment::LastByte | Moment::LastPaint) {
                     *place = Some(now);
                 }
             }

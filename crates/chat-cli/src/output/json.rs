@@ -10,10 +10,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Done, Pieces, Sink};
+use crate::terminal::Terminal;
+use crate::trouble::explain;
 
 /// Shows a conversation as lines of JSON.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Json {
+    terminal: Terminal,
     pieces: Pieces,
     /// The text that came since the last line, so that it goes out as one.
     chunk: Option<(TextKind, String)>,
@@ -58,6 +61,11 @@ enum Line<'a> {
 }
 
 impl Json {
+    /// For an output like this. People hear on standard error of what went wrong all the same.
+    pub fn new(terminal: Terminal) -> Self {
+        Self { terminal, pieces: Pieces::default(), chunk: None }
+    }
+
     fn line(&mut self, line: &Line) {
         self.end_chunk();
         push(self.pieces.output(), line);
@@ -134,6 +142,8 @@ impl Sink for Json {
         if let Some(error) = &done.error {
             let sentence = words::sentence(error);
             self.line(&Line::Error(ErrorView::new(error, &sentence)));
+            let text = explain(error, self.terminal);
+            self.pieces.error().extend_from_slice(text.as_bytes());
         }
         self.line(&Line::Done { reason: reason(done.reason), usage: &done.usage });
     }

@@ -1,9 +1,11 @@
 //! `ask`: text, events, options, files, and conversations over several runs.
 
-use chat_testkit::server::{Model, Protocol, Script, Server};
+use std::io::Read as _;
+
+use chat_testkit::server::{Gate, Model, Protocol, Script, Server};
 use serde_json::{Value, json};
 
-use crate::home::{Home, chunks};
+use crate::home::{Home, Run, chunks, kill};
 
 #[test]
 fn an_answer_goes_to_standard_output_and_nothing_else_does() {
@@ -228,4 +230,42 @@ fn the_last_model_that_worked_is_the_next_ones() {
     home.run(["ask", "hello"]).ok();
     let chats = server.chats();
     assert_eq!(chats.last().expect("a request").model(), "other");
+}
+
+#[test]
+fn measurements_are_written_at_the_end_also_when_it_is_stopped() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().text("begun ").gate(&gate).text("ended"));
+    server.push(Script::new().text("begun").stall());
+    let home = Home::new(&server);
+    let file = home.path("diagnostics.json");
+    let ask =
+        || home.command(["ask", "hello"]).env("NATTER_DIAGNOSTICS", &file).spawn().expect("run");
+    let report = || -> Value {
+        serde_json::from_slice(&std::fs::read(&file).expect("written")).expect("JSON")
+    };
+    let child = ask();
+    gate.wait_reached();
+    gate.open();
+    Run::of(child).ok();
+    let whole = report();
+    let times = &whole["replies"][0];
+    let at = |name: &str| times[name].as_f64().unwrap_or_else(|| panic!("no {name}: {whole:#}"));
+    for order in [
+        &["request_ms", "first_byte_ms", "first_paint_ms", "last_paint_ms"][..],
+        &["first_byte_ms", "last_byte_ms", "last_paint_ms"],
+    ] {
+        assert!(order.windows(2).all(|pair| at(pair[0]) <= at(pair[1])), "{times:#}");
+    }
+    assert!(whole["times_ms"]["ready"].as_f64() > whole["times_ms"]["main"].as_f64());
+    assert!(whole["peak_memory_kib"].as_u64() > Some(1_000));
+
+    std::fs::remove_file(&file).expect("removed");
+    let mut child = ask();
+    let mut first = [0; 5];
+    child.stdout.as_mut().expect("its output").read_exact(&mut first).expect("five bytes");
+    kill(child.id(), "TERM");
+    assert_eq!(Run::of(child).code, Some(130));
+    assert!(report()["replies"][0]["first_byte_ms"].is_number());
 }

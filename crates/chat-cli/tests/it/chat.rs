@@ -75,3 +75,19 @@ fn events_of_a_conversation_end_each_turn_with_done() {
     assert_eq!(chunks(&events, false), "You said: oneYou said: two");
     assert_eq!(events.last().expect("an event")["type"], "done");
 }
+
+#[test]
+fn a_message_that_cannot_be_sent_is_an_event_and_the_conversation_goes_on() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let args = ["chat", "--json", "--agent", "nobody"];
+    let run = home.run_with(args, "one\n/new\ntwo\n").ok();
+    let events = run.events();
+    assert_eq!(
+        (&events[0]["type"], &events[0]["kind"]),
+        (&"error".into(), &"agent_missing".into())
+    );
+    assert_eq!((&events[1]["type"], &events[1]["reason"]), (&"done".into(), &"error".into()));
+    assert_eq!(chunks(&events, false), "You said: two");
+    assert!(run.stderr.contains("The agent “nobody” is not there any more."), "{}", run.stderr);
+}

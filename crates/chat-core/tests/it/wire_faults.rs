@@ -3,20 +3,25 @@
 
 use std::time::Duration;
 
-use chat_core::client::{Client, Delta, Request, connect};
+use chat_core::client::{Client, Delta, Request, Timeouts, connect};
 use chat_core::error::{Feature, Kind};
 use chat_core::settings::{ConnectionKind, Key};
 use chat_testkit::server::{Answer, End, Gate, Script, Server, unused_port};
 use futures_util::StreamExt;
 use rstest::rstest;
 
-use crate::wire::{OLLAMA, OPENAI, answer, ask, client, connection, hello, text_of, timeouts};
+use crate::wire::{
+    OLLAMA, OPENAI, answer, ask, client, connection, hello, impatient, text_of, timeouts,
+};
 
-/// Asks once with this script, gives the text and the kind, and asks again in vain-proof good
-/// order.
+/// Asks once with this script, gives the text and the kind, and asks again, in good order.
 async fn fault(kind: ConnectionKind, script: Script) -> (String, Kind) {
+    fault_within(kind, script, timeouts()).await
+}
+
+async fn fault_within(kind: ConnectionKind, script: Script, timeouts: Timeouts) -> (String, Kind) {
     let server = Server::start();
-    let client = client(&server, kind);
+    let client = connect(&connection(&server.url()), kind, None, timeouts).unwrap();
     server.push(script);
     let (deltas, error) = ask(&*client, hello()).await;
     let error = error.expect("an error");
@@ -184,7 +189,7 @@ async fn silence_before_the_first_chunk_is_waited_out(
     #[values(true, false)] headers_first: bool,
 ) {
     let server = Server::start();
-    let client = client(&server, kind);
+    let client = connect(&connection(&server.url()), kind, None, impatient()).unwrap();
     let gate = Gate::new();
     server.push(if headers_first {
         Script::new().bytes("\n\n").gate(&gate).text("at last")
@@ -194,7 +199,7 @@ async fn silence_before_the_first_chunk_is_waited_out(
     let asking = tokio::spawn(async move { answer(&*client, hello()).await });
     gate.reached().await;
     // Far longer than the silence that is borne in mid-stream.
-    tokio::time::sleep(3 * timeouts().silence).await;
+    tokio::time::sleep(2 * impatient().silence).await;
     assert!(!asking.is_finished());
     gate.open();
     assert_eq!(text_of(&asking.await.unwrap()), "at last");
@@ -203,7 +208,8 @@ async fn silence_before_the_first_chunk_is_waited_out(
 #[rstest]
 #[tokio::test]
 async fn silence_in_mid_stream_is_a_stall(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
-    let (text, kind) = fault(kind, Script::new().text("half").stall()).await;
+    let script = Script::new().text("half").stall();
+    let (text, kind) = fault_within(kind, script, impatient()).await;
     assert_eq!((text.as_str(), kind), ("half", Kind::Stalled));
 }
 
@@ -211,9 +217,11 @@ async fn silence_in_mid_stream_is_a_stall(#[values(OLLAMA, OPENAI)] kind: Connec
 #[tokio::test]
 async fn a_slow_stream_is_no_stall(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
     let server = Server::start();
+    let client = connect(&connection(&server.url()), kind, None, impatient()).unwrap();
     let pieces: Vec<String> = (0..8).map(|n| n.to_string()).collect();
-    server.push(Script::new().paced(pieces, 10.0));
-    let deltas = answer(&*client(&server, kind), hello()).await;
+    // Longer in all than the silence that is borne, but never silent for so long.
+    server.push(Script::new().paced(pieces, 5.0));
+    let deltas = answer(&*client, hello()).await;
     assert_eq!(text_of(&deltas), "01234567");
 }
 
@@ -229,7 +237,8 @@ async fn a_stall_after_the_reason_is_an_end() {
         Script::new().text("all").bytes("data: [DONE]").end_early(),
     ] {
         server.push(script);
-        let deltas = answer(&*client(&server, OPENAI), hello()).await;
+        let client = connect(&connection(&server.url()), OPENAI, None, impatient()).unwrap();
+        let deltas = answer(&*client, hello()).await;
         assert_eq!(text_of(&deltas), "all");
     }
 }

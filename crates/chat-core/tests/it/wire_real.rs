@@ -19,15 +19,13 @@ fn short() -> Options {
 #[tokio::test]
 async fn a_real_server_is_recognised_and_answers() {
     let Some(server) = RealServer::start() else { return };
-    let mut slow = timeouts();
-    slow.silence = std::time::Duration::from_mins(1);
-    assert_eq!(detect_kind(&server.url(), None, slow).await, Ok(OPENAI));
+    assert_eq!(detect_kind(&server.url(), None, timeouts()).await, Ok(OPENAI));
     let candidates =
         vec![chat_core::settings::Connection { kind: Some(OPENAI), ..connection(&server.url()) }];
     let found = find_local(&Probe { candidates }).await;
     assert_eq!(found[0].connection.name, "llama.cpp");
 
-    let client = connect(&connection(&server.url()), OPENAI, None, slow).unwrap();
+    let client = connect(&connection(&server.url()), OPENAI, None, timeouts()).unwrap();
     let models = client.models().await.unwrap();
     let [model] = &models[..] else { panic!("one model: {models:?}") };
     assert_eq!(model.context_length, Some(WINDOW), "the server's window, not the model's");
@@ -63,9 +61,7 @@ async fn a_real_server_is_recognised_and_answers() {
 #[tokio::test]
 async fn a_real_server_refuses_and_goes_on() {
     let Some(server) = RealServer::start() else { return };
-    let mut slow = timeouts();
-    slow.silence = std::time::Duration::from_mins(1);
-    let client = connect(&connection(&server.url()), OPENAI, None, slow).unwrap();
+    let client = connect(&connection(&server.url()), OPENAI, None, timeouts()).unwrap();
 
     let long = Request::new("m", vec![user(&"word ".repeat(6_000))]);
     let (_, error) = ask(&*client, long).await;

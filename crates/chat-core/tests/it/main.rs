@@ -9,3 +9,4 @@ mod wire_faults;
 mod wire_fixtures;
 mod wire_models;
 mod wire_real;
+mod wire_requests;

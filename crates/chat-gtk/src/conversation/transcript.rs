@@ -24,6 +24,8 @@ pub struct Transcript {
     pub error: Option<Error>,
     /// What waits to be sent.
     pub queue: Vec<Queued>,
+    /// What the snapshot holds already. An event is held against this alone: one about text that
+    /// grew while it waited carries a later number than those that come after it.
     seq: u64,
 }
 
@@ -62,13 +64,11 @@ impl Transcript {
         let Some(session) = &self.session else { return Change::Nothing };
         match event {
             Event::MessageAdded { fid, seq, message } if fid == session && *seq > self.seq => {
-                self.seq = *seq;
                 self.error = None;
                 self.add(message);
                 if message.role == Role::User { Change::Said } else { Change::Drawn }
             }
-            Event::TextAdded { fid, seq, message, part, kind, range, text } if fid == session => {
-                self.seq = self.seq.max(*seq);
+            Event::TextAdded { fid, message, part, kind, range, text, .. } if fid == session => {
                 let Some(entry) = self.entry(*message) else { return Change::Nothing };
                 if !entry.add_text(*part, *kind, range.start, text) {
                     tracing::warn!(part, start = range.start, "text that fits nowhere");
@@ -76,27 +76,23 @@ impl Transcript {
                 Change::Drawn
             }
             Event::MessageChanged { fid, seq, message } if fid == session && *seq > self.seq => {
-                self.seq = *seq;
                 match self.entry(message.id) {
                     Some(entry) => entry.set_message(Arc::clone(message)),
                     None => self.add(message),
                 }
                 Change::Drawn
             }
-            Event::ToolCallChanged { fid, seq, message, call, running } if fid == session => {
-                self.seq = self.seq.max(*seq);
+            Event::ToolCallChanged { fid, message, call, running, .. } if fid == session => {
                 if let Some(entry) = self.entry(*message) {
                     entry.set_running(call, *running);
                 }
                 Change::Drawn
             }
             Event::QueueChanged { fid, seq, queue } if fid == session && *seq > self.seq => {
-                self.seq = *seq;
                 self.queue.clone_from(queue);
                 Change::Drawn
             }
             Event::StageChanged { fid, seq, stage } if fid == session && *seq > self.seq => {
-                self.seq = *seq;
                 self.stage = stage.clone();
                 if *stage != Stage::Idle {
                     self.error = None;
@@ -189,5 +185,55 @@ impl Transcript {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::event::{SessionPlaceholder, Status, TextKind};
+    use chat_core::message::{ModelRef, Options, Thinking};
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn an_event_counts_though_text_before_it_has_a_later_number() {
+        let fid = Fid::new("2026-01-15-14-30-45");
+        let reply = Message::reply(None, ModelRef::new("Test", "scripted"));
+        let id = reply.id;
+        let mut transcript = Transcript::of(&Snapshot {
+            session: SessionPlaceholder {
+                fid: fid.clone(),
+                title: String::new(),
+                agent: String::new(),
+                model: None,
+                thinking: Thinking::default(),
+                options: Options::default(),
+                status: Status::Busy,
+                unread: false,
+                failed: false,
+                created: Timestamp::UNIX_EPOCH,
+                updated: Timestamp::UNIX_EPOCH,
+                in_use: false,
+            },
+            messages: vec![Arc::new(reply)],
+            more: false,
+            queue: Vec::new(),
+            stage: Stage::Waiting { since: Timestamp::UNIX_EPOCH },
+            seq: 1,
+        });
+        // The text became dirty first, and grew until it was taken.
+        transcript.take(&Event::TextAdded {
+            fid: fid.clone(),
+            seq: 9,
+            message: id,
+            part: 0,
+            kind: TextKind::Text,
+            range: 0..2,
+            text: "Hi".to_owned(),
+        });
+        transcript.take(&Event::StageChanged { fid, seq: 3, stage: Stage::Streaming });
+        assert_eq!(transcript.stage, Stage::Streaming);
+        assert_eq!(transcript.text_of(id).as_deref(), Some("Hi"));
     }
 }

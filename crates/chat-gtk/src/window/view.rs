@@ -209,7 +209,7 @@ impl View {
         let words = words::fill(&gettext("“{title}” deleted"), &[("title", title)]);
         let toast = adw::Toast::builder()
             .title(glib::markup_escape_text(&words))
-            .button_label(gettext("_Undo"))
+            .button_label(gettext("Undo"))
             .timeout(8)
             .build();
         let input = sender.input_sender().clone();

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chat_testkit::server::{Gate, Script};
-use chat_testkit::ui::{Role, containing, named};
+use chat_testkit::ui::{containing, named};
 
 use crate::place::{Place, send, until_message_is, until_shown};
 
@@ -92,7 +92,7 @@ async fn a_deleted_chat_can_be_taken_back() -> Result<()> {
     app.find(containing("Delete Chat")).await?;
     app.keys(&["Down", "Down", "Return"]).await?;
     app.gone(containing("Keep me").under("Chats")).await?;
-    app.click(named("Undo").role(Role::Button)).await?;
+    app.click(containing("Undo")).await?;
     app.find(containing("Keep me").under("Chats")).await?;
     app.terminate().await
 }

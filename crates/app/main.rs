@@ -32,6 +32,7 @@ fn main() -> Result<ExitCode> {
             folders: folders.clone(),
             timeouts: Timeouts::default(),
             discover: true,
+            better_titles: true,
         };
         engine.spawn(Manager::start(options))
     };

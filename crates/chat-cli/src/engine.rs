@@ -33,11 +33,13 @@ pub fn folders() -> Result<Folders> {
 }
 
 impl Program {
-    /// Starts the engine, and says what it found wrong.
+    /// Starts the engine, and says what it found wrong. Better titles are worth asking for only
+    /// where the program stays after the first reply.
     pub async fn start(
         folders: Folders,
         terminal: Terminal,
         diagnostics: Diagnostics,
+        better_titles: bool,
     ) -> Result<Self> {
         // Only a second call can fail, and there is none.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -45,6 +47,7 @@ impl Program {
             folders: folders.clone(),
             timeouts: Timeouts::default(),
             discover: false,
+            better_titles,
         };
         let manager = Manager::start(options).await?;
         for notice in manager.start_notices() {

@@ -57,7 +57,8 @@ fn run(command: Command, terminal: Terminal, diagnostics: &Diagnostics) -> Resul
                 .build()
                 .map_err(|error| Trouble::Said(say::output_failed(&error.to_string())))?;
             let outcome = runtime.block_on(async {
-                let program = Program::start(folders, terminal, diagnostics.clone()).await?;
+                let stays = matches!(command, Command::Chat(_));
+                let program = Program::start(folders, terminal, diagnostics.clone(), stays).await?;
                 diagnostics.mark("ready");
                 let outcome = dispatch(command, &program).await;
                 program.end().await;

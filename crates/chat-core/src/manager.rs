@@ -26,6 +26,9 @@ use crate::store::{Hit, Page, SessionRecord};
 
 pub use crate::session::Change as SessionChange;
 
+/// In how many of the newest chats the model to begin with is looked for.
+const RECENT: usize = 20;
+
 /// The engine's handle: cheap to clone. Holds agents, tools, connections, models, settings and
 /// sessions. Never knows a front end, and has no "active" session.
 ///
@@ -76,6 +79,9 @@ pub struct StartOptions {
     /// Whether to ask the servers for their models at once, and to look for local ones. A program
     /// that knows which model it wants does without, and calls [`Manager::refresh`] where it must.
     pub discover: bool,
+    /// Whether better titles may be asked of models, where the settings allow it. A program that
+    /// ends with its first reply does without.
+    pub better_titles: bool,
 }
 
 /// What [`Manager::send`] did.
@@ -137,7 +143,7 @@ impl Manager {
         self.run(async move {
             let Some(fid) = request.session.clone() else {
                 if request.model.is_none() {
-                    this.remember_last_used(&this.inner.world.store.sessions().await?);
+                    this.remember_last_used(&this.inner.world.store.recent(RECENT).await?);
                 }
                 let register = |session: &Arc<Session>| this.register(session);
                 let (fid, message) = Session::create(&this.inner.world, request, register).await?;

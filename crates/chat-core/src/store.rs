@@ -195,7 +195,12 @@ impl Store {
 
     /// All sessions that are not deleted, newest first by last activity.
     pub async fn sessions(&self) -> Result<Vec<SessionRecord>> {
-        self.read(sessions::all).await
+        self.read(|desk| sessions::newest(desk, usize::MAX)).await
+    }
+
+    /// The newest of them.
+    pub async fn recent(&self, limit: usize) -> Result<Vec<SessionRecord>> {
+        self.read(move |desk| sessions::newest(desk, limit)).await
     }
 
     /// One session.

@@ -55,7 +55,12 @@ fn main() -> anyhow::Result<glib::ExitCode> {
 }
 
 async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
-    let options = StartOptions { folders, timeouts: Timeouts::default(), discover: true };
+    let options = StartOptions {
+        folders,
+        timeouts: Timeouts::default(),
+        discover: true,
+        better_titles: true,
+    };
     let manager = Manager::start(options).await?;
     if let Some(url) = std::env::args().nth(1) {
         let connection =

@@ -6,6 +6,7 @@ mod reply;
 mod request;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::Url;
@@ -22,6 +23,9 @@ use crate::settings::{Connection, Key};
 
 #[cfg(test)]
 pub(super) use reply::OpenAiReply;
+
+/// How long to wait before a server that loads its model is asked again.
+const LOADING: Duration = Duration::from_secs(1);
 
 /// A client of an OpenAI-compatible server.
 #[derive(Debug)]
@@ -56,6 +60,13 @@ pub(super) fn base(url: Url) -> Url {
     base
 }
 
+/// Whether the server says that it is loading its model (llama.cpp, `server.cpp`: a 503 with the
+/// message "Loading model").
+fn is_loading(error: &Error) -> bool {
+    error.kind == Kind::Busy
+        && error.detail.as_deref().is_some_and(|detail| detail.contains("Loading model"))
+}
+
 #[async_trait]
 impl Client for OpenAi {
     async fn models(&self) -> Result<Vec<ModelInfo>> {
@@ -77,7 +88,14 @@ impl Client for OpenAi {
             messages: request.messages,
             key: self.http.key().cloned(),
         };
-        let response = self.http.chat("chat/completions", body, &asked).await?;
+        let response = loop {
+            match self.http.chat("chat/completions", body.clone(), &asked).await {
+                // llama.cpp's server refuses what comes while it loads its model, for minutes with
+                // a large one. Others hold the request until they can answer it; so do we.
+                Err(error) if is_loading(&error) => tokio::time::sleep(LOADING).await,
+                response => break response?,
+            }
+        };
         if refusal::is_page(&response) {
             return Err(self.http.named(Kind::WrongUrl.into()));
         }

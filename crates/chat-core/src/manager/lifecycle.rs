@@ -48,6 +48,7 @@ impl Manager {
             agents: agents.into_iter().map(|agent| (agent.name().to_owned(), agent)).collect(),
             tools: Registry::default(),
             clients: Arc::clone(&connections) as _,
+            better_titles: options.better_titles,
             tasks: TaskTracker::new(),
             runtime: tokio::runtime::Handle::current(),
         };

@@ -147,7 +147,7 @@ pub enum Part {
     ToolResult(ToolResult),
 }
 
-mod as_base64 {
+pub(super) mod as_base64 {
     //! Bytes as base64 text in JSON.
     use std::sync::Arc;
 

@@ -49,7 +49,7 @@ impl Session {
     /// Asks for a better title in the background, after the first reply. A new request ends the
     /// asking: it must not wait behind it.
     pub(super) fn ask_for_title(self: &Arc<Self>, model: &ModelRef) {
-        if !self.world.clients.settings().chat.better_titles {
+        if !self.world.better_titles || !self.world.clients.settings().chat.better_titles {
             return;
         }
         let (messages, cancel) = {

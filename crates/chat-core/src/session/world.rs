@@ -22,6 +22,8 @@ pub(crate) struct World {
     pub agents: BTreeMap<String, Arc<dyn Agent>>,
     pub tools: Registry,
     pub clients: Arc<dyn Clients>,
+    /// Whether better titles may be asked for.
+    pub better_titles: bool,
     /// Everything that runs and must end before the program does.
     pub tasks: TaskTracker,
     pub runtime: tokio::runtime::Handle,

@@ -42,13 +42,15 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
     })
 }
 
-/// All sessions that are not deleted, newest first.
-pub(super) fn all(desk: &Desk) -> Outcome<Vec<SessionRecord>> {
+/// The newest sessions that are not deleted, newest first.
+pub(super) fn newest(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
     let mut living = Living::new(&desk.places.owners);
     let mut statement = desk.connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM sessions WHERE deleted IS NULL ORDER BY updated DESC, key DESC"
+        "SELECT {COLUMNS} FROM sessions WHERE deleted IS NULL ORDER BY updated DESC, key DESC \
+         LIMIT ?1"
     ))?;
-    let rows = statement.query_map([], |row| record(row, &mut living))?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map([limit], |row| record(row, &mut living))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -85,7 +85,7 @@ impl World {
 
     async fn start_with(folder: Arc<TempDir>, timeouts: Timeouts) -> Self {
         let folders = Folders::below(folder.path());
-        let options = StartOptions { folders, timeouts, discover: false };
+        let options = StartOptions { folders, timeouts, discover: false, better_titles: true };
         let manager = Manager::start(options).await.unwrap();
         let events = Mirror::new(manager.subscribe());
         Self { manager, events, folder }

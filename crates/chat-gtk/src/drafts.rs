@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chat_core::message::Fid;
 
@@ -14,7 +15,16 @@ const NEW_CHAT: &str = "new";
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     texts: HashMap<Option<Fid>, String>,
-    changed: HashMap<Option<Fid>, String>,
+    unwritten: Unwritten,
+}
+
+/// What has to be written. Cheap to clone: writers on other threads share it, so that whichever
+/// comes last writes what was typed last.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unwritten {
+    texts: Arc<Mutex<HashMap<Option<Fid>, String>>>,
+    /// Held while files are written; never on the main thread.
+    writing: Arc<Mutex<()>>,
 }
 
 impl Drafts {
@@ -30,20 +40,42 @@ impl Drafts {
         self.texts.get(&fid.cloned()).map_or("", String::as_str)
     }
 
-    /// Remembers a draft. Says whether there is something to write.
+    /// Remembers a draft. Says whether that is new.
     pub(crate) fn set(&mut self, fid: Option<&Fid>, text: &str) -> bool {
         if self.get(fid) == text {
-            return !self.changed.is_empty();
+            return false;
         }
         self.texts.insert(fid.cloned(), text.to_owned());
-        self.changed.insert(fid.cloned(), text.to_owned());
+        lock(&self.unwritten.texts).insert(fid.cloned(), text.to_owned());
         true
     }
 
-    /// What has to be written, to be given to [`write`] off the main thread.
-    pub(crate) fn take_changed(&mut self) -> HashMap<Option<Fid>, String> {
-        std::mem::take(&mut self.changed)
+    /// What has to be written, to be taken to another thread.
+    pub(crate) fn unwritten(&self) -> Unwritten {
+        self.unwritten.clone()
     }
+}
+
+impl Unwritten {
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.texts).is_empty()
+    }
+
+    /// Writes it. Blocks. What could not be written is tried again the next time.
+    pub(crate) fn write(&self, folder: &Path) -> std::io::Result<()> {
+        let _writing = lock(&self.writing);
+        let texts = std::mem::take(&mut *lock(&self.texts));
+        write(folder, &texts).inspect_err(|_| {
+            let mut newer = lock(&self.texts);
+            for (fid, text) in texts {
+                newer.entry(fid).or_insert(text);
+            }
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads all drafts of a folder. Blocks. What cannot be read is left alone.
@@ -62,7 +94,7 @@ pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, String> {
 }
 
 /// Writes drafts; an empty one removes its file. Blocks.
-pub(crate) fn write(folder: &Path, drafts: &HashMap<Option<Fid>, String>) -> std::io::Result<()> {
+fn write(folder: &Path, drafts: &HashMap<Option<Fid>, String>) -> std::io::Result<()> {
     for (fid, text) in drafts {
         let path = file(folder, fid.as_ref());
         if text.is_empty() {
@@ -116,7 +148,7 @@ mod tests {
         let mut drafts = Drafts::default();
         assert!(drafts.set(Some(&fid), "half a thought"));
         assert!(drafts.set(None, "another"));
-        write(folder.path(), &drafts.take_changed()).unwrap();
+        drafts.unwritten().write(folder.path()).unwrap();
 
         let mut again = Drafts::default();
         again.absorb(read(folder.path()));
@@ -124,7 +156,7 @@ mod tests {
         assert_eq!(again.get(None), "another");
 
         assert!(again.set(Some(&fid), ""));
-        write(folder.path(), &again.take_changed()).unwrap();
+        again.unwritten().write(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -141,8 +173,36 @@ mod tests {
         let mut drafts = Drafts::default();
         assert!(!drafts.set(None, ""));
         assert!(drafts.set(None, "a"));
-        assert_eq!(drafts.take_changed().len(), 1);
+        assert!(!drafts.unwritten().is_empty());
+        let folder = tempfile::tempdir().unwrap();
+        drafts.unwritten().write(folder.path()).unwrap();
         assert!(!drafts.set(None, "a"));
+        assert!(drafts.unwritten().is_empty());
+    }
+
+    #[test]
+    fn a_writer_that_comes_late_writes_what_was_typed_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut drafts = Drafts::default();
+        drafts.set(None, "first");
+        let (early, late) = (drafts.unwritten(), drafts.unwritten());
+        drafts.set(None, "second");
+        late.write(folder.path()).unwrap();
+        early.write(folder.path()).unwrap();
+        assert_eq!(read(folder.path())[&None], "second");
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_tried_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let blocked = folder.path().join("drafts");
+        std::fs::write(&blocked, "a file in the way").unwrap();
+        let mut drafts = Drafts::default();
+        drafts.set(None, "kept");
+        assert!(drafts.unwritten().write(&blocked).is_err());
+        std::fs::remove_file(&blocked).unwrap();
+        drafts.unwritten().write(&blocked).unwrap();
+        assert_eq!(read(&blocked)[&None], "kept");
     }
 
     #[test]

@@ -1,16 +1,14 @@
 //! Keeps what is typed: by chat, written when typing rests and when the program ends.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use chat_core::message::Fid;
 use gtk::glib;
 use relm4::ComponentSender;
 
 use super::view::View;
 use super::{ChatWidget, Done, Input, Part, Told, done};
-use crate::drafts;
+use crate::drafts::Unwritten;
 
 /// How long typing must rest before a draft is written.
 const REST: Duration = Duration::from_millis(500);
@@ -29,12 +27,12 @@ impl ChatWidget {
 
     pub(super) fn write_drafts(&mut self, sender: &ComponentSender<Self>) {
         let Some(folder) = self.draft_folder.clone() else { return };
-        let changed = self.drafts.take_changed();
-        if changed.is_empty() {
+        let unwritten = self.drafts.unwritten();
+        if unwritten.is_empty() {
             return;
         }
         sender.spawn_oneshot_command(move || {
-            write_to(&folder, &changed);
+            write(&unwritten, &folder);
             done(Done::Nothing)
         });
     }
@@ -44,11 +42,11 @@ impl ChatWidget {
         saved: tokio::sync::oneshot::Sender<()>,
         sender: &ComponentSender<Self>,
     ) {
-        let changed = self.drafts.take_changed();
+        let unwritten = self.drafts.unwritten();
         let folder = self.draft_folder.clone();
         sender.spawn_oneshot_command(move || {
             if let Some(folder) = folder {
-                write_to(&folder, &changed);
+                write(&unwritten, &folder);
             }
             // Who asked may have gone away meanwhile.
             let _ = saved.send(());
@@ -57,8 +55,8 @@ impl ChatWidget {
     }
 }
 
-fn write_to(folder: &Path, texts: &HashMap<Option<Fid>, String>) {
-    if let Err(error) = drafts::write(folder, texts) {
+fn write(unwritten: &Unwritten, folder: &Path) {
+    if let Err(error) = unwritten.write(folder) {
         tracing::warn!(%error, "drafts could not be written");
     }
 }

@@ -34,8 +34,11 @@ impl ChatWidget {
         match result {
             Ok(snapshot) => {
                 view.conversation.show(&snapshot);
-                let Snapshot { session, stage, .. } = *snapshot;
-                self.shown = Shown::Open { session, stage };
+                let Snapshot { session, .. } = *snapshot;
+                if session.unread {
+                    self.mark_read(sender);
+                }
+                self.shown = Shown::Open(session);
                 self.diagnostics.mark("chat");
                 self.show_state(view, sender);
             }
@@ -59,7 +62,7 @@ impl ChatWidget {
         for event in &events {
             state_changed |= self.take(event, view, sender);
         }
-        if matches!(self.shown, Shown::Open { .. }) {
+        if matches!(self.shown, Shown::Open(_)) {
             events.retain(|event| about(event).is_some_and(|fid| self.shown.fid() == Some(fid)));
             if !events.is_empty() {
                 view.conversation.apply(&events);
@@ -75,7 +78,7 @@ impl ChatWidget {
     fn take(&mut self, event: &Event, view: &View, sender: &ComponentSender<Self>) -> bool {
         match event {
             Event::SessionChanged(changed) => {
-                if let Shown::Open { session, .. } = &mut self.shown
+                if let Shown::Open(session) = &mut self.shown
                     && session.fid == changed.fid
                 {
                     session.clone_from(changed);
@@ -92,14 +95,6 @@ impl ChatWidget {
             Event::SessionReset { fid } => {
                 if let (Some(bridge), true) = (&self.bridge, self.shown.fid() == Some(fid)) {
                     bridge.open(fid.clone(), PAGE);
-                }
-                false
-            }
-            Event::StageChanged { fid, stage: now, .. } => {
-                if let Shown::Open { session, stage } = &mut self.shown
-                    && session.fid == *fid
-                {
-                    stage.clone_from(now);
                 }
                 false
             }
@@ -130,7 +125,7 @@ impl ChatWidget {
         let title = match shown {
             Shown::New(_) => gettext("New Chat"),
             Shown::Opening(_) => String::new(),
-            Shown::Open { .. } => shown.title().unwrap_or_default().to_owned(),
+            Shown::Open(_) => shown.title().unwrap_or_default().to_owned(),
         };
         if !matches!(shown, Shown::Opening(_)) {
             tell(sender, Output::Titled { title, detail: String::new() });
@@ -171,7 +166,7 @@ impl ChatWidget {
         }
         match &self.shown {
             Shown::Opening(_) => Some(gettext("The chat is still being read")),
-            Shown::Open { session, .. } if session.in_use => {
+            Shown::Open(session) if session.in_use => {
                 Some(gettext("Another program is writing this chat; it can only be read here"))
             }
             shown if shown.model().is_none() => Some(gettext("Choose a model first")),

@@ -21,7 +21,7 @@ impl ChatWidget {
         let content = Content::text(text.as_str());
         let request = match &self.shown {
             Shown::New(session) => session.request(content, Context::default()),
-            Shown::Open { session, .. } => ChatRequest {
+            Shown::Open(session) => ChatRequest {
                 session: Some(session.fid.clone()),
                 content,
                 ..ChatRequest::default()
@@ -139,7 +139,14 @@ impl ChatWidget {
                 });
             }
             Told::OpenLink(url) => open_link(&url, root),
-            Told::Seen => self.run(sender, async move |manager| manager.mark_read(&fid).await),
+            Told::Seen => self.mark_read(sender),
+        }
+    }
+
+    /// The person has the shown chat before them.
+    pub(super) fn mark_read(&self, sender: &ComponentSender<Self>) {
+        if let Some(fid) = self.shown.fid().cloned() {
+            self.run(sender, async move |manager| manager.mark_read(&fid).await);
         }
     }
 
@@ -161,7 +168,7 @@ impl ChatWidget {
     ) {
         match &mut self.shown {
             Shown::New(session) => session.model = Some(model.clone()),
-            Shown::Open { session, .. } => session.model = Some(model.clone()),
+            Shown::Open(session) => session.model = Some(model.clone()),
             Shown::Opening(_) => return,
         }
         self.change(SessionChange { model: Some(model), ..SessionChange::default() }, sender);
@@ -172,7 +179,7 @@ impl ChatWidget {
     pub(super) fn set_agent(&mut self, agent: String, sender: &ComponentSender<Self>) {
         match &mut self.shown {
             Shown::New(session) => session.agent.clone_from(&agent),
-            Shown::Open { session, .. } => session.agent.clone_from(&agent),
+            Shown::Open(session) => session.agent.clone_from(&agent),
             Shown::Opening(_) => return,
         }
         self.change(SessionChange { agent: Some(agent), ..SessionChange::default() }, sender);
@@ -181,7 +188,7 @@ impl ChatWidget {
     pub(super) fn set_thinking(&mut self, thinking: Thinking, sender: &ComponentSender<Self>) {
         match &mut self.shown {
             Shown::New(session) => session.thinking = thinking,
-            Shown::Open { session, .. } => session.thinking = thinking,
+            Shown::Open(session) => session.thinking = thinking,
             Shown::Opening(_) => return,
         }
         self.change(SessionChange { thinking: Some(thinking), ..SessionChange::default() }, sender);
@@ -190,7 +197,7 @@ impl ChatWidget {
     pub(super) fn set_options(&mut self, options: Options, sender: &ComponentSender<Self>) {
         match &mut self.shown {
             Shown::New(session) => session.options = options.clone(),
-            Shown::Open { session, .. } => session.options = options.clone(),
+            Shown::Open(session) => session.options = options.clone(),
             Shown::Opening(_) => return,
         }
         self.change(SessionChange { options: Some(options), ..SessionChange::default() }, sender);
@@ -198,7 +205,7 @@ impl ChatWidget {
 
     /// Tells the engine of a stored chat's choices; a new chat's go with its first message.
     fn change(&self, change: SessionChange, sender: &ComponentSender<Self>) {
-        if let Shown::Open { session, .. } = &self.shown {
+        if let Shown::Open(session) = &self.shown {
             let fid = session.fid.clone();
             self.run(sender, async move |manager| manager.change_session(&fid, change).await);
         }

@@ -1,6 +1,6 @@
 //! What a chat widget shows: a new chat, one that is being read, or an open one.
 
-use chat_core::event::{SessionPlaceholder, Stage, Status};
+use chat_core::event::{SessionPlaceholder, Status};
 use chat_core::message::{Fid, ModelRef, Options, Thinking};
 use chat_core::session::EmptySession;
 
@@ -8,7 +8,7 @@ use chat_core::session::EmptySession;
 pub(super) enum Shown {
     New(EmptySession),
     Opening(Fid),
-    Open { session: SessionPlaceholder, stage: Stage },
+    Open(SessionPlaceholder),
 }
 
 impl Shown {
@@ -16,17 +16,17 @@ impl Shown {
         match self {
             Self::New(_) => None,
             Self::Opening(fid) => Some(fid),
-            Self::Open { session, .. } => Some(&session.fid),
+            Self::Open(session) => Some(&session.fid),
         }
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        matches!(self, Self::Open { session, .. } if session.status != Status::Idle)
+        matches!(self, Self::Open(session) if session.status != Status::Idle)
     }
 
     pub(super) fn title(&self) -> Option<&str> {
         match self {
-            Self::Open { session, .. } => Some(&session.title),
+            Self::Open(session) => Some(&session.title),
             Self::New(_) | Self::Opening(_) => None,
         }
     }
@@ -35,7 +35,7 @@ impl Shown {
         match self {
             Self::New(session) => session.model.as_ref(),
             Self::Opening(_) => None,
-            Self::Open { session, .. } => session.model.as_ref(),
+            Self::Open(session) => session.model.as_ref(),
         }
     }
 
@@ -43,7 +43,7 @@ impl Shown {
         match self {
             Self::New(session) => &session.agent,
             Self::Opening(_) => "",
-            Self::Open { session, .. } => &session.agent,
+            Self::Open(session) => &session.agent,
         }
     }
 
@@ -51,7 +51,7 @@ impl Shown {
         match self {
             Self::New(session) => session.thinking,
             Self::Opening(_) => Thinking::default(),
-            Self::Open { session, .. } => session.thinking,
+            Self::Open(session) => session.thinking,
         }
     }
 
@@ -59,7 +59,7 @@ impl Shown {
         match self {
             Self::New(session) => session.options.clone(),
             Self::Opening(_) => Options::default(),
-            Self::Open { session, .. } => session.options.clone(),
+            Self::Open(session) => session.options.clone(),
         }
     }
 }

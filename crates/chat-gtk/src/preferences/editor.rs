@@ -47,7 +47,7 @@ impl Editor {
         url.set_input_purpose(gtk::InputPurpose::Url);
         let name = adw::EntryRow::builder().title(gettext("Name")).build();
         let kinds = gtk::StringList::new(&[
-            gettext("Found out from the address").as_str(),
+            gettext("Automatic").as_str(),
             "Ollama",
             gettext("OpenAI and what is compatible").as_str(),
         ]);

@@ -11,7 +11,8 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Example {
-    example: u32,
+    #[serde(rename = "example")]
+    number: u32,
     section: String,
     markdown: String,
     html: String,
@@ -31,12 +32,12 @@ fn check(name: &str) {
     let examples: Vec<Example> = serde_json::from_str(&read(name, "json")).expect("examples");
     let mut golden = String::new();
     let mut deviations = BTreeMap::new();
-    for Example { example, section, markdown, html } in &examples {
+    for Example { number, section, markdown, html } in &examples {
         let blocks = parse(markdown);
-        let _ = writeln!(golden, "# {example} {section}\n{}", compact(&blocks));
+        let _ = writeln!(golden, "# {number} {section}\n{}", compact(&blocks));
         let ours = render(&blocks);
         if normal(&ours) != normal(html) {
-            deviations.insert(*example, format!("{markdown:?}\n  ours: {ours:?}\n  spec: {html:?}"));
+            deviations.insert(*number, format!("{markdown:?}\n  ours: {ours:?}\n  spec: {html:?}"));
         }
     }
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -94,6 +95,12 @@ fn render(blocks: &[Rc<Block>]) -> String {
     out
 }
 
+fn write_blocks(out: &mut String, blocks: &[Block]) {
+    for block in blocks {
+        write_block(out, block, false);
+    }
+}
+
 fn write_block(out: &mut String, block: &Block, tight: bool) {
     match block {
         Block::Paragraph(text) if tight => {
@@ -109,11 +116,11 @@ fn write_block(out: &mut String, block: &Block, tight: bool) {
             } else {
                 format!(" class=\"language-{}\"", escape(language))
             };
-            let _ = write!(out, "<pre><code{class}>{}</code></pre>\n", escape(text));
+            let _ = writeln!(out, "<pre><code{class}>{}</code></pre>", escape(text));
         }
         Block::Quote(blocks) => {
             out.push_str("<blockquote>\n");
-            blocks.iter().for_each(|block| write_block(out, block, false));
+            write_blocks(out, blocks);
             out.push_str("</blockquote>\n");
         }
         Block::List(list) => write_list(out, list),
@@ -122,7 +129,7 @@ fn write_block(out: &mut String, block: &Block, tight: bool) {
         Block::Html(text) => out.push_str(text),
         Block::Footnote { label, blocks } => {
             let _ = write!(out, "<footnote {}>", escape(label));
-            blocks.iter().for_each(|block| write_block(out, block, false));
+            write_blocks(out, blocks);
             out.push_str("</footnote>\n");
         }
     }
@@ -181,7 +188,9 @@ fn write_table(out: &mut String, table: &Table) {
     out.push_str("</thead>\n");
     if !table.rows.is_empty() {
         out.push_str("<tbody>\n");
-        table.rows.iter().for_each(|cells| row(out, cells, "td"));
+        for cells in &table.rows {
+            row(out, cells, "td");
+        }
         out.push_str("</tbody>\n");
     }
     out.push_str("</table>\n");
@@ -230,9 +239,15 @@ fn title_of(title: &str) -> String {
 fn write_plain(out: &mut String, inlines: &[Inline]) {
     for inline in inlines {
         match inline {
-            Inline::Text(text) | Inline::Code(text) | Inline::Math(text) => out.push_str(&escape(text)),
-            Inline::Emphasis(inner) | Inline::Strong(inner) | Inline::Strike(inner) => write_plain(out, inner),
-            Inline::Link { text: inner, .. } | Inline::Image { alt: inner, .. } => write_plain(out, inner),
+            Inline::Text(text) | Inline::Code(text) | Inline::Math(text) => {
+                out.push_str(&escape(text))
+            }
+            Inline::Emphasis(inner) | Inline::Strong(inner) | Inline::Strike(inner) => {
+                write_plain(out, inner)
+            }
+            Inline::Link { text: inner, .. } | Inline::Image { alt: inner, .. } => {
+                write_plain(out, inner)
+            }
             Inline::SoftBreak | Inline::HardBreak => out.push('\n'),
             Inline::Html(_) | Inline::Footnote(_) => {}
         }

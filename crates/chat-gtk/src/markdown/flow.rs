@@ -261,6 +261,7 @@ fn grid(table: &Table, indent: Indent) -> Grid {
 fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out: &mut Vec<Run>) {
     for inline in inlines {
         match inline {
+            Inline::Text(text) if link.is_none() => push_linked(out, text, style),
             Inline::Text(text) => push(out, text, style, link),
             Inline::Code(text) | Inline::Math(text) | Inline::Html(text) => {
                 push(out, text, Style { code: true, ..style }, link);
@@ -295,6 +296,50 @@ fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out: &m
     }
 }
 
+/// Adds text in which bare addresses of web pages become links.
+fn push_linked(out: &mut Vec<Run>, text: &str, style: Style) {
+    let mut rest = text;
+    while let Some((start, end)) = bare_address(rest) {
+        push(out, &rest[..start], style, None);
+        let address = &rest[start..end];
+        push(out, &visible_address(address), style, Some(&Rc::from(address)));
+        rest = &rest[end..];
+    }
+    push(out, rest, style, None);
+}
+
+/// Where the first bare address begins and ends: behind no letter, and without the punctuation of
+/// the sentence that it stands in.
+fn bare_address(text: &str) -> Option<(usize, usize)> {
+    let mut from = 0;
+    loop {
+        let start = from + text[from..].find("http")?;
+        from = start + 4;
+        let scheme = ["https://", "http://"].into_iter().find(|s| text[start..].starts_with(s));
+        let Some(scheme) = scheme else { continue };
+        if text[..start].ends_with(char::is_alphanumeric) {
+            continue;
+        }
+        let rest = &text[start..];
+        let end =
+            rest.find(|c: char| c.is_whitespace() || "<>\"".contains(c)).unwrap_or(rest.len());
+        let mut address = &rest[..end];
+        loop {
+            let closes = address.ends_with(')')
+                && address.matches(')').count() > address.matches('(').count();
+            if !closes
+                && !address.ends_with(['.', ',', ':', ';', '!', '?', '\'', '*', '_', '~', ']'])
+            {
+                break;
+            }
+            address = &address[..address.len() - 1];
+        }
+        if address.len() > scheme.len() {
+            return Some((start, start + address.len()));
+        }
+    }
+}
+
 /// Shows where something leads that is not opened.
 fn address_behind(out: &mut Vec<Run>, address: &str, style: Style) {
     if !address.is_empty() {
@@ -304,6 +349,9 @@ fn address_behind(out: &mut Vec<Run>, address: &str, style: Style) {
 }
 
 fn push(out: &mut Vec<Run>, text: &str, style: Style, link: Option<&Rc<str>>) {
+    if text.is_empty() {
+        return;
+    }
     match out.last_mut() {
         Some(last) if last.style == style && last.link.as_ref() == link => last.text.push_str(text),
         _ => out.push(Run { text: text.to_owned(), style, link: link.cloned() }),
@@ -364,5 +412,54 @@ fn split_long(line: Line, out: &mut Vec<Piece>) {
     }
     if !current.runs.is_empty() {
         out.push(Piece::Line(current));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::markdown::parse;
+
+    /// The runs of a text, links in brackets.
+    fn links(text: &str) -> String {
+        let mut pieces = Vec::new();
+        for block in parse(text) {
+            block_pieces(&block, &mut pieces);
+        }
+        let mut out = String::new();
+        for piece in pieces {
+            let Piece::Line(line) = piece else { continue };
+            for run in line.runs {
+                match run.link {
+                    Some(link) => out.extend(["[", &run.text, "=", &link, "]"]),
+                    None => out.push_str(&run.text),
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn bare_addresses_are_links_without_the_sentence_round_them() {
+        assert_eq!(
+            links("See https://a.b/c_(d), or (http://e.f)."),
+            "See [https://a.b/c_(d)=https://a.b/c_(d)], or ([http://e.f=http://e.f])."
+        );
+        assert_eq!(
+            links("xhttps://a.b and https:// and http"),
+            "xhttps://a.b and https:// and http"
+        );
+        assert_eq!(links("`https://a.b`"), "https://a.b");
+    }
+
+    #[test]
+    fn only_safe_addresses_are_links_and_all_others_are_told() {
+        assert_eq!(links("[a](javascript:x)"), "a (javascript:x)");
+        assert_eq!(links("[a](https://b.c)"), "[a=https://b.c]");
+        assert_eq!(links("![pic](file:///etc/passwd)"), "pic (file:///etc/passwd)");
+        assert_eq!(
+            links("https://a.b/\u{202E}x"),
+            "[https://a.b/\\u{202E}x=https://a.b/\u{202E}x]"
+        );
     }
 }

@@ -240,14 +240,13 @@ fn write_plain(out: &mut String, inlines: &[Inline]) {
     for inline in inlines {
         match inline {
             Inline::Text(text) | Inline::Code(text) | Inline::Math(text) => {
-                out.push_str(&escape(text))
+                out.push_str(&escape(text));
             }
-            Inline::Emphasis(inner) | Inline::Strong(inner) | Inline::Strike(inner) => {
-                write_plain(out, inner)
-            }
-            Inline::Link { text: inner, .. } | Inline::Image { alt: inner, .. } => {
-                write_plain(out, inner)
-            }
+            Inline::Emphasis(inner)
+            | Inline::Strong(inner)
+            | Inline::Strike(inner)
+            | Inline::Link { text: inner, .. }
+            | Inline::Image { alt: inner, .. } => write_plain(out, inner),
             Inline::SoftBreak | Inline::HardBreak => out.push('\n'),
             Inline::Html(_) | Inline::Footnote(_) => {}
         }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use chat_testkit::server::{Model, unused_port};
 use chat_testkit::ui::{State, containing, named};
 
-use crate::place::{Place, send, until_shown};
+use crate::place::{Place, send, until_message_is, until_shown};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_promised_names_are_there() -> Result<()> {
@@ -45,5 +45,21 @@ async fn without_a_server_one_can_write_but_not_send_and_is_told_why() -> Result
     app.type_text("Anybody there?").await?;
     let send = app.find(named("Send")).await?;
     assert!(!send.is(State::Sensitive));
+    app.terminate().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_beginning_keeps_what_was_written_already() -> Result<()> {
+    let place = Place::new().await?;
+    let app = place.open_ready().await?;
+    app.find(named("Whom do you want to talk to?")).await?;
+    send(&app, "The first chat").await?;
+    until_shown(&app, "You said: The first chat").await?;
+    app.keys(&["ctrl+n"]).await?;
+    until_message_is(&app, "").await?;
+    app.type_text("my words").await?;
+    until_message_is(&app, "my words").await?;
+    app.find(named("Improve a text")).await?.click_with_mouse().await?;
+    until_message_is(&app, "Improve this text, and say what you changed:\n\nmy words").await?;
     app.terminate().await
 }

@@ -37,7 +37,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             ..chat_widget::Init::default()
         })
         .connect_receiver(move |_, output| match output {
-            Output::Titled { title: words, .. } => title.set_title(Some(&words)),
+            Output::Titled(words) => title.set_title(Some(&words)),
             Output::Note(words) => eprintln!("{words}"),
             Output::Shown(_) | Output::Connections(_) | Output::AddConnection => {}
         });

@@ -104,13 +104,8 @@ enum Told {
 pub enum Output {
     /// This chat is shown now; none is a new one.
     Shown(Option<Fid>),
-    /// The shown chat's title, and a word about it.
-    Titled {
-        /// Its title.
-        title: String,
-        /// What else there is to say.
-        detail: String,
-    },
+    /// The shown chat's title.
+    Titled(String),
     /// Something to say in passing.
     Note(String),
     /// The settings of connections are asked for; with the name of one, where it is about one.
@@ -353,7 +348,8 @@ impl ChatWidget {
             Told::Agent(agent) => self.set_agent(agent, sender),
             Told::Thinking(thinking) => self.set_thinking(thinking, sender),
             Told::Begin(text) => {
-                view.composer.set_content(&text);
+                // What was written already is what it is to be about.
+                view.composer.set_content(&format!("{text}{}", view.composer.content()));
                 view.composer.focus();
                 self.draft_changed(view, sender);
             }

@@ -223,7 +223,9 @@ fn start(launch: &Launch, sender: &ComponentSender<Window>) {
 impl Window {
     /// Somebody came: the first time the last chat is shown again, if nothing else is asked for.
     fn arrive(&mut self, arrival: Arrival, view: &View, root: &adw::ApplicationWindow) {
-        self.quitting.come_back();
+        if !self.quitting.come_back() {
+            return;
+        }
         let first = !std::mem::replace(&mut self.arrived, true);
         match arrival {
             Arrival::Session(fid) => self.show(Some(fid), view),
@@ -371,9 +373,9 @@ impl Window {
                 self.state.last_session.clone_from(&fid);
                 self.list.emit(chat_list::Input::Shown(fid));
             }
-            Told::Titled { title, detail } => {
+            Told::Titled(title) => {
                 root.set_title(Some(&title));
-                view.set_title(&title, &detail);
+                view.set_title(&title);
                 self.title = title;
             }
             Told::Note(words) => view.note(&words),

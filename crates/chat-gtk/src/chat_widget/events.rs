@@ -128,7 +128,7 @@ impl ChatWidget {
             Shown::Open(_) => shown.title().unwrap_or_default().to_owned(),
         };
         if !matches!(shown, Shown::Opening(_)) {
-            tell(sender, Output::Titled { title, detail: String::new() });
+            tell(sender, Output::Titled(title));
             view.model.set_chosen(shown.model().cloned(), &shown.options());
             view.thinking.show(&shown.thinking());
         }

@@ -55,6 +55,7 @@ impl ChatWidget {
         let still_there = epoch == self.epoch;
         match result {
             Ok(sent) => {
+                self.has_chats = true;
                 let typed = if still_there { view.composer.content() } else { String::new() };
                 if self.drafts.get(from) == text || still_there {
                     self.drafts.set(from, "");

@@ -31,11 +31,13 @@ pub(crate) enum Answer {
 }
 
 impl Quitting {
-    /// Somebody wants to see the window again.
-    pub(super) fn come_back(&mut self) {
+    /// Somebody wants to see the window again. Says whether it can be had: not once everything
+    /// is being stored.
+    pub(super) fn come_back(&mut self) -> bool {
         if matches!(self, Self::InBackground { .. }) {
             *self = Self::No;
         }
+        !matches!(self, Self::Ending)
     }
 }
 

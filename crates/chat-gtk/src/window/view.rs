@@ -188,9 +188,8 @@ impl View {
         }
     }
 
-    pub(super) fn set_title(&self, title: &str, detail: &str) {
+    pub(super) fn set_title(&self, title: &str) {
         self.title.set_title(title);
-        self.title.set_subtitle(detail);
         self.title.set_tooltip_text(Some(title));
     }
 

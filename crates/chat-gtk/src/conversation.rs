@@ -1,7 +1,7 @@
 //! The conversation: what was said, drawn calmly while it grows.
 //!
-//! [`Transcript`](transcript::Transcript) knows what there is, [`Rows`](rows::Rows) which of it
-//! has widgets, [`Column`](column::Column) where they stand. Events are drawn once a frame,
+//! `Transcript` knows what there is, `Rows` which of it
+//! has widgets, `Column` where they stand. Events are drawn once a frame,
 //! however many came.
 
 mod card;

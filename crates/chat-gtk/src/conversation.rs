@@ -225,7 +225,12 @@ impl Inner {
                 }
             }
         };
-        let around = Around { tags: tags.clone(), output: Rc::clone(&output), copy: Rc::new(copy) };
+        let around = Around {
+            tags: tags.clone(),
+            output: Rc::clone(&output),
+            copy: Rc::new(copy),
+            spare: Rc::default(),
+        };
         let tail = Tail::new(Rc::clone(&output));
         column.set_tail(tail.widget().upcast_ref());
         let rows = Rows::new(column.clone(), around);

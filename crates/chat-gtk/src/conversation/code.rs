@@ -30,11 +30,34 @@ pub struct CodeBlock {
     language: RefCell<Option<String>>,
     lines: Cell<i32>,
     tags: Tags,
+    copied: Copied,
 }
+
+/// Who gets the code when the person copies it.
+type Copied = Rc<RefCell<Option<Rc<dyn Fn(String)>>>>;
+
+/// A block that waits to be used: to make one takes half of the time that a frame has.
+pub type Spare = Rc<RefCell<Option<CodeBlock>>>;
 
 impl CodeBlock {
     /// An empty block. `copied` gets the code when the person asks for it.
-    pub fn new(tags: &Tags, copied: Rc<dyn Fn(String)>) -> Self {
+    pub fn new(tags: &Tags, spare: &Spare, copied: Rc<dyn Fn(String)>) -> Self {
+        let block = spare.take().unwrap_or_else(|| Self::make(tags));
+        block.copied.replace(Some(copied));
+        block.recolour();
+        let (tags, spare) = (tags.clone(), Rc::downgrade(spare));
+        glib::idle_add_local_full(glib::Priority::LOW, move || {
+            if let Some(spare) = spare.upgrade()
+                && spare.borrow().is_none()
+            {
+                spare.replace(Some(Self::make(&tags)));
+            }
+            glib::ControlFlow::Break
+        });
+        block
+    }
+
+    fn make(tags: &Tags) -> Self {
         let buffer = sourceview5::Buffer::new(None);
         buffer.set_enable_undo(false);
         buffer.set_highlight_matching_brackets(false);
@@ -75,7 +98,13 @@ impl CodeBlock {
 
         let shown: Rc<RefCell<String>> = Rc::default();
         let text = Rc::clone(&shown);
-        copy.connect_clicked(move |_| copied(text.borrow().clone()));
+        let copied = Copied::default();
+        let asked = Rc::clone(&copied);
+        copy.connect_clicked(move |_| {
+            if let Some(copied) = &*asked.borrow() {
+                copied(text.borrow().clone());
+            }
+        });
         let block = Self {
             root,
             view,
@@ -86,6 +115,7 @@ impl CodeBlock {
             language: RefCell::default(),
             lines: Cell::new(0),
             tags: tags.clone(),
+            copied,
         };
         block.recolour();
         block
@@ -201,7 +231,7 @@ pub fn warm_up(tags: &Tags) {
     let tags = tags.clone();
     glib::idle_add_local_full(glib::Priority::LOW, move || {
         let Some(language) = languages.next() else { return glib::ControlFlow::Break };
-        let block = CodeBlock::new(&tags, Rc::new(|_| {}));
+        let block = CodeBlock::make(&tags);
         block.update(&Code {
             language: language.to_owned(),
             text: "{ let x = \"1\"; } // x".to_owned(),

@@ -10,7 +10,7 @@ use chat_core::message::{MessageId, ToolCall, ToolResult};
 use chat_edge::words::{fill, seconds};
 
 use super::card::{self, Notice};
-use super::code::CodeBlock;
+use super::code::{CodeBlock, Spare};
 use super::entry::{Entry, PartState, RowKind};
 use super::fold::Fold;
 use super::footer::Footer;
@@ -28,6 +28,8 @@ pub struct Around {
     pub tags: Tags,
     /// Where the conversation sends what a person wants.
     pub output: Rc<dyn Fn(Output)>,
+    /// A code block that waits to be used.
+    pub spare: Spare,
     /// Copies a message.
     pub copy: Rc<dyn Fn(MessageId)>,
 }
@@ -68,7 +70,7 @@ impl RowWidget {
             RowKind::Segment { kind: SegmentKind::Code, .. } => {
                 let output = Rc::clone(&around.output);
                 let copied = Rc::new(move |code| output(Output::CopyText(code)));
-                Self::Code(CodeBlock::new(&around.tags, copied))
+                Self::Code(CodeBlock::new(&around.tags, &around.spare, copied))
             }
             RowKind::Segment { kind: SegmentKind::Table, .. } => {
                 Self::Table(TableBlock::new(opened()))

@@ -5,6 +5,7 @@
 
 mod drafting;
 mod events;
+mod messages;
 mod requests;
 mod shown;
 mod start_page;
@@ -16,12 +17,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::client::Capabilities;
-use chat_core::error::{Error, Result};
-use chat_core::manager::{Manager, Sent};
-use chat_core::message::{Fid, ModelRef, Thinking};
+use chat_core::error::Error;
+use chat_core::manager::Manager;
+use chat_core::message::{Fid, ModelRef};
 use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
-use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 use chat_edge::words;
 use gettextrs::gettext;
@@ -32,7 +32,9 @@ use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
 use crate::drafts::{self, Drafts};
-use crate::{composer, conversation, model_picker};
+use crate::{composer, model_picker};
+pub use messages::{Brought, Command, Init, Input, Output, Part};
+use messages::{Done, Told};
 use shown::Shown;
 pub use view::View;
 
@@ -42,101 +44,6 @@ const PRIORITY: i32 = 121;
 const PAGE: usize = 50;
 /// How long a second Esc counts as the answer to the first.
 const ESCAPE_TWICE: Duration = Duration::from_secs(3);
-
-/// How a chat widget begins.
-#[derive(Debug, Default)]
-pub struct Init {
-    /// The engine; where it is still starting, [`Input::Connect`] brings it.
-    pub manager: Option<Manager>,
-    /// Where drafts are kept; none keeps them for this run only.
-    pub drafts: Option<PathBuf>,
-    /// Where measurements go.
-    pub diagnostics: Diagnostics,
-}
-
-/// What a chat widget is told.
-#[derive(Debug)]
-pub enum Input {
-    /// The engine has started.
-    Connect(Manager),
-    /// Show this chat, or a new one.
-    Show(Option<Fid>),
-    /// Whether any chat is stored: without one, a new chat shows whom there is to talk to.
-    HasChats(bool),
-    /// Copy the last reply.
-    CopyLastReply,
-    /// Put the cursor into the message.
-    FocusMessage,
-    /// Open the list of models.
-    ChooseModel,
-    /// Esc was pressed and nothing else wanted it.
-    Escape,
-    /// Stop the reply.
-    Stop,
-    /// Write all drafts now, and then tell.
-    SaveDrafts(tokio::sync::oneshot::Sender<()>),
-    /// What its own parts tell.
-    #[doc(hidden)]
-    Part(Part),
-}
-
-/// What a part of the widget tells.
-#[derive(Debug)]
-pub struct Part(Told);
-
-#[derive(Debug)]
-enum Told {
-    Composer(composer::Output),
-    Conversation(conversation::Output),
-    Model(model_picker::Output),
-    Agent(String),
-    Thinking(Thinking),
-    Begin(String),
-    WriteDrafts,
-    LookAgain,
-    Connections,
-    AddConnection,
-    Height(i32),
-}
-
-/// What a chat widget tells.
-#[derive(Debug)]
-pub enum Output {
-    /// This chat is shown now; none is a new one.
-    Shown(Option<Fid>),
-    /// The shown chat's title.
-    Titled(String),
-    /// Something to say in passing.
-    Note(String),
-    /// The settings of connections are asked for; with the name of one, where it is about one.
-    Connections(Option<String>),
-    /// A connection is to be added.
-    AddConnection,
-}
-
-/// What its background work brings.
-#[derive(Debug)]
-pub enum Command {
-    /// What its own parts bring.
-    #[doc(hidden)]
-    Part(Brought),
-}
-
-/// What a piece of background work brings.
-#[derive(Debug)]
-pub struct Brought(Done);
-
-#[derive(Debug)]
-enum Done {
-    Arrived(Arrival),
-    Drafts(HashMap<Option<Fid>, String>),
-    Sent { epoch: u64, from: Option<Fid>, text: String, result: Result<Sent> },
-    Earlier { fid: Fid, result: Result<Page> },
-    Capabilities { model: ModelRef, result: Result<Capabilities> },
-    Unqueued { fid: Fid, text: Option<String> },
-    Finished(Result<()>),
-    Nothing,
-}
 
 /// The widget's state.
 #[derive(Debug)]

@@ -1,0 +1,109 @@
+//! What a chat widget is told, what it tells, and what its background work brings.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use chat_core::client::Capabilities;
+use chat_core::error::Result;
+use chat_core::manager::{Manager, Sent};
+use chat_core::message::{Fid, ModelRef, Thinking};
+use chat_core::store::Page;
+use chat_edge::diagnostics::Diagnostics;
+
+use crate::bridge::Arrival;
+use crate::{composer, conversation, model_picker};
+
+/// How a chat widget begins.
+#[derive(Debug, Default)]
+pub struct Init {
+    /// The engine; where it is still starting, [`Input::Connect`] brings it.
+    pub manager: Option<Manager>,
+    /// Where drafts are kept; none keeps them for this run only.
+    pub drafts: Option<PathBuf>,
+    /// Where measurements go.
+    pub diagnostics: Diagnostics,
+}
+
+/// What a chat widget is told.
+#[derive(Debug)]
+pub enum Input {
+    /// The engine has started.
+    Connect(Manager),
+    /// Show this chat, or a new one.
+    Show(Option<Fid>),
+    /// Whether any chat is stored: without one, a new chat shows whom there is to talk to.
+    HasChats(bool),
+    /// Copy the last reply.
+    CopyLastReply,
+    /// Put the cursor into the message.
+    FocusMessage,
+    /// Open the list of models.
+    ChooseModel,
+    /// Esc was pressed and nothing else wanted it.
+    Escape,
+    /// Stop the reply.
+    Stop,
+    /// Write all drafts now, and then tell.
+    SaveDrafts(tokio::sync::oneshot::Sender<()>),
+    /// What its own parts tell.
+    #[doc(hidden)]
+    Part(Part),
+}
+
+/// What a part of the widget tells.
+#[derive(Debug)]
+pub struct Part(pub(super) Told);
+
+#[derive(Debug)]
+pub(super) enum Told {
+    Composer(composer::Output),
+    Conversation(conversation::Output),
+    Model(model_picker::Output),
+    Agent(String),
+    Thinking(Thinking),
+    Begin(String),
+    WriteDrafts,
+    LookAgain,
+    Connections,
+    AddConnection,
+    Height(i32),
+}
+
+/// What a chat widget tells.
+#[derive(Debug)]
+pub enum Output {
+    /// This chat is shown now; none is a new one.
+    Shown(Option<Fid>),
+    /// The shown chat's title.
+    Titled(String),
+    /// Something to say in passing.
+    Note(String),
+    /// The settings of connections are asked for; with the name of one, where it is about one.
+    Connections(Option<String>),
+    /// A connection is to be added.
+    AddConnection,
+}
+
+/// What its background work brings.
+#[derive(Debug)]
+pub enum Command {
+    /// What its own parts bring.
+    #[doc(hidden)]
+    Part(Brought),
+}
+
+/// What a piece of background work brings.
+#[derive(Debug)]
+pub struct Brought(pub(super) Done);
+
+#[derive(Debug)]
+pub(super) enum Done {
+    Arrived(Arrival),
+    Drafts(HashMap<Option<Fid>, String>),
+    Sent { epoch: u64, from: Option<Fid>, text: String, result: Result<Sent> },
+    Earlier { fid: Fid, result: Result<Page> },
+    Capabilities { model: ModelRef, result: Result<Capabilities> },
+    Unqueued { fid: Fid, text: Option<String> },
+    Finished(Result<()>),
+    Nothing,
+}

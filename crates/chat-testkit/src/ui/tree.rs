@@ -28,9 +28,7 @@ fn walk<'a>(
         let Ok((widget, children)) = look(bus, input, object, above).await else {
             return Vec::new();
         };
-        // A window or the program itself says nothing of being shown.
-        let inside = widget.depth() > 1;
-        if inside && !(widget.is(State::Visible) || widget.is(State::Showing)) {
+        if !is_shown(&widget).await {
             return Vec::new();
         }
         let here: Arc<[String]> =
@@ -42,6 +40,17 @@ fn walk<'a>(
         all
     }
     .boxed()
+}
+
+/// Whether it has a place on the screen. Of what is hidden by a stack or a revealer the toolkit says
+/// that it is visible, too, but it has no size.
+async fn is_shown(widget: &Widget) -> bool {
+    // The program itself and its windows say nothing of it.
+    if widget.depth() < 2 {
+        return true;
+    }
+    let (visible, place) = (widget.is(State::Visible), widget.place().await);
+    visible && place.is_ok_and(|(_, _, width, height)| width > 0 && height > 0)
 }
 
 async fn look(

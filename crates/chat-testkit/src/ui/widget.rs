@@ -87,10 +87,15 @@ impl Widget {
         self.input.click(x, y).await
     }
 
+    /// Where it is in its window, and its size: x, y, width, height.
+    pub async fn place(&self) -> Result<(i32, i32, i32, i32)> {
+        let component: ComponentProxy<'_> = self.interface().await?;
+        Ok(component.get_extents(CoordType::Window).await?)
+    }
+
     /// Where its middle is in its window.
     async fn middle(&self) -> Result<(i32, i32)> {
-        let component: ComponentProxy<'_> = self.interface().await?;
-        let (x, y, width, height) = component.get_extents(CoordType::Window).await?;
+        let (x, y, width, height) = self.place().await?;
         if width <= 0 || height <= 0 {
             bail!("{:?} ({:?}) has no place on the screen", self.name, self.role);
         }

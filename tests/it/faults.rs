@@ -1,0 +1,55 @@
+//! What goes wrong is said in a plain sentence, and can be tried again.
+
+use anyhow::Result;
+use chat_core::message::Ending;
+use chat_testkit::server::{Script, unused_port};
+use chat_testkit::ui::{containing, named};
+
+use crate::stage::Stage;
+
+#[tokio::test]
+async fn an_error_is_a_card_with_retry() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.push(Script::status(500, r#"{"error":{"message":"the GPU fell off the bus"}}"#));
+    stage.server.push(Script::new().text("Answer after all."));
+    let window = stage.window().await?;
+    window.say("try it").await?;
+    window.app.click(named("Retry")).await?;
+    window.shows("Answer after all.").await?;
+    let requests = stage.server.wait_for_chats(2).await;
+    assert_eq!(requests[1].texts_of("user"), ["try it"]);
+    window.close().await?;
+    let chat = stage.stored().await?.remove("try it").expect("the chat");
+    assert_eq!(chat.last()?.ended, Some(Ending::Complete));
+    assert_eq!(chat.last()?.plain_text(), "Answer after all.");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_stream_that_is_cut_offers_retry_and_continue() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.push(Script::new().text("Answer: the first half").cut());
+    stage.server.push(Script::new().text(" and the second half"));
+    let window = stage.window().await?;
+    window.say("a long one").await?;
+    window.shows("Answer: the first half").await?;
+    window.app.find(named("Retry")).await?;
+    window.app.click(named("Continue")).await?;
+    window.shows("and the second half").await?;
+    let requests = stage.server.wait_for_chats(2).await;
+    assert_eq!(
+        requests[1].texts_of("assistant").first().map(String::as_str),
+        Some("Answer: the first half")
+    );
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_running_is_named() -> Result<()> {
+    let stage = Stage::bare().await?;
+    stage.configure(&format!("http://127.0.0.1:{}", unused_port()), "openai")?;
+    let window = stage.window_as_it_comes().await?;
+    window.app.find(containing("Test")).await?;
+    window.app.find(containing("not running")).await?;
+    window.close().await
+}

@@ -1,0 +1,1 @@
+//! A real model behind a real server answers in the window.

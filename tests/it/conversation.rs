@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use chat_core::message::Ending;
 use chat_testkit::server::{End, Gate, Script};
-use chat_testkit::ui::{named, until};
+use chat_testkit::ui::{Role, containing, named, until};
 
 use crate::stage::Stage;
 
@@ -121,7 +121,7 @@ async fn quitting_while_a_model_is_busy_asks_and_keeps_what_had_come() -> Result
     window.shows("Answer: once upon a time").await?;
 
     window.app.keys(&["ctrl+q"]).await?;
-    window.app.click(named("Stop and Quit")).await?;
+    window.app.click(containing("top and Quit").role(Role::Button)).await?;
 
     window.app.ended().await?;
     let chat = stage.stored_when("a story", "an ended answer", |chat| {
@@ -154,7 +154,7 @@ async fn a_killed_program_shows_afterwards_what_had_come() -> Result<()> {
     window.open("a story").await?;
     window.shows("Answer: once upon a time").await?;
     window.app.find(named("Continue")).await?;
-    window.app.find(named("Retry")).await?;
+    window.app.find(named("Try Again")).await?;
     let chat = stage.stored().await?.remove("a story").expect("the chat");
     assert_eq!(chat.last()?.ended, Some(Ending::Interrupted));
     window.close().await

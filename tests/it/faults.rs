@@ -8,13 +8,13 @@ use chat_testkit::ui::{containing, named};
 use crate::stage::Stage;
 
 #[tokio::test]
-async fn an_error_is_a_card_with_retry() -> Result<()> {
+async fn an_error_is_a_card_that_can_be_tried_again() -> Result<()> {
     let stage = Stage::new().await?;
     stage.server.push(Script::status(500, r#"{"error":{"message":"the GPU fell off the bus"}}"#));
     stage.server.push(Script::new().text("Answer after all."));
     let window = stage.window().await?;
     window.say("try it").await?;
-    window.app.click(named("Retry")).await?;
+    window.app.click(named("Try Again")).await?;
     window.shows("Answer after all.").await?;
     let requests = stage.server.wait_for_chats(2).await;
     assert_eq!(requests[1].texts_of("user"), ["try it"]);
@@ -26,14 +26,14 @@ async fn an_error_is_a_card_with_retry() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_cut_offers_retry_and_continue() -> Result<()> {
+async fn a_stream_that_is_cut_can_be_tried_again_or_gone_on_with() -> Result<()> {
     let stage = Stage::new().await?;
     stage.server.push(Script::new().text("Answer: the first half").cut());
     stage.server.push(Script::new().text(" and the second half"));
     let window = stage.window().await?;
     window.say("a long one").await?;
     window.shows("Answer: the first half").await?;
-    window.app.find(named("Retry")).await?;
+    window.app.find(named("Try Again")).await?;
     window.app.click(named("Continue")).await?;
     window.shows("and the second half").await?;
     let requests = stage.server.wait_for_chats(2).await;
@@ -49,7 +49,6 @@ async fn a_server_that_is_not_running_is_named() -> Result<()> {
     let stage = Stage::bare().await?;
     stage.configure(&format!("http://127.0.0.1:{}", unused_port()), "openai")?;
     let window = stage.window_as_it_comes().await?;
-    window.app.find(containing("Test")).await?;
-    window.app.find(containing("not running")).await?;
+    window.app.find(containing("Nothing answers at “Test”")).await?;
     window.close().await
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chat_testkit::server::{Gate, Script, text};
-use chat_testkit::ui::until;
+use chat_testkit::ui::{Role, named, until};
 
 use crate::stage::Stage;
 
@@ -14,7 +14,7 @@ async fn two_sessions_stream_while_a_third_is_shown_and_none_loses_a_byte() -> R
     let stage = Stage::new().await?;
     let gate = Gate::new();
     let stream = |blocks| {
-        let pieces = text::pieces(&text::markdown(12_000, blocks), 600);
+        let pieces = text::pieces(&text::markdown(12_000, blocks), 1500);
         Script::new().gate_first(&gate).paced(pieces, 100.0)
     };
     stage.server.when("alpha", stream(3));
@@ -27,7 +27,7 @@ async fn two_sessions_stream_while_a_third_is_shown_and_none_loses_a_byte() -> R
         }
         window.say(name).await?;
         stage.server.wait_for_chats(index + 1).await;
-        window.app.find(chat_testkit::ui::named(name).under("Chats")).await?;
+        window.app.find(named(name).under("Chats")).await?;
     }
     window.shows("Answer gamma.").await?;
 
@@ -35,7 +35,13 @@ async fn two_sessions_stream_while_a_third_is_shown_and_none_loses_a_byte() -> R
     for switch in 0..SWITCHES {
         let name = ["alpha", "gamma", "beta"][switch % 3];
         window.open(name).await?;
-        window.shows(if name == "gamma" { "Answer gamma." } else { name }).await?;
+        window.app.find(named(name).role(Role::Frame)).await?;
+        // What is shown is this chat's, and of a stream the part that is there by now.
+        if name == "gamma" {
+            window.shows("Answer gamma.").await?;
+        } else {
+            window.app.find(named("Stop")).await?;
+        }
     }
     window.open("gamma").await?;
     window.shows("Answer gamma.").await?;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
+use atspi::proxy::accessible::AccessibleProxy;
 use atspi::proxy::action::ActionProxy;
 use atspi::proxy::component::ComponentProxy;
 use atspi::proxy::text::TextProxy;
@@ -71,12 +72,20 @@ impl Widget {
         Ok(text.get_text(0, length).await?)
     }
 
-    /// Presses it, as assistive technology does; where it offers nothing to press, with the mouse.
+    /// Presses it, as assistive technology does. Of a button's label it presses the button; what
+    /// offers nothing to press is clicked with the mouse.
     pub async fn click(&self) -> Result<()> {
-        let action: ActionProxy<'_> = self.interface().await?;
-        if action.n_actions().await.unwrap_or(0) > 0 {
-            ensure!(action.do_action(0).await?, "{:?} refused to be clicked", self.name);
-            return Ok(());
+        let mut object = self.object.clone();
+        for _ in 0..HEIGHT_OF_A_BUTTON {
+            let action: ActionProxy<'_> = interface(&self.bus, &object).await?;
+            if action.n_actions().await.unwrap_or(0) > 0 {
+                ensure!(action.do_action(0).await?, "{self:?} refused to be clicked");
+                return Ok(());
+            }
+            let accessible: AccessibleProxy<'_> = interface(&self.bus, &object).await?;
+            let parent = accessible.parent().await?;
+            drop((action, accessible));
+            object = parent;
         }
         self.click_with_mouse().await
     }
@@ -106,12 +115,22 @@ impl Widget {
     where
         P: ProxyImpl<'a> + Defaults + From<atspi::zbus::Proxy<'a>>,
     {
-        let owner = self.object.name().context("the widget is gone")?.clone();
-        Ok(Builder::new(&self.bus)
-            .destination(owner)?
-            .path(self.object.path())?
-            .cache_properties(CacheProperties::No)
-            .build()
-            .await?)
+        interface(&self.bus, &self.object).await
     }
+}
+
+/// How many boxes lie between a button and its label, at most.
+const HEIGHT_OF_A_BUTTON: usize = 4;
+
+async fn interface<'a, P>(bus: &'a Connection, object: &'a ObjectRefOwned) -> Result<P>
+where
+    P: ProxyImpl<'a> + Defaults + From<atspi::zbus::Proxy<'a>>,
+{
+    let owner = object.name().context("the widget is gone")?.clone();
+    Ok(Builder::new(bus)
+        .destination(owner)?
+        .path(object.path())?
+        .cache_properties(CacheProperties::No)
+        .build()
+        .await?)
 }

@@ -78,8 +78,8 @@ impl Widget {
         let mut object = self.object.clone();
         for _ in 0..HEIGHT_OF_A_BUTTON {
             let action: ActionProxy<'_> = interface(&self.bus, &object).await?;
-            if action.n_actions().await.unwrap_or(0) > 0 {
-                ensure!(action.do_action(0).await?, "{self:?} refused to be clicked");
+            if let Some(press) = press(&action).await {
+                ensure!(action.do_action(press).await?, "{self:?} refused to be clicked");
                 return Ok(());
             }
             let accessible: AccessibleProxy<'_> = interface(&self.bus, &object).await?;
@@ -121,6 +121,17 @@ impl Widget {
 
 /// How many boxes lie between a button and its label, at most.
 const HEIGHT_OF_A_BUTTON: usize = 4;
+
+/// Which of its actions presses it. A label has others: copying, opening a menu.
+async fn press(action: &ActionProxy<'_>) -> Option<i32> {
+    for index in 0..action.n_actions().await.ok()? {
+        let name = action.get_name(index).await.ok()?;
+        if ["click", "activate", "toggle"].contains(&name.as_str()) {
+            return Some(index);
+        }
+    }
+    None
+}
 
 async fn interface<'a, P>(bus: &'a Connection, object: &'a ObjectRefOwned) -> Result<P>
 where

@@ -1,1 +1,46 @@
 //! A real model behind a real server answers in the window.
+
+use anyhow::{Context, Result};
+use chat_core::message::{Ending, Role, Usage};
+use chat_testkit::real::RealServer;
+use chat_testkit::ui::{named, until};
+
+use crate::stage::Stage;
+
+/// What the small model says is often wrong: that it says something, and is told what it said, is
+/// what counts.
+#[tokio::test]
+async fn real_model_holds_a_conversation_of_two_turns_in_the_window() -> Result<()> {
+    let Some(server) = RealServer::start() else { return Ok(()) };
+    let stage = Stage::new().await?;
+    stage.configure(&server.url(), "openai")?;
+    let window = stage.window().await?;
+    for (turn, question) in ["Name a fruit.", "And another one?"].into_iter().enumerate() {
+        window.say(question).await?;
+        window.shows(question).await?;
+        // The answer has ended when nothing can be stopped any more.
+        until("a complete answer on disk", || async {
+            let chat = stage.stored().await?.remove("Name a fruit.");
+            Ok(chat.filter(|chat| {
+                let answers = chat.answers();
+                answers.len() == turn + 1
+                    && answers.iter().all(|answer| !answer.trim().is_empty())
+                    && chat.messages.iter().all(|message| {
+                        matches!(message.ended, Some(Ending::Complete | Ending::Length))
+                    })
+            }))
+        })
+        .await?;
+        window.app.gone(named("Stop")).await?;
+    }
+    window.close().await?;
+
+    // The server's own count of what it was asked to read: the first answer is part of it.
+    let chat = stage.stored().await?.remove("Name a fruit.").context("the chat")?;
+    let usage = chat.of(Role::Assistant).into_iter().map(|answer| answer.usage.clone());
+    let usage = usage.collect::<Option<Vec<Usage>>>().context("a count for each answer")?;
+    let read = |turn: usize| usage[turn].prompt_tokens.context("a count of the prompt");
+    let written = usage[0].completion_tokens.context("a count of the answer")?;
+    assert!(read(1)? > read(0)? + written, "{usage:?}");
+    Ok(())
+}

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use chat_core::message::{Fid, Message, Role};
+use chat_core::message::{self, Message};
 use chat_core::settings::Folders;
 use chat_core::store::Store;
 use chat_testkit::server::Server;
-use chat_testkit::ui::{App, Desktop, Launch, named, until};
+use chat_testkit::ui::{App, Desktop, Launch, Role, named, until};
 
 /// More than any test's transcript has.
 const ALL: usize = 1000;
@@ -77,7 +77,7 @@ impl Stage {
         for session in store.sessions().await? {
             let page = store.page(&session.fid, None, ALL).await?;
             let messages = page.messages.iter().map(|m| m.as_ref().clone()).collect();
-            all.insert(session.title, Transcript { fid: session.fid, messages });
+            all.insert(session.title, Transcript { messages });
         }
         Ok(all)
     }
@@ -99,17 +99,16 @@ impl Stage {
 /// A stored chat.
 #[derive(Debug)]
 pub struct Transcript {
-    pub fid: Fid,
     pub messages: Vec<Message>,
 }
 
 impl Transcript {
     /// What the model said, in order.
     pub fn answers(&self) -> Vec<String> {
-        self.of(Role::Assistant).iter().map(|m| m.plain_text()).collect()
+        self.of(message::Role::Assistant).iter().map(|m| m.plain_text()).collect()
     }
 
-    pub fn of(&self, role: Role) -> Vec<&Message> {
+    pub fn of(&self, role: message::Role) -> Vec<&Message> {
         self.messages.iter().filter(|message| message.role == role).collect()
     }
 
@@ -153,9 +152,16 @@ impl Window {
         self.app.wait_for_text("Conversation", "an empty conversation", is_empty).await.map(drop)
     }
 
-    /// Opens a chat from the list.
+    /// Opens a chat from the list, and waits until it is the one that is shown.
     pub async fn open(&self, title: &str) -> Result<()> {
-        self.app.find(named(title).under("Chats")).await?.click_with_mouse().await
+        until(&format!("the chat {title:?} to be shown"), || async {
+            let row = self.app.find(named(title).role(Role::Label).under("Chats")).await?;
+            // A row may move away under the mouse when a reply ends: then it is clicked again.
+            row.click_with_mouse().await?;
+            let shown = self.app.wait_briefly(named(title).role(Role::Frame)).await;
+            Ok(shown.then_some(()))
+        })
+        .await
     }
 
     /// Ends the program as a session manager does; it must have ended well.

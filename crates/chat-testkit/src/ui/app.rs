@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use atspi::ObjectRefOwned;
@@ -63,12 +64,22 @@ impl App {
 
     /// Waits for a widget, and gives it: the first in the order of reading.
     pub async fn find(&self, by: By) -> Result<Widget> {
-        let found = until(&by.to_string(), || {
+        let found = self.find_quietly(by).await;
+        self.explain(found).await
+    }
+
+    /// Looks for a widget for about a second: for what may have to be tried again.
+    pub async fn wait_briefly(&self, by: By) -> bool {
+        let found = self.find_quietly(by);
+        tokio::time::timeout(Duration::from_secs(1), found).await.is_ok_and(|found| found.is_ok())
+    }
+
+    async fn find_quietly(&self, by: By) -> Result<Widget> {
+        until(&by.to_string(), || {
             let by = by.clone();
             async { Ok(self.all(by).await.into_iter().next()) }
         })
-        .await;
-        self.explain(found).await
+        .await
     }
 
     /// Waits until there is no such widget.

@@ -34,9 +34,7 @@ impl Input {
     pub async fn click(&self, x: i32, y: i32) -> Result<()> {
         let window = self.focus().await?;
         let (x, y) = (x.to_string(), y.to_string());
-        self.xdotool(&["mousemove", "--window", &window, &x, &y, "click", "1"])
-            .await
-            .map(drop)
+        self.xdotool(&["mousemove", "--window", &window, &x, &y, "click", "1"]).await.map(drop)
     }
 
     /// Gives the topmost window the keyboard, as a window manager would, and names it.

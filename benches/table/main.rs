@@ -2,6 +2,7 @@
 //!
 //! `scripts/bench [ROW…] [--rounds N]`: prints a table in Markdown, and keeps the raw samples.
 
+mod conversation;
 mod idle;
 mod process;
 mod report;
@@ -28,7 +29,7 @@ pub struct Plan {
 }
 
 /// The names of the groups of rows.
-const GROUPS: [&str; 5] = ["window", "stored-chat", "terminal", "idle", "sessions"];
+const GROUPS: [&str; 6] = ["window", "conversation", "stored-chat", "terminal", "idle", "sessions"];
 
 impl Plan {
     fn from_arguments() -> Result<Self> {
@@ -79,6 +80,7 @@ async fn main() -> Result<()> {
         eprintln!("measuring: {group}");
         let measured = match group {
             "window" => start::window(&plan).await,
+            "conversation" => conversation::streaming(&plan).await,
             "stored-chat" => start::stored_chat(&plan).await,
             "terminal" => terminal::ask(&plan).await,
             "idle" => idle::window(&plan).await,

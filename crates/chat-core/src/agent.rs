@@ -14,6 +14,7 @@ use crate::message::{Context, Message, Options, Thinking};
 use crate::tool::Registry;
 
 pub use handler::{AgentHandler, Outcome};
+pub(crate) use history::says_something;
 pub use history::{outgoing, system};
 pub use just_ask::JustAsk;
 pub use sink::{ReplyEnd, ReplySink};

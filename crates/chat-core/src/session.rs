@@ -72,11 +72,6 @@ impl Session {
         &self.fid
     }
 
-    /// Ends the asking for a better title.
-    pub(crate) fn end_titling(&self) {
-        self.lock().titling.cancel();
-    }
-
     pub(crate) fn is_busy(&self) -> bool {
         self.lock().status() == Status::Busy
     }
@@ -87,8 +82,11 @@ impl Session {
         state.status() == Status::Idle && state.queue.is_empty() && !state.is_watched()
     }
 
-    /// Tells all subscribers that the row changed.
+    /// Tells all subscribers that the row changed, where there is one still.
     fn tell_changed(&self) {
+        if self.lock().halted {
+            return;
+        }
         self.world.hub.tell(&Event::SessionChanged(self.placeholder()));
     }
 
@@ -105,33 +103,68 @@ impl Session {
         Ok(())
     }
 
-    /// Takes what another process stored.
-    pub(crate) fn take_record(&self, record: SessionRecord) {
+    /// Takes what another process stored. `seen` is what was read of it; it is read again behind
+    /// the gate, where nothing of our own comes in between.
+    pub(crate) async fn take_record(&self, seen: &SessionRecord) -> Result<()> {
+        if self.lock().record == *seen && !seen.in_use {
+            return Ok(());
+        }
+        let _gate = self.gate.lock().await;
+        if self.is_busy() {
+            return Ok(());
+        }
+        let record = self.world.store.session(&self.fid).await?;
+        let waiting = self.world.store.waiting(&self.fid).await?;
         let mut state = self.lock();
-        if state.work.is_none() {
-            state.failed = record.failed;
-            state.record = record;
+        let was = std::mem::replace(&mut state.record, record);
+        state.take_waiting(waiting);
+        // What we wrote ourselves is known, and those who watch were told.
+        if was.head == state.record.head && !was.in_use && !state.record.in_use {
+            return Ok(());
+        }
+        state.failed = state.record.failed;
+        if state.unstored == 0 {
             state.tree = None;
-            state.tell(|_, fid| Event::SessionReset { fid });
         }
+        state.tell(|_, fid| Event::SessionReset { fid });
+        Ok(())
     }
 
-    /// Stops the request at work. What had arrived stays.
+    /// Stops the request at work, or the one that is about to begin. What had arrived stays.
     pub(crate) fn stop(&self) {
-        if let Some(work) = &self.lock().work {
-            work.cancel.cancel();
+        let state = self.lock();
+        match &state.work {
+            Some(work) => work.cancel.cancel(),
+            None => state.starting.cancel(),
         }
     }
 
-    /// Stops the request at work, drops what waits, and waits until the request has ended.
-    pub(crate) async fn stop_for_good(&self) {
-        self.lock().queue.clear();
+    /// Stops everything, and has nothing begin any more.
+    pub(crate) fn halt(&self) {
+        {
+            let mut state = self.lock();
+            state.halted = true;
+            state.titling.cancel();
+        }
+        self.stop();
+    }
+
+    /// Takes a halt back.
+    pub(crate) fn go_on(&self) {
+        self.lock().halted = false;
+    }
+
+    /// Waits, once it is halted, until nothing is at work. Nothing passes the gate while the guard
+    /// lives.
+    pub(crate) async fn halted(&self) -> tokio::sync::MutexGuard<'_, ()> {
         loop {
             let ended = self.ended.notified();
-            let Some(cancel) = self.lock().work.as_ref().map(|work| work.cancel.clone()) else {
-                return;
-            };
-            cancel.cancel();
+            let gate = self.gate.lock().await;
+            if !self.is_busy() {
+                return gate;
+            }
+            drop(gate);
+            self.stop();
             ended.await;
         }
     }

@@ -85,7 +85,9 @@ impl AgentHandler {
         };
         let usage = end.usage.clone();
         // The session knows more about an error than the exchange does.
-        let error = sink.end_reply(end).await.error.clone();
+        // It does not know of one that came between two replies.
+        let told = end.error.clone();
+        let error = sink.end_reply(end).await.error.clone().or(told);
         Outcome { reason, usage, error }
     }
 }

@@ -17,9 +17,8 @@ pub fn system(prompt: &str) -> Message {
 /// What may go out of a history: no `ui` messages, no replies that hold nothing, and a result for
 /// every tool call. What the model said goes back to it, also where it was stopped.
 pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
-    let answered: HashSet<&str> = history.iter().flat_map(|m| results(m)).collect();
     let mut out = Vec::with_capacity(history.len() + 1);
-    for message in history {
+    for (at, message) in history.iter().enumerate() {
         let goes = match message.role {
             Role::Ui => false,
             Role::Assistant => message.ended.is_some() && says_something(message),
@@ -29,6 +28,9 @@ pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
             continue;
         }
         out.push(Arc::clone(message));
+        // Those before the next reply: servers give the same ids to calls of different replies.
+        let until_next = history[at + 1..].iter().take_while(|m| m.role != Role::Assistant);
+        let answered: HashSet<&str> = until_next.flat_map(|m| results(m)).collect();
         let dangling = message.tool_calls().filter(|call| !answered.contains(call.id.as_str()));
         out.extend(dangling.map(|call| Arc::new(no_result(message, call))));
     }
@@ -46,7 +48,7 @@ fn results(message: &Message) -> impl Iterator<Item = &str> {
 }
 
 /// Thinking alone is no answer: some servers refuse an assistant's message without content.
-fn says_something(message: &Message) -> bool {
+pub(crate) fn says_something(message: &Message) -> bool {
     message.parts.iter().any(|part| match part {
         Part::Text(text) => !text.is_empty(),
         Part::ToolCall(_) => true,
@@ -126,6 +128,30 @@ mod tests {
         let answered: Vec<_> = out.iter().flat_map(|m| results(m)).collect();
         assert_eq!(answered, ["b", "a"]);
         assert_eq!(out.len(), 4);
+    }
+
+    #[test]
+    fn an_answer_to_an_earlier_call_of_the_same_id_is_none_to_this_one() {
+        let call = || {
+            let id = ToolCallId::new("call_0");
+            Part::ToolCall(ToolCall { id, name: "read".into(), arguments: json!({}) })
+        };
+        let done = ToolResult {
+            call: ToolCallId::new("call_0"),
+            name: "read".into(),
+            text: "ok".into(),
+            failed: false,
+        };
+        let result =
+            Message { parts: vec![Part::ToolResult(done)], ..Message::text(Role::Tool, None, "") };
+        let history = [
+            reply(vec![call()], Ending::Complete),
+            Arc::new(result),
+            reply(vec![call()], Ending::Stopped),
+        ];
+        let out = outgoing(&history);
+        assert_eq!(out.len(), 4);
+        assert_eq!(results(&out[3]).collect::<Vec<_>>(), ["call_0"]);
     }
 
     #[test]

@@ -21,6 +21,11 @@ impl LiveText {
         self.lock()[from..].to_owned()
     }
 
+    /// The text between two bytes that earlier [`push`](Self::push)es gave.
+    pub(crate) fn between(&self, from: usize, to: usize) -> String {
+        self.lock()[from..to].to_owned()
+    }
+
     /// The whole text.
     pub(crate) fn whole(&self) -> String {
         self.lock().clone()

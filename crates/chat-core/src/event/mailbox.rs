@@ -88,6 +88,8 @@ struct Dirty {
     /// In the order of becoming dirty; none where an entry was superseded by a later one.
     entries: Vec<Option<Entry>>,
     places: HashMap<Key, usize>,
+    /// How many of the entries are none.
+    superseded: usize,
     closed: bool,
 }
 
@@ -107,6 +109,8 @@ pub(crate) struct Growth {
     pub kind: TextKind,
     /// The byte from which it is new.
     pub from: usize,
+    /// The byte up to which it was told: more may have been written since, and is told then.
+    pub to: usize,
     pub text: Arc<LiveText>,
 }
 
@@ -118,10 +122,10 @@ enum Key {
     Changed(MessageId),
     Text(MessageId, usize),
     Reset(Fid),
-    Tool(ToolCallId),
+    /// Servers give the same ids to calls of different replies.
+    Tool(MessageId, ToolCallId),
     Queue(Fid),
     Stage(Fid),
-    Finished(Fid),
     Models,
     Connections,
     Agents,
@@ -129,23 +133,76 @@ enum Key {
     Notice(&'static str, Option<Fid>),
 }
 
-fn key(event: &Event) -> Key {
-    match event {
+/// None where a later event never makes up for an earlier one.
+fn key(event: &Event) -> Option<Key> {
+    Some(match event {
         Event::SessionAdded(row) | Event::SessionChanged(row) => Key::Session(row.fid.clone()),
         Event::SessionRemoved { fid } => Key::Session(fid.clone()),
         Event::MessageAdded { message, .. } => Key::Added(message.id),
         Event::MessageChanged { message, .. } => Key::Changed(message.id),
         Event::TextAdded { message, part, .. } => Key::Text(*message, *part),
         Event::SessionReset { fid } => Key::Reset(fid.clone()),
-        Event::ToolCallChanged { call, .. } => Key::Tool(call.clone()),
+        Event::ToolCallChanged { message, call, .. } => Key::Tool(*message, call.clone()),
         Event::QueueChanged { fid, .. } => Key::Queue(fid.clone()),
         Event::StageChanged { fid, .. } => Key::Stage(fid.clone()),
-        Event::RequestFinished { fid, .. } => Key::Finished(fid.clone()),
+        // Each request ends in its own way, and whoever waits for one waits for that one.
+        Event::RequestFinished { .. } => return None,
         Event::ModelsChanged => Key::Models,
         Event::ConnectionsChanged => Key::Connections,
         Event::AgentsChanged => Key::Agents,
         Event::SettingsChanged => Key::Settings,
         Event::Notice(failure) => Key::Notice(failure.error.kind.name(), failure.session.clone()),
+    })
+}
+
+/// The session that an event is about, where only those who watch it hear of that.
+fn watched(event: &Event) -> Option<&Fid> {
+    match event {
+        Event::MessageAdded { fid, .. }
+        | Event::TextAdded { fid, .. }
+        | Event::MessageChanged { fid, .. }
+        | Event::SessionReset { fid }
+        | Event::ToolCallChanged { fid, .. }
+        | Event::QueueChanged { fid, .. }
+        | Event::StageChanged { fid, .. } => Some(fid),
+        _ => None,
+    }
+}
+
+impl Entry {
+    fn is_of(&self, session: &Fid) -> bool {
+        match self {
+            Self::Event(event) => watched(event) == Some(session),
+            Self::Text(growth) => growth.fid == *session,
+        }
+    }
+}
+
+/// From how many entries on it is worth looking for superseded ones.
+const CROWDED: usize = 256;
+
+impl Dirty {
+    /// Takes superseded entries out where they are the most: nobody may ever take these.
+    fn tidy(&mut self) {
+        if self.entries.len() < CROWDED || self.superseded * 2 < self.entries.len() {
+            return;
+        }
+        let mut kept = 0;
+        let places: Vec<_> = self
+            .entries
+            .iter()
+            .map(|entry| {
+                kept += usize::from(entry.is_some());
+                kept
+            })
+            .collect();
+        self.places.retain(|_, place| {
+            let there = self.entries[*place].is_some();
+            *place = places[*place].saturating_sub(1);
+            there
+        });
+        self.entries.retain(Option::is_some);
+        self.superseded = 0;
     }
 }
 
@@ -153,9 +210,11 @@ impl Mailbox {
     /// Puts an event in; an earlier one about the same is superseded.
     pub(crate) fn put(&self, mut event: Event) {
         let mut dirty = lock(&self.dirty);
+        dirty.tidy();
         let place = dirty.entries.len();
-        if let Some(old) = dirty.places.insert(key(&event), place) {
+        if let Some(old) = key(&event).and_then(|key| dirty.places.insert(key, place)) {
             let old = dirty.entries[old].take();
+            dirty.superseded += 1;
             // Whoever has not heard of a session must hear of it as added.
             if let (Some(Entry::Event(Event::SessionAdded(_))), Event::SessionChanged(row)) =
                 (old, &event)
@@ -175,6 +234,7 @@ impl Mailbox {
         if let Some(&place) = dirty.places.get(&key) {
             if let Some(Some(Entry::Text(known))) = dirty.entries.get_mut(place) {
                 known.seq = growth.seq;
+                known.to = growth.to;
             }
             return;
         }
@@ -185,10 +245,25 @@ impl Mailbox {
         self.bell.notify_one();
     }
 
+    /// Forgets what is there about a session's messages: a snapshot that holds it comes instead, or
+    /// nobody watches any more.
+    pub(crate) fn forget(&self, session: &Fid) {
+        let mut dirty = lock(&self.dirty);
+        let Dirty { entries, places, superseded, .. } = &mut *dirty;
+        for entry in entries.iter_mut() {
+            if entry.as_ref().is_some_and(|entry| entry.is_of(session)) {
+                *entry = None;
+                *superseded += 1;
+            }
+        }
+        places.retain(|_, place| entries[*place].is_some());
+    }
+
     fn take(&self) -> (Vec<Event>, bool) {
         let (entries, closed) = {
             let mut dirty = lock(&self.dirty);
             dirty.places.clear();
+            dirty.superseded = 0;
             (std::mem::take(&mut dirty.entries), dirty.closed)
         };
         let events = entries
@@ -197,14 +272,14 @@ impl Mailbox {
             .map(|entry| match entry {
                 Entry::Event(event) => event,
                 Entry::Text(growth) => {
-                    let text = growth.text.since(growth.from);
+                    let text = growth.text.between(growth.from, growth.to);
                     Event::TextAdded {
                         fid: growth.fid,
                         seq: growth.seq,
                         message: growth.message,
                         part: growth.part,
                         kind: growth.kind,
-                        range: growth.from..growth.from + text.len(),
+                        range: growth.from..growth.to,
                         text,
                     }
                 }
@@ -225,7 +300,7 @@ mod tests {
 
     use super::*;
 
-    fn growth(text: &Arc<LiveText>, message: MessageId, from: usize) -> Growth {
+    fn growth(text: &Arc<LiveText>, message: MessageId, (from, to): (usize, usize)) -> Growth {
         Growth {
             fid: Fid::new("a"),
             seq: 0,
@@ -233,6 +308,7 @@ mod tests {
             part: 0,
             kind: TextKind::Text,
             from,
+            to,
             text: Arc::clone(text),
         }
     }
@@ -247,6 +323,118 @@ mod tests {
         let events = subscription.take();
         assert!(matches!(events[..], [Event::SettingsChanged, Event::ModelsChanged]), "{events:?}");
         assert!(subscription.take().is_empty());
+    }
+
+    #[test]
+    fn what_is_written_between_a_piece_and_its_telling_comes_once() {
+        let mailbox = Arc::new(Mailbox::default());
+        let mut subscription = Subscription { mailbox: Arc::clone(&mailbox) };
+        let (text, message) = (Arc::new(LiveText::default()), MessageId::new());
+        text.push("first ");
+        mailbox.grow(&growth(&text, message, (0, 6)));
+        // The session writes first and tells then; the subscriber comes in between.
+        text.push("second");
+        let mut seen = subscription.take();
+        mailbox.grow(&growth(&text, message, (6, 12)));
+        seen.extend(subscription.take());
+        let pieces: Vec<_> = seen
+            .iter()
+            .map(|event| match event {
+                Event::TextAdded { range, text, .. } => (range.clone(), text.as_str()),
+                _ => panic!("only text"),
+            })
+            .collect();
+        assert_eq!(pieces, [(0..6, "first "), (6..12, "second")]);
+    }
+
+    fn finished() -> Event {
+        Event::RequestFinished {
+            fid: Fid::new("a"),
+            reason: crate::event::StopReason::Complete,
+            usage: crate::message::Usage::default(),
+            error: None,
+        }
+    }
+
+    #[test]
+    fn each_request_that_ended_is_told() {
+        let hub = Hub::default();
+        let mut subscription = hub.subscribe();
+        hub.tell(&finished());
+        hub.tell(&finished());
+        assert_eq!(subscription.take().len(), 2);
+    }
+
+    #[test]
+    fn calls_of_one_id_in_two_replies_are_two() {
+        let hub = Hub::default();
+        let mut subscription = hub.subscribe();
+        for (fid, running) in [("a", true), ("b", true), ("b", false)] {
+            static IDS: std::sync::OnceLock<[MessageId; 2]> = std::sync::OnceLock::new();
+            let ids = IDS.get_or_init(|| [MessageId::new(), MessageId::new()]);
+            hub.tell(&Event::ToolCallChanged {
+                fid: Fid::new(fid),
+                seq: 1,
+                message: ids[usize::from(fid == "b")],
+                call: ToolCallId::new("call_0"),
+                running,
+            });
+        }
+        let told: Vec<_> = subscription
+            .take()
+            .into_iter()
+            .map(|event| match event {
+                Event::ToolCallChanged { fid, running, .. } => (fid.to_string(), running),
+                _ => panic!("only calls"),
+            })
+            .collect();
+        assert_eq!(told, [("a".to_owned(), true), ("b".to_owned(), false)]);
+    }
+
+    #[test]
+    fn a_subscriber_that_never_takes_does_not_fill_the_memory() {
+        let hub = Hub::default();
+        let mut subscription = hub.subscribe();
+        hub.tell(&finished());
+        for _ in 0..100_000 {
+            hub.tell(&Event::ModelsChanged);
+            hub.tell(&Event::SettingsChanged);
+        }
+        assert!(lock(&subscription.mailbox.dirty).entries.len() <= 2 * CROWDED);
+        let events = subscription.take();
+        assert!(
+            matches!(
+                events[..],
+                [Event::RequestFinished { .. }, Event::ModelsChanged, Event::SettingsChanged]
+            ),
+            "{events:?}"
+        );
+    }
+
+    #[test]
+    fn what_a_snapshot_holds_is_forgotten_and_nothing_else() {
+        let mailbox = Arc::new(Mailbox::default());
+        let mut subscription = Subscription { mailbox: Arc::clone(&mailbox) };
+        let (text, message) = (Arc::new(LiveText::default()), MessageId::new());
+        text.push("one");
+        mailbox.put(Event::ModelsChanged);
+        mailbox.grow(&growth(&text, message, (0, 3)));
+        mailbox.put(finished());
+        mailbox.forget(&Fid::new("a"));
+        text.push("two");
+        mailbox.grow(&growth(&text, message, (3, 6)));
+        let events = subscription.take();
+        assert!(
+            matches!(
+                &events[..],
+                [
+                    Event::ModelsChanged,
+                    Event::RequestFinished { .. },
+                    Event::TextAdded { range: std::ops::Range { start: 3, end: 6 }, .. }
+                ]
+            ),
+            "{events:?}"
+        );
     }
 
     #[tokio::test]
@@ -279,7 +467,7 @@ mod tests {
             for (piece, take) in &pieces {
                 let from = text.push(piece);
                 whole.push_str(piece);
-                mailbox.grow(&growth(&text, message, from));
+                mailbox.grow(&growth(&text, message, (from, text.len())));
                 if *take {
                     read(&mut subscription);
                 }

@@ -53,12 +53,14 @@ impl Manager {
             let known = old.get(&record.fid);
             let loaded = self.loaded(&record.fid);
             // A reply that another process writes changes no row until it ends.
-            if known == Some(record) && !record.in_use {
+            if known == Some(record) && !record.in_use && loaded.is_none() {
                 continue;
             }
             let row = match loaded {
                 Some(session) => {
-                    session.take_record(record.clone());
+                    if let Err(error) = session.take_record(record).await {
+                        tracing::warn!(%error, "a session could not be read again");
+                    }
                     session.placeholder()
                 }
                 None => record.clone().into(),
@@ -75,9 +77,18 @@ impl Manager {
         for fid in known.into_iter().filter(|fid| !now.contains(fid)) {
             // Nobody will read the reply that it may be writing.
             if let Some(session) = self.sessions_lock().remove(&fid) {
-                session.stop();
+                session.halt();
             }
             hub.tell(&Event::SessionRemoved { fid });
+        }
+    }
+
+    /// Keeps rows to compare with that are not known yet. Those that are stay as they were: what
+    /// changed in them is still to be told.
+    pub(super) fn remember_first(&self, records: &[SessionRecord]) {
+        let mut known = self.inner.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        for record in records {
+            known.entry(record.fid.clone()).or_insert_with(|| record.clone());
         }
     }
 

@@ -83,10 +83,10 @@ impl Manager {
             this.inner.closing.cancel();
             let sessions: Vec<_> = this.sessions_lock().values().cloned().collect();
             for session in &sessions {
-                session.stop_for_good().await;
+                session.halt();
             }
             for session in &sessions {
-                session.end_titling();
+                drop(session.halted().await);
             }
             let tasks = &this.inner.world.tasks;
             tasks.close();

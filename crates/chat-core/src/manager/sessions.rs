@@ -15,7 +15,7 @@ impl Manager {
         let this = self.clone();
         self.run(async move {
             let records = this.inner.world.store.sessions().await?;
-            this.remember(&records);
+            this.remember_first(&records);
             this.remember_last_used(&records);
             let rows = records.into_iter().map(|record| match this.loaded(&record.fid) {
                 Some(session) => session.placeholder(),
@@ -104,8 +104,13 @@ impl Manager {
     pub async fn delete(&self, fid: &Fid) -> Result<()> {
         let (this, fid) = (self.clone(), fid.clone());
         self.run(async move {
-            this.session(&fid).await?.stop_for_good().await;
-            this.inner.world.store.delete(&fid).await?;
+            let session = this.session(&fid).await?;
+            session.halt();
+            let _gate = session.halted().await;
+            if let Err(error) = this.inner.world.store.delete(&fid).await {
+                session.go_on();
+                return Err(error);
+            }
             this.sessions_lock().remove(&fid);
             this.inner.world.hub.tell(&Event::SessionRemoved { fid });
             Ok(())

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::state::{Waiting, Work};
 use super::{Session, World};
-use crate::agent::Agent;
+use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
 use crate::event::Event;
 use crate::message::{
@@ -49,9 +49,7 @@ impl Plan {
         Ok(Self {
             agent,
             model,
-            thinking: thinking
-                .filter(|thinking| *thinking != Thinking::Habit)
-                .unwrap_or(usage.thinking),
+            thinking: thinking.unwrap_or(usage.thinking),
             options: request.options.clone().or(&known_options).or(&usage.options),
         })
     }
@@ -85,7 +83,7 @@ impl Session {
             title: super::title_from_text(&request.content.text),
             agent: plan.agent.name().to_owned(),
             model: Some(plan.model.clone()),
-            thinking: request.thinking.unwrap_or_default(),
+            thinking: plan.thinking,
             options: request.options.clone(),
         };
         let messages = vec![Arc::clone(&user), Arc::clone(&reply)];
@@ -103,7 +101,10 @@ impl Session {
     pub(crate) async fn send(self: &Arc<Self>, request: ChatRequest) -> Result<(MessageId, bool)> {
         let _gate = self.gate.lock().await;
         let must_wait = {
-            let state = self.lock();
+            let mut state = self.lock();
+            if state.work.is_none() {
+                state.starting = CancellationToken::new();
+            }
             state.work.is_some() || !state.queue.is_empty()
         };
         if !must_wait {
@@ -182,6 +183,7 @@ impl Session {
         if self.is_busy() {
             return Ok(());
         }
+        self.lock().starting = CancellationToken::new();
         let begun = self.retry_claimed().await;
         self.release_unless(&begun).await;
         begun
@@ -201,14 +203,21 @@ impl Session {
         if self.is_busy() {
             return Ok(());
         }
+        self.lock().starting = CancellationToken::new();
         let begun = self.resume_claimed().await;
         self.release_unless(&begun).await;
         begun
     }
 
     async fn resume_claimed(self: &Arc<Self>) -> Result<()> {
+        let branch = self.load().await?;
+        let last = branch.last().filter(|message| message.role == Role::Assistant);
+        let Some(last) = last.filter(|message| says_something(message)) else {
+            // There is nothing to go on from.
+            return self.retry_claimed().await;
+        };
+        let parent = Some(last.id);
         let plan = self.plan(&ChatRequest::default()).await?;
-        let parent = self.load().await?.last().map(|message| message.id);
         let user = Message {
             parts: vec![Part::Context { text: GO_ON.to_owned() }],
             ..Message::text(Role::User, parent, "")
@@ -218,7 +227,13 @@ impl Session {
     }
 
     async fn plan(&self, request: &ChatRequest) -> Result<Plan> {
-        let known = self.lock().record.clone();
+        let known = {
+            let state = self.lock();
+            if state.halted {
+                return Err(Kind::SessionNotFound { fid: self.fid.to_string() }.into());
+            }
+            state.record.clone()
+        };
         let plan = Plan::make(&self.world, request, Some(&known)).await?;
         self.world.store.claim(&self.fid).await?;
         if let Some(patch) = plan.patch(request, &known) {
@@ -257,15 +272,16 @@ impl Session {
 
     /// The reply begins, and the work with it.
     fn start(self: &Arc<Self>, plan: Plan, reply: &Arc<Message>) {
-        let cancel = CancellationToken::new();
-        {
+        let cancel = {
             let mut state = self.lock();
+            let cancel = state.starting.clone();
             state.titling.cancel();
             state.work = Some(Work { cancel: cancel.clone() });
             state.failed = false;
             state.record.updated = reply.time;
             state.begin_reply(reply);
-        }
+            cancel
+        };
         self.tell_changed();
         let session = Arc::clone(self);
         self.world.spawn(async move { session.work(plan, cancel).await });

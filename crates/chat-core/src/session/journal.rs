@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Session;
+use crate::error::{Error, Kind};
 use crate::message::Message;
 
 /// The pause between two writes of the journal. With the write itself what arrived is on disk
@@ -57,17 +58,33 @@ impl Session {
     pub(super) async fn fold(self: &Arc<Self>, message: Arc<Message>) {
         let first = self.world.store.fold(&self.fid, Arc::clone(&message)).await;
         let Err(error) = first else { return };
+        let hopeless = is_hopeless(&error);
         self.notice(error);
+        if hopeless {
+            return;
+        }
+        self.lock().unstored += 1;
         let session = Arc::clone(self);
         self.world.spawn(async move {
             let mut wait = FIRST_WAIT;
             loop {
                 tokio::time::sleep(wait).await;
-                if session.world.store.fold(&session.fid, Arc::clone(&message)).await.is_ok() {
-                    return;
+                match session.world.store.fold(&session.fid, Arc::clone(&message)).await {
+                    Err(error) if !is_hopeless(&error) => wait = (wait * 2).min(LONGEST_WAIT),
+                    _ => break,
                 }
-                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+            let _gate = session.gate.lock().await;
+            session.lock().unstored -= 1;
+            if !session.is_busy() {
+                session.release().await;
+                session.lock().unload();
             }
         });
     }
+}
+
+/// Whether the store will never take it: the session is gone for good, or we have a bug.
+fn is_hopeless(error: &Error) -> bool {
+    matches!(error.kind, Kind::SessionNotFound { .. } | Kind::Internal)
 }

@@ -32,10 +32,10 @@ impl Session {
     }
 
     pub(crate) fn close(&self, mailbox: &Arc<Mailbox>) {
-        let mut state = self.lock();
-        state.unwatch(mailbox);
-        if state.work.is_none() && !state.is_watched() {
-            state.tree = None;
+        self.lock().unwatch(mailbox);
+        // Where something begins, its end unloads.
+        if let Ok(_gate) = self.gate.try_lock() {
+            self.lock().unload();
         }
     }
 

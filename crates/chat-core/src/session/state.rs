@@ -23,6 +23,12 @@ pub(super) struct State {
     pub queue: VecDeque<Waiting>,
     pub stage: Stage,
     pub work: Option<Work>,
+    /// Stops the request that begins next: a stop may come while it is being stored.
+    pub starting: CancellationToken,
+    /// Whether nothing may begin any more: the session is being deleted, or the program ends.
+    pub halted: bool,
+    /// How many replies have ended that the store refused. Their texts are here alone.
+    pub unstored: usize,
     /// Ends the asking for a better title.
     pub titling: CancellationToken,
     /// Whether the last reply failed or was interrupted.
@@ -42,6 +48,13 @@ pub(super) struct Waiting {
     pub request: ChatRequest,
 }
 
+impl From<Queued> for Waiting {
+    fn from(queued: Queued) -> Self {
+        let request = ChatRequest { content: queued.content, ..ChatRequest::default() };
+        Self { id: queued.id, request }
+    }
+}
+
 /// What a person may change about a session. Unset fields stay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
@@ -57,18 +70,17 @@ pub struct Change {
 
 impl State {
     pub(super) fn new(record: SessionRecord, waiting: Vec<Queued>) -> Self {
-        let waiting = waiting.into_iter().map(|queued| Waiting {
-            id: queued.id,
-            request: ChatRequest { content: queued.content, ..ChatRequest::default() },
-        });
         Self {
             failed: record.failed,
             record,
             tree: None,
             live: None,
-            queue: waiting.collect(),
+            queue: waiting.into_iter().map(Waiting::from).collect(),
             stage: Stage::Idle,
             work: None,
+            starting: CancellationToken::new(),
+            halted: false,
+            unstored: 0,
             titling: CancellationToken::new(),
             seq: 0,
             watchers: Vec::new(),
@@ -93,6 +105,7 @@ impl State {
     }
 
     pub(super) fn unwatch(&mut self, mailbox: &Arc<Mailbox>) {
+        mailbox.forget(&self.record.fid);
         self.watchers
             .retain(|weak| weak.upgrade().is_some_and(|known| !Arc::ptr_eq(&known, mailbox)));
     }
@@ -100,6 +113,14 @@ impl State {
     pub(super) fn is_watched(&mut self) -> bool {
         self.watchers.retain(|weak| weak.strong_count() > 0);
         !self.watchers.is_empty()
+    }
+
+    /// Drops the transcript where the store has all of it and nobody needs it here. Behind the gate
+    /// alone: whatever begins counts on it.
+    pub(super) fn unload(&mut self) {
+        if self.work.is_none() && self.unstored == 0 && !self.is_watched() {
+            self.tree = None;
+        }
     }
 
     /// The next sequence number.
@@ -134,6 +155,20 @@ impl State {
         self.record.head = Some(reply.id);
         self.live = Some(LiveReply::new(Arc::clone(reply)));
         self.tell_added(reply);
+    }
+
+    /// Takes what waits as the store has it: another process may have sent it or taken it back.
+    pub(super) fn take_waiting(&mut self, stored: Vec<Queued>) {
+        if stored.iter().map(|queued| queued.id).eq(self.queue.iter().map(|waiting| waiting.id)) {
+            return;
+        }
+        let mut known: Vec<_> = self.queue.drain(..).collect();
+        for queued in stored {
+            let place = known.iter().position(|waiting| waiting.id == queued.id);
+            let waiting = place.map_or_else(|| queued.into(), |place| known.swap_remove(place));
+            self.queue.push_back(waiting);
+        }
+        self.tell_queue();
     }
 
     pub(super) fn tell_queue(&mut self) {

@@ -55,8 +55,8 @@ impl Session {
         let (messages, cancel) = {
             let mut state = self.lock();
             let branch = state.branch().unwrap_or_default();
-            let replies = branch.iter().filter(|m| m.role == Role::Assistant).count();
-            if state.record.titled_by_person || replies != 1 {
+            let said = branch.iter().filter(|m| m.role == Role::User).count();
+            if state.record.titled_by_person || state.halted || said != 1 {
                 return;
             }
             state.titling = CancellationToken::new();

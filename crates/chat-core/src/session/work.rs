@@ -113,8 +113,9 @@ impl Session {
         let (unread, failed) = {
             let mut state = self.lock();
             state.work = None;
+            state.starting = CancellationToken::new();
             state.set_stage(Stage::Idle);
-            let unread = !state.is_watched() && !state.record.unread;
+            let unread = !state.is_watched() && !state.record.unread && !state.halted;
             state.record.unread |= unread;
             state.record.updated = Timestamp::now();
             (unread, state.failed)
@@ -133,12 +134,16 @@ impl Session {
         };
         // What waits goes out next, unless it would fail in the same way. Whoever hears that the
         // request has ended may claim the session.
-        let goes_on = !failed && !self.lock().queue.is_empty();
+        let goes_on = {
+            let state = self.lock();
+            !failed && !state.halted && !state.queue.is_empty()
+        };
         if !goes_on {
             self.release().await;
         }
         self.world.hub.tell(&event);
         if goes_on && self.begin_next().await {
+            self.ended.notify_waiters();
             return;
         }
         if goes_on {
@@ -148,20 +153,19 @@ impl Session {
         if outcome.reason == StopReason::Complete {
             self.ask_for_title(model);
         }
-        {
-            let mut state = self.lock();
-            if !state.is_watched() {
-                state.tree = None;
-            }
-        }
+        self.lock().unload();
         self.ended.notify_waiters();
         drop(gate);
     }
 
     /// Others may write the session from now on.
     pub(super) async fn release(&self) {
+        // What is not stored yet is still ours to write.
+        if self.lock().unstored > 0 {
+            return;
+        }
         if let Err(error) = self.world.store.release(&self.fid).await {
-            self.notice(error);
+            tracing::warn!(%error, "a session could not be given up");
         }
     }
 }
@@ -198,6 +202,7 @@ impl ReplySink for Sink {
             part: grown.part,
             kind,
             from: grown.from,
+            to: grown.from + text.len(),
             text: grown.text,
         };
         for mailbox in state.watchers() {

@@ -295,6 +295,15 @@ impl Manager {
             if others.any(|known| known.name == name) {
                 return Err(Kind::NameTaken { name }.into());
             }
+            let renamed = replaces.clone().filter(|old| *old != name);
+            // Keys are found by the connection's name.
+            let key = match &renamed {
+                Some(old) if key.is_none() && connection.key == KeySource::Keyring => {
+                    let old = Connection { name: old.clone(), ..connection.clone() };
+                    this.inner.connections.keys.get(&old).await.ok().flatten()
+                }
+                _ => key,
+            };
             let mut kept = None;
             if let Some(key) = key {
                 kept = Some(this.inner.connections.keys.set(&name, key).await?);
@@ -309,6 +318,11 @@ impl Manager {
                 }
             })
             .await?;
+            if let Some(old) = renamed
+                && let Err(error) = this.inner.connections.keys.remove(&old).await
+            {
+                tracing::warn!(%error, "the key under the former name could not be removed");
+            }
             this.inner.connections.forget_client(&name);
             this.inner.connections.ask(name);
             Ok(kept)

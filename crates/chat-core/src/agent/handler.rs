@@ -1,6 +1,6 @@
 //! One request at work: made by an agent for a request, gone when it ends.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -25,7 +25,7 @@ pub struct AgentHandler {
 pub struct Outcome {
     /// Why.
     pub reason: StopReason,
-    /// What its last reply cost.
+    /// What it cost, over all its rounds.
     pub usage: Usage,
     /// What went wrong, where something did.
     pub error: Option<Error>,
@@ -43,13 +43,17 @@ impl AgentHandler {
     pub async fn run(self, history: &[Arc<Message>]) -> Outcome {
         let Work { client, model, thinking, options, tools, sink, cancel } = self.work;
         let (tools, choice) = self.agent.configure_tools(&tools);
-        let runner = Runner { tools, sink: Arc::clone(&sink), cancel: cancel.clone() };
-        let runner = Arc::new(runner);
+        let runner = Arc::new(Runner {
+            tools,
+            sink: Arc::clone(&sink),
+            cancel: cancel.clone(),
+            spent: Mutex::default(),
+        });
         let mut chat = Chat::new(client, model)
             .thinking(thinking)
             .options(options)
             .tools(runner.tools(), choice)
-            .runner(runner);
+            .runner(Arc::clone(&runner) as _);
         let messages = self.agent.build_messages(history);
         let progress_sink = Arc::clone(&sink);
         let mut progress = move |progress: Progress<'_>| match progress {
@@ -83,7 +87,7 @@ impl AgentHandler {
             (Ending::Interrupted, _) => StopReason::Interrupted,
             (Ending::Failed, _) => StopReason::Error,
         };
-        let usage = end.usage.clone();
+        let usage = runner.spend(&end.usage);
         // The session knows more about an error than the exchange does.
         // It does not know of one that came between two replies.
         let told = end.error.clone();
@@ -97,6 +101,8 @@ struct Runner {
     tools: Registry,
     sink: Arc<dyn ReplySink>,
     cancel: CancellationToken,
+    /// What the rounds cost so far.
+    spent: Mutex<Usage>,
 }
 
 #[async_trait]
@@ -109,6 +115,7 @@ impl ToolRunner for Runner {
             usage: response.usage.clone(),
             calls: calls.clone(),
         };
+        self.spend(&response.usage);
         let reply = self.sink.end_reply(end).await;
         let results = self.execute_tools(&calls).await;
         let messages = results.into_iter().map(|result| Message {
@@ -126,6 +133,13 @@ impl ToolRunner for Runner {
 }
 
 impl Runner {
+    /// Adds what a round cost, and gives the whole.
+    fn spend(&self, usage: &Usage) -> Usage {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        *spent = spent.and(usage);
+        spent.clone()
+    }
+
     /// One result for each call, in order. Neighbouring calls that only read run at once; any
     /// other waits for all before it and holds up all after it. Nothing ends the others.
     async fn execute_tools(&self, calls: &[ToolCall]) -> Vec<ToolResult> {

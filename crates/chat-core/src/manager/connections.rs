@@ -74,6 +74,7 @@ impl Connections {
     pub(super) fn take_settings(&self, settings: Arc<Settings>) {
         let mut known = self.lock();
         let old = std::mem::take(&mut known.entries);
+        let before: Vec<_> = old.iter().map(|entry| entry.connection.clone()).collect();
         let configured = settings.connections.iter().map(|connection| {
             let same = old.iter().find(|entry| entry.connection == *connection && !entry.found);
             same.cloned().unwrap_or_else(|| Entry::new(connection.clone(), false))
@@ -88,6 +89,12 @@ impl Connections {
                 entries.push(entry);
             }
         }
+        // What is known of a changed connection's models may be another server's.
+        known.details.retain(|model, _| {
+            let of = |entry: &&Entry| entry.connection.name == model.connection;
+            let was = before.iter().find(|connection| connection.name == model.connection);
+            was == entries.iter().find(of).map(|entry| &entry.connection)
+        });
         known.entries = entries;
         known.settings = settings;
     }

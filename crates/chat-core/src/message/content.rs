@@ -208,6 +208,26 @@ pub struct Usage {
     pub total_ms: Option<u64>,
 }
 
+impl Usage {
+    /// This and another together.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
+        Self {
+            prompt_tokens: sum(self.prompt_tokens, other.prompt_tokens),
+            cached_tokens: sum(self.cached_tokens, other.cached_tokens),
+            completion_tokens: sum(self.completion_tokens, other.completion_tokens),
+            load_ms: sum(self.load_ms, other.load_ms),
+            prompt_ms: sum(self.prompt_ms, other.prompt_ms),
+            completion_ms: sum(self.completion_ms, other.completion_ms),
+            total_ms: sum(self.total_ms, other.total_ms),
+        }
+    }
+}
+
 /// A model's wish to have a tool run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {

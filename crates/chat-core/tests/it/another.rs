@@ -56,6 +56,32 @@ pub fn run_without_rights(name: &str, folder: &Path) {
     run(command);
 }
 
+/// The same, where the folder is a small disk of its own: a real one, in memory, that only this
+/// test sees.
+pub fn run_on_small_disk(name: &str, megabytes: u32, folder: &Path) {
+    let mount =
+        format!("mount -t tmpfs -o size={megabytes}m,mode=0700 none \"${FOLDER}\" && exec \"$@\"");
+    let ways: [&[&str]; 2] = [&["--mount"], &["--map-root-user", "--mount"]];
+    let unshare = |way: &[&str], then: &[&std::ffi::OsStr]| {
+        let mut command = Command::new("unshare");
+        command.args(way).args(["sh", "-c", &mount, "sh"]).args(then).env(FOLDER, folder);
+        command
+    };
+    let works = |way: &&&[&str]| {
+        let tried = unshare(way, &["true".as_ref()]).output();
+        tried.is_ok_and(|output| output.status.success())
+    };
+    let Some(way) = ways.iter().find(works) else {
+        let why = "no small disk can be mounted: neither root nor user namespaces are to be had";
+        assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "{why}");
+        eprintln!("not tested: {why}");
+        return;
+    };
+    let inner = command(name, folder);
+    let program: Vec<_> = std::iter::once(inner.get_program()).chain(inner.get_args()).collect();
+    run(unshare(way, &program));
+}
+
 /// A process that says what it does, line by line, and does the next thing when told.
 pub struct Talking {
     child: Child,

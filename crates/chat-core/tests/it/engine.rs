@@ -2,8 +2,12 @@
 
 mod conversation;
 mod faults;
+mod full_disk;
+mod many;
+mod meetings;
 mod queue;
 mod sessions;
+mod stop;
 mod titles;
 mod tools;
 mod two_programs;

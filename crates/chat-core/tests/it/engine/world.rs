@@ -166,6 +166,7 @@ pub struct Mirror {
     pub notices: Vec<Error>,
     pub resets: Vec<Fid>,
     finished: HashMap<Fid, Vec<Finished>>,
+    /// The place of the last snapshot of each session.
     seqs: HashMap<Fid, u64>,
 }
 
@@ -230,14 +231,12 @@ impl Mirror {
         self.transcripts[fid].iter().map(|message| (message.role, message.plain_text())).collect()
     }
 
-    fn follows(&mut self, fid: &Fid, seq: u64) {
+    fn follows(&self, fid: &Fid, seq: u64) {
         // Events may be merged, never repeated: those that the snapshot holds do not come again.
-        let known = self.seqs.entry(fid.clone()).or_default();
-        assert!(seq > 0, "sequence numbers begin at 1");
-        *known = (*known).max(seq);
+        assert!(seq > self.seqs[fid], "{seq} is in the snapshot");
     }
 
-    fn apply(&mut self, event: Event) {
+    pub fn apply(&mut self, event: Event) {
         match event {
             Event::SessionAdded(row) | Event::SessionChanged(row) => {
                 self.rows.insert(row.fid.clone(), row);
@@ -248,6 +247,7 @@ impl Mirror {
             Event::MessageAdded { fid, seq, message } => {
                 self.follows(&fid, seq);
                 let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
+                assert!(transcript.iter().all(|known| known.id != message.id), "added twice");
                 transcript.push(Message::clone(&message));
             }
             Event::TextAdded { fid, seq, message, part, kind, range, text } => {

@@ -1,6 +1,5 @@
 //! A full disk: a real one, small and in memory, that only this test sees.
 
-use std::process::Command;
 use std::sync::Arc;
 
 use chat_core::error::Kind;
@@ -14,27 +13,7 @@ use crate::another;
 #[test]
 fn a_full_disk_is_told_and_what_was_there_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let mount = "mount -t tmpfs -o size=4m,mode=0700 none \"$NATTER_TEST_FOLDER\" && exec \"$@\"";
-    let ways: [&[&str]; 2] = [&["--mount"], &["--map-root-user", "--mount"]];
-    let unshare = |way: &[&str], then: &[&std::ffi::OsStr]| {
-        let mut command = Command::new("unshare");
-        command.args(way).args(["sh", "-c", mount, "sh"]).args(then);
-        command.env("NATTER_TEST_FOLDER", folder.path());
-        command
-    };
-    let works = |way: &&&[&str]| {
-        let tried = unshare(way, &["true".as_ref()]).output();
-        tried.is_ok_and(|output| output.status.success())
-    };
-    let Some(way) = ways.iter().find(works) else {
-        let why = "no small disk can be mounted: neither root nor user namespaces are to be had";
-        assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "{why}");
-        eprintln!("not tested: {why}");
-        return;
-    };
-    let inner = another::command("store::full::fills_the_disk", folder.path());
-    let program: Vec<_> = std::iter::once(inner.get_program()).chain(inner.get_args()).collect();
-    another::run(unshare(way, &program));
+    another::run_on_small_disk("store::full::fills_the_disk", 4, folder.path());
 }
 
 #[tokio::test]

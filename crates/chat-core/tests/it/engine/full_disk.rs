@@ -1,0 +1,105 @@
+//! A full disk through the whole engine: a real one, small and in memory.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use chat_core::client::Timeouts;
+use chat_core::error::Kind;
+use chat_core::event::StopReason;
+use chat_core::manager::{Manager, StartOptions};
+use chat_core::message::{Ending, Role};
+use chat_core::settings::{ConnectionKind, Folders};
+use chat_testkit::server::{Gate, Script, Server};
+
+use super::world::{Mirror, connection, request, texts};
+use crate::another;
+
+#[test]
+fn a_full_disk_refuses_what_is_new_and_loses_nothing_that_came() {
+    let folder = tempfile::tempdir().unwrap();
+    another::run_on_small_disk("engine::full_disk::talks_until_it_is_full", 6, folder.path());
+}
+
+/// Takes all that is left.
+fn fill(filler: &Path) {
+    let mut file = File::options().append(true).create(true).open(filler).unwrap();
+    while file.write_all(&[0; 4096]).is_ok() {}
+    while file.write_all(&[0; 1]).is_ok() {}
+}
+
+async fn start(folder: &Path) -> Manager {
+    let folders = Folders::below(folder);
+    let timeouts = Timeouts::default();
+    let options = StartOptions { folders, timeouts, discover: false, better_titles: false };
+    Manager::start(options).await.unwrap()
+}
+
+#[tokio::test]
+#[ignore = "run by another test, on a small disk"]
+async fn talks_until_it_is_full() {
+    let folder = another::folder();
+    let server = Server::start();
+    let connection = connection(&server, ConnectionKind::Ollama);
+    let manager = start(&folder).await;
+    let add = move |settings: &mut chat_core::settings::Settings| {
+        settings.connections.push(connection);
+    };
+    manager.change_settings(add).await.unwrap();
+    let mut events = Mirror::new(manager.subscribe());
+    let (begun, gate) = (Gate::new(), Gate::new());
+    let long = "long ".repeat(300_000);
+    server.push(Script::new().text("begins, ").gate(&begun).text(&long).gate(&gate).text("ends"));
+    let fid = manager.send(request(None, "one")).await.unwrap().fid;
+    let snapshot = manager.open(&fid, 50, &events.subscription).await.unwrap();
+    events.take_snapshot(&snapshot);
+    events.shows(&fid, "begins, ").await;
+
+    // Somebody else fills the disk while the reply streams.
+    let filler = folder.join("filler");
+    fill(&filler);
+    begun.open();
+    events.until(|mirror| mirror.notices.iter().any(|n| n.kind == Kind::DiskFull)).await;
+    fill(&filler);
+    gate.open();
+    let whole = format!("begins, {long}ends");
+    assert_eq!(events.finished(&fid).await.reason, StopReason::Complete);
+    assert_eq!(events.last_text(&fid), whole);
+
+    // What cannot be stored is refused, in a new chat and in this one.
+    let large = "large ".repeat(1_000_000);
+    for session in [None, Some(&fid)] {
+        let refused = manager.send(request(session, &large)).await.unwrap_err();
+        assert_eq!(refused.kind, Kind::DiskFull);
+    }
+    assert_eq!(manager.sessions().await.unwrap().len(), 1);
+    assert_eq!(server.chats().len(), 1);
+
+    // The reply is there, also for somebody who leaves and comes again.
+    manager.close(&fid, &events.subscription);
+    let messages = manager.transcript(&fid).await.unwrap();
+    assert_eq!(texts(&messages)[1], (Role::Assistant, whole.clone()));
+    assert_eq!(messages[1].ended, Some(Ending::Complete));
+    assert_eq!(messages.len(), 2, "what was refused is not there");
+
+    // There is room again: it is stored without anybody's doing, and the chat is free.
+    std::fs::remove_file(&filler).unwrap();
+    let reader = chat_core::store::Store::open(&Folders::below(&folder)).unwrap().store;
+    let mut changes = reader.changes();
+    loop {
+        let page = reader.page(&fid, None, 10).await.unwrap();
+        let stored = page.messages[1].ended == Some(Ending::Complete);
+        if stored && !reader.session(&fid).await.unwrap().in_use {
+            assert_eq!(page.messages[1].plain_text(), whole);
+            break;
+        }
+        let told = tokio::time::timeout(chat_testkit::server::PATIENCE, changes.next()).await;
+        told.expect("it is stored");
+    }
+    let snapshot = manager.open(&fid, 50, &events.subscription).await.unwrap();
+    events.take_snapshot(&snapshot);
+    manager.send(request(Some(&fid), "two")).await.unwrap();
+    assert_eq!(events.finished(&fid).await.reason, StopReason::Complete);
+    assert_eq!(server.chats()[1].texts_of("assistant"), [whole]);
+    manager.shutdown().await;
+}

@@ -8,14 +8,17 @@ use chat_testkit::server::{Gate, Script, Server};
 
 use super::world::{World, request};
 
+fn pieces(session: usize) -> Vec<String> {
+    (0..20).map(|n| format!("{session}:{n} ✓ ")).collect()
+}
+
 #[tokio::test]
 async fn a_hundred_sessions_at_once_keep_each_its_own() {
     const COUNT: usize = 100;
     let server = Server::start();
     let gate = Gate::new();
     for i in 0..COUNT {
-        let pieces = (0..20).map(|n| format!("{i}:{n} ✓ "));
-        server.when(&format!("<{i}>"), Script::new().gate(&gate).texts(pieces));
+        server.when(&format!("<{i}>"), Script::new().gate(&gate).texts(pieces(i)));
     }
     let mut world = World::new(&server).await;
     let sends = (0..COUNT).map(|i| world.manager.send(request(None, &format!("<{i}>"))));
@@ -29,9 +32,8 @@ async fn a_hundred_sessions_at_once_keep_each_its_own() {
     }
     for (i, fid) in fids.iter().enumerate() {
         let messages = world.manager.transcript(fid).await.unwrap();
-        let expected: String = (0..20).map(|n| format!("{i}:{n} ✓ ")).collect();
         assert_eq!(messages[0].plain_text(), format!("<{i}>"));
-        assert_eq!(messages[1].plain_text(), expected);
+        assert_eq!(messages[1].plain_text(), pieces(i).concat());
         assert_eq!(messages[1].ended, Some(Ending::Complete));
     }
     assert!(world.manager.busy().is_empty());

@@ -5,6 +5,7 @@
 
 mod drafting;
 mod events;
+mod hint;
 mod messages;
 mod requests;
 mod shown;

@@ -12,8 +12,8 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 
-/// How many characters of a choice a narrow window still shows.
-const NARROWEST: usize = 6;
+/// A choice no longer than this is never cut; of a longer one so much is always seen.
+const NARROWEST: usize = 14;
 
 /// An entry of a dropdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,15 +156,20 @@ fn title_factory() -> gtk::SignalListItemFactory {
             line.append(&gtk::Image::from_icon_name(icon));
         }
         if !entry.closed.is_empty() {
-            let title = gtk::Label::builder()
-                .label(&entry.closed)
-                .width_chars(entry.closed.chars().count().min(NARROWEST) as i32)
-                .ellipsize(gtk::pango::EllipsizeMode::End)
-                .build();
-            line.append(&title);
+            line.append(&closed_label(&entry.closed));
         }
         line.upcast()
     })
+}
+
+fn closed_label(words: &str) -> gtk::Label {
+    let label = gtk::Label::new(Some(words));
+    // What can be cut may be cut to nothing by a long title beside it.
+    if words.chars().count() > NARROWEST {
+        label.set_ellipsize(gtk::pango::EllipsizeMode::End);
+        label.set_width_chars(NARROWEST as i32);
+    }
+    label
 }
 
 /// What the open one shows: the title, and below it what it does.

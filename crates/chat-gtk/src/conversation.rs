@@ -29,6 +29,7 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 use gtk::{gdk, glib};
 
+use chat_core::error::Error;
 use chat_core::event::{Event, Snapshot};
 use chat_core::message::MessageId;
 use chat_core::store::Page;
@@ -188,6 +189,11 @@ impl Conversation {
     /// The text of the last reply, as the model wrote it.
     pub fn last_reply(&self) -> Option<String> {
         self.inner.state.borrow().transcript.last_reply()
+    }
+
+    /// What the end of the conversation says went wrong.
+    pub fn last_error(&self) -> Option<Error> {
+        self.inner.state.borrow().transcript.last_error().cloned()
     }
 
     /// Goes to the end, and stays there while text is added.

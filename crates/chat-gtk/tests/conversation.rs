@@ -26,6 +26,10 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         adw::init().expect("a display");
+        // GTK warns where a widget is drawn without a place, or is given none that it can use.
+        glib::log_set_always_fatal(
+            glib::LogLevels::LEVEL_WARNING | glib::LogLevels::LEVEL_CRITICAL,
+        );
         sourceview5::init();
         let told: Rc<RefCell<Vec<Output>>> = Rc::default();
         let tell = Rc::clone(&told);

@@ -11,6 +11,7 @@ use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
+use super::hint::{self, Hint};
 use super::requests::note;
 use super::shown::Shown;
 use super::start_page::{self, StartPage};
@@ -145,7 +146,7 @@ impl ChatWidget {
         }
         view.composer.set_busy(shown.is_busy());
         view.composer.set_hindrance(self.hindrance());
-        self.show_connection(view);
+        self.show_hint(view);
         self.show_page(view, sender);
     }
 
@@ -166,16 +167,15 @@ impl ChatWidget {
         }
         match &self.shown {
             Shown::Opening(_) => Some(gettext("The chat is still being read")),
-            Shown::Open(session) if session.in_use => {
-                Some(gettext("Another program is writing this chat; it can only be read here"))
-            }
+            shown if shown.is_in_use() => Some(hint::in_use()),
             shown if shown.model().is_none() => Some(gettext("Choose a model first")),
             _ => None,
         }
     }
 
-    /// Says when the chat's server does not answer, before a message is lost on it.
-    fn show_connection(&self, view: &View) {
+    /// Says above the composer what a person must know before they write: that another program
+    /// writes the chat, or that its server does not answer.
+    fn show_hint(&self, view: &View) {
         let name = self.shown.model().map(|model| model.connection.as_str());
         let states = self.manager.as_ref().map(Manager::connections).unwrap_or_default();
         let state = name.map(|name| states.iter().find(|s| s.connection.name == name));
@@ -187,7 +187,9 @@ impl ChatWidget {
             // A connection that is not there: the engine may still be looking for it.
             _ => None,
         };
-        view.show_problem(words.as_deref());
+        let said = view.conversation.last_error().filter(|_| matches!(self.shown, Shown::Open(_)));
+        let said = said.as_ref().map(words::sentence);
+        view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref()));
     }
 
     fn show_page(&self, view: &View, sender: &ComponentSender<Self>) {

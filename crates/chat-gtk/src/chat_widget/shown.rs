@@ -24,6 +24,10 @@ impl Shown {
         matches!(self, Self::Open(session) if session.status != Status::Idle)
     }
 
+    pub(super) fn is_in_use(&self) -> bool {
+        matches!(self, Self::Open(session) if session.in_use)
+    }
+
     pub(super) fn title(&self) -> Option<&str> {
         match self {
             Self::Open(session) => Some(&session.title),

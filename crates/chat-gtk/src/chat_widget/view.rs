@@ -3,12 +3,12 @@
 use std::cell::{Cell, RefCell};
 
 use chat_core::message::{ModelRef, Thinking};
-use gettextrs::gettext;
 use gtk::gdk::prelude::*;
 use gtk::{gdk, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
+use super::hint::{Hint, HintBar};
 use super::start_page::StartPage;
 use super::{ChatWidget, Input, Part, Told};
 use crate::choices::{self, Choices};
@@ -32,8 +32,7 @@ pub struct View {
     /// The model whose abilities were asked for.
     pub(super) asked: RefCell<Option<ModelRef>>,
     start_slot: gtk::ScrolledWindow,
-    problem: gtk::Revealer,
-    problem_words: gtk::Label,
+    hint: HintBar,
 }
 
 impl std::fmt::Debug for View {
@@ -68,9 +67,9 @@ impl View {
         stack.add_named(&start_slot, Some("start"));
         stack.add_named(conversation.widget(), Some("conversation"));
 
-        let (problem, problem_words) = problem_bar(sender);
+        let hint = HintBar::new(sender);
         let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
-        foot.append(&problem);
+        foot.append(hint.widget());
         foot.append(composer.widget());
         let clamp = adw::Clamp::builder()
             .maximum_size(COLUMN)
@@ -95,8 +94,7 @@ impl View {
             start: RefCell::default(),
             asked: RefCell::default(),
             start_slot,
-            problem,
-            problem_words,
+            hint,
         }
     }
 
@@ -117,35 +115,10 @@ impl View {
         self.start_slot.set_child(Some(page));
     }
 
-    /// Says above the composer that the server does not answer; none says nothing.
-    pub(super) fn show_problem(&self, words: Option<&str>) {
-        if let Some(words) = words {
-            self.problem_words.set_label(words);
-        }
-        self.problem.set_reveal_child(words.is_some());
+    /// Says something above the composer; none says nothing.
+    pub(super) fn show_hint(&self, hint: Option<Hint>) {
+        self.hint.show(hint);
     }
-}
-
-fn problem_bar(sender: &ComponentSender<ChatWidget>) -> (gtk::Revealer, gtk::Label) {
-    let words = gtk::Label::builder().xalign(0.0).wrap(true).hexpand(true).build();
-    let again =
-        gtk::Button::builder().label(gettext("Try Again")).valign(gtk::Align::Center).build();
-    let settings = gtk::Button::builder()
-        .label(gettext("Connections"))
-        .valign(gtk::Align::Center)
-        .css_classes(["flat"])
-        .build();
-    let told = tells(sender, |()| Told::LookAgain);
-    again.connect_clicked(move |_| told(()));
-    let told = tells(sender, |()| Told::Connections);
-    settings.connect_clicked(move |_| told(()));
-    let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
-    line.append(&gtk::Image::from_icon_name("dialog-warning-symbolic"));
-    line.append(&words);
-    line.append(&settings);
-    line.append(&again);
-    let revealer = gtk::Revealer::builder().child(&line).build();
-    (revealer, words)
 }
 
 /// Esc, and the height that the composer grows by.

@@ -17,7 +17,7 @@ use super::footer::Footer;
 use super::prose::Prose;
 use super::reply::{SegmentKind, gap_of};
 use super::table::TableBlock;
-use super::tags::{BLOCK_GAP, Tags};
+use super::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
 use super::{Output, user};
 use crate::markdown::flow::{Gap, Piece};
 
@@ -175,8 +175,8 @@ pub fn gap(kind: RowKind, entry: &Entry) -> i32 {
         RowKind::Segment { part, segment, .. } => {
             match pieces(entry, part, segment).first().map(gap_of) {
                 Some(Gap::None) => 0,
-                Some(Gap::Small) => 5,
-                Some(Gap::Heading) => 22,
+                Some(Gap::Small) => ITEM_GAP,
+                Some(Gap::Heading) => HEADING_GAP,
                 _ => BLOCK_GAP,
             }
         }

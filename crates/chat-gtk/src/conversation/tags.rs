@@ -11,11 +11,11 @@ use crate::markdown::flow::{Gap, Line, Style};
 /// How far a list stands to the right of what it stands in, in pixels.
 pub const LIST_STEP: i32 = 24;
 /// Free space above a block, in pixels.
-pub const BLOCK_GAP: i32 = 12;
-/// Free space above an item of a list, in pixels.
-const ITEM_GAP: i32 = 5;
+pub const BLOCK_GAP: i32 = 16;
+/// Free space above an item of a list, in pixels: a little more than between the lines of one.
+pub const ITEM_GAP: i32 = 10;
 /// Free space above a heading, in pixels.
-const HEADING_GAP: i32 = 22;
+pub const HEADING_GAP: i32 = 24;
 /// What is added between the lines of a paragraph, as a part of a line's own height: together the
 /// line height of 1.45 that makes prose calm.
 const LEADING: f64 = 0.45;

@@ -142,6 +142,12 @@ impl Transcript {
             .find(|text| !text.is_empty())
     }
 
+    /// What the end of the conversation says went wrong.
+    pub fn last_error(&self) -> Option<&Error> {
+        let last = self.entries.last().and_then(|entry| entry.message.error.as_ref());
+        self.error.as_ref().or(last)
+    }
+
     /// The reply that can be asked for again: the last message, tools' answers aside.
     pub fn last(&self) -> Option<usize> {
         let index = self.entries.iter().rposition(|entry| entry.message.role != Role::Tool)?;

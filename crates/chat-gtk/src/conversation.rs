@@ -509,7 +509,7 @@ impl Drop for Inner {
 /// The button that leads to the end.
 fn jump_button() -> (gtk::Button, gtk::Label) {
     let label = gtk::Label::builder().label(gettext("New Text")).visible(false).build();
-    let inside = gtk::Box::builder().spacing(6).build();
+    let inside = gtk::Box::builder().spacing(6).halign(gtk::Align::Center).build();
     inside.append(&gtk::Image::from_icon_name("go-down-symbolic"));
     inside.append(&label);
     let button = gtk::Button::builder()

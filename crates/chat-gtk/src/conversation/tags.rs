@@ -52,6 +52,10 @@ impl Tags {
             gtk::TextTag::builder().name("link").underline(pango::Underline::Single).build(),
             gtk::TextTag::builder().name("verbatim").family("monospace").scale(CODE_SCALE).build(),
         ] {
+            // A hyphen that is not there would be taken for a part of an address or a name.
+            if matches!(tag.name().as_deref(), Some("code" | "link" | "verbatim")) {
+                tag.set_insert_hyphens(false);
+            }
             table.add(&tag);
         }
         Self { table, leading: Rc::default(), code_line: Rc::new(Cell::new(CODE_LINE)) }

@@ -356,6 +356,14 @@ impl Clients for Connections {
         client.map_err(|error| error.on(&model.connection))
     }
 
+    fn forget_key(&self, connection: &str) {
+        let mut known = self.lock();
+        let entry = known.entries.iter_mut().find(|entry| entry.connection.name == connection);
+        if let Some(entry) = entry {
+            entry.client = None;
+        }
+    }
+
     async fn default_model(&self) -> Option<ModelRef> {
         if let Some(model) = self.default_model_now() {
             return Some(model);

@@ -218,6 +218,9 @@ impl ReplySink for Sink {
     async fn end_reply(&self, mut end: ReplyEnd) -> Arc<Message> {
         if let Some(error) = &mut end.error {
             error.connection.get_or_insert_with(|| self.model.connection.clone());
+            if matches!(error.kind, Kind::Unauthorized { .. }) {
+                self.session.world.clients.forget_key(&self.model.connection);
+            }
             if let Kind::InputTooLong { largest, .. } = &mut error.kind {
                 *largest =
                     largest.or_else(|| self.session.world.clients.longest_window(&self.model));

@@ -3,6 +3,7 @@
 mod conversation;
 mod faults;
 mod full_disk;
+mod keys;
 mod many;
 mod meetings;
 mod queue;

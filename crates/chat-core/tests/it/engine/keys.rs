@@ -1,0 +1,51 @@
+//! Keys, as requests take them.
+
+use chat_core::error::Kind;
+use chat_core::event::StopReason;
+use chat_core::settings::{Connection, ConnectionKind, Key, KeySource};
+use chat_testkit::server::Server;
+
+use super::world::{World, connection};
+use crate::another;
+
+#[tokio::test]
+async fn a_key_that_was_refused_is_taken_anew_for_the_next_request() {
+    let server = Server::start().with_key("new");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key");
+    std::fs::write(&file, "old\n").unwrap();
+    let command = format!("cat '{}'", file.display());
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let set = move |settings: &mut chat_core::settings::Settings| {
+        settings.connections[0].key = KeySource::Command(command);
+    };
+    world.manager.change_settings(set).await.unwrap();
+    let (fid, finished) = world.ask_and_wait("one").await;
+    assert_eq!(finished.error.unwrap().kind, Kind::Unauthorized { signin_url: None });
+    std::fs::write(&file, "new\n").unwrap();
+    world.manager.retry(&fid).await.unwrap();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+}
+
+#[test]
+fn a_connection_that_is_renamed_keeps_its_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = another::command("engine::keys::renames_a_connection", folder.path());
+    command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+    another::run(command);
+}
+
+#[tokio::test]
+#[ignore = "run by another test, away from the person's keyring"]
+async fn renames_a_connection() {
+    let server = Server::start().with_key("secret");
+    let world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let known = connection(&server, ConnectionKind::OpenAi);
+    let name = known.name.clone();
+    world.manager.save_connection(known, Some(Key::new("secret")), Some(&name)).await.unwrap();
+    let known = world.manager.settings().connections[0].clone();
+    assert_eq!(known.key, KeySource::Keyring);
+    let renamed = Connection { name: "renamed".into(), ..known };
+    world.manager.save_connection(renamed.clone(), None, Some(&name)).await.unwrap();
+    assert_eq!(world.manager.test_connection(&renamed, None).await.unwrap().models.len(), 1);
+}

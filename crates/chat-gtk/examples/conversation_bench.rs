@@ -4,7 +4,8 @@
 //! `conversation_bench [--kib 40] [--rate 500] [--floor] [--earlier N] [--burst]`
 //!
 //! `--floor` appends the same chunks to one plain text once a frame instead: the least that any
-//! window must do. `--earlier` puts messages above the reply, `--burst` gives all chunks at once.
+//! window must do. `--earlier` puts messages above the reply, `--burst` gives all chunks at once:
+//! afterwards the view is read from its top to its end, and must say all that the reply says.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
@@ -43,6 +44,7 @@ fn main() {
     sourceview5::init();
     let chunks = chunks(wish.bytes);
     let count = chunks.len();
+    let reply = chunks.concat();
     let window = adw::Window::builder().default_width(900).default_height(760).build();
     let frames = Rc::new(Cell::new(0_u32));
     let painted = Rc::clone(&frames);
@@ -85,6 +87,87 @@ fn main() {
     });
     let cpu = thread_cpu().saturating_sub(before);
     print(&wish, count, cpu, &stalls, frames.get());
+    if wish.burst && !wish.floor {
+        let shown = read_view(&window, &context, &frames);
+        // What stands above the reply was not asked about.
+        let (shown, said) = (letters(&shown), letters(&as_shown(&reply)));
+        if !shown.ends_with(&said) {
+            let same = shown.bytes().zip(said.bytes()).take_while(|(a, b)| a == b).count();
+            let (have, want) = (&shown[same.min(shown.len())..], &said[same..]);
+            eprintln!("not all is shown: {have:.80} instead of {want:.80}");
+            std::process::exit(1);
+        }
+    }
+}
+
+/// Reads the conversation as a person would who scrolls through it.
+fn read_view(window: &adw::Window, context: &glib::MainContext, frames: &Cell<u32>) -> String {
+    let scroller = window
+        .content()
+        .and_then(|root| root.first_child())
+        .and_downcast::<gtk::ScrolledWindow>()
+        .expect("the conversation scrolls");
+    let place = scroller.vadjustment();
+    let column = scroller.child().expect("the column of rows");
+    let settle = || {
+        let until = frames.get() + 4;
+        column.queue_draw();
+        run(context, &mut || {
+            column.queue_draw();
+            frames.get() >= until
+        });
+    };
+    // Earlier rows are made when the reader comes near them.
+    loop {
+        place.set_value(0.0);
+        settle();
+        if place.value() < 1.0 {
+            break;
+        }
+    }
+    // Rows keep their order, and those that were read stay alive here, so that none is taken for
+    // another one.
+    let mut seen: Vec<gtk::Widget> = Vec::new();
+    let mut out = String::new();
+    loop {
+        let mut row = column.first_child();
+        while let Some(widget) = row {
+            if !seen.contains(&widget) {
+                read_widget(&widget, &mut out);
+                seen.push(widget.clone());
+            }
+            row = widget.next_sibling();
+        }
+        if place.value() + place.page_size() >= place.upper() - 1.0 {
+            return out;
+        }
+        place.set_value(place.value() + place.page_size() * 0.5);
+        settle();
+    }
+}
+
+/// Adds the text of a widget and those in it.
+fn read_widget(widget: &gtk::Widget, out: &mut String) {
+    if let Some(text) = widget.downcast_ref::<gtk::TextView>() {
+        let (start, end) = text.buffer().bounds();
+        out.push_str(&text.buffer().text(&start, &end, true));
+        return;
+    }
+    let mut child = widget.first_child();
+    while let Some(widget) = child {
+        read_widget(&widget, out);
+        child = widget.next_sibling();
+    }
+}
+
+/// The reply without those marks of Markdown that have letters in them.
+fn as_shown(markdown: &str) -> String {
+    markdown.replace("```rust", "").replace("(https://example.org/manual)", "")
+}
+
+/// What a text says, whatever its marks and line ends.
+fn letters(text: &str) -> String {
+    text.chars().filter(|letter| letter.is_alphanumeric()).collect()
 }
 
 /// Runs the main loop until done. Gives the CPU time of each turn, in milliseconds, sorted.

@@ -399,9 +399,12 @@ impl Inner {
             *last = now;
         }
         let mut start = 0;
+        let mut again = false;
         for (index, entry) in transcript.entries.iter_mut().enumerate() {
             if entry.dirty {
                 rows.set(start, entry, now == Some(index));
+                entry.dirty = !entry.is_settled();
+                again |= entry.dirty;
             }
             start += entry.rows;
         }
@@ -420,6 +423,9 @@ impl Inner {
         }
         let clock = transcript.has_clock();
         drop(state);
+        if again {
+            self.schedule();
+        }
         self.run_clock(clock);
         if let Some(before) = before {
             (self.output)(Output::NeedEarlier { before });

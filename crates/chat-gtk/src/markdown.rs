@@ -1,7 +1,7 @@
 //! Markdown as blocks: what a model's reply says, without any widget.
 //!
 //! [`parse`] reads a whole text. [`Stream`] reads one that grows: finished blocks are never read
-//! again, and at every moment its blocks equal those of [`parse`] for the text so far.
+//! again, and whenever it is settled its blocks equal those of [`parse`] for the text so far.
 //! [`flow`] turns blocks into the lines, code blocks and tables that a view draws one below the
 //! other.
 

@@ -1,6 +1,7 @@
 //! A code block: coloured, scrolled sideways within itself, with its language and a copy button.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gettextrs::gettext;
@@ -16,6 +17,8 @@ use crate::markdown::flow::{Code, Indent};
 /// The most lines that are shown at once. A longer block scrolls within itself: drawing thousands
 /// of lines at once would take longer than a frame has.
 const MOST_LINES: i32 = 120;
+/// Languages whose rules stay loaded.
+const MOST_LANGUAGES: usize = 16;
 /// Free space above and below the code together, in pixels; the style sheet says the same.
 const PADDING: i32 = 12;
 
@@ -188,6 +191,9 @@ impl CodeBlock {
         accessible::set_label(&self.view, &title);
         self.buffer.set_highlight_syntax(language.is_some());
         self.buffer.set_language(language.as_ref());
+        if let Some(language) = &language {
+            keep_loaded(language);
+        }
     }
 
     /// Gives the block the height of its lines at once: GTK would learn it only when idle.
@@ -218,6 +224,23 @@ impl CodeBlock {
             adjustment.set_value(adjustment.upper() - adjustment.page_size());
         }
     }
+}
+
+/// Keeps the rules of the languages that were used last. They are read from a file, which takes most
+/// of the time that a frame has, and are forgotten with the last buffer that uses them: blocks of a
+/// long reply come and go.
+fn keep_loaded(language: &sourceview5::Language) {
+    thread_local!(static KEPT: RefCell<VecDeque<sourceview5::Buffer>> = RefCell::default());
+    KEPT.with_borrow_mut(|kept| {
+        let at = kept.iter().position(|buffer| buffer.language().as_ref() == Some(language));
+        let buffer = at
+            .and_then(|at| kept.remove(at))
+            .unwrap_or_else(|| sourceview5::Buffer::with_language(language));
+        kept.push_back(buffer);
+        if kept.len() > MOST_LANGUAGES {
+            kept.pop_front();
+        }
+    });
 }
 
 /// Loads what the first code block needs, when there is nothing else to do: it takes some tens of

@@ -174,6 +174,15 @@ impl Entry {
         })
     }
 
+    /// Whether its rows show all its text as it is meant. Otherwise they are to be made in the next
+    /// frame, too.
+    pub fn is_settled(&self) -> bool {
+        self.parts.iter().all(|part| match part {
+            PartState::Text(reply) => reply.is_settled(),
+            _ => true,
+        })
+    }
+
     /// Reads text that arrived, and says which rows the message has now. `last`: whether it is the
     /// last reply of the conversation.
     pub fn kinds(&mut self) -> Vec<RowKind> {

@@ -1,5 +1,8 @@
 //! The text of a reply as rows: which texts, code blocks and tables stand below each other. No
 //! widgets yet.
+//!
+//! While a long block grows its end may be shown as plain text for a while (see
+//! [`Stream`]). Once two frames brought nothing new, everything is as the whole text says.
 
 use std::ops::Range;
 
@@ -12,6 +15,9 @@ const MOST_BYTES: usize = 6_000;
 /// The most paragraphs in one text: GTK keeps the layout of so many at hand.
 const MOST_LINES: usize = 60;
 
+/// Frames without new text after which everything is read.
+const PAUSE: u8 = 2;
+
 /// A text that may grow, as segments.
 #[derive(Default)]
 pub struct ReplyText {
@@ -19,7 +25,12 @@ pub struct ReplyText {
     /// What arrived and was not read yet.
     pending: String,
     length: usize,
+    /// Frames since text arrived.
+    quiet: u8,
     pieces: Vec<Piece>,
+    /// Where the pieces begin that hold text that was not read as Markdown yet, and the piece that
+    /// stood there.
+    lag: Option<(usize, Piece)>,
     /// Where blocks, and items of lists, begin among the pieces.
     marks: Vec<(Place, usize)>,
     segments: Vec<Segment>,
@@ -59,15 +70,29 @@ impl ReplyText {
         self.length
     }
 
-    /// Reads what arrived. Gives the first segment that may have changed.
+    /// Reads what arrived: once a frame. Gives the first segment that may have changed.
     pub fn update(&mut self) -> usize {
-        if self.pending.is_empty() {
+        if !self.pending.is_empty() {
+            self.quiet = 0;
+            self.stream.push(&self.pending);
+            self.pending.clear();
+        } else if self.is_settled() {
             return self.segments.len();
+        } else {
+            self.quiet += 1;
+            if self.quiet < PAUSE {
+                return self.segments.len();
+            }
+            self.stream.settle();
         }
-        self.stream.push(&self.pending);
-        self.pending.clear();
         let changed = self.flow();
         self.segment(changed)
+    }
+
+    /// Whether everything is shown as the whole text says. Otherwise [`update`](Self::update) is
+    /// to be called in the next frame, too.
+    pub fn is_settled(&self) -> bool {
+        self.pending.is_empty() && self.stream.unread().is_empty()
     }
 
     /// Adds the text, as the model wrote it, to a text.
@@ -88,7 +113,28 @@ impl ReplyText {
 
     /// Makes the pieces of changed blocks anew. Gives the first that may have changed.
     fn flow(&mut self) -> usize {
-        let place = self.stream.take_changed();
+        let lagged = self.lag.take().map(|(at, piece)| {
+            self.pieces.truncate(at);
+            self.pieces.push(piece);
+            at
+        });
+        let made = self.make_pieces();
+        let mut changed = made.min(lagged.unwrap_or(made));
+        let unread = self.stream.unread();
+        if !unread.is_empty()
+            && let Some(last) = self.pieces.last()
+        {
+            let at = self.pieces.len() - 1;
+            self.lag = Some((at, last.clone()));
+            flow::go_on(&mut self.pieces, unread);
+            changed = changed.min(at);
+        }
+        changed
+    }
+
+    /// Makes the pieces of blocks that were read.
+    fn make_pieces(&mut self) -> usize {
+        let Some(place) = self.stream.take_changed() else { return self.pieces.len() };
         let keep = self.marks.partition_point(|(mark, _)| *mark <= place).saturating_sub(1);
         let (from, start) = self.marks.get(keep).copied().unwrap_or_default();
         self.marks.truncate(keep);
@@ -167,6 +213,77 @@ mod tests {
         reply.push(text);
         reply.update();
         reply
+    }
+
+    /// What the lines say, without styles and line ends.
+    fn words(reply: &ReplyText) -> String {
+        let mut out = String::new();
+        for piece in &reply.pieces {
+            match piece {
+                Piece::Line(line) => out.extend(line.runs.iter().map(|run| run.text.as_str())),
+                Piece::Code(code) => out.push_str(&code.text),
+                _ => {}
+            }
+            out.push(' ');
+        }
+        out.split_whitespace().collect()
+    }
+
+    #[test]
+    fn all_words_are_shown_at_once_though_a_long_block_is_read_later() {
+        for text in [
+            "a word ".repeat(8_000),
+            "> a word\n".repeat(6_000),
+            format!("- {}", "a word\n\n  ".repeat(5_000)),
+            format!("- a\n\n  ```\n{}", "  a word\n".repeat(5_000)),
+        ] {
+            let mut reply = ReplyText::default();
+            let mut behind = 0;
+            let mut said = 0;
+            let mut end = 0;
+            while end < text.len() {
+                let start = end;
+                end = text.ceil_char_boundary(end + 160);
+                reply.push(&text[start..end]);
+                reply.update();
+                behind += usize::from(!reply.is_settled());
+                let words = words(&reply).matches("word").count();
+                // Of the word at the end only the beginning may be there.
+                assert!(words + 1 >= text[..end].matches("word").count(), "{words} at {end}");
+                assert!(words >= said);
+                said = words;
+                for at in 0..reply.segments().len() {
+                    assert!(reply.pieces(at).iter().map(size_of).sum::<usize>() <= 9_000);
+                }
+            }
+            assert!(behind > 20, "only {behind} frames were spared");
+            // Two frames without text: all is as it has to be.
+            reply.push(" **end**");
+            reply.update();
+            for _ in 0..PAUSE {
+                reply.update();
+            }
+            assert!(reply.is_settled());
+            let whole = whole(&format!("{text} **end**"));
+            assert!(reply.pieces == whole.pieces && reply.segments == whole.segments);
+        }
+    }
+
+    #[test]
+    fn rows_are_told_as_changed_when_plain_text_becomes_what_it_is() {
+        let mut reply = whole(&"a word ".repeat(1_000));
+        let shown: Vec<Vec<Piece>> =
+            (0..reply.segments().len()).map(|at| reply.pieces(at).to_vec()).collect();
+        reply.push("and *emphasis* that ends");
+        let lagging = reply.update();
+        assert!(!reply.is_settled());
+        assert!(shown[..lagging].iter().enumerate().all(|(at, old)| reply.pieces(at) == old));
+        assert!(words(&reply).ends_with("and*emphasis*thatends"));
+        assert_eq!(reply.update(), reply.segments().len());
+        let settled = reply.update();
+        assert!(settled < reply.segments().len());
+        assert!(shown[..settled].iter().enumerate().all(|(at, old)| reply.pieces(at) == old));
+        assert!(words(&reply).ends_with("andemphasisthatends"));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl RowWidget {
         let mut widget = match kind {
             RowKind::User => Self::Still(user::message(&entry.message)),
             RowKind::Remark => Self::Still(remark(&entry.text())),
-            RowKind::Thinking { .. } => Self::Fold(Fold::new("night-light-symbolic")),
+            RowKind::Thinking { .. } => Self::Fold(Fold::new("natter-thinking-symbolic")),
             RowKind::Tool { .. } => Self::Fold(Fold::new("system-run-symbolic")),
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
                 Self::Prose(Prose::new(&around.tags, opened()))

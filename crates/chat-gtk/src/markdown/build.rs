@@ -56,9 +56,17 @@ pub struct Definition {
     pub start: usize,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Bytes that were read in this thread.
+    pub static COUNTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Reads a text whose line ends are all `\n`. `resolve` knows the definitions that stand outside
 /// of it; they come before its own.
 pub fn build(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>) -> Built {
+    #[cfg(test)]
+    COUNTED.set(COUNTED.get() + source.len());
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS

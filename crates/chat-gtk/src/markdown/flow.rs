@@ -3,14 +3,14 @@
 //! Lists and quotations are no boxes here but an indentation of the lines in them, so that one
 //! text can hold many blocks and a person can select across them.
 
+mod long;
+mod runs;
+
 use std::rc::Rc;
 
 use super::block::{Align, Block, Inline, Item, List, Table};
-use super::link::{is_safe_address, visible_address};
-
-/// The most characters of a line that one text lays out. A longer paragraph goes on in a new line,
-/// since the whole of a line is laid out anew for every letter that is added to it.
-const LONGEST_LINE: usize = 4_000;
+use long::split_long;
+use runs::inline_runs;
 
 /// A line end within a paragraph: a new line without the space between paragraphs.
 const LINE_END: &str = "\u{2028}";
@@ -129,6 +129,16 @@ pub fn item_pieces(list: &List, index: usize, out: &mut Vec<Piece>) {
     if let Some(item) = list.items.get(index) {
         Flow { out, indent: Indent::default(), marker: None, gap: Gap::Block }
             .item(list, index, item);
+    }
+}
+
+/// Lets the last piece go on with text that was not read as Markdown yet, as if it were plain. A
+/// table and a line across say nothing of it: it is seen when it was read.
+pub fn go_on(out: &mut Vec<Piece>, text: &str) {
+    match out.last_mut() {
+        Some(Piece::Code(code)) => code.text.push_str(text),
+        Some(Piece::Line(_)) => long::lengthen(out, text),
+        _ => {}
     }
 }
 
@@ -255,164 +265,6 @@ fn grid(table: &Table, indent: Indent) -> Grid {
         .chain(table.rows.iter().map(|cells| row(cells, Style::default())))
         .collect();
     Grid { align: table.align.clone(), rows, indent }
-}
-
-/// Adds inline text as runs.
-fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out: &mut Vec<Run>) {
-    for inline in inlines {
-        match inline {
-            Inline::Text(text) if link.is_none() => push_linked(out, text, style),
-            Inline::Text(text) => push(out, text, style, link),
-            Inline::Code(text) | Inline::Math(text) | Inline::Html(text) => {
-                push(out, text, Style { code: true, ..style }, link);
-            }
-            Inline::Emphasis(inner) => {
-                inline_runs(inner, Style { emphasis: true, ..style }, link, out);
-            }
-            Inline::Strong(inner) => inline_runs(inner, Style { strong: true, ..style }, link, out),
-            Inline::Strike(inner) => inline_runs(inner, Style { strike: true, ..style }, link, out),
-            Inline::Link { address, text, .. } if is_safe_address(address) => {
-                let link = Rc::from(address.as_str());
-                if text.is_empty() {
-                    push(out, &visible_address(address), style, Some(&link));
-                } else {
-                    inline_runs(text, style, Some(&link), out);
-                }
-            }
-            Inline::Link { address, text, .. } => {
-                inline_runs(text, style, link, out);
-                address_behind(out, address, style);
-            }
-            Inline::Image { address, alt, .. } => {
-                let mut text = String::new();
-                plain(alt, &mut text);
-                push(out, if text.is_empty() { "🖼" } else { &text }, style, link);
-                address_behind(out, address, style);
-            }
-            Inline::Footnote(label) => push(out, label, Style { raised: true, ..style }, link),
-            Inline::SoftBreak => push(out, " ", style, link),
-            Inline::HardBreak => push(out, LINE_END, style, link),
-        }
-    }
-}
-
-/// Adds text in which bare addresses of web pages become links.
-fn push_linked(out: &mut Vec<Run>, text: &str, style: Style) {
-    let mut rest = text;
-    while let Some((start, end)) = bare_address(rest) {
-        push(out, &rest[..start], style, None);
-        let address = &rest[start..end];
-        push(out, &visible_address(address), style, Some(&Rc::from(address)));
-        rest = &rest[end..];
-    }
-    push(out, rest, style, None);
-}
-
-/// Where the first bare address begins and ends: behind no letter, and without the punctuation of
-/// the sentence that it stands in.
-fn bare_address(text: &str) -> Option<(usize, usize)> {
-    let mut from = 0;
-    loop {
-        let start = from + text[from..].find("http")?;
-        from = start + 4;
-        let scheme = ["https://", "http://"].into_iter().find(|s| text[start..].starts_with(s));
-        let Some(scheme) = scheme else { continue };
-        if text[..start].ends_with(char::is_alphanumeric) {
-            continue;
-        }
-        let rest = &text[start..];
-        let end =
-            rest.find(|c: char| c.is_whitespace() || "<>\"".contains(c)).unwrap_or(rest.len());
-        let mut address = &rest[..end];
-        loop {
-            let closes = address.ends_with(')')
-                && address.matches(')').count() > address.matches('(').count();
-            if !closes
-                && !address.ends_with(['.', ',', ':', ';', '!', '?', '\'', '*', '_', '~', ']'])
-            {
-                break;
-            }
-            address = &address[..address.len() - 1];
-        }
-        if address.len() > scheme.len() {
-            return Some((start, start + address.len()));
-        }
-    }
-}
-
-/// Shows where something leads that is not opened.
-fn address_behind(out: &mut Vec<Run>, address: &str, style: Style) {
-    if !address.is_empty() {
-        let text = format!(" ({})", visible_address(address));
-        push(out, &text, Style { faint: true, ..style }, None);
-    }
-}
-
-fn push(out: &mut Vec<Run>, text: &str, style: Style, link: Option<&Rc<str>>) {
-    if text.is_empty() {
-        return;
-    }
-    match out.last_mut() {
-        Some(last) if last.style == style && last.link.as_ref() == link => last.text.push_str(text),
-        _ => out.push(Run { text: text.to_owned(), style, link: link.cloned() }),
-    }
-}
-
-/// The text of a picture's description.
-fn plain(inlines: &[Inline], out: &mut String) {
-    for inline in inlines {
-        match inline {
-            Inline::Text(text)
-            | Inline::Code(text)
-            | Inline::Math(text)
-            | Inline::Html(text)
-            | Inline::Footnote(text) => out.push_str(text),
-            Inline::Emphasis(inner)
-            | Inline::Strong(inner)
-            | Inline::Strike(inner)
-            | Inline::Link { text: inner, .. }
-            | Inline::Image { alt: inner, .. } => plain(inner, out),
-            Inline::SoftBreak | Inline::HardBreak => out.push(' '),
-        }
-    }
-}
-
-/// Puts out a line, parted at spaces if it is too long for one. Where it is parted depends only on
-/// the text before, so that a growing paragraph never changes above its end.
-fn split_long(line: Line, out: &mut Vec<Piece>) {
-    let length: usize = line.runs.iter().map(|run| run.text.len()).sum();
-    if length <= LONGEST_LINE {
-        out.push(Piece::Line(line));
-        return;
-    }
-    let follow = Line { runs: Vec::new(), marker: None, gap: Gap::None, ..line.clone() };
-    let mut current = Line { runs: Vec::new(), ..line.clone() };
-    let mut room = LONGEST_LINE;
-    for run in line.runs {
-        let mut rest = run.text.as_str();
-        while rest.len() > room {
-            let from = rest.floor_char_boundary(room);
-            // Text without spaces is parted anywhere after as much again.
-            let reach = rest.floor_char_boundary(from.saturating_add(LONGEST_LINE));
-            let at = match rest[from..reach].find(char::is_whitespace) {
-                Some(space) => from + space + 1,
-                None if reach < rest.len() => reach,
-                None => break,
-            };
-            let at = rest.ceil_char_boundary(at);
-            current.runs.push(Run { text: rest[..at].trim_end().to_owned(), ..run.clone() });
-            out.push(Piece::Line(std::mem::replace(&mut current, follow.clone())));
-            rest = &rest[at..];
-            room = LONGEST_LINE;
-        }
-        room = room.saturating_sub(rest.len());
-        if !rest.is_empty() {
-            current.runs.push(Run { text: rest.to_owned(), ..run });
-        }
-    }
-    if !current.runs.is_empty() {
-        out.push(Piece::Line(current));
-    }
 }
 
 #[cfg(test)]

@@ -1,25 +1,47 @@
-//! Streaming and whole reading agree, and streaming costs no more for a long text than for a short.
+//! Streaming and whole reading agree, and streaming costs in proportion to the text's length.
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::markdown::build::COUNTED;
 use crate::markdown::{compact, parse};
+
+/// How often each byte of a text may be read, on average, while it comes in.
+const MOST_READ: f64 = 20.0;
 
 /// Streams a text in these pieces and compares at every boundary.
 fn check<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Result<(), String> {
+    check_pauses(pieces, |_| true)
+}
+
+/// Streams a text in these pieces and compares where it pauses, and at its end.
+fn check_pauses<'a>(
+    pieces: impl IntoIterator<Item = &'a str>,
+    pauses: impl Fn(usize) -> bool,
+) -> Result<(), String> {
     let mut stream = Stream::new();
     let mut shown: Vec<Rc<Block>> = Vec::new();
     let mut so_far = String::new();
-    for piece in pieces {
+    let mut pieces = pieces.into_iter().enumerate().peekable();
+    while let Some((index, piece)) = pieces.next() {
         so_far.push_str(piece);
         stream.push(piece);
+        if pieces.peek().is_some() && !pauses(index) {
+            continue;
+        }
+        stream.settle();
         let whole = parse(&so_far);
         if stream.blocks() != whole {
             let (streamed, whole) = (compact(stream.blocks()), compact(&whole));
             return Err(format!("{so_far:?}\nstreamed:\n{streamed}\nwhole:\n{whole}"));
         }
         // Who takes only what changed sees the same.
-        let place = stream.take_changed();
+        let Some(place) = stream.take_changed() else {
+            if shown != stream.blocks() {
+                return Err(format!("{so_far:?}\nchanged unseen"));
+            }
+            continue;
+        };
         for (at, block) in shown.iter().take(place.block).enumerate() {
             if *block != stream.blocks()[at] {
                 return Err(format!("{so_far:?}\nblock {at} changed unseen, said {place:?}"));
@@ -74,6 +96,88 @@ fn ten_thousand_containers_are_no_danger() {
     for mark in [">", "- ", "*", "[", "**a *", "`"] {
         let text = mark.repeat(10_000);
         check([text.as_str(), "x\n"]).unwrap_or_else(|difference| panic!("{difference:.300}"));
+    }
+}
+
+/// The bytes that were read while this text came in, in pieces as a frame brings them, for each of
+/// its own.
+fn cost(text: &str) -> f64 {
+    let pieces = cut(text, &[160]);
+    let before = COUNTED.get();
+    let mut stream = Stream::new();
+    for piece in &pieces {
+        stream.push(piece);
+    }
+    stream.settle();
+    let cost = (COUNTED.get() - before) as f64 / text.len() as f64;
+    assert!(stream.blocks() == parse(text), "{text:.80}");
+    cost
+}
+
+/// Texts of about so many bytes that are one block, or nearly.
+fn shapes(bytes: usize) -> Vec<(&'static str, String)> {
+    let many = |line: &str| line.repeat(bytes / line.len());
+    vec![
+        ("paragraph", many("some *words* of `code` and **more** ")),
+        ("lines", many("a line that goes [on](https://a.b)\n")),
+        ("quotation", many("> a quoted line\n>\n")),
+        ("lazy quotation", format!("> {}", many("a lazy line\n"))),
+        ("item", format!("- {}", many("a line\n  of an item\n\n  "))),
+        ("block in an item", format!("- a\n\n  ```\n{}", many("  a line of code\n\n"))),
+        ("list in an item", format!("1. a\n{}", many("   - one\n     - two\n"))),
+        ("items of code", many("- ```\n  x\n  ```\n")),
+        ("list", many("- an item\n- another\n\n")),
+        ("labels", format!("{}\n\n[a]: /b\n", many("- [a] item\n- [b] item\n"))),
+        ("table", format!("| a | b |\n|---|---|\n{}", many("| one | *two* |\n"))),
+        ("html", format!("<div>\n{}", many("some text\n"))),
+        ("comment", format!("<!--\n{}", many("some text\n\n"))),
+        ("indented code", many("    code\n\n")),
+        ("fence", format!("```\n{}", many("code\n\n"))),
+        ("indented fence", format!("  ```\n{}", many("  code\n\n"))),
+        ("footnote", format!("[^1]: {}", many("a note\n\n    "))),
+        ("blank lines", format!("a\n{}b", many("\n"))),
+        ("paragraphs", many(&format!("{}\n\n", "a sentence. ".repeat(120)))),
+        ("sections", many("## Head\n\nA paragraph.\n\n- a\n- b\n\n```rs\nlet x;\n```\n\n")),
+    ]
+}
+
+#[test]
+fn reading_costs_in_proportion_to_the_length_whatever_the_shape() {
+    for (name, text) in shapes(60_000) {
+        let cost = cost(&text);
+        assert!(cost <= MOST_READ, "{name}: every byte was read {cost:.1} times");
+    }
+}
+
+#[test]
+fn long_blocks_agree_where_the_text_pauses() {
+    for (name, text) in shapes(6_000) {
+        let text = format!("{text}\n\nAnd more.\n\n[b]: /c\n");
+        let pieces = cut(&text, &[7, 80, 23]);
+        for pause in [5, 11, 1_000] {
+            check_pauses(pieces.iter().map(String::as_str), |at| at % pause == 0)
+                .unwrap_or_else(|difference| panic!("{name}: {difference:.3000}"));
+        }
+    }
+}
+
+#[test]
+fn a_long_block_is_left_behind_at_once_when_another_begins() {
+    for before in [
+        "words of a paragraph ".repeat(400),
+        "> quoted\n".repeat(800),
+        format!("- {}", "item ".repeat(2_000)),
+    ] {
+        let mut stream = Stream::new();
+        for piece in cut(&before, &[160]) {
+            stream.push(&piece);
+        }
+        for piece in ["\n", "\nNex", "t line", "\n"] {
+            stream.push(piece);
+        }
+        assert_eq!(stream.unread(), "", "{before:.20}");
+        assert_eq!(stream.finished().block, 1, "{before:.20}");
+        assert_eq!(compact(&stream.blocks()[1..]), compact(&parse("Next line\n")));
     }
 }
 
@@ -193,5 +297,19 @@ proptest! {
         let text = fragments.concat();
         let pieces = cut(&text, &sizes);
         check(pieces.iter().map(String::as_str)).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn lagging_blocks_equal_whole_ones_where_the_text_pauses(
+        fragments in prop::collection::vec(fragment(), 1..40),
+        beginning in prop::sample::select(vec!["", "> ", "- ", "1. ", "|a|\n|-|\n", "<div>", "    "]),
+        sizes in prop::collection::vec(1..25_usize, 1..8),
+        pause in 2..20_usize,
+    ) {
+        // Longer than what is always read at once.
+        let text = format!("{beginning}{}{}", "long words ".repeat(SHORT / 10), fragments.concat());
+        let pieces = cut(&text, &sizes);
+        check_pauses(pieces.iter().map(String::as_str), |at| at % pause == 0)
+            .map_err(TestCaseError::fail)?;
     }
 }

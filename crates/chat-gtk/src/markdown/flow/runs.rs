@@ -1,0 +1,127 @@
+//! Inline text as runs of one style, with the links that may be opened.
+
+use std::rc::Rc;
+
+use super::super::block::Inline;
+use super::super::link::{is_safe_address, visible_address};
+use super::{LINE_END, Run, Style};
+
+/// Adds inline text as runs.
+pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out: &mut Vec<Run>) {
+    for inline in inlines {
+        match inline {
+            Inline::Text(text) if link.is_none() => push_linked(out, text, style),
+            Inline::Text(text) => push(out, text, style, link),
+            Inline::Code(text) | Inline::Math(text) | Inline::Html(text) => {
+                push(out, text, Style { code: true, ..style }, link);
+            }
+            Inline::Emphasis(inner) => {
+                inline_runs(inner, Style { emphasis: true, ..style }, link, out);
+            }
+            Inline::Strong(inner) => inline_runs(inner, Style { strong: true, ..style }, link, out),
+            Inline::Strike(inner) => inline_runs(inner, Style { strike: true, ..style }, link, out),
+            Inline::Link { address, text, .. } if is_safe_address(address) => {
+                let link = Rc::from(address.as_str());
+                if text.is_empty() {
+                    push(out, &visible_address(address), style, Some(&link));
+                } else {
+                    inline_runs(text, style, Some(&link), out);
+                }
+            }
+            Inline::Link { address, text, .. } => {
+                inline_runs(text, style, link, out);
+                address_behind(out, address, style);
+            }
+            Inline::Image { address, alt, .. } => {
+                let mut text = String::new();
+                plain(alt, &mut text);
+                push(out, if text.is_empty() { "🖼" } else { &text }, style, link);
+                address_behind(out, address, style);
+            }
+            Inline::Footnote(label) => push(out, label, Style { raised: true, ..style }, link),
+            Inline::SoftBreak => push(out, " ", style, link),
+            Inline::HardBreak => push(out, LINE_END, style, link),
+        }
+    }
+}
+
+/// Adds text in which bare addresses of web pages become links.
+fn push_linked(out: &mut Vec<Run>, text: &str, style: Style) {
+    let mut rest = text;
+    while let Some((start, end)) = bare_address(rest) {
+        push(out, &rest[..start], style, None);
+        let address = &rest[start..end];
+        push(out, &visible_address(address), style, Some(&Rc::from(address)));
+        rest = &rest[end..];
+    }
+    push(out, rest, style, None);
+}
+
+/// Where the first bare address begins and ends: behind no letter, and without the punctuation of
+/// the sentence that it stands in.
+fn bare_address(text: &str) -> Option<(usize, usize)> {
+    let mut from = 0;
+    loop {
+        let start = from + text[from..].find("http")?;
+        from = start + 4;
+        let scheme = ["https://", "http://"].into_iter().find(|s| text[start..].starts_with(s));
+        let Some(scheme) = scheme else { continue };
+        if text[..start].ends_with(char::is_alphanumeric) {
+            continue;
+        }
+        let rest = &text[start..];
+        let end =
+            rest.find(|c: char| c.is_whitespace() || "<>\"".contains(c)).unwrap_or(rest.len());
+        let mut address = &rest[..end];
+        loop {
+            let closes = address.ends_with(')')
+                && address.matches(')').count() > address.matches('(').count();
+            if !closes
+                && !address.ends_with(['.', ',', ':', ';', '!', '?', '\'', '*', '_', '~', ']'])
+            {
+                break;
+            }
+            address = &address[..address.len() - 1];
+        }
+        if address.len() > scheme.len() {
+            return Some((start, start + address.len()));
+        }
+    }
+}
+
+/// Shows where something leads that is not opened.
+fn address_behind(out: &mut Vec<Run>, address: &str, style: Style) {
+    if !address.is_empty() {
+        let text = format!(" ({})", visible_address(address));
+        push(out, &text, Style { faint: true, ..style }, None);
+    }
+}
+
+fn push(out: &mut Vec<Run>, text: &str, style: Style, link: Option<&Rc<str>>) {
+    if text.is_empty() {
+        return;
+    }
+    match out.last_mut() {
+        Some(last) if last.style == style && last.link.as_ref() == link => last.text.push_str(text),
+        _ => out.push(Run { text: text.to_owned(), style, link: link.cloned() }),
+    }
+}
+
+/// The text of a picture's description.
+fn plain(inlines: &[Inline], out: &mut String) {
+    for inline in inlines {
+        match inline {
+            Inline::Text(text)
+            | Inline::Code(text)
+            | Inline::Math(text)
+            | Inline::Html(text)
+            | Inline::Footnote(text) => out.push_str(text),
+            Inline::Emphasis(inner)
+            | Inline::Strong(inner)
+            | Inline::Strike(inner)
+            | Inline::Link { text: inner, .. }
+            | Inline::Image { alt: inner, .. } => plain(inner, out),
+            Inline::SoftBreak | Inline::HardBreak => out.push(' '),
+        }
+    }
+}

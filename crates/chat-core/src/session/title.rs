@@ -8,7 +8,7 @@ use super::Session;
 use crate::agent::outgoing;
 use crate::chat::Chat;
 use crate::error::Result;
-use crate::message::{Message, ModelRef, Options, Role, Thinking};
+use crate::message::{Message, ModelRef, Options, Part, Role, Thinking};
 use crate::store::SessionPatch;
 
 /// The most characters of a title.
@@ -96,11 +96,14 @@ impl Session {
         let client = self.world.clients.client(model).await?;
         let usage = self.world.clients.usage(model);
         let known = self.lock().record.options.clone();
+        // A model that thinks would spend on that what a title may cost.
+        let thinks = messages.iter().flat_map(|message| &message.parts);
+        let thinks = thinks.into_iter().any(|part| matches!(part, Part::Thinking { .. }));
+        let thinking = if thinks { Thinking::Off } else { Thinking::Habit };
         // The window must stay as it was, or Ollama loads the model anew.
         let options = Options { max_tokens: Some(TOKENS), ..known.or(&usage.options) };
         messages.push(Arc::new(Message::text(Role::User, None, QUESTION)));
-        let mut chat =
-            Chat::new(client, model.model.clone()).options(options).thinking(Thinking::Habit);
+        let mut chat = Chat::new(client, model.model.clone()).options(options).thinking(thinking);
         let response = chat.send(outgoing(&messages), cancel, &mut |_| {}).await?;
         Ok(from_answer(&response.text()))
     }

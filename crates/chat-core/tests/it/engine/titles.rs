@@ -48,6 +48,21 @@ async fn asking_for_a_title_delays_no_reply_and_fails_none() {
 }
 
 #[tokio::test]
+async fn a_model_that_thinks_is_told_not_to_think_about_a_title() {
+    let server = Server::start();
+    server.push(Script::new().thinking("hm").text("Because of the air."));
+    server.push(Script::new().text("Blue Sky"));
+    let mut world = world_with_titles(&server).await;
+    let fid = world.ask("Why is the sky blue?").await.fid;
+    world
+        .events
+        .until(|mirror| mirror.rows.get(&fid).is_some_and(|row| row.title == "Blue Sky"))
+        .await;
+    assert!(server.chats()[0].body.get("think").is_none());
+    assert_eq!(server.chats()[1].body["think"], false);
+}
+
+#[tokio::test]
 async fn a_failed_title_leaves_the_first_one() {
     let server = Server::start();
     server.push(Script::new().text("first"));

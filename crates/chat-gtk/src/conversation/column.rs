@@ -79,7 +79,9 @@ impl Column {
         if let Some(row) = self.imp().rows.borrow_mut().get_mut(index) {
             row.width = -1;
         }
-        self.queue_allocate();
+        // Laying a text out has it ask for another size. Only where all that it stands in is being
+        // sized anew is that asked in vain, and nothing is left without a place in the next frame.
+        self.queue_resize();
     }
 
     /// All texts are to be measured anew: the font changed.

@@ -338,7 +338,7 @@ fn an_idle_conversation_wakes_nobody() {
     gtk::prelude::GtkWindowExt::set_focus(&scene.window, gtk::Widget::NONE);
     // Languages are loaded when idle, and GTK fades its scrollbar out: that ends after a while,
     // sooner or later as the machine is busy. A waker of ours would never end.
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     let mut turns = turns_in_two_seconds();
     while turns > 3 && Instant::now() < end {
         turns = turns_in_two_seconds();

@@ -7,7 +7,7 @@ use chat_testkit::server::{Gate, Script, Server, text};
 use chat_testkit::ui::Desktop;
 
 use super::Plan;
-use super::process::{cpu, settle, terminate, wakeups};
+use super::process::{cpu, settle, terminate, wakeups, wakeups_between};
 use super::report::{Goal, Row};
 use super::seed;
 
@@ -31,7 +31,7 @@ pub async fn window(plan: &Plan) -> Result<Vec<Row>> {
             settle(&mut child)?;
             let before = wakeups(&child)?;
             std::thread::sleep(WATCH);
-            samples.push(wakeups(&child)? - before);
+            samples.push(wakeups_between(&before, &wakeups(&child)?));
             terminate(&mut child)?;
         }
     }

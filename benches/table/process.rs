@@ -1,5 +1,6 @@
 //! What the system says of a running program.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -53,14 +54,23 @@ pub fn memory(child: &Child) -> Result<f64> {
     field(&format!("/proc/{}/status", child.id()), "VmRSS").map(|kib| kib / 1024.0)
 }
 
-/// How often its threads have been woken from waiting.
-pub fn wakeups(child: &Child) -> Result<f64> {
-    let mut all = 0.0;
+/// How often each of its threads has been woken from waiting so far.
+pub fn wakeups(child: &Child) -> Result<BTreeMap<String, f64>> {
+    let mut all = BTreeMap::new();
     for task in fs::read_dir(format!("/proc/{}/task", child.id()))? {
-        let file = task?.path().join("status");
-        all += field(&file.to_string_lossy(), "voluntary_ctxt_switches")?;
+        let file = task?.path().join("status").to_string_lossy().into_owned();
+        // A thread may end while it is looked at.
+        if let Ok(count) = field(&file, "voluntary_ctxt_switches") {
+            all.insert(file, count);
+        }
     }
     Ok(all)
+}
+
+/// How many wake-ups there were from one count to a later one. What a thread did that has ended in
+/// between is not known.
+pub fn wakeups_between(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>) -> f64 {
+    after.iter().map(|(thread, count)| count - before.get(thread).unwrap_or(&0.0)).sum()
 }
 
 fn field(file: &str, name: &str) -> Result<f64> {

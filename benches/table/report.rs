@@ -58,7 +58,8 @@ impl Row {
         let unit = self.unit;
         let none = || "—".to_owned();
         let has_floor = !self.floor.is_empty();
-        let ratio = if has_floor { format!("{:.2} ×", natter / floor) } else { none() };
+        let ratio =
+            if has_floor && floor > 0.0 { format!("{:.2} ×", natter / floor) } else { none() };
         let goal = match self.goal {
             Goal::Times(most) => format!("≤ {most} ×"),
             Goal::AtMost(most) => format!("≤ {most} {unit}"),

@@ -1,0 +1,369 @@
+//! What stands behind the conversation: its widgets, and when which of them are drawn.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use gettextrs::gettext;
+use gtk::prelude::*;
+use gtk::{gdk, glib};
+
+use chat_core::message::MessageId;
+use chat_core::store::Page;
+
+use super::column::Column;
+use super::row::Around;
+use super::rows::Rows;
+use super::tags::Tags;
+use super::tail::Tail;
+use super::transcript::Transcript;
+use super::{Output, entry};
+use crate::accessible;
+
+pub(super) struct Inner {
+    pub(super) root: gtk::Overlay,
+    pub(super) column: Column,
+    jump: gtk::Button,
+    jump_label: gtk::Label,
+    pub(super) tags: Tags,
+    tail: Tail,
+    pub(super) output: Rc<dyn Fn(Output)>,
+    pub(super) state: RefCell<State>,
+    /// Whether a frame is asked for.
+    scheduled: Cell<bool>,
+    clock: RefCell<Option<glib::SourceId>>,
+    /// Whether text came that the reader has not seen.
+    pub(super) unseen: Cell<bool>,
+}
+
+pub(super) struct State {
+    pub(super) transcript: Transcript,
+    rows: Rows,
+    /// The last reply when the rows were made.
+    last: Option<usize>,
+    /// The message before which more was asked for.
+    asked: Option<MessageId>,
+}
+
+impl Inner {
+    pub(super) fn new(weak: &Weak<Self>, output: Rc<dyn Fn(Output)>) -> Self {
+        let column = Column::new();
+        accessible::set_label(&column, &gettext("Conversation"));
+        let scroller = gtk::ScrolledWindow::builder()
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .vexpand(true)
+            .hexpand(true)
+            .child(&column)
+            .build();
+        let (jump, jump_label) = jump_button();
+        let root = gtk::Overlay::builder().child(&scroller).build();
+        root.add_overlay(&jump);
+
+        let tags = Tags::new();
+        let copied = weak.clone();
+        let copy = move |id| {
+            if let Some(inner) = copied.upgrade() {
+                let text = inner.state.borrow().transcript.text_of(id);
+                if let Some(text) = text {
+                    (inner.output)(Output::CopyText(text));
+                }
+            }
+        };
+        let around = Around {
+            tags: tags.clone(),
+            output: Rc::clone(&output),
+            copy: Rc::new(copy),
+            spare: Rc::default(),
+        };
+        let tail = Tail::new(Rc::clone(&output));
+        column.set_tail(tail.widget().upcast_ref());
+        let rows = Rows::new(column.clone(), around);
+        let state = State { transcript: Transcript::default(), rows, last: None, asked: None };
+        Self {
+            root,
+            column,
+            jump,
+            jump_label,
+            tags,
+            tail,
+            output,
+            state: RefCell::new(state),
+            scheduled: Cell::new(false),
+            clock: RefCell::default(),
+            unseen: Cell::new(false),
+        }
+    }
+
+    /// Connects the widgets.
+    pub(super) fn listen(self: &Rc<Self>) {
+        let weak = Rc::downgrade(self);
+        self.column.connect_moved(move || {
+            if let Some(inner) = weak.upgrade() {
+                inner.moved();
+            }
+        });
+        let weak = Rc::downgrade(self);
+        self.jump.connect_clicked(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.column.follow();
+            }
+        });
+        let weak = Rc::downgrade(self);
+        let restyle = move || {
+            let weak = weak.clone();
+            // The theme's colours are there once the style was computed anew.
+            glib::idle_add_local_once(move || {
+                if let Some(inner) = weak.upgrade() {
+                    inner.restyle();
+                }
+            });
+        };
+        let style = adw::StyleManager::default();
+        let changed = restyle.clone();
+        style.connect_dark_notify(move |_| changed());
+        let changed = restyle.clone();
+        style.connect_high_contrast_notify(move |_| changed());
+        if let Some(settings) = gtk::Settings::default() {
+            let changed = restyle.clone();
+            settings.connect_gtk_font_name_notify(move |_| changed());
+            settings.connect_gtk_xft_dpi_notify(move |_| restyle());
+        }
+        let weak = Rc::downgrade(self);
+        self.column.connect_realize(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.restyle();
+            }
+        });
+        self.listen_to_pointer();
+        self.listen_to_keys();
+    }
+
+    /// The line below a reply is seen while the pointer is over the reply.
+    fn listen_to_pointer(self: &Rc<Self>) {
+        let motion = gtk::EventControllerMotion::new();
+        let weak = Rc::downgrade(self);
+        motion.connect_motion(move |_, _, y| {
+            if let Some(inner) = weak.upgrade() {
+                inner.hover(Some(y));
+            }
+        });
+        let weak = Rc::downgrade(self);
+        motion.connect_leave(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.hover(None);
+            }
+        });
+        self.column.add_controller(motion);
+    }
+
+    /// Keys that a text would keep for itself.
+    fn listen_to_keys(self: &Rc<Self>) {
+        let keys = gtk::EventControllerKey::new();
+        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+        let weak = Rc::downgrade(self);
+        keys.connect_key_pressed(move |_, key, _, modifiers| {
+            let Some(inner) = weak.upgrade() else { return glib::Propagation::Proceed };
+            let control = modifiers.contains(gdk::ModifierType::CONTROL_MASK);
+            if modifiers.contains(gdk::ModifierType::SHIFT_MASK) {
+                return glib::Propagation::Proceed;
+            }
+            match key {
+                gdk::Key::Page_Up | gdk::Key::KP_Page_Up => inner.column.scroll_pages(-1.0),
+                gdk::Key::Page_Down | gdk::Key::KP_Page_Down => inner.column.scroll_pages(1.0),
+                gdk::Key::Home | gdk::Key::KP_Home if control => inner.column.go_to(0),
+                gdk::Key::End | gdk::Key::KP_End if control => inner.column.follow(),
+                _ => return glib::Propagation::Proceed,
+            }
+            glib::Propagation::Stop
+        });
+        self.root.add_controller(keys);
+    }
+
+    /// Shows another conversation.
+    pub(super) fn begin(self: &Rc<Self>, transcript: Transcript) {
+        let mut state = self.state.borrow_mut();
+        let State { transcript: shown, rows, last, asked } = &mut *state;
+        rows.clear();
+        *shown = transcript;
+        *last = None;
+        *asked = None;
+        drop(state);
+        self.unseen.set(false);
+        self.column.follow();
+        self.paint();
+    }
+
+    pub(super) fn prepend(self: &Rc<Self>, page: &Page) {
+        let mut state = self.state.borrow_mut();
+        let State { transcript, rows, last, asked } = &mut *state;
+        *asked = None;
+        let before = transcript.entries.len();
+        transcript.prepend(page);
+        let added = transcript.entries.len() - before;
+        *last = last.map(|last| last + added);
+        for entry in transcript.entries[..added].iter_mut().rev() {
+            rows.set(0, entry, false);
+        }
+        drop(state);
+        self.paint();
+    }
+
+    /// Asks for a frame, in which everything that came by then is drawn.
+    pub(super) fn schedule(self: &Rc<Self>) {
+        if self.scheduled.replace(true) {
+            return;
+        }
+        let weak = Rc::downgrade(self);
+        self.column.add_tick_callback(move |_, _| {
+            if let Some(inner) = weak.upgrade() {
+                inner.scheduled.set(false);
+                inner.paint();
+            }
+            glib::ControlFlow::Break
+        });
+    }
+
+    /// Draws what changed.
+    fn paint(self: &Rc<Self>) {
+        let mut state = self.state.borrow_mut();
+        let State { transcript, rows, last, asked } = &mut *state;
+        let now = transcript.last();
+        if now != *last {
+            for index in [*last, now].into_iter().flatten() {
+                if let Some(entry) = transcript.entries.get_mut(index) {
+                    entry.dirty = true;
+                }
+            }
+            *last = now;
+        }
+        let mut start = 0;
+        let mut again = false;
+        for (index, entry) in transcript.entries.iter_mut().enumerate() {
+            if entry.dirty {
+                rows.set(start, entry, now == Some(index));
+                entry.dirty = !entry.is_settled();
+                again |= entry.dirty;
+            }
+            start += entry.rows;
+        }
+        let near_start = rows.tend(&transcript.entries, now);
+        rows.set_caret(transcript.is_live());
+        self.tail.show(
+            &transcript.stage,
+            transcript.error.as_ref(),
+            &transcript.queue,
+            rows.reach_end(),
+        );
+        let need = near_start && transcript.more && asked.is_none();
+        let before = transcript.entries.first().map(entry::Entry::id).filter(|_| need);
+        if before.is_some() {
+            *asked = before;
+        }
+        let clock = transcript.has_clock();
+        drop(state);
+        if again {
+            self.schedule();
+        }
+        self.run_clock(clock);
+        if let Some(before) = before {
+            (self.output)(Output::NeedEarlier { before });
+        }
+    }
+
+    /// Counts seconds while there is something to count.
+    fn run_clock(self: &Rc<Self>, run: bool) {
+        let mut clock = self.clock.borrow_mut();
+        if !run {
+            if let Some(clock) = clock.take() {
+                clock.remove();
+            }
+        } else if clock.is_none() {
+            let weak = Rc::downgrade(self);
+            let source = glib::timeout_add_local(Duration::from_secs(1), move || {
+                let Some(inner) = weak.upgrade() else { return glib::ControlFlow::Break };
+                for entry in &mut inner.state.borrow_mut().transcript.entries {
+                    entry.dirty |= entry.has_clock();
+                }
+                inner.schedule();
+                glib::ControlFlow::Continue
+            });
+            clock.replace(source);
+        }
+    }
+
+    /// The reader moved, or rows got another height.
+    fn moved(self: &Rc<Self>) {
+        let follows = self.column.follows();
+        if follows && self.unseen.replace(false) && self.root.is_mapped() {
+            let output = Rc::clone(&self.output);
+            glib::idle_add_local_once(move || output(Output::Seen));
+        }
+        let (shown, unseen) = (!follows, self.unseen.get());
+        let (jump, label) = (self.jump.clone(), self.jump_label.clone());
+        if jump.is_visible() != shown || label.is_visible() != unseen {
+            // Widgets must not change their size while sizes are being given out.
+            glib::idle_add_local_once(move || {
+                label.set_visible(unseen);
+                jump.set_visible(shown);
+            });
+        }
+        let (above, page, below) = self.column.extent();
+        let Ok(state) = self.state.try_borrow() else { return };
+        let needs_earlier = above < page * 1.5 && state.transcript.more && state.asked.is_none();
+        if needs_earlier || !state.rows.is_settled(above, page, below) {
+            drop(state);
+            self.schedule();
+        }
+    }
+
+    fn hover(&self, y: Option<f64>) {
+        let Ok(state) = self.state.try_borrow() else { return };
+        let row = y.and_then(|y| state.rows.at_height(y));
+        let mut start = 0;
+        let mut shown = 0..0;
+        for entry in &state.transcript.entries {
+            let rows = start..start + entry.rows;
+            start = rows.end;
+            if row.is_some_and(|row| rows.contains(&row)) {
+                shown = rows;
+                break;
+            }
+        }
+        state.rows.show_footer(&shown);
+    }
+
+    /// Takes colours and measures from the theme.
+    fn restyle(&self) {
+        self.tags.recolour(self.column.upcast_ref());
+        if let Ok(state) = self.state.try_borrow() {
+            state.rows.recolour();
+        }
+        self.column.style_changed();
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(clock) = self.clock.take() {
+            clock.remove();
+        }
+    }
+}
+
+/// The button that leads to the end.
+fn jump_button() -> (gtk::Button, gtk::Label) {
+    let label = gtk::Label::builder().label(gettext("New Text")).visible(false).build();
+    let inside = gtk::Box::builder().spacing(6).halign(gtk::Align::Center).build();
+    inside.append(&gtk::Image::from_icon_name("go-down-symbolic"));
+    inside.append(&label);
+    let button = gtk::Button::builder()
+        .child(&inside)
+        .halign(gtk::Align::Center)
+        .valign(gtk::Align::End)
+        .margin_bottom(12)
+        .visible(false)
+        .css_classes(["jump", "osd", "pill"])
+        .build();
+    accessible::set_label(&button, &gettext("Jump to End"));
+    (button, label)
+}

@@ -12,6 +12,7 @@ use chat_core::message::Ending;
 use chat_edge::words::{self, Action};
 
 use super::Output;
+use crate::accessible;
 
 /// What a card says.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +113,8 @@ fn buttons(notice: &Notice, output: &Rc<dyn Fn(Output)>) -> gtk::Box {
             .ellipsize(pango::EllipsizeMode::End)
             .build();
         let button = gtk::Button::builder().child(&label).build();
+        // A child that is a label gives a button no name of its own.
+        accessible::set_label(&button, &label.text());
         let (output, message) = (Rc::clone(output), output_of(action));
         button.connect_clicked(move |_| output(message.clone()));
         line.append(&button);

@@ -74,6 +74,14 @@ impl Default for Timeouts {
     }
 }
 
+/// Whether a connection's address can be read at all; nothing is asked of the server.
+///
+/// # Errors
+/// `InvalidUrl`.
+pub fn check_address(connection: &Connection) -> Result<()> {
+    address::parse(&connection.url).map(|_| ()).map_err(|error| error.on(&connection.name))
+}
+
 /// Makes the client of a connection whose kind is known.
 ///
 /// # Errors

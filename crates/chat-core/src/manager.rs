@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use self::connections::Connections;
-use crate::client::{Capabilities, Timeouts};
+use crate::client::{self, Capabilities, Timeouts};
 use crate::error::{Error, Kind, Result};
 use crate::event::{
     ConnectionState, Event, ModelEntry, Queued, SessionPlaceholder, Snapshot, Subscription,
@@ -147,10 +147,14 @@ impl Manager {
                 }
                 let register = |session: &Arc<Session>| this.register(session);
                 let (fid, message) = Session::create(&this.inner.world, request, register).await?;
+                if let Some(session) = this.loaded(&fid) {
+                    this.inner.connections.set_last_used(session.placeholder().model);
+                }
                 return Ok(Sent { fid, message, queued: false });
             };
             let session = this.session(&fid).await?;
             let (message, queued) = session.send(request).await?;
+            this.inner.connections.set_last_used(session.placeholder().model);
             Ok(Sent { fid, message, queued })
         })
         .await
@@ -277,7 +281,7 @@ impl Manager {
     /// Secret Service, or lasts for this run where there is none: the answer says which.
     ///
     /// # Errors
-    /// `NameTaken`, and what [`change_settings`](Self::change_settings) says.
+    /// `InvalidUrl`, `NameTaken`, and what [`change_settings`](Self::change_settings) says.
     pub async fn save_connection(
         &self,
         mut connection: Connection,
@@ -287,6 +291,7 @@ impl Manager {
         let (this, replaces) = (self.clone(), replaces.map(str::to_owned));
         // A slash parts connection and model.
         connection.name = connection.name.trim().replace('/', "-");
+        client::check_address(&connection)?;
         self.run(async move {
             let name = connection.name.clone();
             let others = this.settings();
@@ -331,9 +336,16 @@ impl Manager {
     }
 
     /// Removes a connection and its stored key. Chats that used it stay.
+    ///
+    /// # Errors
+    /// `ConnectionMissing`, and what [`change_settings`](Self::change_settings) says.
     pub async fn remove_connection(&self, name: &str) -> Result<()> {
         let (this, name) = (self.clone(), name.to_owned());
         self.run(async move {
+            let settings = this.settings();
+            if !settings.connections.iter().any(|connection| connection.name == name) {
+                return Err(Kind::ConnectionMissing { name }.into());
+            }
             let gone = name.clone();
             this.change_settings(move |settings| settings.connections.retain(|c| c.name != gone))
                 .await?;

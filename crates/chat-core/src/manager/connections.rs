@@ -316,9 +316,9 @@ impl Connections {
         if let Some(entry) = named(name).or_else(|| named(&latest)) {
             return Ok(entry.model.clone());
         }
-        // A server that could not be asked may well have it.
+        // Where no server could be asked, that is what the person must hear of.
         let failed = self.states().into_iter().find_map(|state| match state.health {
-            Health::Failed(error) => Some(error),
+            Health::Failed(error) if models.is_empty() => Some(error),
             _ => None,
         });
         Err(failed.unwrap_or_else(|| Kind::ModelNotFound { model: name.to_owned() }.into()))

@@ -19,7 +19,21 @@ pub fn message(message: &Message) -> gtk::Widget {
             _ => {}
         }
     }
-    bubble(&message.plain_text(), &chips)
+    let text = message.plain_text();
+    if text.is_empty() && chips.is_empty() {
+        return asked_to_go_on();
+    }
+    bubble(&text, &chips)
+}
+
+/// The model was asked to go on: the person pressed a button and wrote nothing.
+fn asked_to_go_on() -> gtk::Widget {
+    gtk::Label::builder()
+        .label(gettext("You asked the model to go on"))
+        .halign(gtk::Align::End)
+        .css_classes(["caption", "dim-label"])
+        .build()
+        .upcast()
 }
 
 /// The box of what waits to be sent, and a button that takes it back.

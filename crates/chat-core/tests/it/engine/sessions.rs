@@ -2,10 +2,11 @@
 
 use chat_core::error::Kind;
 use chat_core::event::Status;
-use chat_core::message::Fid;
+use chat_core::message::{Fid, ModelRef};
+use chat_core::settings::ConnectionKind;
 use chat_testkit::server::{Gate, Script, Server};
 
-use super::world::{World, request};
+use super::world::{World, connection, model, request};
 
 #[tokio::test]
 async fn sessions_work_at_once_and_each_keeps_its_own() {
@@ -129,4 +130,33 @@ async fn a_chat_whose_connection_is_gone_opens_and_names_it() {
     let error = world.manager.send(request(Some(&fid), "two")).await.unwrap_err();
     assert_eq!(error.kind, Kind::ConnectionMissing { name: "test".into() });
     assert_eq!(world.transcript(&fid).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_new_chat_begins_with_the_model_that_was_used_last() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let mut other = connection(&server, ConnectionKind::OpenAi);
+    other.name = "other".into();
+    world.manager.save_connection(other, None, None).await.unwrap();
+    let (fid, _) = world.ask_and_wait("one").await;
+    assert_eq!(world.manager.empty_session().model, Some(model()));
+    let mut elsewhere = request(Some(&fid), "two");
+    elsewhere.model = Some(ModelRef::new("other", "scripted"));
+    world.manager.send(elsewhere).await.unwrap();
+    world.events.finished(&fid).await;
+    assert_eq!(world.manager.empty_session().model, Some(ModelRef::new("other", "scripted")));
+}
+
+#[tokio::test]
+async fn connections_that_cannot_be_are_refused() {
+    let server = Server::start();
+    let world = World::new(&server).await;
+    let error = world.manager.remove_connection("nope").await.unwrap_err();
+    assert_eq!(error.kind, Kind::ConnectionMissing { name: "nope".into() });
+    let mut odd = connection(&server, ConnectionKind::OpenAi);
+    (odd.name, odd.url) = ("odd".into(), "not an url".into());
+    let error = world.manager.save_connection(odd, None, None).await.unwrap_err();
+    assert_eq!(error.kind, Kind::InvalidUrl);
+    assert_eq!(world.manager.settings().connections.len(), 1);
 }

@@ -96,6 +96,17 @@ impl ChatWidget {
     ) {
         use conversation::Output as Told;
         let Some(fid) = self.shown.fid().cloned() else { return };
+        if matches!(
+            output,
+            Told::Retry
+                | Told::Regenerate
+                | Told::Resume
+                | Told::ThinkAsModel
+                | Told::EnlargeWindow { .. }
+        ) {
+            // The button goes away with its card: the focus must not fall onto some text.
+            view.composer.focus();
+        }
         match output {
             Told::NeedEarlier { before } => {
                 let Some(manager) = self.manager.clone() else { return };

@@ -40,6 +40,7 @@ command ip                          | iproute2               | iproute          
 command unshare                     | util-linux             | util-linux            | util-linux
 command setpriv                     | util-linux             | util-linux            | util-linux
 command curl                        | curl                   | curl                  | curl
+command gnome-keyring-daemon        | gnome-keyring          | gnome-keyring         | gnome-keyring
 venv                                | python3-venv           | python3               | python
 '
 

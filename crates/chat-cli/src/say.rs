@@ -127,6 +127,10 @@ pub fn is_yes(answer: &str) -> bool {
     !answer.is_empty() && ("yes".starts_with(&answer) || yes.starts_with(&answer))
 }
 
+pub fn nobody_to_ask() -> String {
+    gettext("Nobody is there to ask. Add --yes to delete without being asked.")
+}
+
 pub fn not_deleted() -> String {
     gettext("It was not deleted.")
 }

@@ -130,7 +130,7 @@ pub async fn rename(fid: &str, title: &str, program: &Program) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-/// Deletes chats. At a terminal it asks before each.
+/// Deletes chats. It asks before each; with nobody to ask it wants to be told that it is meant.
 pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<Outcome> {
     let mut outcome = Outcome::Done;
     for fid in fids {
@@ -138,7 +138,10 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
         let subscription = program.manager.subscribe();
         let title = program.manager.open(&fid, 1, &subscription).await?.session.title;
         let terminal = program.terminal;
-        if !yes && terminal.input {
+        if !yes && !terminal.input {
+            return Err(Trouble::Said(say::nobody_to_ask()));
+        }
+        if !yes {
             terminal::say(&terminal::clean(&say::ask_delete(&title)));
             if !answer().await? {
                 terminal::say(&format!("{}\n", say::not_deleted()));

@@ -24,6 +24,11 @@ fn chats_are_listed_found_renamed_and_deleted() {
     let fid = sessions[0]["fid"].as_str().expect("a fid");
     home.run(["rename", fid, "A tower"]).ok();
     assert!(home.run(["sessions"]).ok().stdout.contains("A tower"));
+    // With nobody to ask nothing is deleted.
+    let refused = home.run(["delete", fid]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("--yes"), "{refused:?}");
+    assert_eq!(home.sessions().len(), 2);
     home.run(["delete", "--yes", fid]).ok();
     assert_eq!(home.sessions().len(), 1);
     for gone in [&["show", fid][..], &["rename", fid, "x"], &["delete", fid], &["export", fid]] {

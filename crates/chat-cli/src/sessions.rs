@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::BufRead as _;
 
-use chat_core::event::{SessionPlaceholder, Status};
+use chat_core::event::SessionPlaceholder;
 use chat_core::message::Fid;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -77,9 +77,9 @@ pub async fn lines(
 
 fn notes(session: &SessionPlaceholder) -> Vec<String> {
     let mut notes = Vec::new();
-    if session.in_use || session.status == Status::Busy {
+    if session.in_use || session.status.is_busy() {
         notes.push(say::in_use());
-    } else if session.failed {
+    } else if session.trouble.is_some() {
         notes.push(say::last_reply_failed());
     }
     notes
@@ -96,7 +96,7 @@ fn json_lines(rows: &[Row]) -> String {
             created: session.created,
             updated: session.updated,
             unread: session.unread,
-            failed: session.failed,
+            failed: session.trouble.is_some(),
             in_use: session.in_use,
             excerpt: excerpt.as_deref(),
         };

@@ -6,7 +6,7 @@ mod options;
 mod request;
 mod tree;
 
-pub use content::{Ending, Message, Part, Role, ToolCall, ToolResult, ToolSpec, Usage};
+pub use content::{Ending, Message, Part, Role, ToolCall, ToolResult, ToolSpec, Trouble, Usage};
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use options::{Options, Thinking};
 pub use request::{Attachment, ChatRequest, Content, Context, OpenFile, Queued};

@@ -26,7 +26,7 @@ pub(crate) use title::from_text as title_from_text;
 pub(crate) use world::{Clients, World};
 
 use crate::error::Result;
-use crate::event::{Event, Failure, Queued, SessionPlaceholder, Status};
+use crate::event::{Event, Failure, Queued, SessionPlaceholder, Stage, Status};
 use crate::message::{Fid, MessageId};
 use crate::store::{SessionPatch, SessionRecord};
 
@@ -73,7 +73,7 @@ impl Session {
     }
 
     pub(crate) fn is_busy(&self) -> bool {
-        self.lock().status() == Status::Busy
+        self.lock().status().is_busy()
     }
 
     /// Whether nobody looks at it, nothing runs and nothing waits: it need not be kept in memory.
@@ -84,10 +84,19 @@ impl Session {
 
     /// Tells all subscribers that the row changed, where there is one still.
     fn tell_changed(&self) {
-        if self.lock().halted {
-            return;
+        // Told behind the lock, so that what is told last is how it is.
+        let state = self.lock();
+        if !state.halted {
+            self.world.hub.tell(&Event::SessionChanged(state.placeholder()));
         }
-        self.world.hub.tell(&Event::SessionChanged(self.placeholder()));
+    }
+
+    /// Notes what the request at work does while no text comes, and tells.
+    fn set_stage(&self, stage: Stage) {
+        let turned = self.lock().set_stage(stage);
+        if turned {
+            self.tell_changed();
+        }
     }
 
     fn notice(&self, error: crate::error::Error) {
@@ -122,7 +131,7 @@ impl Session {
         if was.head == state.record.head && !was.in_use && !state.record.in_use {
             return Ok(());
         }
-        state.failed = state.record.failed;
+        state.trouble = state.record.trouble;
         if state.unstored == 0 {
             state.tree = None;
         }

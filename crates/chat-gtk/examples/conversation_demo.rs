@@ -109,7 +109,7 @@ fn snapshot(live: bool) -> Snapshot {
             options: Options::default(),
             status: Status::Idle,
             unread: false,
-            failed: false,
+            trouble: None,
             created: now,
             updated: now,
             in_use: false,

@@ -142,7 +142,7 @@ fn snapshot(messages: Vec<Message>, more: bool) -> Snapshot {
             options: Options::default(),
             status: Status::Idle,
             unread: false,
-            failed: false,
+            trouble: None,
             created: now,
             updated: now,
             in_use: false,

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::client::ModelInfo;
 use crate::error::Error;
 use crate::message::{
-    Fid, Message, MessageId, ModelRef, Options, Queued, Thinking, ToolCallId, Usage,
+    Fid, Message, MessageId, ModelRef, Options, Queued, Thinking, ToolCallId, Trouble, Usage,
 };
 use crate::settings::Connection;
 
@@ -185,10 +185,19 @@ pub enum Status {
     /// Nothing.
     #[default]
     Idle,
-    /// A request is at work.
-    Busy,
+    /// A request is at work, and nothing of the reply has come.
+    Waiting,
+    /// A request is at work: text comes, or tools run.
+    Answering,
     /// A question waits for the person.
     NeedsInput,
+}
+
+impl Status {
+    /// Whether a request is at work.
+    pub fn is_busy(self) -> bool {
+        self != Self::Idle
+    }
 }
 
 /// A row of the history list: a session that may not be loaded.
@@ -210,8 +219,8 @@ pub struct SessionPlaceholder {
     pub status: Status,
     /// Whether a reply came that nobody has looked at.
     pub unread: bool,
-    /// Whether the last reply failed or was interrupted.
-    pub failed: bool,
+    /// What became of the last reply, where it failed or was interrupted.
+    pub trouble: Option<Trouble>,
     /// When it began.
     pub created: Timestamp,
     /// When it last had a message.

@@ -132,7 +132,7 @@ impl Manager {
     /// The model of the newest chat is the one to begin with, unless it failed there: a name typed
     /// wrong must not fail all chats to come.
     pub(super) fn remember_last_used(&self, records: &[SessionRecord]) {
-        let well = records.iter().filter(|record| !record.failed);
+        let well = records.iter().filter(|record| record.trouble.is_none());
         let newest = well.chain(records).find_map(|record| record.model.clone());
         self.inner.connections.set_last_used(newest);
     }

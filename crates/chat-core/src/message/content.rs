@@ -181,6 +181,26 @@ pub enum Ending {
     Failed,
 }
 
+impl Ending {
+    /// What it says about a reply that wants the person's attention; none for all others.
+    pub fn trouble(self) -> Option<Trouble> {
+        match self {
+            Self::Failed => Some(Trouble::Failed),
+            Self::Interrupted => Some(Trouble::Interrupted),
+            Self::Complete | Self::Length | Self::Stopped => None,
+        }
+    }
+}
+
+/// How a session's last reply ended, where it wants the person's attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// An error ended it.
+    Failed,
+    /// The program or the stream ended before it did: it can be gone on with.
+    Interrupted,
+}
+
 /// What a reply cost, as far as the server says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -277,7 +277,7 @@ impl Session {
             let cancel = state.starting.clone();
             state.titling.cancel();
             state.work = Some(Work { cancel: cancel.clone() });
-            state.failed = false;
+            state.trouble = None;
             state.record.updated = reply.time;
             state.begin_reply(reply);
             cancel

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::reply::LiveReply;
 use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
 use crate::message::{
-    ChatRequest, Ending, Fid, Message, MessageId, MessageTree, ModelRef, Options, Thinking,
+    ChatRequest, Fid, Message, MessageId, MessageTree, ModelRef, Options, Thinking, Trouble,
 };
 use crate::store::SessionRecord;
 
@@ -31,8 +31,8 @@ pub(super) struct State {
     pub unstored: usize,
     /// Ends the asking for a better title.
     pub titling: CancellationToken,
-    /// Whether the last reply failed or was interrupted.
-    pub failed: bool,
+    /// What became of the last reply, where it failed or was interrupted.
+    pub trouble: Option<Trouble>,
     seq: u64,
     watchers: Vec<Weak<Mailbox>>,
 }
@@ -71,7 +71,7 @@ pub struct Change {
 impl State {
     pub(super) fn new(record: SessionRecord, waiting: Vec<Queued>) -> Self {
         Self {
-            failed: record.failed,
+            trouble: record.trouble,
             record,
             tree: None,
             live: None,
@@ -88,13 +88,19 @@ impl State {
     }
 
     pub(super) fn status(&self) -> Status {
-        if self.work.is_some() { Status::Busy } else { Status::Idle }
+        match (&self.work, &self.stage) {
+            (None, _) => Status::Idle,
+            (Some(_), Stage::Streaming | Stage::RunningTools) => Status::Answering,
+            (Some(_), Stage::Idle | Stage::Waiting { .. } | Stage::RateLimited { .. }) => {
+                Status::Waiting
+            }
+        }
     }
 
     pub(super) fn placeholder(&self) -> SessionPlaceholder {
         SessionPlaceholder {
             status: self.status(),
-            failed: self.failed,
+            trouble: self.trouble,
             ..SessionPlaceholder::from(self.record.clone())
         }
     }
@@ -176,11 +182,17 @@ impl State {
         self.tell(|seq, fid| Event::QueueChanged { fid, seq, queue });
     }
 
-    pub(super) fn set_stage(&mut self, stage: Stage) {
-        if self.stage != stage {
-            self.stage = stage.clone();
-            self.tell(|seq, fid| Event::StageChanged { fid, seq, stage });
+    /// Notes what the request does, and tells those who watch. Says whether the status is another
+    /// now, which all are to hear of.
+    #[must_use]
+    pub(super) fn set_stage(&mut self, stage: Stage) -> bool {
+        if self.stage == stage {
+            return false;
         }
+        let before = self.status();
+        self.stage = stage.clone();
+        self.tell(|seq, fid| Event::StageChanged { fid, seq, stage });
+        self.status() != before
     }
 
     pub(super) fn queued(&self) -> Vec<Queued> {
@@ -224,15 +236,10 @@ impl From<SessionRecord> for SessionPlaceholder {
             options: record.options,
             status: Status::Idle,
             unread: record.unread,
-            failed: record.failed,
+            trouble: record.trouble,
             created: record.created,
             updated: record.updated,
             in_use: record.in_use,
         }
     }
-}
-
-/// Whether a reply that ended like this wants the person's attention in the list.
-pub(super) fn failed(ended: Option<Ending>) -> bool {
-    matches!(ended, Some(Ending::Failed | Ending::Interrupted))
 }

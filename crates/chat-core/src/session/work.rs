@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::begin::Plan;
-use super::state::failed;
 use crate::agent::{Outcome, ReplyEnd, ReplySink, Work};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Growth, Stage, StopReason, TextKind};
@@ -77,10 +76,10 @@ impl Session {
     }
 
     fn on_waiting(&self) {
-        let mut state = self.lock();
         // It began to wait when it asked for its client.
-        if !matches!(state.stage, Stage::Waiting { .. }) {
-            state.set_stage(Stage::Waiting { since: Timestamp::now() });
+        let waits = matches!(self.lock().stage, Stage::Waiting { .. });
+        if !waits {
+            self.set_stage(Stage::Waiting { since: Timestamp::now() });
         }
     }
 
@@ -97,7 +96,7 @@ impl Session {
                     .unwrap_or_else(|| Arc::new(Message::text(Role::Ui, None, "")));
             };
             let message = Arc::new(live.end(end));
-            state.failed = failed(message.ended);
+            state.trouble = message.ended.and_then(Ending::trouble);
             state.tree.get_or_insert_default().insert(Arc::clone(&message));
             let told = Arc::clone(&message);
             state.tell(|seq, fid| Event::MessageChanged { fid, seq, message: told });
@@ -110,15 +109,16 @@ impl Session {
     /// The request has ended: tells, and goes on with what waits.
     async fn finish(self: &Arc<Self>, outcome: Outcome, model: &ModelRef) {
         let gate = self.gate.lock().await;
-        let (unread, failed) = {
+        let (unread, troubled) = {
             let mut state = self.lock();
             state.work = None;
             state.starting = CancellationToken::new();
-            state.set_stage(Stage::Idle);
+            // Its end is told below.
+            let _ = state.set_stage(Stage::Idle);
             let unread = !state.is_watched() && !state.record.unread && !state.halted;
             state.record.unread |= unread;
             state.record.updated = Timestamp::now();
-            (unread, state.failed)
+            (unread, state.trouble.is_some())
         };
         if unread {
             let patch = SessionPatch { unread: Some(true), ..SessionPatch::default() };
@@ -136,7 +136,7 @@ impl Session {
         // request has ended may claim the session.
         let goes_on = {
             let state = self.lock();
-            !failed && !state.halted && !state.queue.is_empty()
+            !troubled && !state.halted && !state.queue.is_empty()
         };
         if !goes_on {
             self.release().await;
@@ -183,7 +183,7 @@ impl ReplySink for Sink {
     }
 
     fn on_rate_limited(&self, until: Timestamp) {
-        self.session.lock().set_stage(Stage::RateLimited { until });
+        self.session.set_stage(Stage::RateLimited { until });
     }
 
     fn on_chunk(&self, kind: TextKind, text: &str) {
@@ -208,10 +208,11 @@ impl ReplySink for Sink {
         for mailbox in state.watchers() {
             mailbox.grow(&growth);
         }
-        if state.stage != Stage::Streaming {
-            state.set_stage(Stage::Streaming);
-        }
+        let turned = state.set_stage(Stage::Streaming);
         drop(state);
+        if turned {
+            self.session.tell_changed();
+        }
         self.session.unwritten.notify_one();
     }
 
@@ -256,8 +257,8 @@ impl ReplySink for Sink {
     }
 
     fn on_tool(&self, call: &ToolCall, running: bool) {
+        self.session.set_stage(Stage::RunningTools);
         let mut state = self.session.lock();
-        state.set_stage(Stage::RunningTools);
         let Some(message) = state.tree.as_ref().and_then(MessageTree::head) else { return };
         let call = call.id.clone();
         state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running });

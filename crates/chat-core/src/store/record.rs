@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Fid, Message, MessageId, ModelRef, Options, Thinking};
+use crate::message::{Fid, Message, MessageId, ModelRef, Options, Thinking, Trouble};
 
 /// A stored session without its messages.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +29,8 @@ pub struct SessionRecord {
     pub head: Option<MessageId>,
     /// Whether a reply came that nobody has looked at.
     pub unread: bool,
-    /// Whether the reply at its head failed or was interrupted.
-    pub failed: bool,
+    /// What became of the reply at its head, where it failed or was interrupted.
+    pub trouble: Option<Trouble>,
     /// When it began.
     pub created: Timestamp,
     /// When it last had a message.

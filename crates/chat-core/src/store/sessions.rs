@@ -12,12 +12,12 @@ use super::journal;
 use super::owner::Living;
 use super::record::{NewSession, SessionPatch, SessionRecord};
 use crate::error::Kind;
-use crate::message::{Fid, MessageId, ModelRef};
+use crate::message::{Ending, Fid, MessageId, ModelRef};
 
 /// The columns that [`record`] reads, in its order.
 const COLUMNS: &str = "fid, title, titled_by_person, agent, connection, model, thinking, options, \
                        head, unread, created, updated, owner, \
-                       EXISTS (SELECT 1 FROM messages m INDEXED BY messages_failed WHERE m.id = sessions.head \
+                       (SELECT m.ended FROM messages m INDEXED BY messages_failed WHERE m.id = sessions.head \
                        AND m.ended IN ('failed', 'interrupted'))";
 
 fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRecord> {
@@ -25,6 +25,7 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
     let model: Option<String> = row.get(5)?;
     let options: Option<String> = row.get(7)?;
     let owner = row.get_ref(12)?.as_str_or_null()?;
+    let ended = row.get_ref(13)?.as_str_or_null()?;
     Ok(SessionRecord {
         fid: Fid::new(row.get::<_, String>(0)?),
         title: row.get(1)?,
@@ -35,7 +36,7 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
         options: options.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
         head: row.get::<_, Option<[u8; 16]>>(8)?.map(MessageId::from_bytes),
         unread: row.get(9)?,
-        failed: row.get(13)?,
+        trouble: ended.and_then(columns::read_word).and_then(Ending::trouble),
         created: instant(row.get(10)?),
         updated: instant(row.get(11)?),
         in_use: owner.is_some_and(|owner| living.elsewhere(owner)),

@@ -19,9 +19,9 @@ impl Shown {
     pub(super) fn of(session: &SessionPlaceholder) -> Self {
         match session.status {
             Status::NeedsInput => Self::Asks,
-            Status::Busy => Self::Busy,
+            Status::Waiting | Status::Answering => Self::Busy,
             Status::Idle if session.in_use => Self::InUse,
-            Status::Idle if session.failed => Self::Failed,
+            Status::Idle if session.trouble.is_some() => Self::Failed,
             Status::Idle if session.unread => Self::Unread,
             Status::Idle => Self::Plain,
         }

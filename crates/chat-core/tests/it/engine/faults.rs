@@ -70,14 +70,14 @@ async fn an_error_is_told_and_stored_and_the_next_turn_works(
     let messages = world.manager.transcript(&fid).await.unwrap();
     assert_eq!(messages[1].plain_text(), kept);
     assert_eq!((messages[1].ended, messages[1].error.as_ref()), (Some(ended), Some(&error)));
-    assert!(world.manager.sessions().await.unwrap()[0].failed);
+    assert_eq!(world.manager.sessions().await.unwrap()[0].trouble, ended.trouble());
 
     world.open(&fid).await;
     assert_eq!(world.say_and_wait(&fid, "two").await.reason, StopReason::Complete);
     let next = &server.chats()[1];
     let kept: Vec<_> = [kept].into_iter().filter(|text| !text.is_empty()).collect();
     assert_eq!(next.texts_of("assistant"), kept);
-    assert!(!world.manager.sessions().await.unwrap()[0].failed);
+    assert_eq!(world.manager.sessions().await.unwrap()[0].trouble, None);
 }
 
 #[tokio::test]

@@ -80,7 +80,7 @@ async fn a_message_that_another_program_sent_waits_here_no_longer() {
     assert_eq!(other.open(&fid).await.queue[0].id, waits);
     other.say(&fid, "three").await;
     other.events.until(|mirror| mirror.last_text(&fid) == "You said: three").await;
-    other.events.until(|mirror| mirror.rows[&fid].status != chat_core::event::Status::Busy).await;
+    other.events.until(|mirror| !mirror.rows[&fid].status.is_busy()).await;
     world.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
     world.events.until(|mirror| !mirror.rows[&fid].in_use).await;
     world.open(&fid).await;

@@ -2,11 +2,11 @@
 
 use chat_core::error::Kind;
 use chat_core::event::Status;
-use chat_core::message::{Fid, ModelRef};
+use chat_core::message::{Fid, ModelRef, Trouble};
 use chat_core::settings::ConnectionKind;
 use chat_testkit::server::{Gate, Script, Server};
 
-use super::world::{World, connection, model, request};
+use super::world::{Mirror, World, connection, model, request};
 
 #[tokio::test]
 async fn sessions_work_at_once_and_each_keeps_its_own() {
@@ -21,7 +21,7 @@ async fn sessions_work_at_once_and_each_keeps_its_own() {
     let beta = world.manager.send(request(None, "beta")).await.unwrap().fid;
     let (third, _) = world.ask_and_wait("third").await;
     assert_eq!(world.manager.busy().len(), 2);
-    assert_eq!(world.events.rows[&alpha].status, Status::Busy);
+    world.events.until(|mirror| mirror.rows[&alpha].status == Status::Answering).await;
     // Only the one that is watched tells its texts; the mirror panics at any other's.
     for gate in &gates {
         gate.open();
@@ -45,6 +45,30 @@ async fn sessions_work_at_once_and_each_keeps_its_own() {
             true
         }
     );
+}
+
+#[tokio::test]
+async fn the_list_tells_waiting_from_answering_and_failed_from_interrupted() {
+    let server = Server::start();
+    let (first, second) = (Gate::new(), Gate::new());
+    server.push(Script::new().gate_first(&first).text("half").gate(&second).cut());
+    server.push(Script::status(500, r#"{"error":"out of memory"}"#));
+    let mut world = World::new(&server).await;
+    // Nobody watches it: this is what the list alone hears.
+    let fid = world.manager.send(request(None, "go")).await.unwrap().fid;
+    let row = |mirror: &Mirror| mirror.rows.get(&fid).map(|row| (row.status, row.trouble));
+    world.events.until(|mirror| row(mirror) == Some((Status::Waiting, None))).await;
+    first.open();
+    world.events.until(|mirror| row(mirror) == Some((Status::Answering, None))).await;
+    second.open();
+    let cut = Some((Status::Idle, Some(Trouble::Interrupted)));
+    world.events.until(|mirror| row(mirror) == cut).await;
+    world.manager.send(request(Some(&fid), "again")).await.unwrap();
+    let failed = Some((Status::Idle, Some(Trouble::Failed)));
+    world.events.until(|mirror| row(mirror) == failed).await;
+    // As stored.
+    let world = world.restart().await;
+    assert_eq!(world.manager.sessions().await.unwrap()[0].trouble, Some(Trouble::Failed));
 }
 
 #[tokio::test]

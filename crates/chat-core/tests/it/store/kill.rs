@@ -136,7 +136,7 @@ async fn check(folder: &std::path::Path, expected: &HashMap<String, Expected>) {
         }
         let found = store.search(&expected.question, 9).await.unwrap();
         assert_eq!(found.len(), 1, "{fid} is not found");
-        assert_eq!(found[0].session.failed, answer.ended == Some(Ending::Interrupted));
+        assert_eq!(found[0].session.trouble, answer.ended.and_then(Ending::trouble));
     }
 }
 

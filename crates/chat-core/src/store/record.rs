@@ -9,7 +9,6 @@ use crate::message::{Fid, Message, MessageId, ModelRef, Options, Thinking, Troub
 
 /// A stored session without its messages.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "a row's independent marks")]
 pub struct SessionRecord {
     /// Its id.
     pub fid: Fid,

@@ -121,7 +121,7 @@ impl Conversation<'_> {
             }
             Command::Model(Some(name)) => {
                 let model = request::find(&name, self.program).await?;
-                self.remark(&say::uses_model(&model.to_string()));
+                self.remark(&say::uses_model(&say::model(&model)));
                 self.request.model = Some(model);
             }
             Command::Help => {
@@ -160,7 +160,7 @@ impl Conversation<'_> {
     fn welcome(&self) {
         let model =
             self.request.model.clone().or_else(|| self.program.manager.empty_session().model);
-        self.remark(&say::welcome(model.map(|model| model.to_string()).as_deref()));
+        self.remark(&say::welcome(model.as_ref().map(say::model).as_deref()));
     }
 
     fn remark(&self, text: &str) {

@@ -16,6 +16,7 @@ use crate::trouble::{Outcome, Result, explain};
 struct View<'a> {
     model: String,
     connection: &'a str,
+    display_name: &'a str,
     #[serde(flatten)]
     info: &'a ModelInfo,
 }
@@ -55,7 +56,7 @@ pub async fn lines(program: &Program) -> String {
             info.capabilities.thinking.filter(|can| *can).map(|_| "thinking".to_owned()),
         ];
         let about: Vec<String> = about.into_iter().flatten().collect();
-        let name = entry.model.to_string();
+        let name = say::model(&entry.model);
         // Writing into a string cannot fail.
         let _ = writeln!(
             out,
@@ -73,6 +74,7 @@ async fn json_lines(program: &Program) -> String {
         let view = View {
             model: entry.model.to_string(),
             connection: &entry.model.connection,
+            display_name: entry.model.display_name(),
             info: &entry.info,
         };
         // Plain data can always be written as JSON.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use chat_core::message::ModelRef;
 use chat_edge::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
@@ -165,6 +166,11 @@ pub fn picture() -> String {
 
 pub fn still_writing() -> String {
     gettext("This reply is still being written.")
+}
+
+/// A model as people read it.
+pub fn model(model: &ModelRef) -> String {
+    format!("{}/{}", model.connection, model.display_name())
 }
 
 pub fn welcome(model: Option<&str>) -> String {

@@ -78,6 +78,9 @@ pub enum Kind {
         /// Where one can sign in, when the server says so.
         #[serde(default)]
         signin_url: Option<String>,
+        /// Whether no key was sent: the server wants one.
+        #[serde(default)]
+        keyless: bool,
     },
     /// 403: the key is known and not allowed to do this.
     Forbidden,

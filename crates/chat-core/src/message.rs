@@ -7,6 +7,7 @@ mod request;
 mod tree;
 
 pub use content::{Ending, Message, Part, Role, ToolCall, ToolResult, ToolSpec, Trouble, Usage};
+pub(crate) use id::display_name;
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use options::{Options, Thinking};
 pub use request::{Attachment, ChatRequest, Content, Context, OpenFile, Queued};

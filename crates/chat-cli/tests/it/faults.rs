@@ -26,7 +26,7 @@ fn faults() -> Vec<Fault> {
         failed(
             "wrong key",
             Script::status(401, &error("unauthorized")),
-            "does not accept the key",
+            "wants a key",
             "unauthorized",
         ),
         failed(

@@ -152,6 +152,25 @@ fn models_of_all_servers_are_listed_and_those_that_fail_named() {
 }
 
 #[test]
+fn a_model_named_by_the_path_of_its_file_is_called_by_the_name_of_the_file() {
+    let path = "/home/ada/models/tiny.Q4_1.gguf";
+    let server = Server::start().with_models([Model::new(path)]);
+    let home = Home::new(&server);
+    let text = home.run(["models"]).ok().stdout;
+    assert!(text.starts_with("Test/tiny.Q4_1 "), "{text}");
+    let listed = home.run(["models", "--json"]).ok().events();
+    assert_eq!(
+        (&listed[0]["name"], &listed[0]["display_name"]),
+        (&path.into(), &"tiny.Q4_1".into())
+    );
+    for name in ["tiny.Q4_1", path] {
+        home.run(["ask", "--model", name, "hello"]).ok();
+    }
+    let asked: Vec<_> = server.chats().iter().map(|chat| chat.body["model"].clone()).collect();
+    assert_eq!(asked, [path, path], "on the wire it has its own name");
+}
+
+#[test]
 fn completions_and_manual_pages_are_made() {
     let home = Home::with("");
     for shell in ["bash", "zsh", "fish"] {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::message::display_name;
+
 /// A model as its server describes it. What a server does not say is unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
@@ -23,6 +25,13 @@ pub struct ModelInfo {
     pub capabilities: Capabilities,
 }
 
+impl ModelInfo {
+    /// Its name as people read it.
+    pub fn display_name(&self) -> &str {
+        display_name(&self.name)
+    }
+}
+
 /// What a model can do: yes, no, or not said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
@@ -38,4 +47,8 @@ pub struct Capabilities {
     /// Thinking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<bool>,
+    /// Having its context window set by the request. Where it cannot, the window is the server's
+    /// affair, and the option reaches nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<bool>,
 }

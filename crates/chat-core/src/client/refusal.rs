@@ -48,7 +48,9 @@ pub(super) fn of_status(status: u16, headers: &HeaderMap, body: &[u8], asked: &A
         let text = String::from_utf8_lossy(body);
         let text = text.trim();
         let kind = match status {
-            401 | 402 | 403 | 413 | 429 | 500.. => by_status(status, headers, &Words::default()),
+            401 | 402 | 403 | 413 | 429 | 500.. => {
+                by_status(status, headers, &Words::default(), asked)
+            }
             // An error page, or a server of something else.
             300..=399 | 404 | 405 => Kind::WrongUrl,
             _ if is_html(text.as_bytes()) => Kind::WrongUrl,
@@ -62,8 +64,8 @@ pub(super) fn of_status(status: u16, headers: &HeaderMap, body: &[u8], asked: &A
         return Error::new(kind).with_detail(detail);
     };
     let words = Words::of(&value);
-    let kind =
-        by_wording(&words, status, asked).unwrap_or_else(|| by_status(status, headers, &words));
+    let kind = by_wording(&words, status, asked)
+        .unwrap_or_else(|| by_status(status, headers, &words, asked));
     let detail = clean(&words.message, asked);
     let detail = if detail.is_empty() { format!("HTTP {status}") } else { detail };
     Error::new(kind).with_detail(detail)
@@ -74,8 +76,8 @@ pub(super) fn of_object(value: &Value, asked: &Asked) -> Error {
     let words = Words::of(value);
     let status = words.status.unwrap_or(0);
     let kind = by_wording(&words, status, asked).unwrap_or_else(|| match status {
-        0 => wording::failure(&words.message.to_lowercase()),
-        _ => by_status(status, &HeaderMap::new(), &words),
+        0 => wording::failure(&words.message.to_lowercase(), asked.key.is_none()),
+        _ => by_status(status, &HeaderMap::new(), &words, asked),
     });
     let detail = clean(&words.message, asked);
     let error = Error::new(kind);
@@ -95,9 +97,12 @@ fn is_html(body: &[u8]) -> bool {
     start.starts_with(b"<!doctype") || start.starts_with(b"<html")
 }
 
-fn by_status(status: u16, headers: &HeaderMap, words: &Words) -> Kind {
+fn by_status(status: u16, headers: &HeaderMap, words: &Words, asked: &Asked) -> Kind {
     match status {
-        401 => Kind::Unauthorized { signin_url: words.signin_url.clone() },
+        401 => Kind::Unauthorized {
+            signin_url: words.signin_url.clone(),
+            keyless: asked.key.is_none(),
+        },
         402 => Kind::NoCredit,
         403 => Kind::Forbidden,
         // Redirects that lead elsewhere are not followed: they would carry the text along.

@@ -298,22 +298,19 @@ impl Connections {
     }
 
     pub(super) async fn find_model(&self, name: &str) -> Result<ModelRef> {
-        if let Some((connection, model)) = name.split_once('/')
-            && self.entry(connection).is_some()
-        {
-            return Ok(ModelRef::new(connection, model));
+        if let Some(exact) = self.model_of(name) {
+            return Ok(exact);
         }
         self.settled().await;
-        if let Some((connection, model)) = name.split_once('/')
-            && self.entry(connection).is_some()
-        {
-            return Ok(ModelRef::new(connection, model));
+        if let Some(exact) = self.model_of(name) {
+            return Ok(exact);
         }
         let models = self.models();
-        // Ollama's names may leave out their tag.
+        // Ollama's names may leave out their tag, and a path may be called by what is shown of it.
         let latest = format!("{name}:latest");
         let named = |wanted: &str| models.iter().find(|entry| entry.model.model == wanted);
-        if let Some(entry) = named(name).or_else(|| named(&latest)) {
+        let shown = || models.iter().find(|entry| entry.model.display_name() == name);
+        if let Some(entry) = named(name).or_else(|| named(&latest)).or_else(shown) {
             return Ok(entry.model.clone());
         }
         // Where no server could be asked, that is what the person must hear of.
@@ -322,6 +319,16 @@ impl Connections {
             _ => None,
         });
         Err(failed.unwrap_or_else(|| Kind::ModelNotFound { model: name.to_owned() }.into()))
+    }
+
+    /// The model of a name that names its connection. A model that the connection lists may be
+    /// called by what is shown of it.
+    fn model_of(&self, name: &str) -> Option<ModelRef> {
+        let (connection, model) = name.split_once('/')?;
+        let entry = self.entry(connection)?;
+        let exact = entry.models.iter().any(|info| info.name == model);
+        let shown = entry.models.iter().find(|info| !exact && info.display_name() == model);
+        Some(ModelRef::new(connection, shown.map_or(model, |info| &info.name)))
     }
 
     pub(super) fn default_model_now(&self) -> Option<ModelRef> {

@@ -110,8 +110,9 @@ async fn another_program_that_speaks_json(#[values(OLLAMA, OPENAI)] kind: Connec
 async fn a_wrong_key(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
     let server = Server::start().with_key("right");
     for key in [None, Some(Key::new("wrong"))] {
+        let keyless = key.is_none();
         let client = connect(&connection(&server.url()), kind, key, timeouts()).unwrap();
-        let expected = Kind::Unauthorized { signin_url: None };
+        let expected = Kind::Unauthorized { signin_url: None, keyless };
         assert_eq!(client.models().await.unwrap_err().kind, expected);
         assert_eq!(ask(&*client, hello()).await.1.unwrap().kind, expected);
     }

@@ -115,7 +115,8 @@ async fn llama_cpp() {
             chat: Some(true),
             tools: Some(false),
             vision: Some(false),
-            thinking: None,
+            thinking: Some(false),
+            context_window: Some(false),
         },
     };
     assert_eq!(models, [expected]);
@@ -215,6 +216,7 @@ async fn openrouter() {
         tools: Some(tools),
         vision: Some(vision),
         thinking: Some(thinking),
+        context_window: Some(false),
     };
     assert_eq!(models[0].capabilities, can(true, true, true));
     assert_eq!(models[0].context_length, Some(400_000));
@@ -242,9 +244,10 @@ async fn openai() {
     assert_eq!(whole(OPENAI, Fixture::OPENAI).await, expected);
     let models = models(Fixture::OPENAI, &[]).await;
     assert_eq!(models[0].name, "gpt-4o-2024-08-06");
-    assert_eq!(models[0].capabilities, Capabilities::default());
+    let unsaid = Capabilities { context_window: Some(false), ..Capabilities::default() };
+    assert_eq!(models[0].capabilities, unsaid);
     let kind = refused(Fixture::OPENAI, 401).await;
-    assert_eq!(kind, Kind::Unauthorized { signin_url: None });
+    assert_eq!(kind, Kind::Unauthorized { signin_url: None, keyless: true });
 }
 
 #[tokio::test]

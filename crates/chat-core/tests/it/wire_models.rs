@@ -25,11 +25,13 @@ async fn ollama_lists_models_old_and_new() {
         tools: Some(tools),
         vision: Some(vision),
         thinking: Some(thinking),
+        context_window: Some(true),
     };
     assert_eq!(models[0].capabilities, can(true, true, false, false));
     assert_eq!(models[1].capabilities, can(true, false, true, false));
     assert_eq!(models[1].context_length, Some(32_768));
-    assert_eq!(models[2].capabilities, Capabilities::default());
+    let unsaid = Capabilities { context_window: Some(true), ..Capabilities::default() };
+    assert_eq!(models[2].capabilities, unsaid);
     assert_eq!(models[3].capabilities.chat, Some(false));
     assert_eq!(models[0].size, Some(98_362_432));
     assert_eq!(models[0].quantization.as_deref(), Some("Q4_1"));

@@ -61,7 +61,7 @@ pub fn advice(error: &Error) -> Advice {
     };
     let actions = match &error.kind {
         Kind::Unreachable | Kind::ConnectTimeout | Kind::Tls => vec![Retry, ConnectionSettings],
-        Kind::Unauthorized { signin_url: Some(url) } if is_web(url) => {
+        Kind::Unauthorized { signin_url: Some(url), .. } if is_web(url) => {
             vec![SignIn(url.clone()), Retry, ConnectionSettings]
         }
         Kind::WrongUrl | Kind::InvalidUrl | Kind::KeyUnavailable | Kind::Unauthorized { .. } => {
@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn only_a_web_page_is_offered_to_sign_in_at() {
-        let kind = |url: &str| Kind::Unauthorized { signin_url: Some(url.to_owned()) };
+        let kind =
+            |url: &str| Kind::Unauthorized { signin_url: Some(url.to_owned()), keyless: true };
         let page = "https://ollama.com/connect";
         assert_eq!(first(kind(page)), Some(Action::SignIn(page.to_owned())));
         assert_eq!(first(kind("file:///etc/passwd")), Some(Action::ConnectionSettings));

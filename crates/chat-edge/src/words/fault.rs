@@ -42,17 +42,20 @@ pub fn sentence(error: &Error) -> String {
             ),
             &gettext("This address is not valid. It should look like http://127.0.0.1:11434."),
         ),
-        Kind::Unauthorized { signin_url: Some(_) } => on(
+        Kind::Unauthorized { signin_url: Some(_), .. } => on(
             connection,
             &gettext("“{connection}” wants you to sign in first. Follow its link, then try again."),
             &gettext("The server wants you to sign in first. Follow its link, then try again."),
         ),
-        Kind::Unauthorized { signin_url: None } => on(
+        Kind::Unauthorized { signin_url: None, keyless: true } => on(
             connection,
-            &gettext(
-                "“{connection}” does not accept the key, or wants one. Check the key of this connection.",
-            ),
-            &gettext("The server does not accept the key, or wants one. Check the key."),
+            &gettext("“{connection}” wants a key. Add one to this connection, then try again."),
+            &gettext("The server wants a key. Add one, then try again."),
+        ),
+        Kind::Unauthorized { signin_url: None, keyless: false } => on(
+            connection,
+            &gettext("“{connection}” does not accept the key. Check the key of this connection."),
+            &gettext("The server does not accept the key. Check it."),
         ),
         Kind::Forbidden => on(
             connection,

@@ -94,6 +94,7 @@ fn capabilities(list: &Value) -> Capabilities {
         tools: has(list, "tools"),
         vision: has(list, "vision"),
         thinking: has(list, "thinking"),
+        context_window: Some(true),
     }
 }
 

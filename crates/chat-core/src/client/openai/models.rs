@@ -75,6 +75,8 @@ fn of_entry(entry: &Value) -> ModelInfo {
             tools: has(parameters, "tools"),
             vision: has(inputs, "image"),
             thinking: has(parameters, "reasoning"),
+            // The protocol has no word for it.
+            context_window: Some(false),
         },
     }
 }
@@ -118,5 +120,48 @@ async fn add_from_llama_cpp(http: &Http, models: &mut [ModelInfo]) {
         model.capabilities.chat = Some(true);
         model.capabilities.vision = props["modalities"]["vision"].as_bool();
         model.capabilities.tools = props["chat_template_caps"]["supports_tools"].as_bool();
+        model.capabilities.thinking = thinks(&props);
+    }
+}
+
+/// Whether the model thinks, as far as llama.cpp's server says what its template is. One that knows
+/// the switch does; one that has no word about it does not; all others may.
+fn thinks(props: &Value) -> Option<bool> {
+    let template = props["chat_template"].as_str().filter(|template| !template.is_empty())?;
+    let levels = &props["chat_template_caps"]["supports_reasoning_effort"];
+    if template.contains("enable_thinking") || *levels == true {
+        return Some(true);
+    }
+    let template = template.to_lowercase();
+    let silent = !template.contains("think") && !template.contains("reason");
+    silent.then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case("{% if enable_thinking is false %}<think></think>{% endif %}", Some(true))]
+    #[case("{{ messages }}", Some(false))]
+    #[case("{{ content.split('</think>')[-1] }}", None)]
+    #[case("{{ message.reasoning_content }}", None)]
+    #[case("", None)]
+    fn a_template_tells_whether_its_model_thinks(
+        #[case] template: &str,
+        #[case] expected: Option<bool>,
+    ) {
+        assert_eq!(thinks(&json!({ "chat_template": template })), expected);
+    }
+
+    #[test]
+    fn levels_are_thinking() {
+        let caps = json!({ "supports_reasoning_effort": true });
+        let props = json!({ "chat_template": "{{ effort }}", "chat_template_caps": caps });
+        assert_eq!(thinks(&props), Some(true));
+        assert_eq!(thinks(&json!({})), None);
     }
 }

@@ -13,7 +13,8 @@ use crate::message::{Message, Role};
 use crate::settings::Key;
 
 fn asked() -> Asked {
-    Asked { model: "m".to_owned(), ..Asked::default() }
+    let key = Some(Key::new("sk-of-these-tests"));
+    Asked { model: "m".to_owned(), key, ..Asked::default() }
 }
 
 fn kind(status: u16, body: &Value) -> Kind {
@@ -39,8 +40,8 @@ fn openai(message: &str, kind: &str, code: &Value) -> Value {
 
 #[rstest]
 #[case(401, json!({ "error": "unauthorized", "signin_url": "https://ollama.com/connect?x" }),
-    Kind::Unauthorized { signin_url: Some("https://ollama.com/connect?x".to_owned()) })]
-#[case(401, json!({ "error": "unauthorized" }), Kind::Unauthorized { signin_url: None })]
+    Kind::Unauthorized { signin_url: Some("https://ollama.com/connect?x".to_owned()), keyless: false })]
+#[case(401, json!({ "error": "unauthorized" }), Kind::Unauthorized { signin_url: None, keyless: false })]
 #[case(403, json!({ "error": "this model is not for you" }), Kind::Forbidden)]
 #[case(404, json!({ "error": "model 'm' not found" }), gone())]
 #[case(404, json!({ "error": "model \"m\" not found, try pulling it first" }), gone())]
@@ -63,7 +64,7 @@ fn ollama_says(#[case] status: u16, #[case] body: Value, #[case] expected: Kind)
 
 #[rstest]
 #[case(401, openai("Incorrect API key provided.", "invalid_request_error", &json!("invalid_api_key")),
-    Kind::Unauthorized { signin_url: None })]
+    Kind::Unauthorized { signin_url: None, keyless: false })]
 #[case(404, openai("The model `m` does not exist or you do not have access to it.",
     "invalid_request_error", &json!("model_not_found")), gone())]
 #[case(400, openai("This model's maximum context length is 8192 tokens. However, your messages \
@@ -126,6 +127,15 @@ fn others_say(#[case] status: u16, #[case] body: Value, #[case] expected: Kind) 
     assert_eq!(kind(status, &body), expected);
 }
 
+#[test]
+fn who_sent_no_key_hears_that_one_is_wanted() {
+    let asked = Asked { key: None, ..asked() };
+    let wanted = Kind::Unauthorized { signin_url: None, keyless: true };
+    assert_eq!(of_status(401, &HeaderMap::new(), b"{}", &asked).kind, wanted);
+    assert_eq!(of_status(401, &HeaderMap::new(), b"Unauthorized", &asked).kind, wanted);
+    assert_eq!(of_object(&json!({ "error": "unauthorized" }), &asked).kind, wanted);
+}
+
 #[rstest]
 #[case(404, "404 page not found", Kind::WrongUrl)]
 #[case(405, "", Kind::WrongUrl)]
@@ -133,7 +143,7 @@ fn others_say(#[case] status: u16, #[case] body: Value, #[case] expected: Kind) 
 #[case(400, "<!DOCTYPE html><title>Plain HTTP to an HTTPS port</title>", Kind::WrongUrl)]
 #[case(502, "<html>Bad Gateway</html>", Kind::ServerFailed)]
 #[case(503, "", Kind::Busy)]
-#[case(401, "Unauthorized", Kind::Unauthorized { signin_url: None })]
+#[case(401, "Unauthorized", Kind::Unauthorized { signin_url: None, keyless: false })]
 #[case(413, "", Kind::InputTooLong { window: None, largest: None })]
 #[case(422, "Failed to deserialize the JSON body", Kind::BadRequest)]
 fn answers_without_json(#[case] status: u16, #[case] body: &str, #[case] expected: Kind) {

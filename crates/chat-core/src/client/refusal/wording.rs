@@ -92,13 +92,13 @@ pub(super) fn is_unknown_model(message: &str, status: u16) -> bool {
 }
 
 /// The kind of a failure in mid-stream that has words and no status.
-pub(super) fn failure(message: &str) -> Kind {
+pub(super) fn failure(message: &str, keyless: bool) -> Kind {
     if message.contains("maximum pending requests") || message.contains("server busy") {
         Kind::Busy
     } else if message.contains("rate limit") || message.contains("too many requests") {
         Kind::RateLimited { retry_after: None }
     } else if message == "unauthorized" {
-        Kind::Unauthorized { signin_url: None }
+        Kind::Unauthorized { signin_url: None, keyless }
     } else {
         Kind::ServerFailed
     }

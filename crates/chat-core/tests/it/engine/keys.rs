@@ -21,7 +21,10 @@ async fn a_key_that_was_refused_is_taken_anew_for_the_next_request() {
     };
     world.manager.change_settings(set).await.unwrap();
     let (fid, finished) = world.ask_and_wait("one").await;
-    assert_eq!(finished.error.unwrap().kind, Kind::Unauthorized { signin_url: None });
+    assert_eq!(
+        finished.error.unwrap().kind,
+        Kind::Unauthorized { signin_url: None, keyless: false }
+    );
     std::fs::write(&file, "new\n").unwrap();
     world.manager.retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);

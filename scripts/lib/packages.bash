@@ -11,6 +11,7 @@ command pkg-config                  | pkg-config             | pkgconf-pkg-confi
 library gtk4 4.8                    | libgtk-4-dev           | gtk4-devel            | gtk4
 library libadwaita-1 1.2            | libadwaita-1-dev       | libadwaita-devel      | libadwaita
 library gtksourceview-5 5.6         | libgtksourceview-5-dev | gtksourceview5-devel  | gtksourceview5
+command msgfmt                      | gettext                | gettext               | gettext
 '
 
 # What a window needs besides, to look as it should.

@@ -151,10 +151,11 @@ async fn a_killed_program_shows_afterwards_what_had_come() -> Result<()> {
     window.app.kill().await?;
 
     let window = stage.window().await?;
+    window.app.find(named("the reply was interrupted").under("Chats")).await?;
     window.open("a story").await?;
     window.shows("Answer: once upon a time").await?;
     window.app.find(named("Continue")).await?;
-    window.app.find(named("Try Again")).await?;
+    window.app.find(named("Retry")).await?;
     let chat = stage.stored().await?.remove("a story").expect("the chat");
     assert_eq!(chat.last()?.ended, Some(Ending::Interrupted));
     window.close().await

@@ -14,7 +14,7 @@ async fn an_error_is_a_card_that_can_be_tried_again() -> Result<()> {
     stage.server.push(Script::new().text("Answer after all."));
     let window = stage.window().await?;
     window.say("try it").await?;
-    window.app.click(named("Try Again")).await?;
+    window.app.click(named("Retry")).await?;
     window.shows("Answer after all.").await?;
     let requests = stage.server.wait_for_chats(2).await;
     assert_eq!(requests[1].texts_of("user"), ["try it"]);
@@ -33,7 +33,7 @@ async fn a_stream_that_is_cut_can_be_tried_again_or_gone_on_with() -> Result<()>
     let window = stage.window().await?;
     window.say("a long one").await?;
     window.shows("Answer: the first half").await?;
-    window.app.find(named("Try Again")).await?;
+    window.app.find(named("Retry")).await?;
     window.app.click(named("Continue")).await?;
     window.shows("and the second half").await?;
     let requests = stage.server.wait_for_chats(2).await;

@@ -1,7 +1,7 @@
 //! What is promised by name, and what is said where nothing can be sent.
 
 use anyhow::Result;
-use chat_testkit::server::{Model, unused_port};
+use chat_testkit::server::{Model, Server, unused_port};
 use chat_testkit::ui::{State, containing, named};
 
 use crate::place::{Place, send, until_message_is, until_shown};
@@ -33,6 +33,72 @@ async fn the_model_chosen_by_keyboard_gets_the_message() -> Result<()> {
     until_shown(&app, "You said: To whom?").await?;
     let chat = place.server.chats().pop().expect("a request");
     assert_eq!(chat.model(), "beta");
+    app.terminate().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_arrow_keys_pass_from_one_connection_to_the_next() -> Result<()> {
+    let place = Place::new().await?;
+    let work = Server::start();
+    place.server.set_models([Model::new("alpha"), Model::new("twin")]);
+    work.set_models([Model::new("twin"), Model::new("/models/Tiny-1B.gguf")]);
+    place.configure_all(&[("Home", &place.server.url()), ("Work", &work.url())])?;
+    let app = place.open().await?;
+    app.find(named("alpha")).await?;
+    app.keys(&["ctrl+m"]).await?;
+    app.find(containing("Tiny-1B").under("Models")).await?;
+    app.keys(&["Down", "Down", "Return"]).await?;
+    // Of two models of one name the button says whose it is.
+    app.find(named("twin · Work")).await?;
+    app.keys(&["ctrl+m"]).await?;
+    app.find(containing("Tiny-1B").under("Models")).await?;
+    app.keys(&["Down", "Return"]).await?;
+    app.find(named("Tiny-1B")).await?;
+    send(&app, "To whom?").await?;
+    until_shown(&app, "You said: To whom?").await?;
+    assert_eq!(work.chats().pop().expect("a request").model(), "/models/Tiny-1B.gguf");
+    app.terminate().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn down_goes_from_the_search_into_the_list_and_escape_closes_it() -> Result<()> {
+    let place = Place::new().await?;
+    place.server.set_models((0..9).map(|n| Model::new(&format!("model-{n}"))));
+    let app = place.open().await?;
+    app.find(named("model-0")).await?;
+    app.keys(&["ctrl+m"]).await?;
+    app.find(containing("model-8").under("Models")).await?;
+    app.keys(&["Escape"]).await?;
+    app.gone(named("Models")).await?;
+    app.keys(&["ctrl+m"]).await?;
+    app.find(containing("model-8").under("Models")).await?;
+    app.keys(&["Down", "Down", "Down", "Up", "Return"]).await?;
+    app.gone(named("Models")).await?;
+    app.find(named("model-1")).await?;
+    app.terminate().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_favourite_made_by_keyboard_stands_first_also_after_a_restart() -> Result<()> {
+    let place = Place::new().await?;
+    place.server.set_models([Model::new("alpha"), Model::new("beta")]);
+    let app = place.open().await?;
+    app.find(named("alpha")).await?;
+    app.keys(&["ctrl+m"]).await?;
+    app.find(containing("beta").under("Models")).await?;
+    app.keys(&["Down", "ctrl+d"]).await?;
+    app.find(named("Favourites").under("Models")).await?;
+    app.terminate().await?;
+
+    let app = place.open().await?;
+    app.find(named("alpha")).await?;
+    app.keys(&["ctrl+m"]).await?;
+    app.find(named("Favourites").under("Models")).await?;
+    let lines = app.text_under("Models").await;
+    assert!(lines.find("beta") < lines.find("alpha"), "{lines}");
+    // And back again.
+    app.keys(&["Up", "ctrl+d"]).await?;
+    app.gone(named("Favourites").under("Models")).await?;
     app.terminate().await
 }
 

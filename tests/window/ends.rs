@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chat_testkit::server::{Gate, Script};
-use chat_testkit::ui::named;
+use chat_testkit::ui::{Role, containing, named};
 
 use crate::place::{Place, program, send, until_message_is, until_shown};
 
@@ -17,6 +17,32 @@ async fn a_second_start_reaches_the_first() -> Result<()> {
     let mut second = place.desktop.spawn(&program().arg("--new"))?;
     assert!(tokio::task::spawn_blocking(move || second.wait()).await??.success());
     until_message_is(&app, "").await?;
+    app.terminate().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_that_is_asked_for_and_not_there_is_said_to_be_missing() -> Result<()> {
+    let place = Place::new().await?;
+    let launch = program().arg("--session").arg("2001-01-01-00-00-00");
+    let app = place.desktop.launch(launch).await?;
+    app.find(containing("There is no chat “2001-01-01-00-00-00”")).await?;
+    app.find(named("New Chat").role(Role::Frame)).await?;
+    app.terminate().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_chat_may_be_gone_without_a_word() -> Result<()> {
+    let place = Place::new().await?;
+    let app = place.open_ready().await?;
+    send(&app, "The first chat").await?;
+    until_shown(&app, "You said: The first chat").await?;
+    app.terminate().await?;
+    std::fs::remove_dir_all(place.desktop.data())?;
+
+    let app = place.open_ready().await?;
+    app.find(named("New Chat").role(Role::Frame)).await?;
+    app.find(named("Your chats will be here")).await?;
+    assert!(!app.has(containing("There is no chat")).await);
     app.terminate().await
 }
 

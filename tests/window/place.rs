@@ -1,5 +1,7 @@
 //! A screen with the window on it, whose settings know one server.
 
+use std::fmt::Write;
+
 use anyhow::Result;
 use chat_testkit::server::Server;
 use chat_testkit::ui::{App, By, Desktop, Launch, Role, Widget, named, until};
@@ -20,12 +22,17 @@ impl Place {
 
     /// Settings that know this address as `Test`, and look for nothing else.
     pub fn configure(&self, url: &str) -> Result<()> {
+        self.configure_all(&[("Test", url)])
+    }
+
+    /// Settings that know these addresses by these names, and look for nothing else.
+    pub fn configure_all(&self, connections: &[(&str, &str)]) -> Result<()> {
         let folder = self.desktop.config().join("natter");
         std::fs::create_dir_all(&folder)?;
-        let settings = format!(
-            "[chat]\nfind_local_servers = false\nbetter_titles = false\n\n\
-             [[connections]]\nname = \"Test\"\nurl = \"{url}\"\n"
-        );
+        let mut settings = "[chat]\nfind_local_servers = false\nbetter_titles = false\n".to_owned();
+        for (name, url) in connections {
+            writeln!(settings, "\n[[connections]]\nname = \"{name}\"\nurl = \"{url}\"")?;
+        }
         std::fs::write(folder.join("config.toml"), settings)?;
         Ok(())
     }

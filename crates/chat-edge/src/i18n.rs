@@ -27,7 +27,8 @@ pub fn init() {
     }
 }
 
-/// The folder named when the program was built, or `share/locale` next to the program's `bin`.
+/// The folder named when the program was built, or `share/locale` next to the folder with the
+/// program: that is where a package has it, and `scripts/run` puts it in the build folder.
 fn locale_dir() -> PathBuf {
     if let Some(folder) = LOCALE_DIR {
         return PathBuf::from(folder);
@@ -50,6 +51,8 @@ mod tests {
     #[test]
     fn translations_lie_beside_the_program() {
         assert_eq!(beside(Path::new("/opt/n/bin/natter")), Path::new("/opt/n/share/locale"));
+        // Where scripts/run puts them.
+        assert_eq!(beside(Path::new("t/release/natter")), Path::new("t/share/locale"));
         assert_eq!(beside(Path::new("")), Path::new("/usr/share/locale"));
     }
 }

@@ -44,6 +44,8 @@ pub(crate) enum Input {
     Shown(Option<Fid>),
     /// Opens the search and puts the cursor there.
     Search,
+    /// Closes the search: all chats are there again, with the shown one in sight.
+    EndSearch,
     /// Shows the chat that stands this many rows further down.
     Step(i32),
     /// Asks for a new title.
@@ -128,12 +130,10 @@ impl Component for ChatList {
             Input::Connect(manager) => self.connect(manager, &sender),
             Input::Shown(fid) => {
                 self.shown = fid;
-                self.model.select(self.shown.as_ref());
-                if let Some(position) = self.model.selected() {
-                    view.scroll_to(position);
-                }
+                self.show_shown(view);
             }
             Input::Search => view.start_search(),
+            Input::EndSearch => view.end_search(),
             Input::Step(by) => {
                 if let Some(fid) = self.model.step(self.shown.as_ref(), by) {
                     tell(&sender, Output::Open { fid, forward: false });
@@ -147,7 +147,10 @@ impl Component for ChatList {
             Input::Retitle { fid, title } => {
                 self.run(&sender, async move |manager| manager.rename(&fid, &title).await);
             }
-            Input::Delete(fid) => self.delete(fid, &sender),
+            Input::Delete(fid) => {
+                self.keep_keyboard(&fid, view, &sender);
+                self.delete(fid, &sender);
+            }
             Input::Restore(fid) => {
                 self.run(&sender, async move |manager| manager.restore(&fid).await);
             }
@@ -160,6 +163,7 @@ impl Component for ChatList {
             Input::Query(query) => {
                 query.trim().clone_into(&mut self.query);
                 self.model.search_titles(&self.query);
+                self.show_shown(view);
             }
             Input::QueryTexts => self.search_texts(&sender),
             Input::Export(fid) => {
@@ -253,6 +257,27 @@ impl ChatList {
             let result = manager.delete(&fid).await;
             Command::Deleted { fid, title, result }
         });
+    }
+
+    /// Marks the row of the shown chat and brings it into sight, where it has one.
+    fn show_shown(&self, view: &View) {
+        self.model.select(self.shown.as_ref());
+        if let Some(position) = self.model.selected() {
+            view.scroll_to(position);
+        }
+    }
+
+    /// Who deletes the shown chat by a key in the list goes on from the row beside it.
+    fn keep_keyboard(&mut self, fid: &Fid, view: &View, sender: &ComponentSender<Self>) {
+        if !view.has_keyboard() || self.shown.as_ref() != Some(fid) {
+            return;
+        }
+        let beside = self.model.step(Some(fid), 1).or_else(|| self.model.step(Some(fid), -1));
+        let Some(beside) = beside else { return };
+        self.shown = Some(beside.clone());
+        self.model.select(self.shown.as_ref());
+        view.focus_row(&beside);
+        tell(sender, Output::Open { fid: beside, forward: false });
     }
 
     fn search_texts(&mut self, sender: &ComponentSender<Self>) {

@@ -59,6 +59,8 @@ pub struct ChatWidget {
     draft_timer: bool,
     /// What was asked to be shown before the engine was there.
     wanted: Option<Fid>,
+    /// The chat that was shown last time: nobody asked for it, so that it may be gone.
+    recalled: Option<Fid>,
     has_chats: bool,
     sending: bool,
     capabilities: HashMap<ModelRef, Capabilities>,
@@ -94,6 +96,7 @@ impl Component for ChatWidget {
             draft_folder: init.drafts,
             draft_timer: false,
             wanted: None,
+            recalled: None,
             has_chats: true,
             sending: false,
             capabilities: HashMap::new(),
@@ -119,7 +122,14 @@ impl Component for ChatWidget {
     ) {
         match input {
             Input::Connect(manager) => self.connect(manager, view, &sender),
-            Input::Show(fid) => self.show(fid, view, &sender),
+            Input::Show(fid) => {
+                self.recalled = None;
+                self.show(fid, view, &sender);
+            }
+            Input::ShowAgain(fid) => {
+                self.recalled = Some(fid.clone());
+                self.show(Some(fid), view, &sender);
+            }
             Input::HasChats(has) => {
                 self.has_chats = has;
                 self.show_state(view, &sender);
@@ -210,7 +220,6 @@ impl ChatWidget {
             return;
         };
         if fid.is_some() && fid.as_ref() == self.shown.fid() {
-            view.composer.focus();
             return;
         }
         self.epoch += 1;
@@ -230,7 +239,10 @@ impl ChatWidget {
             view.conversation.clear();
         }
         view.composer.set_content(self.drafts.get(fid.as_ref()));
-        view.composer.focus();
+        // Whether the rest of the window gives the keyboard away is its own affair.
+        if !view.has_focus_elsewhere() {
+            view.composer.focus();
+        }
         tell(sender, Output::Shown(fid));
         self.show_state(view, sender);
     }
@@ -249,6 +261,9 @@ impl ChatWidget {
             Told::Conversation(output) => self.hear_conversation(output, view, sender, root),
             Told::Model(model_picker::Output::Chosen(model)) => {
                 self.choose_model(model, view, sender);
+            }
+            Told::Model(model_picker::Output::Favourite(model, favourite)) => {
+                self.set_favourite(model, favourite, sender);
             }
             Told::Model(model_picker::Output::Options(options)) => {
                 self.set_options(options, sender);
@@ -281,6 +296,7 @@ impl ChatWidget {
     fn take_settings(&self, view: &View) {
         if let Some(settings) = self.settings() {
             view.composer.set_enter_sends(settings.ui.enter_sends);
+            view.model.set_favourites(&settings.ui.favourites);
         }
     }
 
@@ -296,6 +312,7 @@ impl ChatWidget {
 
     fn escape(&mut self, sender: &ComponentSender<Self>) {
         if !self.shown.is_busy() {
+            tell(sender, Output::Escaped);
             return;
         }
         if self.escaped.take().is_some_and(|at| at.elapsed() < ESCAPE_TWICE) {

@@ -37,11 +37,9 @@ pub(crate) struct Choices<T> {
 
 impl<T: Clone + PartialEq + 'static> Choices<T> {
     fn new(name: &str, output: impl Fn(T) + 'static) -> Self {
-        let dropdown = gtk::DropDown::builder()
-            .factory(&title_factory())
-            .list_factory(&entry_factory())
-            .css_classes(["flat"])
-            .build();
+        let dropdown =
+            gtk::DropDown::builder().factory(&title_factory()).css_classes(["flat"]).build();
+        dropdown.set_list_factory(Some(&entry_factory(&dropdown)));
         accessible::set_label(&dropdown, name);
         dropdown.set_tooltip_text(Some(name));
         let values: Rc<RefCell<Vec<T>>> = Rc::default();
@@ -172,13 +170,15 @@ fn closed_label(words: &str) -> gtk::Label {
     label
 }
 
-/// What the open one shows: the title, and below it what it does.
-fn entry_factory() -> gtk::SignalListItemFactory {
-    factory(|entry| {
+/// What the open one shows: the title, below it what it does, and a mark at the chosen one.
+fn entry_factory(dropdown: &gtk::DropDown) -> gtk::SignalListItemFactory {
+    let factory = factory(|entry| {
         let lines = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
             .margin_top(2)
             .margin_bottom(2)
+            .hexpand(true)
+            .valign(gtk::Align::Center)
             .build();
         lines.append(&gtk::Label::builder().label(&entry.title).xalign(0.0).build());
         if !entry.description.is_empty() {
@@ -189,8 +189,40 @@ fn entry_factory() -> gtk::SignalListItemFactory {
                 .build();
             lines.append(&description);
         }
-        lines.upcast()
-    })
+        let line = gtk::Box::new(gtk::Orientation::Horizontal, 12);
+        line.append(&lines);
+        line.append(&gtk::Image::from_icon_name("object-select-symbolic"));
+        line.upcast()
+    });
+    // The rows in sight, with their places: the mark goes to another one while the list is open.
+    let bound: Rc<RefCell<Vec<gtk::ListItem>>> = Rc::default();
+    let items = Rc::clone(&bound);
+    let weak = dropdown.downgrade();
+    factory.connect_bind(move |_, item| {
+        let (Some(item), Some(dropdown)) = (item.downcast_ref::<gtk::ListItem>(), weak.upgrade())
+        else {
+            return;
+        };
+        mark(item, dropdown.selected());
+        items.borrow_mut().push(item.clone());
+    });
+    let items = Rc::clone(&bound);
+    factory.connect_unbind(move |_, item| {
+        items.borrow_mut().retain(|other| other.upcast_ref::<glib::Object>() != item);
+    });
+    dropdown.connect_selected_notify(move |dropdown| {
+        for item in bound.borrow().iter() {
+            mark(item, dropdown.selected());
+        }
+    });
+    factory
+}
+
+/// Shows the mark of a row where it is the chosen one; its place is kept in the others.
+fn mark(item: &gtk::ListItem, selected: u32) {
+    if let Some(mark) = item.child().and_then(|line| line.last_child()) {
+        mark.set_opacity(if item.position() == selected { 1.0 } else { 0.0 });
+    }
 }
 
 fn factory(make: fn(&Entry) -> gtk::Widget) -> gtk::SignalListItemFactory {

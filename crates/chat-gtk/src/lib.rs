@@ -16,6 +16,7 @@ mod fuzzy;
 pub mod markdown;
 mod model_picker;
 mod paint;
+mod popover;
 mod preferences;
 mod stalls;
 mod window;

@@ -3,11 +3,13 @@
 
 mod list;
 mod options;
+mod row;
 mod rows;
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
 
+use chat_core::client::Capabilities;
 use chat_core::event::ModelEntry;
 use chat_core::message::{ModelRef, Options};
 use gettextrs::gettext;
@@ -15,9 +17,9 @@ use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 use crate::accessible;
-use list::ModelList;
+use list::{ModelList, Told};
 use options::OptionsPage;
-use rows::rows;
+use rows::{rows, short_name};
 
 /// From so many models on one wants to type rather than look.
 const SEARCH_FROM: usize = 8;
@@ -27,6 +29,8 @@ const SEARCH_FROM: usize = 8;
 pub(crate) enum Output {
     /// This model was chosen.
     Chosen(ModelRef),
+    /// This model is to be a favourite, or not any more.
+    Favourite(ModelRef, bool),
     /// The options were changed.
     Options(Options),
     /// The connections are asked for.
@@ -51,8 +55,10 @@ struct Inner {
     options_button: gtk::Button,
     options: OptionsPage,
     models: RefCell<Vec<ModelEntry>>,
+    favourites: RefCell<Vec<ModelRef>>,
     chosen: RefCell<Option<ModelRef>>,
-    stale: Cell<bool>,
+    /// What the list answers.
+    query: RefCell<String>,
 }
 
 impl ModelPicker {
@@ -72,7 +78,6 @@ impl ModelPicker {
         accessible::set_label(&button, &gettext("Model"));
 
         let search = gtk::SearchEntry::builder().placeholder_text(gettext("Search models")).build();
-        let list = ModelList::new();
         let nothing = gtk::Label::builder()
             .css_classes(["dim-label"])
             .margin_top(18)
@@ -86,12 +91,6 @@ impl ModelPicker {
         let connections = flat_button(&gettext("Connections…"));
         let first = gtk::Box::new(gtk::Orientation::Vertical, 6);
         first.append(&search);
-        first.append(list.widget());
-        first.append(&nothing);
-        first.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
-        first.append(&options_button);
-        first.append(&connections);
-
         let options = OptionsPage::new({
             let output = Rc::clone(&output);
             move |options| output(Output::Options(options))
@@ -101,8 +100,20 @@ impl ModelPicker {
         pages.add_named(options.widget(), Some("options"));
         popover.set_child(Some(&pages));
 
-        let picker = Self {
-            inner: Rc::new(Inner {
+        let inner = Rc::new_cyclic(|weak: &Weak<Inner>| {
+            let weak = weak.clone();
+            let told = Rc::clone(&output);
+            let list = ModelList::new(move |from| {
+                if let Some(inner) = weak.upgrade() {
+                    inner.hear_list(from, &told);
+                }
+            });
+            first.append(list.widget());
+            first.append(&nothing);
+            first.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
+            first.append(&options_button);
+            first.append(&connections);
+            Inner {
                 button,
                 label,
                 popover,
@@ -113,11 +124,13 @@ impl ModelPicker {
                 options_button,
                 options,
                 models: RefCell::default(),
+                favourites: RefCell::default(),
                 chosen: RefCell::default(),
-                stale: Cell::new(true),
-            }),
-        };
-        picker.show_label();
+                query: RefCell::default(),
+            }
+        });
+        let picker = Self { inner };
+        picker.inner.show_label();
         picker.connect(&connections, &output);
         picker
     }
@@ -133,7 +146,13 @@ impl ModelPicker {
         let weak = Rc::downgrade(inner);
         inner.search.connect_search_changed(move |_| {
             if let Some(inner) = weak.upgrade() {
-                inner.fill();
+                inner.look_for();
+            }
+        });
+        let weak = Rc::downgrade(inner);
+        inner.search.connect_stop_search(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.popover.popdown();
             }
         });
         inner.search.set_key_capture_widget(Some(inner.list.widget()));
@@ -145,25 +164,24 @@ impl ModelPicker {
         });
         let keys = gtk::EventControllerKey::new();
         let weak = Rc::downgrade(inner);
-        keys.connect_key_pressed(move |_, key, _, _| {
+        let told = Rc::clone(output);
+        keys.connect_key_pressed(move |_, key, _, modifiers| {
             let Some(inner) = weak.upgrade() else { return glib::Propagation::Proceed };
-            if key == gdk::Key::Down {
-                inner.list.focus();
-                return glib::Propagation::Stop;
+            let control = modifiers.contains(gdk::ModifierType::CONTROL_MASK);
+            match key {
+                gdk::Key::Down | gdk::Key::KP_Down => inner.list.focus(),
+                gdk::Key::d if control => {
+                    if let Some(toggled) = inner.list.toggle_favourite() {
+                        inner.hear_list(toggled, &told);
+                    }
+                }
+                _ => return glib::Propagation::Proceed,
             }
-            glib::Propagation::Proceed
+            glib::Propagation::Stop
         });
         keys.set_propagation_phase(gtk::PropagationPhase::Capture);
         inner.search.add_controller(keys);
 
-        let weak = Rc::downgrade(inner);
-        let told = Rc::clone(output);
-        inner.list.connect_chosen(move |model| {
-            if let Some(inner) = weak.upgrade() {
-                inner.popover.popdown();
-            }
-            told(Output::Chosen(model));
-        });
         let weak = Rc::downgrade(inner);
         inner.options_button.connect_clicked(move |_| {
             if let Some(inner) = weak.upgrade() {
@@ -194,19 +212,31 @@ impl ModelPicker {
     /// Takes the models that can be chosen.
     pub(crate) fn set_models(&self, models: Vec<ModelEntry>) {
         self.inner.models.replace(models);
-        self.inner.stale.set(true);
-        if self.inner.popover.is_visible() {
-            self.inner.fill();
+        self.inner.show_label();
+        self.inner.refill();
+    }
+
+    /// Takes the models that stand first.
+    pub(crate) fn set_favourites(&self, favourites: &[ModelRef]) {
+        if *self.inner.favourites.borrow() != favourites {
+            self.inner.favourites.replace(favourites.to_owned());
+            self.inner.refill();
         }
     }
 
-    /// Shows which model is chosen, with its options.
-    pub(crate) fn set_chosen(&self, model: Option<ModelRef>, options: &Options) {
+    /// Shows which model is chosen, with its options as far as it has them.
+    pub(crate) fn set_chosen(
+        &self,
+        model: Option<ModelRef>,
+        options: &Options,
+        capabilities: Capabilities,
+    ) {
         self.inner.options.show(options);
+        self.inner.options.set_window_can_be_set(capabilities.context_window != Some(false));
         if *self.inner.chosen.borrow() != model {
             self.inner.chosen.replace(model);
-            self.inner.stale.set(true);
-            self.show_label();
+            self.inner.show_label();
+            self.inner.refill();
         }
     }
 
@@ -214,32 +244,58 @@ impl ModelPicker {
     pub(crate) fn open(&self) {
         self.inner.button.popup();
     }
-
-    fn show_label(&self) {
-        let chosen = self.inner.chosen.borrow();
-        let words = match &*chosen {
-            Some(model) => model.model.clone(),
-            None => gettext("Choose a model"),
-        };
-        self.inner.label.set_label(&words);
-        let hint = chosen.as_ref().map_or_else(|| gettext("Model"), ToString::to_string);
-        self.inner.button.set_tooltip_text(Some(&hint));
-        self.inner.options_button.set_sensitive(chosen.is_some());
-    }
 }
 
 impl Inner {
+    fn hear_list(&self, told: Told, output: &Rc<dyn Fn(Output)>) {
+        match told {
+            Told::Chosen(model) => {
+                self.popover.popdown();
+                output(Output::Chosen(model));
+            }
+            Told::Favourite(model, favourite) => output(Output::Favourite(model, favourite)),
+            Told::Above if self.search.is_visible() => {
+                self.search.grab_focus();
+            }
+            Told::Above => {}
+        }
+    }
+
+    fn show_label(&self) {
+        let chosen = self.chosen.borrow();
+        let (words, hint) = match &*chosen {
+            Some(model) => (short_name(model, &self.models.borrow()), model.to_string()),
+            None => (gettext("Choose a model"), gettext("Model")),
+        };
+        self.label.set_label(&words);
+        self.button.set_tooltip_text(Some(&hint));
+        self.options_button.set_sensitive(chosen.is_some());
+    }
+
+    /// Brings the list up to date; where nobody looks it can wait.
+    fn refill(&self) {
+        if self.popover.is_visible() {
+            self.fill(self.list.current().as_ref());
+        }
+    }
+
+    /// Lists what the search finds, with the first as the one that Enter takes.
+    fn look_for(&self) {
+        let query = self.search.text().to_string();
+        if *self.query.borrow() != query {
+            let chosen = self.chosen.borrow().clone().filter(|_| query.is_empty());
+            self.query.replace(query);
+            self.fill(chosen.as_ref());
+        }
+    }
+
     fn open(&self) {
         self.pages.set_visible_child_name("models");
         let many = self.models.borrow().len() >= SEARCH_FROM;
         self.search.set_visible(many);
-        if !self.search.text().is_empty() {
-            self.search.set_text("");
-            self.stale.set(true);
-        }
-        if self.stale.get() {
-            self.fill();
-        }
+        self.search.set_text("");
+        self.query.replace(String::new());
+        self.fill(self.chosen.borrow().as_ref());
         if many {
             self.search.grab_focus();
         } else {
@@ -247,9 +303,10 @@ impl Inner {
         }
     }
 
-    fn fill(&self) {
+    /// Fills the list; the keyboard begins at this model.
+    fn fill(&self, at: Option<&ModelRef>) {
         let models = self.models.borrow();
-        let rows = rows(&models, &self.search.text());
+        let rows = rows(&models, &self.favourites.borrow(), &self.query.borrow());
         let words = if !rows.is_empty() {
             None
         } else if models.is_empty() {
@@ -260,8 +317,7 @@ impl Inner {
         self.nothing.set_visible(words.is_some());
         self.nothing.set_label(&words.unwrap_or_default());
         self.list.widget().set_visible(!rows.is_empty());
-        self.list.fill(rows, self.chosen.borrow().as_ref());
-        self.stale.set(false);
+        self.list.fill(rows, self.chosen.borrow().as_ref(), at);
     }
 }
 

@@ -31,7 +31,7 @@ mod widget;
 
 pub use app::App;
 pub use atspi::{Role, State};
-pub use by::{By, containing, named, role};
+pub use by::{By, containing, named, role, state};
 pub use desktop::{Desktop, Launch};
 pub use input::Input;
 pub use wait::{PATIENCE, until};

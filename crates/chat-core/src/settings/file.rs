@@ -175,6 +175,7 @@ fn plain(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::ModelRef;
     use crate::settings::Connection;
 
     /// How long to wait for what must come. Met only where it does not.
@@ -208,6 +209,25 @@ mod tests {
         assert!(!changed.ui.enter_sends);
         assert_eq!(SettingsFile::load(&folders).1, changed);
         assert_eq!(fs::read_to_string(path).unwrap(), "# mine\n[ui]\nenter_sends = false\n");
+    }
+
+    #[test]
+    fn favourites_come_and_go_beside_what_a_person_wrote() {
+        let written = "[ui]\nenter_sends = false # mine\n";
+        let (_guard, folders, path) = folders(Some(written));
+        let (file, ..) = SettingsFile::load(&folders);
+        let models = [ModelRef::new("Home", "a"), ModelRef::new("Home", "org/b")];
+        for model in &models {
+            file.change(|s| s.ui.set_favourite(model, true)).unwrap();
+        }
+        file.change(|s| s.ui.set_favourite(&models[0], true)).unwrap();
+        let (_, read, problem) = SettingsFile::load(&folders);
+        assert_eq!(problem, None);
+        assert_eq!(read.ui.favourites, [models[1].clone(), models[0].clone()]);
+        for model in &models {
+            file.change(|s| s.ui.set_favourite(model, false)).unwrap();
+        }
+        assert_eq!(fs::read_to_string(path).unwrap(), written);
     }
 
     #[test]

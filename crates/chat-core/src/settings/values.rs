@@ -53,11 +53,24 @@ impl Default for ChatSettings {
 pub struct UiSettings {
     /// Enter sends and Shift+Enter breaks the line; otherwise the other way round.
     pub enter_sends: bool,
+    /// The models that stand first where one is chosen, in the order in which they were marked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub favourites: Vec<ModelRef>,
+}
+
+impl UiSettings {
+    /// Marks a model as a favourite, or takes the mark away.
+    pub fn set_favourite(&mut self, model: &ModelRef, favourite: bool) {
+        self.favourites.retain(|other| other != model);
+        if favourite {
+            self.favourites.push(model.clone());
+        }
+    }
 }
 
 impl Default for UiSettings {
     fn default() -> Self {
-        Self { enter_sends: true }
+        Self { enter_sends: true, favourites: Vec::new() }
     }
 }
 

@@ -39,7 +39,7 @@ impl Action {
     /// The words for its button.
     pub fn label(&self) -> String {
         match self {
-            Self::Retry => gettext("Try Again"),
+            Self::Retry => gettext("Retry"),
             Self::Continue => gettext("Continue"),
             Self::ConnectionSettings => gettext("Connection Settings"),
             Self::Connections => gettext("Connections"),

@@ -7,6 +7,7 @@ use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::{ChatList, Input};
+use crate::popover;
 
 /// The actions of the menu; each takes the chat's id.
 pub(super) fn install_actions(root: &gtk::Box, sender: &ComponentSender<ChatList>) {
@@ -29,7 +30,7 @@ pub(super) fn install_actions(root: &gtk::Box, sender: &ComponentSender<ChatList
 
 /// Opens the menu of a chat beside a place.
 pub(super) fn popup(root: &gtk::Box, fid: &Fid, place: &gdk::Rectangle) {
-    let menu = gio::Menu::new();
+    let items = gio::Menu::new();
     for (label, action) in [
         (gettext("_Rename…"), "chats.rename"),
         (gettext("_Export as Markdown…"), "chats.export"),
@@ -37,22 +38,11 @@ pub(super) fn popup(root: &gtk::Box, fid: &Fid, place: &gdk::Rectangle) {
     ] {
         let item = gio::MenuItem::new(Some(&label), None);
         item.set_action_and_target_value(Some(action), Some(&fid.as_str().to_variant()));
-        menu.append_item(&item);
+        items.append_item(&item);
     }
-    let popover = gtk::PopoverMenu::from_model(Some(&menu));
-    popover.set_pointing_to(Some(place));
-    popover.set_has_arrow(false);
-    popover.set_halign(gtk::Align::Start);
-    show_once(popover.upcast_ref(), root);
-}
-
-/// Shows a popover that is taken away again when it closes.
-pub(super) fn show_once(popover: &gtk::Popover, parent: &gtk::Box) {
-    popover.set_parent(parent);
-    popover.connect_closed(|popover| {
-        // Not at once: the action of a menu's item is run after the menu has closed.
-        let popover = popover.clone();
-        glib::idle_add_local_once(move || popover.unparent());
-    });
-    popover.popup();
+    let menu = gtk::PopoverMenu::from_model(Some(&items));
+    menu.set_pointing_to(Some(place));
+    menu.set_has_arrow(false);
+    menu.set_halign(gtk::Align::Start);
+    popover::show_once(menu.upcast_ref(), root);
 }

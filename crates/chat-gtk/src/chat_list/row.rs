@@ -75,6 +75,13 @@ fn build(row: &ChatRow, imp: &imp::ChatRow) {
     imp.body.append(&imp.mark);
     row.append(&imp.heading);
     row.append(&imp.body);
+
+    // What can be read in the row needs no tooltip.
+    imp.title.set_has_tooltip(true);
+    imp.title.connect_query_tooltip(|title, _, _, _, tooltip| {
+        tooltip.set_text(Some(&title.label()));
+        title.layout().is_ellipsized()
+    });
 }
 
 impl ChatRow {
@@ -125,7 +132,6 @@ impl ChatRow {
         imp.mark.set_visible(shown.icon().is_some());
         imp.mark.set_css_classes(&["chat-mark", shown.class()]);
         imp.mark.set_tooltip_text(word.as_deref());
-        self.set_tooltip_text(Some(&title));
         let spoken = match &word {
             Some(word) => format!("{title}, {word}"),
             None => title,

@@ -1,6 +1,7 @@
 //! What a row says about its chat beyond the title: a word and a mark, never colour alone.
 
 use chat_core::event::{SessionPlaceholder, Status};
+use chat_core::message::Trouble;
 use gettextrs::gettext;
 
 /// A chat's state as it is shown.
@@ -8,9 +9,11 @@ use gettextrs::gettext;
 pub(super) enum Shown {
     Plain,
     Asks,
-    Busy,
+    Waiting,
+    Answering,
     InUse,
     Failed,
+    Interrupted,
     Unread,
 }
 
@@ -19,11 +22,15 @@ impl Shown {
     pub(super) fn of(session: &SessionPlaceholder) -> Self {
         match session.status {
             Status::NeedsInput => Self::Asks,
-            Status::Waiting | Status::Answering => Self::Busy,
+            Status::Waiting => Self::Waiting,
+            Status::Answering => Self::Answering,
             Status::Idle if session.in_use => Self::InUse,
-            Status::Idle if session.trouble.is_some() => Self::Failed,
-            Status::Idle if session.unread => Self::Unread,
-            Status::Idle => Self::Plain,
+            Status::Idle => match session.trouble {
+                Some(Trouble::Failed) => Self::Failed,
+                Some(Trouble::Interrupted) => Self::Interrupted,
+                None if session.unread => Self::Unread,
+                None => Self::Plain,
+            },
         }
     }
 
@@ -31,9 +38,11 @@ impl Shown {
         match self {
             Self::Plain => None,
             Self::Asks => Some(gettext("asks you")),
-            Self::Busy => Some(gettext("is answering")),
+            Self::Waiting => Some(gettext("waiting")),
+            Self::Answering => Some(gettext("is answering")),
             Self::InUse => Some(gettext("open in another program")),
             Self::Failed => Some(gettext("the reply failed")),
+            Self::Interrupted => Some(gettext("the reply was interrupted")),
             Self::Unread => Some(gettext("new reply")),
         }
     }
@@ -42,9 +51,9 @@ impl Shown {
         match self {
             Self::Plain => None,
             Self::Asks => Some("dialog-question-symbolic"),
-            Self::Busy => Some("content-loading-symbolic"),
+            Self::Waiting | Self::Answering => Some("content-loading-symbolic"),
             Self::InUse => Some("changes-prevent-symbolic"),
-            Self::Failed => Some("dialog-warning-symbolic"),
+            Self::Failed | Self::Interrupted => Some("dialog-warning-symbolic"),
             Self::Unread => Some("natter-unread-symbolic"),
         }
     }
@@ -54,8 +63,9 @@ impl Shown {
         match self {
             Self::Plain | Self::InUse => "plain",
             Self::Asks => "asks",
-            Self::Busy => "busy",
-            Self::Failed => "failed",
+            Self::Waiting => "waiting",
+            Self::Answering => "busy",
+            Self::Failed | Self::Interrupted => "failed",
             Self::Unread => "unread",
         }
     }

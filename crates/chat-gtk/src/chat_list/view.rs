@@ -14,7 +14,7 @@ use super::menu;
 use super::model::Model;
 use super::row::ChatRow;
 use super::{ChatList, Input};
-use crate::accessible;
+use crate::{accessible, popover};
 
 /// What the component needs again of its widgets.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl View {
                 let shift_f10 =
                     key == gdk::Key::F10 && modifiers.contains(gdk::ModifierType::SHIFT_MASK);
                 match (key, item) {
-                    (gdk::Key::F2, Some(item)) => input.emit(Input::Rename(item.fid())),
+                    (gdk::Key::Escape, _) => input.emit(Input::EndSearch),
                     (gdk::Key::Delete | gdk::Key::KP_Delete, Some(item)) => {
                         input.emit(Input::Delete(item.fid()));
                     }
@@ -127,6 +127,16 @@ impl View {
         });
         keys.set_propagation_phase(gtk::PropagationPhase::Capture);
         self.list.add_controller(keys);
+
+        // Rows that came above it have taken GTK's own place for the keyboard with them.
+        let entering = gtk::EventControllerFocus::new();
+        let (chosen, root) = (selection.clone(), self.root.clone());
+        entering.connect_enter(move |_| {
+            let Some(item) = chosen.selected_item().and_downcast::<ChatItem>() else { return };
+            let root = root.clone();
+            glib::idle_add_local_once(move || focus_row(&root, &item.fid()));
+        });
+        self.list.add_controller(entering);
 
         let input = sender.input_sender().clone();
         selection.connect_selected_notify(move |selection| {
@@ -170,6 +180,10 @@ impl View {
         self.search.select_region(0, -1);
     }
 
+    pub(super) fn end_search(&self) {
+        self.search_bar.set_search_mode(false);
+    }
+
     pub(super) fn scroll_to(&self, position: u32) {
         // GTK has the function only since 4.12, the action since 4.0.
         let _ = self.list.activate_action("list.scroll-to-item", Some(&position.to_variant()));
@@ -185,32 +199,21 @@ impl View {
 
     /// Asks for a new title beside the chat's row.
     pub(super) fn ask_title(&self, fid: Fid, title: &str, sender: &ComponentSender<ChatList>) {
-        let entry = gtk::Entry::builder().text(title).width_chars(28).build();
-        accessible::set_label(&entry, &gettext("Title"));
-        let button = gtk::Button::builder()
-            .label(gettext("Rename"))
-            .css_classes(["suggested-action"])
-            .build();
-        let line = gtk::Box::new(gtk::Orientation::Horizontal, 6);
-        line.append(&entry);
-        line.append(&button);
-        let popover =
-            gtk::Popover::builder().child(&line).pointing_to(&row_bounds(&self.root, &fid)).build();
-        menu::show_once(&popover, &self.root);
-        entry.grab_focus();
-
         let input = sender.input_sender().clone();
-        let weak = popover.downgrade();
-        entry.connect_activate(move |entry| {
-            let title = entry.text().trim().to_owned();
-            if !title.is_empty() {
-                input.emit(Input::Retitle { fid: fid.clone(), title });
-            }
-            if let Some(popover) = weak.upgrade() {
-                popover.popdown();
-            }
+        let place = row_bounds(&self.root, &fid);
+        popover::ask_title(&self.root, &place, title, move |title| {
+            input.emit(Input::Retitle { fid: fid.clone(), title });
         });
-        button.connect_clicked(move |_| entry.emit_activate());
+    }
+
+    /// Whether the keyboard is in the list.
+    pub(super) fn has_keyboard(&self) -> bool {
+        self.list.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN)
+    }
+
+    /// Gives a chat's row the keyboard, where it is on the screen.
+    pub(super) fn focus_row(&self, fid: &Fid) {
+        focus_row(&self.root, fid);
     }
 }
 
@@ -273,23 +276,26 @@ fn connect_pointer(
     row.body().add_controller(menu_click);
 }
 
+/// The row of a chat, where it is on the screen.
+fn row_of(widget: &gtk::Widget, fid: &Fid) -> Option<ChatRow> {
+    if let Some(row) = widget.downcast_ref::<ChatRow>() {
+        let wanted = row.is_mapped() && row.item().is_some_and(|item| item.fid() == *fid);
+        return wanted.then(|| row.clone());
+    }
+    let children = std::iter::successors(widget.first_child(), WidgetExt::next_sibling);
+    children.into_iter().find_map(|child| row_of(&child, fid))
+}
+
+fn focus_row(root: &gtk::Box, fid: &Fid) {
+    if let Some(item) = row_of(root.upcast_ref(), fid).and_then(|row| row.parent()) {
+        item.grab_focus();
+    }
+}
+
 /// Where the row of a chat is on the screen; the top of the list where it is not.
 fn row_bounds(root: &gtk::Box, fid: &Fid) -> gdk::Rectangle {
-    fn find(widget: &gtk::Widget, fid: &Fid) -> Option<gtk::Widget> {
-        if let Some(row) = widget.downcast_ref::<ChatRow>() {
-            let wanted = row.is_mapped() && row.item().is_some_and(|item| item.fid() == *fid);
-            return wanted.then(|| row.body().clone().upcast());
-        }
-        let mut child = widget.first_child();
-        while let Some(at) = child {
-            if let Some(found) = find(&at, fid) {
-                return Some(found);
-            }
-            child = at.next_sibling();
-        }
-        None
-    }
-    let bounds = find(root.upcast_ref(), fid).and_then(|row| row.compute_bounds(root));
+    let row = row_of(root.upcast_ref(), fid);
+    let bounds = row.and_then(|row| row.body().compute_bounds(root));
     bounds.map_or_else(
         || gdk::Rectangle::new(root.width() / 2, 0, 1, 1),
         |b| gdk::Rectangle::new(b.x() as i32, b.y() as i32, b.width() as i32, b.height() as i32),

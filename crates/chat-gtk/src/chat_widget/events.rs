@@ -44,7 +44,8 @@ impl ChatWidget {
                 self.show_state(view, sender);
             }
             Err(error) => {
-                if !matches!(error.kind, Kind::SessionNotFound { .. }) {
+                let gone = matches!(error.kind, Kind::SessionNotFound { .. });
+                if !(gone && self.recalled.as_ref() == Some(fid)) {
                     tell(sender, note(&error));
                 }
                 sender.input(Input::Show(None));
@@ -123,6 +124,7 @@ impl ChatWidget {
     /// Brings title, dropdowns, buttons and pages into line with the state.
     pub(super) fn show_state(&mut self, view: &View, sender: &ComponentSender<Self>) {
         let shown = &self.shown;
+        let capabilities = self.known_capabilities();
         let title = match shown {
             Shown::New(_) => gettext("New Chat"),
             Shown::Opening(_) => String::new(),
@@ -130,13 +132,12 @@ impl ChatWidget {
         };
         if !matches!(shown, Shown::Opening(_)) {
             tell(sender, Output::Titled(title));
-            view.model.set_chosen(shown.model().cloned(), &shown.options());
+            view.model.set_chosen(shown.model().cloned(), &shown.options(), capabilities);
             view.thinking.show(&shown.thinking());
         }
         if let Some(manager) = &self.manager {
             choices::set_agents(&view.agents, &manager.agents(), shown.agent());
         }
-        let capabilities = self.known_capabilities();
         view.thinking.widget().set_visible(capabilities.thinking != Some(false));
         if capabilities.thinking.is_none() && shown.model().is_some() {
             let model = shown.model().cloned();

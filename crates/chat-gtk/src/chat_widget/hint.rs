@@ -45,7 +45,7 @@ pub(super) struct HintBar {
 impl HintBar {
     pub(super) fn new(sender: &ComponentSender<ChatWidget>) -> Self {
         let words = gtk::Label::builder().xalign(0.0).wrap(true).hexpand(true).build();
-        let again = gtk::Button::with_label(&gettext("Try Again"));
+        let again = gtk::Button::with_label(&gettext("Retry"));
         let settings =
             gtk::Button::builder().label(gettext("Connections")).css_classes(["flat"]).build();
         let told = tells(sender, |()| Told::LookAgain);

@@ -31,6 +31,8 @@ pub enum Input {
     Connect(Manager),
     /// Show this chat, or a new one.
     Show(Option<Fid>),
+    /// Show this chat where it is still there; otherwise a new one, without a word.
+    ShowAgain(Fid),
     /// Whether any chat is stored: without one, a new chat shows whom there is to talk to.
     HasChats(bool),
     /// Copy the last reply.
@@ -82,6 +84,8 @@ pub enum Output {
     Connections(Option<String>),
     /// A connection is to be added.
     AddConnection,
+    /// Esc was pressed, and there was nothing here to stop.
+    Escaped,
 }
 
 /// What its background work brings.

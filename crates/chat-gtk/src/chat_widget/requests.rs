@@ -3,6 +3,7 @@
 use chat_core::error::{Kind, Result};
 use chat_core::manager::{Manager, Sent, SessionChange};
 use chat_core::message::{ChatRequest, Content, Context, Fid, ModelRef, Options, Thinking};
+use chat_core::settings::Settings;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
 use relm4::ComponentSender;
@@ -232,6 +233,20 @@ impl ChatWidget {
         sender.oneshot_command(async move {
             let result = manager.capabilities(&model).await;
             done(Done::Capabilities { model, result })
+        });
+    }
+
+    /// Marks a model as a favourite, or takes that back; all windows hear of it.
+    pub(super) fn set_favourite(
+        &self,
+        model: ModelRef,
+        favourite: bool,
+        sender: &ComponentSender<Self>,
+    ) {
+        self.run(sender, async move |manager| {
+            let change =
+                move |settings: &mut Settings| settings.ui.set_favourite(&model, favourite);
+            manager.change_settings(change).await.map(drop)
         });
     }
 

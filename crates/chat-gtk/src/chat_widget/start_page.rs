@@ -133,7 +133,7 @@ fn server_row(
 /// `3 models: a, b, c`.
 fn names(models: &[&ModelRef]) -> String {
     let count = u32::try_from(models.len()).unwrap_or(u32::MAX);
-    let named: Vec<&str> = models.iter().take(NAMED).map(|model| model.model.as_str()).collect();
+    let named: Vec<&str> = models.iter().take(NAMED).map(|model| model.display_name()).collect();
     let mut named = named.join(", ");
     if models.len() > NAMED {
         named.push_str(" …");
@@ -154,7 +154,10 @@ fn beginnings(
         (
             "natter-thinking-symbolic",
             gettext("Think a question through"),
-            words::fill(&gettext("{model} thinks before it answers"), &[("model", &model.model)]),
+            words::fill(
+                &gettext("{model} thinks before it answers"),
+                &[("model", model.display_name())],
+            ),
             gettext("Think this through, and say what speaks for and against it: "),
         )
     } else {

@@ -31,6 +31,7 @@ pub struct View {
     pub(super) start: RefCell<Option<StartPage>>,
     /// The model whose abilities were asked for.
     pub(super) asked: RefCell<Option<ModelRef>>,
+    root: gtk::Box,
     start_slot: gtk::ScrolledWindow,
     hint: HintBar,
 }
@@ -93,6 +94,7 @@ impl View {
             stack,
             start: RefCell::default(),
             asked: RefCell::default(),
+            root: root.clone(),
             start_slot,
             hint,
         }
@@ -101,6 +103,12 @@ impl View {
     /// The agent dropdown, for the header bar of the window that the chat stands in.
     pub fn agent_dropdown(&self) -> &gtk::DropDown {
         self.agents.widget()
+    }
+
+    /// Whether another part of the window has the keyboard.
+    pub(super) fn has_focus_elsewhere(&self) -> bool {
+        let focus = self.root.root().and_then(|root| root.focus());
+        focus.is_some_and(|focus| !focus.is_ancestor(&self.root))
     }
 
     pub(super) fn show_page(&self, page: Page) {

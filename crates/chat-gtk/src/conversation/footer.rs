@@ -80,7 +80,7 @@ fn button(icon: &str, name: &str) -> gtk::Button {
 fn details(message: &Message) -> String {
     let mut out = Vec::new();
     if let Some(model) = &message.model {
-        out.push(model.model.clone());
+        out.push(model.display_name().to_owned());
     }
     if let Some(usage) = &message.usage {
         if let Some(tokens) = usage.completion_tokens {

@@ -1,12 +1,26 @@
 //! The list inside the model dropdown: made for hundreds of models.
 
+use std::rc::Rc;
+
 use chat_core::message::ModelRef;
 use gettextrs::gettext;
-use gtk::{gio, glib};
+use gtk::{gdk, gio, glib};
 use relm4::gtk::prelude::*;
 
-use super::rows::{Choice, Row};
+use super::row;
+use super::rows::Row;
 use crate::accessible;
+
+/// What a person does with the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// This model was chosen.
+    Chosen(ModelRef),
+    /// This model is to be a favourite, or not any more.
+    Favourite(ModelRef, bool),
+    /// The arrow went up from the first row.
+    Above,
+}
 
 /// The list of models.
 #[derive(Debug)]
@@ -22,17 +36,19 @@ struct Entry {
     row: Row,
     /// Whether it is the chat's model.
     chosen: bool,
-    /// Whether the keyboard begins here.
-    first: bool,
 }
 
+type Output = Rc<dyn Fn(Told)>;
+
 impl ModelList {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(output: impl Fn(Told) + 'static) -> Self {
+        let output: Output = Rc::new(output);
         let store = gio::ListStore::new::<glib::BoxedAnyObject>();
         let selection = gtk::SingleSelection::builder().autoselect(false).model(&store).build();
         let view = gtk::ListView::builder()
             .model(&selection)
-            .factory(&factory())
+            .factory(&factory(&output))
+            .single_click_activate(true)
             .css_classes(["models"])
             .build();
         accessible::set_label(&view, &gettext("Models"));
@@ -43,6 +59,7 @@ impl ModelList {
             .max_content_height(380)
             .min_content_width(300)
             .build();
+        connect(&view, &selection, output);
         Self { scroller, view, store, selection }
     }
 
@@ -50,37 +67,44 @@ impl ModelList {
         &self.scroller
     }
 
-    /// Shows these rows and marks the chosen model.
-    pub(super) fn fill(&self, rows: Vec<Row>, chosen: Option<&ModelRef>) {
-        let is_chosen = |row: &Row| matches!(row, Row::Model(c) if Some(&c.model) == chosen);
-        let marked = rows.iter().position(is_chosen);
-        let first = rows.iter().position(|row| matches!(row, Row::Model(_)));
+    /// Shows these rows and marks the chosen model. The keyboard begins at this one, or at the
+    /// first.
+    pub(super) fn fill(&self, rows: Vec<Row>, chosen: Option<&ModelRef>, at: Option<&ModelRef>) {
+        let had_focus = self.view.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN);
+        let at = rows.iter().position(|row| Some(&row.model) == at).unwrap_or(0);
         let entries: Vec<glib::BoxedAnyObject> = rows
             .into_iter()
-            .enumerate()
-            .map(|(at, row)| {
-                let (chosen, first) = (is_chosen(&row), marked.or(first) == Some(at));
-                glib::BoxedAnyObject::new(Entry { row, chosen, first })
+            .map(|row| {
+                let chosen = Some(&row.model) == chosen;
+                glib::BoxedAnyObject::new(Entry { row, chosen })
             })
             .collect();
         self.store.splice(0, self.store.n_items(), &entries);
-        let at = marked.or(first).map_or(gtk::INVALID_LIST_POSITION, |at| at as u32);
-        self.selection.set_selected(at);
+        self.selection.set_selected(at as u32);
+        if had_focus {
+            self.focus();
+        }
     }
 
-    /// Goes to the chosen model, or to the first. The row may not be there before the next idle.
+    /// The model at which the keyboard is.
+    pub(super) fn current(&self) -> Option<ModelRef> {
+        current(&self.selection).map(|(model, _)| model)
+    }
+
+    /// Goes to the selected row. It may not be there before the next idle.
     pub(super) fn focus(&self) {
         self.view.grab_focus();
-        let position = self.selection.selected().to_variant();
-        let _ = self.view.activate_action("list.scroll-to-item", Some(&position));
+        let selected = self.selection.selected();
+        let _ = self.view.activate_action("list.scroll-to-item", Some(&selected.to_variant()));
         let view = self.view.clone();
         glib::idle_add_local_once(move || {
             let mut rows = std::iter::successors(view.first_child(), WidgetExt::next_sibling);
-            let is_chosen = |row: &gtk::Widget| {
-                row.first_child().is_some_and(|model| model.has_css_class("chosen"))
+            let name = row_name(selected);
+            let is_it = |row: &gtk::Widget| {
+                row.first_child().is_some_and(|model| model.widget_name() == name)
             };
             // GTK puts the focus on a row of one's choice only since 4.12.
-            if let Some(row) = rows.find(is_chosen) {
+            if let Some(row) = rows.find(is_it) {
                 row.grab_focus();
             }
         });
@@ -90,45 +114,74 @@ impl ModelList {
         self.view.emit_by_name::<()>("activate", &[&self.selection.selected()]);
     }
 
-    pub(super) fn connect_chosen(&self, chosen: impl Fn(ModelRef) + 'static) {
-        let chosen = std::rc::Rc::new(chosen);
-        let store = self.store.clone();
-        let choose = move |position: u32| {
-            let model =
-                store.item(position).and_downcast::<glib::BoxedAnyObject>().and_then(|object| {
-                    match &object.borrow::<Entry>().row {
-                        Row::Model(choice) => Some(choice.model.clone()),
-                        Row::Connection(_) => None,
-                    }
-                });
-            if let Some(model) = model {
-                chosen(model);
-            }
-        };
-        self.view.set_single_click_activate(true);
-        self.view.connect_activate(move |_, position| choose(position));
+    /// Makes the selected model a favourite, or takes that back.
+    pub(super) fn toggle_favourite(&self) -> Option<Told> {
+        toggled(&self.selection)
     }
 }
 
-fn factory() -> gtk::SignalListItemFactory {
+/// By this name the row at a position is found again.
+fn row_name(position: u32) -> String {
+    format!("model-{position}")
+}
+
+fn connect(view: &gtk::ListView, selection: &gtk::SingleSelection, output: Output) {
+    let told = Rc::clone(&output);
+    let choosing = selection.clone();
+    view.connect_activate(move |_, position| {
+        if let Some((model, _)) = item(&choosing, position) {
+            told(Told::Chosen(model));
+        }
+    });
+    let keys = gtk::EventControllerKey::new();
+    keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+    let selection = selection.clone();
+    keys.connect_key_pressed(move |_, key, _, modifiers| {
+        let control = modifiers.contains(gdk::ModifierType::CONTROL_MASK);
+        let meant = match key {
+            gdk::Key::d if control => toggled(&selection),
+            gdk::Key::Up | gdk::Key::KP_Up if selection.selected() == 0 => Some(Told::Above),
+            _ => None,
+        };
+        match meant {
+            Some(meant) => {
+                output(meant);
+                glib::Propagation::Stop
+            }
+            None => glib::Propagation::Proceed,
+        }
+    });
+    view.add_controller(keys);
+}
+
+/// The model at a position, and whether it is a favourite.
+fn item(selection: &gtk::SingleSelection, position: u32) -> Option<(ModelRef, bool)> {
+    let object = selection.item(position).and_downcast::<glib::BoxedAnyObject>()?;
+    let entry = object.borrow::<Entry>();
+    Some((entry.row.model.clone(), entry.row.favourite))
+}
+
+fn current(selection: &gtk::SingleSelection) -> Option<(ModelRef, bool)> {
+    item(selection, selection.selected())
+}
+
+fn toggled(selection: &gtk::SingleSelection) -> Option<Told> {
+    current(selection).map(|(model, favourite)| Told::Favourite(model, !favourite))
+}
+
+fn factory(output: &Output) -> gtk::SignalListItemFactory {
     let factory = gtk::SignalListItemFactory::new();
-    factory.connect_bind(|_, item| {
+    let output = Rc::clone(output);
+    factory.connect_bind(move |_, item| {
         let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
         let Some(object) = item.item().and_downcast::<glib::BoxedAnyObject>() else { return };
         let entry = object.borrow::<Entry>();
-        let is_model = matches!(entry.row, Row::Model(_));
-        item.set_activatable(is_model);
-        item.set_selectable(is_model);
-        match &entry.row {
-            Row::Connection(name) => item.set_child(Some(&heading(name))),
-            Row::Model(choice) => {
-                let row = model_row(choice, entry.chosen);
-                if entry.first {
-                    row.add_css_class("chosen");
-                }
-                item.set_child(Some(&row));
-            }
-        }
+        let (told, model) = (Rc::clone(&output), entry.row.model.clone());
+        let line = row::build(&entry.row, entry.chosen, move |favourite| {
+            told(Told::Favourite(model.clone(), favourite));
+        });
+        line.set_widget_name(&row_name(item.position()));
+        item.set_child(Some(&line));
     });
     factory.connect_unbind(|_, item| {
         if let Some(item) = item.downcast_ref::<gtk::ListItem>() {
@@ -136,47 +189,4 @@ fn factory() -> gtk::SignalListItemFactory {
         }
     });
     factory
-}
-
-fn heading(name: &str) -> gtk::Label {
-    gtk::Label::builder().label(name).xalign(0.0).css_classes(["model-heading"]).build()
-}
-
-fn model_row(choice: &Choice, chosen: bool) -> gtk::Box {
-    let row = gtk::Box::builder().spacing(8).css_classes(["model-row"]).build();
-    let name = gtk::Label::builder()
-        .label(&choice.model.model)
-        .xalign(0.0)
-        .hexpand(true)
-        .ellipsize(gtk::pango::EllipsizeMode::Middle)
-        .tooltip_text(choice.model.to_string())
-        .build();
-    row.append(&name);
-    let marks = gtk::Box::builder().spacing(4).css_classes(["marks"]).build();
-    let mut spoken = vec![choice.model.model.clone()];
-    for (has, icon, words) in [
-        (choice.tools, "natter-tools-symbolic", gettext("Can use tools")),
-        (choice.vision, "natter-vision-symbolic", gettext("Can look at pictures")),
-        (choice.thinking, "natter-thinking-symbolic", gettext("Can think before it answers")),
-    ] {
-        if has {
-            let mark = gtk::Image::builder().icon_name(icon).tooltip_text(&words).build();
-            marks.append(&mark);
-            spoken.push(words);
-        }
-    }
-    row.append(&marks);
-    if !choice.size.is_empty() {
-        let size = gtk::Label::builder()
-            .label(&choice.size)
-            .css_classes(["dim-label", "caption", "numeric"])
-            .build();
-        row.append(&size);
-        spoken.push(choice.size.clone());
-    }
-    let check = gtk::Image::from_icon_name("object-select-symbolic");
-    check.set_opacity(if chosen { 1.0 } else { 0.0 });
-    row.append(&check);
-    accessible::set_label(&row, &spoken.join(", "));
-    row
 }

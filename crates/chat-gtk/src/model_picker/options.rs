@@ -19,6 +19,7 @@ const WINDOWS: (f64, f64) = (1_024.0, 2_097_152.0);
 pub(super) struct OptionsPage {
     root: gtk::Box,
     back: gtk::Button,
+    window_line: gtk::Box,
     inner: Rc<Inner>,
 }
 
@@ -107,7 +108,8 @@ impl OptionsPage {
         let root = gtk::Box::new(gtk::Orientation::Vertical, 10);
         root.append(&head);
         root.append(&inner.temperature.line());
-        root.append(&inner.window.line());
+        let window_line = inner.window.line();
+        root.append(&window_line);
         root.append(&note);
 
         let output = Rc::new(output);
@@ -122,7 +124,7 @@ impl OptionsPage {
         };
         inner.temperature.connect(changed.clone());
         inner.window.connect(changed);
-        Self { root, back, inner }
+        Self { root, back, window_line, inner }
     }
 
     pub(super) fn widget(&self) -> &gtk::Box {
@@ -140,6 +142,11 @@ impl OptionsPage {
         inner.temperature.show(options.temperature);
         inner.window.show(options.context_window.map(f64::from));
         inner.showing.set(false);
+    }
+
+    /// Offers the context window only where a request can set it.
+    pub(super) fn set_window_can_be_set(&self, can: bool) {
+        self.window_line.set_visible(can);
     }
 
     pub(super) fn focus(&self) {

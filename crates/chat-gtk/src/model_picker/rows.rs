@@ -1,62 +1,95 @@
 //! Which models a person can choose from, in which order, and what is said about each.
 
-use chat_core::client::ModelInfo;
+use chat_core::client::{Capabilities, ModelInfo};
 use chat_core::event::ModelEntry;
 use chat_core::message::ModelRef;
 
-/// A line of the list of models.
+/// What stands above the first of a group of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Row {
-    /// The name of the connection whose models follow.
+pub(super) enum Heading {
+    Favourites,
+    /// The name of the connection that has them.
     Connection(String),
-    /// A model.
-    Model(Choice),
 }
 
 /// A model as it is offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct Row {
+    /// Where a group begins.
+    pub(super) heading: Option<Heading>,
     pub(super) model: ModelRef,
+    /// Its connection, where no heading says it and there is more than one.
+    pub(super) connection: Option<String>,
     /// How large it is, in words.
     pub(super) size: String,
-    pub(super) tools: bool,
-    pub(super) vision: bool,
-    pub(super) thinking: bool,
+    pub(super) can: Capabilities,
+    pub(super) favourite: bool,
 }
 
-/// The models that can hold a conversation and whose names hold every word of the query, by
-/// connection, in the order in which the connections come.
-pub(super) fn rows(models: &[ModelEntry], query: &str) -> Vec<Row> {
+/// The models that can hold a conversation and whose names hold every word of the query: the
+/// favourites, then the others by connection, in the order in which the connections come.
+pub(super) fn rows(models: &[ModelEntry], favourites: &[ModelRef], query: &str) -> Vec<Row> {
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let fits = |entry: &&ModelEntry| {
         let name = entry.model.to_string().to_lowercase();
-        entry.info.capabilities.chat != Some(false)
-            && words.iter().all(|word| name.contains(word.as_str()))
+        can_chat(entry) && words.iter().all(|word| name.contains(word.as_str()))
     };
-    let mut connections: Vec<(&str, Vec<&ModelEntry>)> = Vec::new();
-    for entry in models.iter().filter(fits) {
-        let name = entry.model.connection.as_str();
-        match connections.iter_mut().find(|(connection, _)| *connection == name) {
+    let (favourite, others): (Vec<_>, Vec<_>) =
+        models.iter().filter(fits).partition(|entry| favourites.contains(&entry.model));
+    let mut groups: Vec<(Heading, Vec<&ModelEntry>)> = Vec::new();
+    if !favourite.is_empty() {
+        groups.push((Heading::Favourites, favourite));
+    }
+    for entry in others {
+        let heading = Heading::Connection(entry.model.connection.clone());
+        match groups.iter_mut().find(|(known, _)| *known == heading) {
             Some((_, entries)) => entries.push(entry),
-            None => connections.push((name, vec![entry])),
+            None => groups.push((heading, vec![entry])),
         }
     }
+    let several = models.iter().any(|entry| entry.model.connection != models[0].model.connection);
     let mut rows = Vec::new();
-    for (connection, entries) in connections {
-        rows.push(Row::Connection(connection.to_owned()));
-        rows.extend(entries.into_iter().map(|entry| Row::Model(choice(entry))));
+    for (heading, entries) in groups {
+        let favourite = heading == Heading::Favourites;
+        let mut heading = Some(heading);
+        rows.extend(entries.into_iter().map(|entry| Row {
+            heading: heading.take(),
+            connection: (favourite && several).then(|| entry.model.connection.clone()),
+            favourite,
+            ..row(entry)
+        }));
     }
     rows
 }
 
-fn choice(entry: &ModelEntry) -> Choice {
-    let capabilities = entry.info.capabilities;
-    Choice {
+/// What the closed dropdown shows of a model: its short name, and the connection where another
+/// one has a model of that name, too.
+pub(super) fn short_name(model: &ModelRef, models: &[ModelEntry]) -> String {
+    let name = model.display_name();
+    let is_twin = |entry: &ModelEntry| {
+        entry.model.connection != model.connection
+            && can_chat(entry)
+            && entry.model.display_name() == name
+    };
+    if models.iter().any(is_twin) {
+        format!("{name} · {}", model.connection)
+    } else {
+        name.to_owned()
+    }
+}
+
+fn can_chat(entry: &ModelEntry) -> bool {
+    entry.info.capabilities.chat != Some(false)
+}
+
+fn row(entry: &ModelEntry) -> Row {
+    Row {
+        heading: None,
         model: entry.model.clone(),
+        connection: None,
         size: size(&entry.info),
-        tools: capabilities.tools == Some(true),
-        vision: capabilities.vision == Some(true),
-        thinking: capabilities.thinking == Some(true),
+        can: entry.info.capabilities,
+        favourite: false,
     }
 }
 
@@ -74,55 +107,80 @@ fn bytes(size: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::client::Capabilities;
-
     use super::*;
 
-    fn entry(connection: &str, model: &str) -> ModelEntry {
+    fn entry(connection: &str, name: &str) -> ModelEntry {
         ModelEntry {
-            model: ModelRef::new(connection, model),
-            info: ModelInfo { name: model.to_owned(), ..ModelInfo::default() },
+            model: ModelRef::new(connection, name),
+            info: ModelInfo { name: name.to_owned(), ..ModelInfo::default() },
         }
     }
 
-    fn names(rows: &[Row]) -> Vec<String> {
-        rows.iter()
-            .map(|row| match row {
-                Row::Connection(name) => format!("[{name}]"),
-                Row::Model(choice) => choice.model.model.clone(),
-            })
-            .collect()
+    /// The rows in a line each, with headings in brackets.
+    fn lines(rows: &[Row]) -> Vec<String> {
+        let line = |row: &Row| {
+            let heading = row.heading.as_ref().map(|heading| match heading {
+                Heading::Favourites => "[*]".to_owned(),
+                Heading::Connection(name) => format!("[{name}]"),
+            });
+            let connection = row.connection.as_ref().map(|name| format!("({name})"));
+            let name = Some(row.model.model.clone());
+            [heading, name, connection].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        };
+        rows.iter().map(line).collect()
     }
 
     #[test]
     fn models_stand_by_connection_in_their_order() {
         let models = [entry("Work", "b"), entry("Home", "a"), entry("Work", "c")];
-        assert_eq!(names(&rows(&models, "")), ["[Work]", "b", "c", "[Home]", "a"]);
+        assert_eq!(lines(&rows(&models, &[], "")), ["[Work] b", "c", "[Home] a"]);
+    }
+
+    #[test]
+    fn favourites_stand_first_and_nowhere_else() {
+        let models = [entry("Work", "b"), entry("Home", "a"), entry("Work", "c")];
+        let favourites = [ModelRef::new("Home", "a"), ModelRef::new("Gone", "x")];
+        let found = rows(&models, &favourites, "");
+        assert_eq!(lines(&found), ["[*] a (Home)", "[Work] b", "c"]);
+        assert!(found[0].favourite && !found[1].favourite);
+        // With one connection there is nothing to tell apart.
+        let found = rows(&models[1..2], &favourites, "");
+        assert_eq!(lines(&found), ["[*] a"]);
     }
 
     #[test]
     fn every_word_must_fit_name_or_connection() {
         let models = [entry("Home", "qwen3:8b"), entry("Home", "llama3"), entry("Work", "Qwen3")];
-        assert_eq!(names(&rows(&models, "QWEN")), ["[Home]", "qwen3:8b", "[Work]", "Qwen3"]);
-        assert_eq!(names(&rows(&models, "work qwen")), ["[Work]", "Qwen3"]);
-        assert!(rows(&models, "mistral").is_empty());
+        let found = |query| lines(&rows(&models, &[], query));
+        assert_eq!(found("QWEN"), ["[Home] qwen3:8b", "[Work] Qwen3"]);
+        assert_eq!(found("work qwen"), ["[Work] Qwen3"]);
+        assert!(found("mistral").is_empty());
     }
 
     #[test]
     fn models_that_cannot_chat_are_not_offered() {
         let mut embedding = entry("Home", "bge-m3");
         embedding.info.capabilities.chat = Some(false);
-        assert!(rows(&[embedding], "").is_empty());
+        assert!(rows(&[embedding], &[], "").is_empty());
     }
 
     #[test]
-    fn marks_are_shown_only_for_what_is_known() {
+    fn the_closed_dropdown_tells_models_of_one_name_apart() {
+        let models =
+            [entry("Home", "qwen3"), entry("Work", "qwen3"), entry("Home", "/models/Tiny.gguf")];
+        assert_eq!(short_name(&models[0].model, &models), "qwen3 · Home");
+        assert_eq!(short_name(&models[0].model, &models[..1]), "qwen3");
+        assert_eq!(short_name(&models[2].model, &models), "Tiny");
+    }
+
+    #[test]
+    fn size_is_said_as_far_as_it_is_known() {
         let mut model = entry("Home", "qwen3");
         model.info.parameters = Some("8.0B".to_owned());
         model.info.size = Some(4_900_000_000);
         model.info.capabilities = Capabilities { tools: Some(true), ..Capabilities::default() };
-        let Row::Model(choice) = &rows(&[model], "")[1] else { panic!("a model") };
-        assert_eq!(choice.size, "8.0B · 4.9 GB");
-        assert!(choice.tools && !choice.vision && !choice.thinking);
+        let row = &rows(&[model], &[], "")[0];
+        assert_eq!(row.size, "8.0B · 4.9 GB");
+        assert_eq!((row.can.tools, row.can.vision), (Some(true), None));
     }
 }

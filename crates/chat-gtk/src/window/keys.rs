@@ -7,7 +7,29 @@ use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::ComponentSender;
 
-use super::{Action, Input, Window};
+use super::{Input, Window};
+
+/// What the window's actions are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    NewChat,
+    Switcher,
+    Search,
+    ToggleList,
+    Previous,
+    Next,
+    FocusMessage,
+    ChooseModel,
+    CopyReply,
+    Rename,
+    Export,
+    Delete,
+    Preferences,
+    Shortcuts,
+    About,
+    Close,
+    Back,
+}
 
 impl Action {
     const ALL: [Self; 17] = [
@@ -68,7 +90,8 @@ impl Action {
             Self::Shortcuts => &["<Control>question"],
             Self::Close => &["<Control>w", "<Control>q"],
             Self::Back => &["<Alt>Left"],
-            Self::Rename | Self::Export | Self::Delete | Self::About => &[],
+            Self::Rename => &["F2"],
+            Self::Export | Self::Delete | Self::About => &[],
         }
     }
 }
@@ -105,8 +128,9 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 3] {
         ("<Alt>Up", gettext("Previous chat")),
         ("<Alt>Down", gettext("Next chat")),
         ("<Control><Shift>f", gettext("Search chats")),
-        ("F2", gettext("Rename the chosen chat")),
-        ("Delete", gettext("Delete the chosen chat")),
+        ("F2", gettext("Rename the chat")),
+        ("Delete", gettext("Delete the chat chosen in the list")),
+        ("<Control>z", gettext("Take the last deletion back")),
         ("F9", gettext("Show or hide the list")),
     ];
     let messages = vec![

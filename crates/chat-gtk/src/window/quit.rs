@@ -123,8 +123,10 @@ fn ask(busy: usize, sender: &ComponentSender<Window>, root: &adw::ApplicationWin
         "Several replies are still being written",
         count,
     );
-    let body = gettext(
+    let body = ngettext(
+        "In the background, Natter ends when it is there. What has arrived is kept in any case.",
         "In the background, Natter ends when they are there. What has arrived is kept in any case.",
+        count,
     );
     let dialog = adw::MessageDialog::builder()
         .heading(&heading)

@@ -3,16 +3,16 @@
 use adw::prelude::*;
 use chat_core::message::Fid;
 use chat_edge::diagnostics::Diagnostics;
-use chat_edge::words;
 use gettextrs::gettext;
-use gtk::{gio, glib};
+use gtk::{gdk, gio, glib};
 use relm4::{ComponentController, ComponentSender, Controller};
 
+use super::deletions::Deletions;
 use super::state::WindowState;
 use super::{Input, Window};
-use crate::accessible;
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
+use crate::{accessible, popover};
 
 /// The list's width, in pixels at the usual font.
 const LIST_WIDTH: i32 = 260;
@@ -38,6 +38,8 @@ pub(crate) struct View {
     title: adw::WindowTitle,
     notice: gtk::Revealer,
     notice_words: gtk::Label,
+    deletions: Deletions,
+    renaming: glib::WeakRef<gtk::Popover>,
 }
 
 impl View {
@@ -100,6 +102,8 @@ impl View {
         let toasts = adw::ToastOverlay::new();
         toasts.set_child(Some(&pages));
         root.set_content(Some(&toasts));
+        let deletions = Deletions::new(&toasts);
+        deletions.connect_key(root, restore(sender));
 
         let view = Self {
             pages,
@@ -116,6 +120,8 @@ impl View {
             title,
             notice,
             notice_words,
+            deletions,
+            renaming: glib::WeakRef::new(),
         };
         view.show_folded(state.list_hidden);
         view.connect(root, sender);
@@ -205,15 +211,24 @@ impl View {
 
     /// Says that a chat was deleted, and offers to take that back.
     pub(super) fn offer_undo(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
-        let words = words::fill(&gettext("“{title}” deleted"), &[("title", title)]);
-        let toast = adw::Toast::builder()
-            .title(glib::markup_escape_text(&words))
-            .button_label(gettext("Undo"))
-            .timeout(8)
-            .build();
+        self.deletions.add(fid, title, restore(sender));
+    }
+
+    /// Asks for a new title of the shown chat, below its old one.
+    pub(super) fn ask_title(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
+        // The key may be pressed again while it is being typed.
+        if self.renaming.upgrade().is_some_and(|popover| popover.is_visible()) {
+            return;
+        }
+        let bounds = self.title.compute_bounds(&self.chat_pane);
+        let (x, y, width, height) =
+            bounds.map_or((0.0, 0.0, 0.0, 0.0), |b| (b.x(), b.y(), b.width(), b.height()));
+        let place = gdk::Rectangle::new(x as i32, y as i32, width as i32, height as i32);
         let input = sender.input_sender().clone();
-        toast.connect_button_clicked(move |_| input.emit(Input::Undo(fid.clone())));
-        self.toasts.add_toast(toast);
+        let popover = popover::ask_title(&self.chat_pane, &place, title, move |title| {
+            input.emit(Input::Retitle(fid.clone(), title));
+        });
+        self.renaming.set(Some(&popover));
     }
 
     /// Shows why the engine could not start.
@@ -225,6 +240,11 @@ impl View {
     pub(super) fn show_chats(&self) {
         self.pages.set_visible_child_name("chats");
     }
+}
+
+fn restore(sender: &ComponentSender<Window>) -> impl Fn(Vec<Fid>) + 'static {
+    let input = sender.input_sender().clone();
+    move |chats| input.emit(Input::Restore(chats))
 }
 
 fn pane(class: &str, header: &adw::HeaderBar) -> gtk::Box {
@@ -312,7 +332,7 @@ fn notice_bar() -> (gtk::Revealer, gtk::Label) {
 
 fn failure_page(sender: &ComponentSender<Window>) -> adw::StatusPage {
     let again = gtk::Button::builder()
-        .label(gettext("Try Again"))
+        .label(gettext("Retry"))
         .halign(gtk::Align::Center)
         .css_classes(["pill", "suggested-action"])
         .build();

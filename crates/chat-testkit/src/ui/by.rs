@@ -31,6 +31,11 @@ pub fn role(role: Role) -> By {
     By { role: Some(role), ..By::default() }
 }
 
+/// A widget in this state.
+pub fn state(state: State) -> By {
+    By { state: Some(state), ..By::default() }
+}
+
 impl By {
     /// And of this role.
     #[must_use]

@@ -162,6 +162,7 @@ pub(super) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
         "XAUTHORITY",
         "GTK_A11Y",
         "GTK_THEME",
+        "LANGUAGE",
     ] {
         command.env_remove(variable);
     }

@@ -1,0 +1,103 @@
+//! A model's line in the list: the heading of its group where it is the first, its name, what it
+//! can do, its size, and the star that makes it a favourite.
+
+use gettextrs::gettext;
+use relm4::gtk::prelude::*;
+
+use super::rows::{Heading, Row};
+use crate::accessible;
+
+/// Builds the line. A heading belongs to the row of a model, so that the arrow keys find nothing
+/// on their way that cannot be chosen.
+pub(super) fn build(row: &Row, chosen: bool, starred: impl Fn(bool) + 'static) -> gtk::Box {
+    let line = gtk::Box::builder().spacing(8).css_classes(["model-row"]).build();
+    line.append(&check(chosen));
+    line.append(&name(row));
+    let marks = gtk::Box::builder().spacing(4).css_classes(["marks"]).build();
+    let mut spoken = vec![row.model.display_name().to_owned()];
+    spoken.extend(row.connection.clone());
+    for (has, icon, words) in [
+        (row.can.tools, "natter-tools-symbolic", gettext("Can use tools")),
+        (row.can.vision, "natter-vision-symbolic", gettext("Can look at pictures")),
+        (row.can.thinking, "natter-thinking-symbolic", gettext("Can think before it answers")),
+    ] {
+        if has == Some(true) {
+            marks.append(&gtk::Image::builder().icon_name(icon).tooltip_text(&words).build());
+            spoken.push(words);
+        }
+    }
+    line.append(&marks);
+    if !row.size.is_empty() {
+        line.append(&dim(&row.size));
+        spoken.push(row.size.clone());
+    }
+    line.append(&star(row.favourite, starred));
+    if row.favourite {
+        spoken.push(gettext("favourite"));
+    }
+
+    let whole = gtk::Box::new(gtk::Orientation::Vertical, 0);
+    if let Some(heading) = &row.heading {
+        let words = match heading {
+            Heading::Favourites => gettext("Favourites"),
+            Heading::Connection(name) => name.clone(),
+        };
+        let label = gtk::Label::builder()
+            .label(words)
+            .xalign(0.0)
+            .ellipsize(gtk::pango::EllipsizeMode::End)
+            .css_classes(["model-heading"])
+            .build();
+        whole.append(&label);
+    }
+    whole.append(&line);
+    accessible::set_label(&whole, &spoken.join(", "));
+    whole
+}
+
+/// Marks the model that the chat uses now; the place is kept in the others.
+fn check(chosen: bool) -> gtk::Image {
+    let check = gtk::Image::from_icon_name("object-select-symbolic");
+    check.set_opacity(if chosen { 1.0 } else { 0.0 });
+    check
+}
+
+fn name(row: &Row) -> gtk::Box {
+    let name = gtk::Label::builder()
+        .label(row.model.display_name())
+        .xalign(0.0)
+        .ellipsize(gtk::pango::EllipsizeMode::Middle)
+        .tooltip_text(row.model.to_string())
+        .build();
+    let names = gtk::Box::builder().spacing(8).hexpand(true).build();
+    names.append(&name);
+    if let Some(connection) = &row.connection {
+        names.append(&dim(connection));
+    }
+    names
+}
+
+fn dim(words: &str) -> gtk::Label {
+    gtk::Label::builder().label(words).css_classes(["dim-label", "caption", "numeric"]).build()
+}
+
+/// The star takes no focus: in a list that would take it away from the rows. Its key is the
+/// list's.
+fn star(favourite: bool, starred: impl Fn(bool) + 'static) -> gtk::ToggleButton {
+    let (icon, hint) = if favourite {
+        ("starred-symbolic", gettext("No favourite any more (Ctrl+D)"))
+    } else {
+        ("non-starred-symbolic", gettext("Make it a favourite (Ctrl+D)"))
+    };
+    let star = gtk::ToggleButton::builder()
+        .icon_name(icon)
+        .active(favourite)
+        .focusable(false)
+        .valign(gtk::Align::Center)
+        .tooltip_text(hint)
+        .css_classes(["flat", "circular", "star"])
+        .build();
+    accessible::set_label(&star, &gettext("Favourite"));
+    star.connect_toggled(move |star| starred(star.is_active()));
+    star
+}

@@ -1,0 +1,50 @@
+//! Popovers that are made for one question: a new title of a chat, and what is shown once.
+
+use gettextrs::gettext;
+use gtk::{gdk, glib};
+use relm4::gtk::prelude::*;
+
+use crate::accessible;
+
+/// Asks for a title, which `done` gets where one was typed.
+pub(crate) fn ask_title(
+    parent: &gtk::Box,
+    place: &gdk::Rectangle,
+    title: &str,
+    done: impl Fn(String) + 'static,
+) -> gtk::Popover {
+    let entry = gtk::Entry::builder().text(title).width_chars(28).build();
+    accessible::set_label(&entry, &gettext("Title"));
+    let button =
+        gtk::Button::builder().label(gettext("Rename")).css_classes(["suggested-action"]).build();
+    let line = gtk::Box::new(gtk::Orientation::Horizontal, 6);
+    line.append(&entry);
+    line.append(&button);
+    let popover = gtk::Popover::builder().child(&line).pointing_to(place).build();
+    show_once(&popover, parent);
+    entry.grab_focus();
+
+    let weak = popover.downgrade();
+    entry.connect_activate(move |entry| {
+        let title = entry.text().trim().to_owned();
+        if !title.is_empty() {
+            done(title);
+        }
+        if let Some(popover) = weak.upgrade() {
+            popover.popdown();
+        }
+    });
+    button.connect_clicked(move |_| entry.emit_activate());
+    popover
+}
+
+/// Shows a popover that is taken away again when it closes.
+pub(crate) fn show_once(popover: &gtk::Popover, parent: &gtk::Box) {
+    popover.set_parent(parent);
+    popover.connect_closed(|popover| {
+        // Not at once: the action of a menu's item is run after the menu has closed.
+        let popover = popover.clone();
+        glib::idle_add_local_once(move || popover.unparent());
+    });
+    popover.popup();
+}

@@ -1,0 +1,166 @@
+//! What the window does when an action is asked for, or when one of its parts tells something.
+
+use adw::prelude::*;
+use chat_core::message::Fid;
+use chat_edge::words;
+use relm4::{ComponentController, ComponentSender};
+
+use super::keys::Action;
+use super::view::View;
+use super::{Window, about, export, keys, state, switcher, view};
+use crate::{chat_list, chat_widget, preferences};
+
+impl Window {
+    /// Shows a chat and goes to it.
+    pub(super) fn show(&self, fid: Option<Fid>, view: &View) {
+        self.chat.emit(chat_widget::Input::Show(fid));
+        self.chat.emit(chat_widget::Input::FocusMessage);
+        view.forward();
+    }
+
+    pub(super) fn act(
+        &mut self,
+        action: Action,
+        view: &View,
+        sender: &ComponentSender<Self>,
+        root: &adw::ApplicationWindow,
+    ) {
+        use chat_list::Input as List;
+        use chat_widget::Input as Chat;
+        match action {
+            Action::NewChat => {
+                self.list.emit(List::EndSearch);
+                self.show(None, view);
+            }
+            Action::Switcher => {
+                let chats = self.list.model().titles();
+                switcher::open(root, chats, sender.input_sender().clone());
+            }
+            Action::Search => {
+                self.reveal_list(view);
+                self.list.emit(List::Search);
+            }
+            Action::ToggleList => {
+                self.state.list_hidden = !self.state.list_hidden && !view.is_folded();
+                view.toggle_list(self.state.list_hidden);
+            }
+            Action::Previous => self.list.emit(List::Step(-1)),
+            Action::Next => self.list.emit(List::Step(1)),
+            Action::FocusMessage => {
+                view.forward();
+                self.chat.emit(Chat::FocusMessage);
+            }
+            Action::ChooseModel => {
+                view.forward();
+                self.chat.emit(Chat::ChooseModel);
+            }
+            Action::CopyReply => self.chat.emit(Chat::CopyLastReply),
+            Action::Rename => {
+                if let Some(fid) = self.shown.clone() {
+                    view.ask_title(fid, &self.title, sender);
+                }
+            }
+            Action::Export => {
+                if let Some(fid) = self.shown.clone() {
+                    self.export(fid, &self.title, sender, root);
+                }
+            }
+            Action::Delete => {
+                if let Some(fid) = self.shown.clone() {
+                    self.list.emit(List::Delete(fid));
+                }
+            }
+            Action::Preferences => self.open_preferences(preferences::Page::General, root),
+            Action::Shortcuts => keys::show_window(root),
+            Action::About => about::show(root, self.launch.version, self.launch.id),
+            Action::Close => self.close(sender, root),
+            Action::Back => view.back(),
+        }
+    }
+
+    fn reveal_list(&mut self, view: &View) {
+        self.state.list_hidden = false;
+        view.reveal_list();
+    }
+
+    fn open_preferences(&self, page: preferences::Page, root: &adw::ApplicationWindow) {
+        if let Some(manager) = &self.manager {
+            preferences::open(root, manager, page);
+        }
+    }
+
+    fn export(
+        &self,
+        fid: Fid,
+        title: &str,
+        sender: &ComponentSender<Self>,
+        root: &adw::ApplicationWindow,
+    ) {
+        if let Some(manager) = self.manager.clone() {
+            export::ask(root, manager, fid, title, sender.input_sender().clone());
+        }
+    }
+
+    pub(super) fn hear_list(
+        &mut self,
+        output: chat_list::Output,
+        view: &mut View,
+        sender: &ComponentSender<Self>,
+        root: &adw::ApplicationWindow,
+    ) {
+        use chat_list::Output as Told;
+        match output {
+            Told::Open { fid, forward } => {
+                if forward {
+                    self.show(Some(fid), view);
+                } else {
+                    self.chat.emit(chat_widget::Input::Show(Some(fid)));
+                }
+            }
+            Told::Deleted { fid, title } => view.offer_undo(fid, &title, sender),
+            Told::Export { fid, title } => self.export(fid, &title, sender, root),
+            Told::Failed(error) => view.note(&words::sentence(&error)),
+            Told::Loaded(chats) => {
+                self.chat.emit(chat_widget::Input::HasChats(!chats.is_empty()));
+                state::prune_drafts(&self.launch.state_folder, chats);
+                view::mark_after_frame(root, &self.launch.diagnostics, "ready");
+            }
+            Told::Stirred => self.end_if_done(sender, root),
+        }
+    }
+
+    pub(super) fn hear_chat(
+        &mut self,
+        output: chat_widget::Output,
+        view: &mut View,
+        root: &adw::ApplicationWindow,
+    ) {
+        use chat_widget::Output as Told;
+        match output {
+            Told::Shown(fid) => {
+                self.shown.clone_from(&fid);
+                self.state.last_session.clone_from(&fid);
+                self.list.emit(chat_list::Input::Shown(fid));
+                // Who walks through the list stays there.
+                if !self.list.widget().state_flags().contains(gtk::StateFlags::FOCUS_WITHIN) {
+                    self.chat.emit(chat_widget::Input::FocusMessage);
+                }
+            }
+            Told::Titled(title) => {
+                root.set_title(Some(&title));
+                view.set_title(&title);
+                self.title = title;
+            }
+            Told::Note(words) => view.note(&words),
+            Told::Escaped => self.list.emit(chat_list::Input::EndSearch),
+            Told::Connections(name) => {
+                self.open_preferences(preferences::Page::Connections(name), root);
+            }
+            Told::AddConnection => {
+                if let Some(manager) = &self.manager {
+                    preferences::add_connection(root.upcast_ref(), manager);
+                }
+            }
+        }
+    }
+}

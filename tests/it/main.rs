@@ -3,6 +3,7 @@
 mod chats;
 mod conversation;
 mod faults;
+mod find;
 mod first_run;
 mod real_model;
 mod sessions;

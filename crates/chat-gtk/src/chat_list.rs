@@ -1,6 +1,7 @@
 //! The list of chats: newest first under date headings, with their states, a search, and what can
 //! be done with a chat.
 
+mod excerpt;
 mod groups;
 mod item;
 mod menu;
@@ -18,6 +19,7 @@ use gettextrs::gettext;
 use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
+pub(crate) use excerpt::FoundIn;
 use model::Model;
 use view::View;
 
@@ -70,8 +72,8 @@ pub(crate) enum Input {
 
 #[derive(Debug)]
 pub(crate) enum Output {
-    /// Show this chat; `forward` also goes to it where only one pane is shown.
-    Open { fid: Fid, forward: bool },
+    /// Show this chat, where a search found it; `forward` also goes to it where only one pane is shown.
+    Open { fid: Fid, found: Option<FoundIn>, forward: bool },
     /// It was deleted and can be taken back.
     Deleted { fid: Fid, title: String },
     /// Write it to a file.
@@ -136,7 +138,7 @@ impl Component for ChatList {
             Input::EndSearch => view.end_search(),
             Input::Step(by) => {
                 if let Some(fid) = self.model.step(self.shown.as_ref(), by) {
-                    tell(&sender, Output::Open { fid, forward: false });
+                    tell(&sender, Output::Open { fid, found: None, forward: false });
                 }
             }
             Input::Rename(fid) => {
@@ -156,8 +158,9 @@ impl Component for ChatList {
             }
             Input::Regroup => self.model.regroup_if_day_changed(),
             Input::Chosen { position, forward } => {
-                if let Some(fid) = self.model.fid_at(position) {
-                    tell(&sender, Output::Open { fid, forward });
+                if let Some(item) = self.model.item_at(position) {
+                    let (fid, found) = (item.fid(), item.found());
+                    tell(&sender, Output::Open { fid, found, forward });
                 }
             }
             Input::Query(query) => {
@@ -199,7 +202,7 @@ impl Component for ChatList {
                 self.model.select(self.shown.as_ref());
             }
             Command::Found { query, hits } if query == self.query => match hits {
-                Ok(hits) => self.model.add_hits(hits),
+                Ok(hits) => self.model.add_hits(&query, &hits),
                 Err(error) => tell(&sender, Output::Failed(error)),
             },
             Command::Deleted { fid, title, result: Ok(()) } => {
@@ -277,7 +280,7 @@ impl ChatList {
         self.shown = Some(beside.clone());
         self.model.select(self.shown.as_ref());
         view.focus_row(&beside);
-        tell(sender, Output::Open { fid: beside, forward: false });
+        tell(sender, Output::Open { fid: beside, found: None, forward: false });
     }
 
     fn search_texts(&mut self, sender: &ComponentSender<Self>) {

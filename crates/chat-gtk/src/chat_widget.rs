@@ -5,6 +5,7 @@
 
 mod drafting;
 mod events;
+mod find_bar;
 mod hint;
 mod messages;
 mod requests;
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 use chat_core::client::Capabilities;
 use chat_core::error::Error;
 use chat_core::manager::Manager;
-use chat_core::message::{Fid, ModelRef};
+use chat_core::message::{Fid, MessageId, ModelRef};
 use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Diagnostics;
@@ -34,7 +35,7 @@ use relm4::{Component, ComponentParts, ComponentSender};
 use crate::bridge::{Arrival, Bridge};
 use crate::drafts::{self, Drafts};
 use crate::{composer, model_picker};
-pub use messages::{Brought, Command, Init, Input, Output, Part};
+pub use messages::{Brought, Command, Find, Init, Input, Output, Part};
 use messages::{Done, Told};
 use shown::Shown;
 pub use view::View;
@@ -61,6 +62,8 @@ pub struct ChatWidget {
     wanted: Option<Fid>,
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
+    /// What is to be found in the chat that is being opened: the message, and the words in it.
+    sought: Option<(MessageId, String)>,
     has_chats: bool,
     sending: bool,
     capabilities: HashMap<ModelRef, Capabilities>,
@@ -97,6 +100,7 @@ impl Component for ChatWidget {
             draft_timer: false,
             wanted: None,
             recalled: None,
+            sought: None,
             has_chats: true,
             sending: false,
             capabilities: HashMap::new(),
@@ -136,6 +140,12 @@ impl Component for ChatWidget {
             }
             Input::CopyLastReply => copy_last_reply(view, root, &sender),
             Input::FocusMessage => view.composer.focus(),
+            Input::Find(find) => self.find(find, view),
+            Input::ShowFound { fid, message, words } => {
+                self.show(Some(fid), view, &sender);
+                self.sought = Some((message, words));
+                self.show_sought(view);
+            }
             Input::ChooseModel => view.model.open(),
             Input::Escape => self.escape(&sender),
             Input::Stop => self.stop(),
@@ -222,6 +232,8 @@ impl ChatWidget {
         if fid.is_some() && fid.as_ref() == self.shown.fid() {
             return;
         }
+        self.sought = None;
+        view.find.close();
         self.epoch += 1;
         if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
             bridge.close(old.clone());
@@ -289,7 +301,28 @@ impl ChatWidget {
                 tell(sender, Output::Connections(None));
             }
             Told::AddConnection => tell(sender, Output::AddConnection),
+            Told::FindClosed => view.composer.focus(),
             Told::Height(height) => view.composer.set_height_of_all(height),
+        }
+    }
+
+    /// Opens the bar in which a person looks for words, or goes from one place to the next.
+    fn find(&self, find: Find, view: &View) {
+        if matches!(self.shown, Shown::Open(_)) {
+            match find {
+                Find::Open => view.find.open(),
+                Find::Next => view.find.step(true),
+                Find::Previous => view.find.step(false),
+            }
+        }
+    }
+
+    /// Goes to what was found in the chat, once it is there.
+    fn show_sought(&mut self, view: &View) {
+        if let Shown::Open(_) = self.shown
+            && let Some((message, words)) = self.sought.take()
+        {
+            view.find.open_at(&words, message);
         }
     }
 

@@ -8,6 +8,7 @@ mod card;
 mod code;
 mod column;
 mod entry;
+mod find;
 mod fold;
 mod footer;
 mod link;
@@ -33,6 +34,7 @@ use chat_core::event::{Event, Snapshot};
 use chat_core::message::MessageId;
 use chat_core::store::Page;
 
+pub use find::{Pattern, Standing};
 use transcript::{Change, Transcript};
 use view::Inner;
 
@@ -69,12 +71,12 @@ pub enum Output {
     CopyText(String),
     /// Take a waiting message back.
     Unqueue(MessageId),
-    /// Send the first message that waits.
-    SendWaiting,
     /// Open this address, which is one of http, https or mailto.
     OpenLink(String),
     /// The person has the end of a finished reply before them.
     Seen,
+    /// How far the search is that [`Conversation::find`] began.
+    Found(Standing),
 }
 
 /// The view of one conversation at a time. Cheap to clone.
@@ -165,6 +167,22 @@ impl Conversation {
     /// What the end of the conversation says went wrong.
     pub fn last_error(&self) -> Option<Error> {
         self.inner.state.borrow().transcript.last_error().cloned()
+    }
+
+    /// Looks for these words, without regard to case and accents, and goes to the first place from
+    /// where the person reads; no words end the search. Told by [`Output::Found`].
+    pub fn find(&self, words: &str) {
+        self.inner.find(words, None);
+    }
+
+    /// Looks for these words, and goes to the first place in this message.
+    pub fn find_in(&self, words: &str, message: MessageId) {
+        self.inner.find(words, Some(message));
+    }
+
+    /// Goes to the next place that was found, or the one before.
+    pub fn find_next(&self, forward: bool) {
+        self.inner.find_next(forward);
     }
 
     /// Goes to the end, and stays there while text is added.

@@ -188,7 +188,7 @@ impl Window {
 
     /// What is about a stored chat works only with one.
     fn show_actions(&self, root: &adw::ApplicationWindow) {
-        for action in [Action::Rename, Action::Export, Action::Delete] {
+        for action in [Action::Find, Action::Rename, Action::Export, Action::Delete] {
             let action = root.lookup_action(action.name()).and_downcast::<gio::SimpleAction>();
             if let Some(action) = action {
                 action.set_enabled(self.shown.is_some());

@@ -123,9 +123,7 @@ impl ToolRunner for Runner {
             ..Message::text(Role::Tool, None, "")
         });
         let mut out = vec![reply];
-        // Who stopped it wants no further reply.
-        let goes_on = !self.cancel.is_cancelled();
-        out.extend(self.sink.add_results(messages.collect(), goes_on).await?);
+        out.extend(self.sink.add_results(messages.collect()).await?);
         Ok(out)
     }
 
@@ -191,6 +189,3 @@ impl Runner {
         outcome.map_err(|error| format!("tool_call_fail: {error}"))
     }
 }
-
-#[cfg(test)]
-mod tests;

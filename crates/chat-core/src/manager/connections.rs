@@ -350,18 +350,12 @@ impl Connections {
 
 #[async_trait]
 impl Clients for Connections {
-    async fn settle(&self, connection: Option<&str>) {
-        let known = match connection {
-            Some(connection) => self.has(connection),
-            None => self.default_model().is_some(),
-        };
-        if !known {
+    async fn known(&self, connection: &str) -> Result<()> {
+        if self.entry(connection).is_none() {
             self.settled().await;
         }
-    }
-
-    fn has(&self, connection: &str) -> bool {
-        self.entry(connection).is_some()
+        let missing = || Kind::ConnectionMissing { name: connection.to_owned() }.into();
+        self.entry(connection).map(|_| ()).ok_or_else(missing)
     }
 
     async fn client(&self, model: &ModelRef) -> Result<Arc<dyn Client>> {
@@ -377,7 +371,11 @@ impl Clients for Connections {
         }
     }
 
-    fn default_model(&self) -> Option<ModelRef> {
+    async fn default_model(&self) -> Option<ModelRef> {
+        if let Some(model) = self.default_model_now() {
+            return Some(model);
+        }
+        self.settled().await;
         self.default_model_now()
     }
 

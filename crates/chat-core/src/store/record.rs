@@ -114,4 +114,6 @@ pub struct Hit {
     pub session: SessionRecord,
     /// Where the text stands, with a little around it; none where only the title has it.
     pub excerpt: Option<String>,
+    /// The message that has it; none where only the title has it.
+    pub message: Option<MessageId>,
 }

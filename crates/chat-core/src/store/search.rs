@@ -11,7 +11,7 @@ use super::messages;
 use super::owner::Living;
 use super::record::Hit;
 use super::sessions;
-use crate::message::Message;
+use crate::message::MessageId;
 
 /// Below this length the index knows nothing, in characters.
 const TRIGRAM: usize = 3;
@@ -98,15 +98,17 @@ pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<Vec<Hit>>
         if hits.len() == limit {
             break;
         }
-        let mut excerpt = None;
+        let mut found = None;
         for message in texts.remove(&session).unwrap_or_default() {
-            excerpt = excerpt_of(desk, &query, message)?;
-            if excerpt.is_some() {
+            found = excerpt_of(desk, &query, message)?;
+            if found.is_some() {
                 break;
             }
         }
-        if excerpt.is_some() || place < titled.len() {
-            hits.push(Hit { session: sessions::by_key(desk, session, &mut living)?, excerpt });
+        if found.is_some() || place < titled.len() {
+            let session = sessions::by_key(desk, session, &mut living)?;
+            let (message, excerpt) = found.unzip();
+            hits.push(Hit { session, excerpt, message });
         }
     }
     Ok(hits)
@@ -145,14 +147,16 @@ fn in_texts(desk: &Desk, query: &Query) -> Outcome<Vec<(i64, i64)>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn excerpt_of(desk: &Desk, query: &Query, key: i64) -> Outcome<Option<String>> {
+/// The message and the piece of its text that has all words.
+fn excerpt_of(desk: &Desk, query: &Query, key: i64) -> Outcome<Option<(MessageId, String)>> {
     let mut statement = desk
         .connection
         .prepare_cached(&format!("SELECT {} FROM messages WHERE key = ?1", messages::COLUMNS))?;
     let mut rows = statement.query([key])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let text = messages::read(desk, row).as_ref().map(Message::plain_text).unwrap_or_default();
-    Ok(query.find(&text).map(|at| excerpt(&text, at)))
+    let Ok(message) = messages::read(desk, row) else { return Ok(None) };
+    let text = message.plain_text();
+    Ok(query.find(&text).map(|at| (message.id, excerpt(&text, at))))
 }
 
 #[cfg(test)]

@@ -8,18 +8,20 @@ use gtk::glib;
 use gtk::glib::subclass::prelude::*;
 use relm4::gtk::prelude::*;
 
+use super::excerpt::FoundIn;
+
 mod imp {
     use std::sync::OnceLock;
 
     use gtk::glib::subclass::Signal;
 
-    use super::{ObjectImpl, ObjectSubclass, RefCell, SessionPlaceholder, glib};
+    use super::{FoundIn, ObjectImpl, ObjectSubclass, RefCell, SessionPlaceholder, glib};
 
     #[derive(Debug, Default)]
     pub struct ChatItem {
         pub(super) session: RefCell<Option<SessionPlaceholder>>,
         pub(super) heading: RefCell<Option<String>>,
-        pub(super) excerpt: RefCell<Option<String>>,
+        pub(super) found: RefCell<Option<FoundIn>>,
     }
 
     #[glib::object_subclass]
@@ -65,8 +67,9 @@ impl ChatItem {
         self.imp().heading.borrow().clone()
     }
 
-    pub(super) fn excerpt(&self) -> Option<String> {
-        self.imp().excerpt.borrow().clone()
+    /// Where a search found it.
+    pub(super) fn found(&self) -> Option<FoundIn> {
+        self.imp().found.borrow().clone()
     }
 
     pub(super) fn set_session(&self, session: SessionPlaceholder) {
@@ -77,11 +80,11 @@ impl ChatItem {
     }
 
     /// Sets the heading that stands above the row, and where a search found it.
-    pub(super) fn set_surroundings(&self, heading: Option<String>, excerpt: Option<String>) {
+    pub(super) fn set_surroundings(&self, heading: Option<String>, found: Option<FoundIn>) {
         let imp = self.imp();
-        if *imp.heading.borrow() != heading || *imp.excerpt.borrow() != excerpt {
+        if *imp.heading.borrow() != heading || *imp.found.borrow() != found {
             imp.heading.replace(heading);
-            imp.excerpt.replace(excerpt);
+            imp.found.replace(found);
             self.tell();
         }
     }

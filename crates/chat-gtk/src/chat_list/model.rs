@@ -9,6 +9,7 @@ use gtk::gio;
 use jiff::civil::Date;
 use relm4::gtk::prelude::*;
 
+use super::excerpt::FoundIn;
 use super::groups::Grouping;
 use super::item::ChatItem;
 
@@ -123,13 +124,13 @@ impl Model {
     }
 
     /// Adds the chats whose texts hold what was searched for, with the place.
-    pub(super) fn add_hits(&mut self, hits: Vec<Hit>) {
+    pub(super) fn add_hits(&mut self, query: &str, hits: &[Hit]) {
         if !self.searching {
             return;
         }
         for hit in hits {
             let Some(item) = self.items.get(&hit.session.fid) else { continue };
-            item.set_surroundings(None, hit.excerpt.map(|text| one_line(&text)));
+            item.set_surroundings(None, FoundIn::of(hit, query));
             if self.found.find(item).is_none() {
                 self.found.append(item);
             }
@@ -149,7 +150,11 @@ impl Model {
     }
 
     pub(super) fn fid_at(&self, position: u32) -> Option<Fid> {
-        self.selection.item(position).and_downcast::<ChatItem>().map(|item| item.fid())
+        self.item_at(position).map(|item| item.fid())
+    }
+
+    pub(super) fn item_at(&self, position: u32) -> Option<ChatItem> {
+        self.selection.item(position).and_downcast::<ChatItem>()
     }
 
     /// The position of the chosen row.
@@ -194,10 +199,6 @@ fn set_headings(items: &[ChatItem]) {
         item.set_surroundings(heading, None);
         last = Some(group);
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn today() -> Date {

@@ -125,7 +125,7 @@ impl ChatRow {
         let (title, shown) = item.with(|session| (session.title.clone(), Shown::of(session)));
         imp.title.set_label(&title);
         let word = shown.word();
-        let below = item.excerpt().or(word.clone());
+        let below = item.found().map(|found| found.line).or(word.clone());
         imp.status.set_label(below.as_deref().unwrap_or_default());
         imp.status.set_visible(below.is_some());
         imp.mark.set_icon_name(shown.icon());

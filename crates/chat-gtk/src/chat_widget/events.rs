@@ -42,8 +42,14 @@ impl ChatWidget {
                 self.shown = Shown::Open(session);
                 self.diagnostics.mark("chat");
                 self.show_state(view, sender);
+                if self.sought.is_some() {
+                    self.show_sought(view);
+                } else {
+                    view.find.find_again();
+                }
             }
             Err(error) => {
+                self.sought = None;
                 let gone = matches!(error.kind, Kind::SessionNotFound { .. });
                 if !(gone && self.recalled.as_ref() == Some(fid)) {
                     tell(sender, note(&error));

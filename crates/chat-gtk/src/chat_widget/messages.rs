@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use chat_core::client::Capabilities;
 use chat_core::error::Result;
 use chat_core::manager::{Manager, Sent};
-use chat_core::message::{Fid, ModelRef, Thinking};
+use chat_core::message::{Fid, MessageId, ModelRef, Thinking};
 use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
@@ -39,6 +39,17 @@ pub enum Input {
     CopyLastReply,
     /// Put the cursor into the message.
     FocusMessage,
+    /// Look for words in the chat that is shown.
+    Find(Find),
+    /// Show this chat where this message has these words.
+    ShowFound {
+        /// The chat.
+        fid: Fid,
+        /// The message.
+        message: MessageId,
+        /// What was looked for.
+        words: String,
+    },
     /// Open the list of models.
     ChooseModel,
     /// Esc was pressed and nothing else wanted it.
@@ -50,6 +61,17 @@ pub enum Input {
     /// What its own parts tell.
     #[doc(hidden)]
     Part(Part),
+}
+
+/// What is to be done about finding words in a chat.
+#[derive(Clone, Copy, Debug)]
+pub enum Find {
+    /// Open the bar.
+    Open,
+    /// Go to the next place; opens the bar if it is closed.
+    Next,
+    /// Go to the place before.
+    Previous,
 }
 
 /// What a part of the widget tells.
@@ -68,6 +90,7 @@ pub(super) enum Told {
     LookAgain,
     Connections,
     AddConnection,
+    FindClosed,
     Height(i32),
 }
 

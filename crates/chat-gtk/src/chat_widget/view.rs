@@ -1,6 +1,7 @@
 //! The widgets of a chat.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use chat_core::message::{ModelRef, Thinking};
 use gtk::gdk::prelude::*;
@@ -8,6 +9,7 @@ use gtk::{gdk, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
+use super::find_bar::FindBar;
 use super::hint::{Hint, HintBar};
 use super::start_page::StartPage;
 use super::{ChatWidget, Input, Part, Told};
@@ -22,6 +24,7 @@ const COLUMN: i32 = 760;
 /// What the component needs again of its widgets.
 pub struct View {
     pub(super) conversation: Conversation,
+    pub(super) find: Rc<FindBar>,
     pub(super) composer: Composer,
     pub(super) model: ModelPicker,
     pub(super) thinking: Choices<Thinking>,
@@ -53,6 +56,8 @@ pub(super) enum Page {
 impl View {
     pub(super) fn new(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) -> Self {
         let conversation = Conversation::new(tells(sender, Told::Conversation));
+        let closed = tells(sender, |()| Told::FindClosed);
+        let find = FindBar::new(&conversation, move || closed(()));
         let model = ModelPicker::new(tells(sender, Told::Model));
         let thinking = choices::thinking(tells(sender, Told::Thinking));
         let agents = choices::agents(tells(sender, Told::Agent));
@@ -81,12 +86,14 @@ impl View {
             .margin_top(6)
             .margin_bottom(14)
             .build();
+        root.append(find.widget());
         root.append(&stack);
         root.append(&clamp);
         connect_root(root, sender);
 
         Self {
             conversation,
+            find,
             composer,
             model,
             thinking,

@@ -6,9 +6,13 @@
 
 mod imp;
 
+use std::cell::Cell;
+
 use gtk::glib;
 use gtk::glib::subclass::prelude::*;
 use gtk::prelude::*;
+
+use super::find::Spot;
 
 /// Free space above the first row and below the last, in pixels.
 const END_SPACE: i32 = 24;
@@ -115,6 +119,36 @@ impl Column {
         }
     }
 
+    /// Brings a place of a row into sight, if it is not; the end is no longer followed. `holds`:
+    /// whether it stays there though text is added to the end.
+    pub fn reveal(&self, index: usize, spot: Spot, holds: bool) {
+        let widget = self.imp().rows.borrow().get(index).map(|row| row.widget.clone());
+        if let Some(widget) = widget {
+            self.imp().follows.set(false);
+            spot.scroll();
+            let target = imp::Target { widget, spot, holds };
+            self.imp().target.replace(Some(target.clone()));
+            self.queue_allocate();
+            // What scrolls within a new row can be moved once it was laid out, and not meanwhile.
+            let serial = self.imp().reveals.get() + 1;
+            self.imp().reveals.set(serial);
+            let laid_out = Cell::new(false);
+            self.add_tick_callback(move |column, _| {
+                if column.imp().reveals.get() != serial {
+                    return glib::ControlFlow::Break;
+                }
+                if !laid_out.replace(true) {
+                    return glib::ControlFlow::Continue;
+                }
+                if target.spot.scroll() {
+                    column.imp().target.replace(Some(target.clone()));
+                    column.queue_allocate();
+                }
+                glib::ControlFlow::Break
+            });
+        }
+    }
+
     /// Scrolls by so many pages.
     pub fn scroll_pages(&self, pages: f64) {
         if let Some(adjustment) = self.vadjustment() {
@@ -135,13 +169,22 @@ impl Column {
         Some(f64::from(y) - self.vadjustment()?.value())
     }
 
+    /// The first row that is seen.
+    pub fn first_in_sight(&self) -> Option<usize> {
+        let value = self.vadjustment()?.value();
+        let rows = self.imp().rows.borrow();
+        rows.iter().position(|row| row.y > 0 && f64::from(row.y + row.height) > value)
+    }
+
     /// The rows that end above the sight by more than this, and those that begin below it by more
     /// than this, in pixels: how many at the beginning, how many at the end.
     pub fn far(&self, distance: f64) -> (usize, usize) {
         let (value, page, _) = self.extent();
         let rows = self.imp().rows.borrow();
-        let above =
-            rows.iter().take_while(|row| f64::from(row.y + row.height) < value - distance).count();
+        let above = rows
+            .iter()
+            .take_while(|row| row.y > 0 && f64::from(row.y + row.height) < value - distance)
+            .count();
         let below = rows
             .iter()
             .rev()

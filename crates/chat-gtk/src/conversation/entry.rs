@@ -9,6 +9,7 @@ use chat_core::message::{
 };
 
 use super::card::Notice;
+use super::find::Found;
 use super::reply::{ReplyText, SegmentKind};
 
 /// A message.
@@ -21,6 +22,8 @@ pub struct Entry {
     pub rows: usize,
     /// Whether something changed since its rows were made.
     pub dirty: bool,
+    /// Where it has what is looked for.
+    pub found: Found,
 }
 
 /// A part of a reply.
@@ -62,8 +65,13 @@ pub enum RowKind {
 impl Entry {
     /// A message, as it was stored or has just begun.
     pub fn new(message: Arc<Message>) -> Self {
-        let mut entry =
-            Self { message: Arc::clone(&message), parts: Vec::new(), rows: 0, dirty: true };
+        let mut entry = Self {
+            message: Arc::clone(&message),
+            parts: Vec::new(),
+            rows: 0,
+            dirty: true,
+            found: Found::default(),
+        };
         entry.set_message(message);
         entry
     }
@@ -183,10 +191,20 @@ impl Entry {
         })
     }
 
-    /// Reads text that arrived, and says which rows the message has now. `last`: whether it is the
-    /// last reply of the conversation.
+    /// Reads text that arrived, and says which rows the message has now.
     pub fn kinds(&mut self) -> Vec<RowKind> {
         self.dirty = false;
+        self.found.touch();
+        for part in &mut self.parts {
+            if let PartState::Text(reply) = part {
+                reply.update();
+            }
+        }
+        self.shown_kinds()
+    }
+
+    /// The rows that the message has, as far as its text was read.
+    pub fn shown_kinds(&self) -> Vec<RowKind> {
         match self.message.role {
             Role::User => return vec![RowKind::User],
             Role::Ui => return vec![RowKind::Remark],
@@ -195,10 +213,9 @@ impl Entry {
         }
         let mut out = Vec::new();
         let mut has_text = false;
-        for (index, part) in self.parts.iter_mut().enumerate() {
+        for (index, part) in self.parts.iter().enumerate() {
             match part {
                 PartState::Text(reply) => {
-                    reply.update();
                     has_text |= !reply.segments().is_empty();
                     out.extend(reply.segments().iter().enumerate().map(|(at, segment)| {
                         RowKind::Segment { part: index, segment: at, kind: segment.kind }

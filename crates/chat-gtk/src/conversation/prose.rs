@@ -186,6 +186,26 @@ impl Prose {
     }
 }
 
+/// The text that these lines make.
+pub fn text_of(pieces: &[Piece]) -> String {
+    let mut out = String::new();
+    let lines = pieces.iter().filter_map(|piece| match piece {
+        Piece::Line(line) => Some(line),
+        _ => None,
+    });
+    for (index, line) in lines.enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        if let Some(marker) = &line.marker {
+            out.push_str(marker);
+            out.push('\t');
+        }
+        out.extend(line.runs.iter().map(|run| run.text.as_str()));
+    }
+    out
+}
+
 /// Copies what is selected, with line ends that other programs know.
 fn copy_plain(view: &gtk::TextView) {
     let buffer = view.buffer();

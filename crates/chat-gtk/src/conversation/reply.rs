@@ -34,6 +34,10 @@ pub struct ReplyText {
     /// Where blocks, and items of lists, begin among the pieces.
     marks: Vec<(Place, usize)>,
     segments: Vec<Segment>,
+    /// For every segment, when it was made.
+    revisions: Vec<u64>,
+    /// Counts how often segments were made.
+    revision: u64,
 }
 
 /// Pieces that are shown by one widget.
@@ -111,6 +115,11 @@ impl ReplyText {
         self.segments.get(segment).map_or(&[], |segment| &self.pieces[segment.range.clone()])
     }
 
+    /// A number that differs where the pieces of a segment may.
+    pub fn revision(&self, segment: usize) -> u64 {
+        self.revisions.get(segment).copied().unwrap_or_default()
+    }
+
     /// Makes the pieces of changed blocks anew. Gives the first that may have changed.
     fn flow(&mut self) -> usize {
         let lagged = self.lag.take().map(|(at, piece)| {
@@ -176,6 +185,9 @@ impl ReplyText {
             bytes = size;
             self.segments.push(Segment { kind, range: index..index + 1 });
         }
+        self.revision += 1;
+        self.revisions.truncate(first);
+        self.revisions.resize(self.segments.len(), self.revision);
         first
     }
 }

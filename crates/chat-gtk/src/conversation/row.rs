@@ -9,16 +9,18 @@ use gtk::prelude::*;
 use chat_core::message::{MessageId, ToolCall, ToolResult};
 use chat_edge::words::{fill, seconds};
 
+use super::Output;
 use super::card::{self, Notice};
 use super::code::{CodeBlock, Spare};
 use super::entry::{Entry, PartState, RowKind};
+use super::find::{Hit, Marks, Spot, mark_buffer, mark_label};
 use super::fold::Fold;
 use super::footer::Footer;
 use super::prose::Prose;
 use super::reply::{SegmentKind, gap_of};
 use super::table::TableBlock;
 use super::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
-use super::{Output, user};
+use super::user::Said;
 use crate::markdown::flow::{Gap, Piece};
 
 /// What rows need of what is around them.
@@ -48,6 +50,10 @@ pub enum RowWidget {
     Ending(gtk::Box, Option<Notice>),
     /// The line below a reply.
     Footer(Footer),
+    /// What a person said.
+    User(Said),
+    /// What the program says.
+    Remark(gtk::Label),
     /// What never changes.
     Still(gtk::Widget),
 }
@@ -60,8 +66,8 @@ impl RowWidget {
             Rc::new(move |address: &str| output(Output::OpenLink(address.to_owned())))
         };
         let mut widget = match kind {
-            RowKind::User => Self::Still(user::message(&entry.message)),
-            RowKind::Remark => Self::Still(remark(&entry.text())),
+            RowKind::User => Self::User(Said::new(&entry.message)),
+            RowKind::Remark => Self::Remark(remark(&entry.text())),
             RowKind::Thinking { .. } => Self::Fold(Fold::new("natter-thinking-symbolic")),
             RowKind::Tool { .. } => Self::Fold(Fold::new("system-run-symbolic")),
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
@@ -142,6 +148,8 @@ impl RowWidget {
             Self::Fold(fold) => fold.widget().clone().upcast(),
             Self::Ending(root, _) => root.clone().upcast(),
             Self::Footer(footer) => footer.widget().clone().upcast(),
+            Self::User(said) => said.widget().clone(),
+            Self::Remark(label) => label.clone().upcast(),
             Self::Still(widget) => widget.clone(),
         }
     }
@@ -152,6 +160,49 @@ impl RowWidget {
             Self::Prose(prose) => Some(prose.widget().clone()),
             Self::Code(code) => Some(code.text_view().clone()),
             _ => None,
+        }
+    }
+
+    /// Shows all that there is, if some of it is folded away.
+    pub fn open(&self) {
+        match self {
+            Self::Fold(fold) => drop(fold.open()),
+            Self::User(said) => said.show_all(),
+            _ => {}
+        }
+    }
+
+    /// Marks what was found, and nothing else.
+    pub fn mark(&self, hits: &[Hit], current: Option<usize>, marks: Marks) {
+        let in_label = |label: &gtk::Label| {
+            let hits: Vec<_> =
+                hits.iter().enumerate().map(|(at, hit)| (hit, current == Some(at))).collect();
+            mark_label(label, &hits, marks);
+        };
+        match self {
+            Self::Prose(prose) => mark_buffer(&prose.widget().buffer(), hits, current, marks),
+            Self::Code(code) => mark_buffer(&code.text_view().buffer(), hits, current, marks),
+            Self::Table(table) => table.mark(hits, current, marks),
+            Self::Fold(fold) => fold.mark(hits, current, marks),
+            Self::User(said) => said.label().into_iter().for_each(in_label),
+            Self::Remark(label) => in_label(label),
+            Self::Ending(..) | Self::Footer(_) | Self::Still(_) => {}
+        }
+    }
+
+    /// Where a place stands in the row.
+    pub fn spot(&self, hit: &Hit) -> Option<Spot> {
+        let row = self.widget();
+        let in_text = |view: &gtk::TextView| Spot::in_text(view, &row, hit.letters.start);
+        let in_label = |label: &gtk::Label| Spot::in_label(label, &row, hit.bytes.start);
+        match self {
+            Self::Prose(prose) => Some(in_text(prose.widget())),
+            Self::Code(code) => Some(in_text(code.text_view())),
+            Self::Table(table) => table.cell(hit.cell?).as_ref().map(in_label),
+            Self::Fold(fold) => fold.text_view().as_ref().map(in_text),
+            Self::User(said) => said.label().map(in_label),
+            Self::Remark(label) => Some(in_label(label)),
+            Self::Ending(..) | Self::Footer(_) | Self::Still(_) => None,
         }
     }
 
@@ -218,7 +269,7 @@ fn pieces(entry: &Entry, part: usize, segment: usize) -> &[Piece] {
 }
 
 /// A line in which the program says something.
-fn remark(text: &str) -> gtk::Widget {
+fn remark(text: &str) -> gtk::Label {
     gtk::Label::builder()
         .label(text)
         .use_markup(false)
@@ -227,7 +278,6 @@ fn remark(text: &str) -> gtk::Widget {
         .xalign(0.0)
         .css_classes(["remark"])
         .build()
-        .upcast()
 }
 
 fn show_fold(fold: &Fold, part: &PartState) {
@@ -260,7 +310,7 @@ fn show_fold(fold: &Fold, part: &PartState) {
 }
 
 /// What a tool call's line says, and what is inside.
-fn tool_words(call: &ToolCall, result: Option<&ToolResult>) -> (String, String) {
+pub fn tool_words(call: &ToolCall, result: Option<&ToolResult>) -> (String, String) {
     let state = match result {
         None => gettext("called"),
         Some(result) if result.failed => gettext("failed"),

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::column::Column;
 use super::entry::{Entry, RowKind};
+use super::find::{Hit, Spot};
 use super::row::{Around, RowWidget, estimate, gap};
 
 /// How far beyond the sight rows are made, in pages.
@@ -17,6 +18,15 @@ const UNKNOWN_PAGE: f64 = 900.0;
 struct Row {
     kind: RowKind,
     widget: Option<RowWidget>,
+    /// What is marked in the widget; none where that is not known.
+    marked: Option<Marked>,
+}
+
+/// What is marked in a widget: places, and which of them is the current one.
+#[derive(Default, PartialEq)]
+struct Marked {
+    hits: Vec<Hit>,
+    current: Option<usize>,
 }
 
 /// All rows. Those in `made` have widgets, and stand in the column in the same order.
@@ -63,6 +73,7 @@ impl Rows {
         if let Some(widget) = &mut row.widget
             && widget.update(row.kind, entry, last, &self.around)
         {
+            row.marked = None;
             self.column.text_changed(index - self.made.start);
         }
     }
@@ -85,7 +96,7 @@ impl Rows {
         if kinds.is_empty() {
             return;
         }
-        let new = kinds.iter().map(|kind| Row { kind: *kind, widget: None });
+        let new = kinds.iter().map(|kind| Row { kind: *kind, widget: None, marked: None });
         self.all.splice(at..at, new);
         let inside = self.made.start < at && at < self.made.end;
         if at <= self.made.start && !(at == self.made.start && self.made.is_empty()) {
@@ -105,6 +116,105 @@ impl Rows {
         let widget = RowWidget::new(kind, entry, last, &self.around);
         self.column.insert(index - self.made.start, &widget.widget(), gap(kind, entry));
         self.all[index].widget = Some(widget);
+        self.all[index].marked = Some(Marked::default());
+    }
+
+    /// Makes rows for earlier entries, whose widgets come when they are near the sight.
+    pub fn prepend(&mut self, entries: &mut [Entry]) {
+        let mut new = Vec::new();
+        for entry in entries {
+            let kinds = entry.kinds();
+            entry.rows = kinds.len();
+            new.extend(kinds.into_iter().map(|kind| Row { kind, widget: None, marked: None }));
+        }
+        self.made = self.made.start + new.len()..self.made.end + new.len();
+        self.all.splice(0..0, new);
+    }
+
+    /// Sees to it that this row and those round it have widgets.
+    pub fn make_near(&mut self, index: usize, entries: &[Entry], last: Option<usize>) {
+        if index >= self.all.len() || self.made.contains(&index) {
+            return;
+        }
+        self.drop_rows(self.made.clone());
+        self.made = index..index;
+        let page = self.column.extent().1;
+        let page = if page < 1.0 { UNKNOWN_PAGE } else { page };
+        let places = Places::new(entries);
+        self.make_below(page * AHEAD, entries, &places, last);
+        self.make_above(page * AHEAD, entries, &places, last);
+    }
+
+    /// Opens a row that is folded.
+    pub fn open(&self, index: usize) {
+        if let Some(widget) = &self.all[index].widget {
+            widget.open();
+        }
+    }
+
+    /// Brings a row into sight: the place in it that was found, or its top. `holds`: whether it
+    /// stays there though text is added to the end.
+    pub fn reveal(&self, index: usize, hit: Option<&Hit>, holds: bool) {
+        let Some(widget) = self.all.get(index).and_then(|row| row.widget.as_ref()) else { return };
+        let spot =
+            hit.and_then(|hit| widget.spot(hit)).unwrap_or_else(|| Spot::top(&widget.widget()));
+        // What is the end of the column now need not be the end of the conversation.
+        self.column.reveal(index - self.made.start, spot, holds || !self.reach_end());
+    }
+
+    /// Marks what was found in the rows that have widgets: `found` says what that is for a row of
+    /// an entry, and which place is the current one.
+    pub fn show_found<'a>(
+        &mut self,
+        entries: &'a [Entry],
+        found: impl Fn(&'a Entry, usize) -> (&'a [Hit], Option<usize>),
+    ) {
+        let places = Places::new(entries);
+        for index in self.made.clone() {
+            let entry = places.of(index);
+            let (hits, current) = found(&entries[entry], index - places.starts[entry]);
+            let row = &mut self.all[index];
+            let Some(widget) = &row.widget else { continue };
+            if row.marked.as_ref().is_some_and(|m| m.hits == hits && m.current == current) {
+                continue;
+            }
+            widget.mark(hits, current, self.around.tags.marks());
+            row.marked = Some(Marked { hits: hits.to_vec(), current });
+        }
+    }
+
+    /// Makes rows behind those that there are, for so much room.
+    fn make_below(
+        &mut self,
+        mut room: f64,
+        entries: &[Entry],
+        places: &Places,
+        last: Option<usize>,
+    ) {
+        while self.made.end < self.all.len() && room > 0.0 {
+            let index = self.made.end;
+            let entry = places.of(index);
+            room -= estimate(self.all[index].kind, &entries[entry]);
+            self.make(index, &entries[entry], last == Some(entry));
+            self.made.end += 1;
+        }
+    }
+
+    /// Makes rows before those that there are, for so much room.
+    fn make_above(
+        &mut self,
+        mut room: f64,
+        entries: &[Entry],
+        places: &Places,
+        last: Option<usize>,
+    ) {
+        while self.made.start > 0 && room > 0.0 {
+            let index = self.made.start - 1;
+            let entry = places.of(index);
+            room -= estimate(self.all[index].kind, &entries[entry]);
+            self.made.start = index;
+            self.make(index, &entries[entry], last == Some(entry));
+        }
     }
 
     /// Makes and drops widgets so that those round the sight are there. Whether the reader is near
@@ -123,26 +233,14 @@ impl Rows {
             }
         }
         let places = Places::new(entries);
-        let mut room = if follows { f64::INFINITY } else { page * AHEAD - below };
-        while self.made.end < self.all.len() && room > 0.0 {
-            let index = self.made.end;
-            let entry = places.of(index);
-            room -= estimate(self.all[index].kind, &entries[entry]);
-            self.make(index, &entries[entry], last == Some(entry));
-            self.made.end += 1;
-        }
-        let mut room = if self.made.is_empty() || self.column.extent().1 < 1.0 {
+        let room = if follows { f64::INFINITY } else { page * AHEAD - below };
+        self.make_below(room, entries, &places, last);
+        let room = if self.made.is_empty() || self.column.extent().1 < 1.0 {
             page * (AHEAD + 1.0) - self.height(entries, self.made.clone())
         } else {
             page * AHEAD - value
         };
-        while self.made.start > 0 && room > 0.0 {
-            let index = self.made.start - 1;
-            let entry = places.of(index);
-            room -= estimate(self.all[index].kind, &entries[entry]);
-            self.made.start = index;
-            self.make(index, &entries[entry], last == Some(entry));
-        }
+        self.make_above(room, entries, &places, last);
         self.made.start == 0 && value < page * AHEAD
     }
 
@@ -191,8 +289,9 @@ impl Rows {
     }
 
     /// Has every widget take the theme's colours.
-    pub fn recolour(&self) {
-        for row in &self.all[self.made.clone()] {
+    pub fn recolour(&mut self) {
+        for row in &mut self.all[self.made.clone()] {
+            row.marked = None;
             if let Some(widget) = &row.widget {
                 widget.recolour(&self.around.tags);
             }
@@ -206,6 +305,11 @@ impl Rows {
                 footer.set_shown(shown.contains(&index));
             }
         }
+    }
+
+    /// The first row that is seen.
+    pub fn first_in_sight(&self) -> Option<usize> {
+        self.column.first_in_sight().map(|index| self.made.start + index)
     }
 
     /// The row at this height of the sight.

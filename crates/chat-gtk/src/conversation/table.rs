@@ -7,6 +7,7 @@ use std::rc::Rc;
 use gtk::pango;
 use gtk::prelude::*;
 
+use super::find::{Hit, Marks, mark_label};
 use super::tags::LIST_STEP;
 use crate::markdown::flow::{Grid, Run};
 use crate::markdown::{Align, visible_address};
@@ -72,6 +73,29 @@ impl TableBlock {
         }
         shown.replace(table.clone());
         true
+    }
+
+    /// The label of a cell, by row and column.
+    pub fn cell(&self, (row, column): (usize, usize)) -> Option<gtk::Label> {
+        self.grid.child_at(column as i32, row as i32).and_downcast()
+    }
+
+    /// Marks what was found, and nothing else.
+    pub fn mark(&self, hits: &[Hit], current: Option<usize>, marks: Marks) {
+        let shown = self.shown.borrow();
+        let rows = shown.as_ref().map_or(&[][..], |grid| &grid.rows);
+        for (row, cells) in rows.iter().enumerate() {
+            for column in 0..cells.len() {
+                let Some(label) = self.cell((row, column)) else { continue };
+                let here: Vec<_> = hits
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, hit)| hit.cell == Some((row, column)))
+                    .map(|(at, hit)| (hit, current == Some(at)))
+                    .collect();
+                mark_label(&label, &here, marks);
+            }
+        }
     }
 
     fn set_cell(&self, column: i32, row: i32, runs: &[Run], align: Option<&Align>) {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use gtk::pango;
 use gtk::prelude::*;
 
+use super::find::Marks;
 use crate::markdown::flow::{Gap, Line, Style};
 
 /// How far a list stands to the right of what it stands in, in pixels.
@@ -36,6 +37,7 @@ pub struct Tags {
     leading: Rc<Cell<i32>>,
     /// The height of a line of code, in pixels.
     code_line: Rc<Cell<i32>>,
+    marks: Rc<Cell<Marks>>,
 }
 
 impl Tags {
@@ -58,7 +60,12 @@ impl Tags {
             }
             table.add(&tag);
         }
-        Self { table, leading: Rc::default(), code_line: Rc::new(Cell::new(CODE_LINE)) }
+        Self {
+            table,
+            leading: Rc::default(),
+            code_line: Rc::new(Cell::new(CODE_LINE)),
+            marks: Rc::default(),
+        }
     }
 
     /// The table, for a buffer.
@@ -76,8 +83,14 @@ impl Tags {
         self.code_line.get()
     }
 
+    /// The colours of what was found.
+    pub fn marks(&self) -> Marks {
+        self.marks.get()
+    }
+
     /// Takes colours and measures from the theme, as a widget has it.
     pub fn recolour(&self, widget: &gtk::Widget) {
+        self.marks.set(Marks::of(widget));
         let context = widget.style_context();
         let text = context.color();
         let link = context.lookup_color("accent_color").unwrap_or(text);

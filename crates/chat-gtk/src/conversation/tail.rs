@@ -23,8 +23,7 @@ pub struct Tail {
     queue: gtk::Box,
     output: Rc<dyn Fn(Output)>,
     shown_error: RefCell<Option<Error>>,
-    /// What waits as it is shown, and whether it goes out by itself.
-    shown_queue: RefCell<(Vec<Queued>, bool)>,
+    shown_queue: RefCell<Vec<Queued>>,
 }
 
 impl Tail {
@@ -71,13 +70,8 @@ impl Tail {
         if self.shown_error.borrow().as_ref() != error {
             self.show_error(error);
         }
-        let held = *stage == Stage::Idle;
-        let shown = {
-            let shown = self.shown_queue.borrow();
-            shown.0 == queue && (shown.1 == held || queue.is_empty())
-        };
-        if !shown {
-            self.show_queue(queue, held);
+        if *self.shown_queue.borrow() != queue {
+            self.show_queue(queue);
         }
         let empty = words.is_empty() && error.is_none() && queue.is_empty();
         self.failure.set_visible(error.is_some());
@@ -95,18 +89,13 @@ impl Tail {
         self.shown_error.replace(error.cloned());
     }
 
-    /// `held`: nothing is at work, so that nothing goes out before the person sends it.
-    fn show_queue(&self, queue: &[Queued], held: bool) {
+    fn show_queue(&self, queue: &[Queued]) {
         empty(&self.queue);
-        for (place, queued) in queue.iter().enumerate() {
+        for queued in queue {
             let (output, id) = (Rc::clone(&self.output), queued.id);
-            let take_back = move || output(Output::Unqueue(id));
-            let output = Rc::clone(&self.output);
-            // They go out in their order.
-            let send = (held && place == 0).then_some(move || output(Output::SendWaiting));
-            self.queue.append(&user::queued(&queued.content, held, take_back, send));
+            self.queue.append(&user::queued(&queued.content, move || output(Output::Unqueue(id))));
         }
-        self.shown_queue.replace((queue.to_vec(), held));
+        self.shown_queue.replace(queue.to_vec());
     }
 }
 

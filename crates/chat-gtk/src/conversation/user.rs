@@ -9,21 +9,54 @@ use chat_core::message::{Attachment, Content, Message, Part};
 /// Longer texts are shown in part until the person asks for all, in bytes.
 const LONG: usize = 10_000;
 
-/// The box of a message.
-pub fn message(message: &Message) -> gtk::Widget {
-    let mut chips = Vec::new();
-    for part in &message.parts {
-        match part {
-            Part::Image { .. } => chips.push(("image-x-generic-symbolic", gettext("Picture"))),
-            Part::File { name, .. } => chips.push(("text-x-generic-symbolic", name.clone())),
-            _ => {}
+/// What a person said.
+pub struct Said {
+    root: gtk::Widget,
+    text: Option<Text>,
+}
+
+/// The text of a message, and the button that shows all of a long one.
+struct Text {
+    label: gtk::Label,
+    button: Option<gtk::Button>,
+}
+
+impl Said {
+    /// The box of a message.
+    pub fn new(message: &Message) -> Self {
+        let mut chips = Vec::new();
+        for part in &message.parts {
+            match part {
+                Part::Image { .. } => chips.push(("image-x-generic-symbolic", gettext("Picture"))),
+                Part::File { name, .. } => chips.push(("text-x-generic-symbolic", name.clone())),
+                _ => {}
+            }
+        }
+        let text = message.plain_text();
+        if text.is_empty() && chips.is_empty() {
+            return Self { root: asked_to_go_on(), text: None };
+        }
+        let (root, text) = bubble(&text, &chips);
+        Self { root: root.upcast(), text }
+    }
+
+    /// The widget.
+    pub fn widget(&self) -> &gtk::Widget {
+        &self.root
+    }
+
+    /// The label of its text.
+    pub fn label(&self) -> Option<&gtk::Label> {
+        self.text.as_ref().map(|text| &text.label)
+    }
+
+    /// Shows all of a long text.
+    pub fn show_all(&self) {
+        let button = self.text.as_ref().and_then(|text| text.button.as_ref());
+        if let Some(button) = button.filter(|button| button.is_visible()) {
+            button.emit_clicked();
         }
     }
-    let text = message.plain_text();
-    if text.is_empty() && chips.is_empty() {
-        return asked_to_go_on();
-    }
-    bubble(&text, &chips)
 }
 
 /// The model was asked to go on: the person pressed a button and wrote nothing.
@@ -36,14 +69,8 @@ fn asked_to_go_on() -> gtk::Widget {
         .upcast()
 }
 
-/// The box of what waits to be sent, and buttons that take it back and, where it does not go out by
-/// itself, send it.
-pub fn queued(
-    content: &Content,
-    held: bool,
-    take_back: impl Fn() + 'static,
-    send: Option<impl Fn() + 'static>,
-) -> gtk::Widget {
+/// The box of what waits to be sent, and a button that takes it back.
+pub fn queued(content: &Content, take_back: impl Fn() + 'static) -> gtk::Widget {
     let chips: Vec<_> = content
         .attachments
         .iter()
@@ -57,33 +84,26 @@ pub fn queued(
         .halign(gtk::Align::End)
         .css_classes(["queued"])
         .build();
-    root.append(&bubble(&content.text, &chips));
+    root.append(&bubble(&content.text, &chips).0);
     let line = gtk::Box::builder().spacing(6).halign(gtk::Align::End).build();
-    let words = if held { gettext("Not sent") } else { gettext("Waiting") };
-    let waiting = gtk::Label::builder().label(words).css_classes(["caption"]).build();
+    let waiting = gtk::Label::builder().label(gettext("Waiting")).css_classes(["caption"]).build();
+    let button =
+        gtk::Button::builder().label(gettext("Take Back")).css_classes(["flat", "caption"]).build();
+    button.connect_clicked(move |_| take_back());
     line.append(&waiting);
-    let button = |label: String| {
-        gtk::Button::builder().label(label).css_classes(["flat", "caption"]).build()
-    };
-    let back = button(gettext("Take Back"));
-    back.connect_clicked(move |_| take_back());
-    line.append(&back);
-    if let Some(send) = send {
-        let now = button(gettext("Send Now"));
-        now.connect_clicked(move |_| send());
-        line.append(&now);
-    }
+    line.append(&button);
     root.append(&line);
     root.upcast()
 }
 
-fn bubble(text: &str, chips: &[(&str, String)]) -> gtk::Widget {
+fn bubble(text: &str, chips: &[(&str, String)]) -> (gtk::Box, Option<Text>) {
     let root = gtk::Box::builder()
         .orientation(gtk::Orientation::Vertical)
         .spacing(8)
         .halign(gtk::Align::End)
         .css_classes(["user-message"])
         .build();
+    let mut said = None;
     if !text.is_empty() {
         let shown = &text[..text.floor_char_boundary(LONG)];
         let label = gtk::Label::builder()
@@ -98,9 +118,11 @@ fn bubble(text: &str, chips: &[(&str, String)]) -> gtk::Widget {
         attributes.insert(pango::AttrFloat::new_line_height(1.45));
         label.set_attributes(Some(&attributes));
         root.append(&label);
-        if shown.len() < text.len() {
-            root.append(&show_all(&label, text.to_owned()));
+        let button = (shown.len() < text.len()).then(|| show_all(&label, text.to_owned()));
+        if let Some(button) = &button {
+            root.append(button);
         }
+        said = Some(Text { label, button });
     }
     if !chips.is_empty() {
         let line = gtk::FlowBox::builder()
@@ -122,7 +144,7 @@ fn bubble(text: &str, chips: &[(&str, String)]) -> gtk::Widget {
         }
         root.append(&line);
     }
-    root.upcast()
+    (root, said)
 }
 
 fn show_all(label: &gtk::Label, text: String) -> gtk::Button {

@@ -12,6 +12,7 @@ use chat_core::message::MessageId;
 use chat_core::store::Page;
 
 use super::column::Column;
+use super::find::{Finder, show_found};
 use super::row::Around;
 use super::rows::Rows;
 use super::tags::Tags;
@@ -34,15 +35,21 @@ pub(super) struct Inner {
     clock: RefCell<Option<glib::SourceId>>,
     /// Whether text came that the reader has not seen.
     pub(super) unseen: Cell<bool>,
+    /// Whether messages are being read for a search.
+    pub(super) searching: Cell<bool>,
 }
 
 pub(super) struct State {
     pub(super) transcript: Transcript,
-    rows: Rows,
+    pub(super) rows: Rows,
+    /// What is looked for.
+    pub(super) finder: Option<Finder>,
+    /// How many searches there were.
+    pub(super) searches: u64,
     /// The last reply when the rows were made.
     last: Option<usize>,
     /// The message before which more was asked for.
-    asked: Option<MessageId>,
+    pub(super) asked: Option<MessageId>,
 }
 
 impl Inner {
@@ -78,7 +85,14 @@ impl Inner {
         let tail = Tail::new(Rc::clone(&output));
         column.set_tail(tail.widget().upcast_ref());
         let rows = Rows::new(column.clone(), around);
-        let state = State { transcript: Transcript::default(), rows, last: None, asked: None };
+        let state = State {
+            transcript: Transcript::default(),
+            rows,
+            finder: None,
+            searches: 0,
+            last: None,
+            asked: None,
+        };
         Self {
             root,
             column,
@@ -91,6 +105,7 @@ impl Inner {
             scheduled: Cell::new(false),
             clock: RefCell::default(),
             unseen: Cell::new(false),
+            searching: Cell::new(false),
         }
     }
 
@@ -182,7 +197,8 @@ impl Inner {
     /// Shows another conversation.
     pub(super) fn begin(self: &Rc<Self>, transcript: Transcript) {
         let mut state = self.state.borrow_mut();
-        let State { transcript: shown, rows, last, asked } = &mut *state;
+        let State { transcript: shown, rows, finder, last, asked, .. } = &mut *state;
+        *finder = None;
         rows.clear();
         *shown = transcript;
         *last = None;
@@ -195,15 +211,13 @@ impl Inner {
 
     pub(super) fn prepend(self: &Rc<Self>, page: &Page) {
         let mut state = self.state.borrow_mut();
-        let State { transcript, rows, last, asked } = &mut *state;
+        let State { transcript, rows, last, asked, .. } = &mut *state;
         *asked = None;
         let before = transcript.entries.len();
         transcript.prepend(page);
         let added = transcript.entries.len() - before;
         *last = last.map(|last| last + added);
-        for entry in transcript.entries[..added].iter_mut().rev() {
-            rows.set(0, entry, false);
-        }
+        rows.prepend(&mut transcript.entries[..added]);
         drop(state);
         self.paint();
     }
@@ -226,7 +240,7 @@ impl Inner {
     /// Draws what changed.
     fn paint(self: &Rc<Self>) {
         let mut state = self.state.borrow_mut();
-        let State { transcript, rows, last, asked } = &mut *state;
+        let State { transcript, rows, last, asked, .. } = &mut *state;
         let now = transcript.last();
         if now != *last {
             for index in [*last, now].into_iter().flatten() {
@@ -260,7 +274,11 @@ impl Inner {
             *asked = before;
         }
         let clock = transcript.has_clock();
+        if state.finder.is_some() {
+            show_found(&mut state);
+        }
         drop(state);
+        self.search();
         if again {
             self.schedule();
         }
@@ -335,8 +353,11 @@ impl Inner {
     /// Takes colours and measures from the theme.
     fn restyle(&self) {
         self.tags.recolour(self.column.upcast_ref());
-        if let Ok(state) = self.state.try_borrow() {
+        if let Ok(mut state) = self.state.try_borrow_mut() {
             state.rows.recolour();
+            if state.finder.is_some() {
+                show_found(&mut state);
+            }
         }
         self.column.style_changed();
     }

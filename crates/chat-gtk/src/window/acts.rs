@@ -8,7 +8,9 @@ use relm4::{ComponentController, ComponentSender};
 use super::keys::Action;
 use super::view::View;
 use super::{Window, about, export, keys, state, switcher, view};
-use crate::{chat_list, chat_widget, preferences};
+use crate::chat_list::{self, FoundIn};
+use crate::chat_widget::{self, Find};
+use crate::preferences;
 
 impl Window {
     /// Shows a chat and goes to it.
@@ -40,6 +42,9 @@ impl Window {
                 self.reveal_list(view);
                 self.list.emit(List::Search);
             }
+            Action::Find => self.find(Find::Open, view),
+            Action::FindNext => self.find(Find::Next, view),
+            Action::FindPrevious => self.find(Find::Previous, view),
             Action::ToggleList => {
                 self.state.list_hidden = !self.state.list_hidden && !view.is_folded();
                 view.toggle_list(self.state.list_hidden);
@@ -78,6 +83,11 @@ impl Window {
         }
     }
 
+    fn find(&self, find: Find, view: &View) {
+        view.forward();
+        self.chat.emit(chat_widget::Input::Find(find));
+    }
+
     fn reveal_list(&mut self, view: &View) {
         self.state.list_hidden = false;
         view.reveal_list();
@@ -110,11 +120,14 @@ impl Window {
     ) {
         use chat_list::Output as Told;
         match output {
-            Told::Open { fid, forward } => {
+            Told::Open { fid, found, forward } => {
                 if forward {
-                    self.show(Some(fid), view);
+                    self.show(Some(fid.clone()), view);
                 } else {
-                    self.chat.emit(chat_widget::Input::Show(Some(fid)));
+                    self.chat.emit(chat_widget::Input::Show(Some(fid.clone())));
+                }
+                if let Some(FoundIn { message, words, .. }) = found {
+                    self.chat.emit(chat_widget::Input::ShowFound { fid, message, words });
                 }
             }
             Told::Deleted { fid, title } => view.offer_undo(fid, &title, sender),

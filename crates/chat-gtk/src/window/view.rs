@@ -274,12 +274,13 @@ fn new_chat_button() -> gtk::Button {
 fn main_menu() -> gtk::MenuButton {
     let menu = gio::Menu::new();
     for section in [
-        [
+        &[
+            (gettext("_Find in Chat"), "win.find"),
             (gettext("_Rename Chat…"), "win.rename"),
             (gettext("_Export as Markdown…"), "win.export"),
             (gettext("_Delete Chat"), "win.delete"),
-        ],
-        [
+        ][..],
+        &[
             (gettext("_Preferences"), "win.preferences"),
             (gettext("_Keyboard Shortcuts"), "win.shortcuts"),
             (gettext("_About Natter"), "win.about"),
@@ -287,7 +288,7 @@ fn main_menu() -> gtk::MenuButton {
     ] {
         let items = gio::Menu::new();
         for (label, action) in section {
-            items.append(Some(&label), Some(action));
+            items.append(Some(label), Some(action));
         }
         menu.append_section(None, &items);
     }

@@ -70,7 +70,10 @@ async fn a_hit_says_where_it_stands() {
     let store = filled(folder.path()).await;
     let hits = store.search("模型怎么", 9).await.unwrap();
     assert_eq!(hits[0].excerpt.as_deref(), Some("请告诉我本地模型怎么用，谢谢你的帮助。"));
-    assert_eq!(store.search("Sorting", 9).await.unwrap()[0].excerpt, None);
+    let page = store.page(&hits[0].session.fid, None, 9).await.unwrap();
+    assert_eq!(hits[0].message, Some(page.messages[0].id));
+    let titled = &store.search("Sorting", 9).await.unwrap()[0];
+    assert_eq!((&titled.excerpt, titled.message), (&None, None));
 }
 
 #[tokio::test]

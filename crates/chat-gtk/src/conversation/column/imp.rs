@@ -10,7 +10,13 @@ use gtk::subclass::prelude::*;
 use gtk::glib;
 use gtk::prelude::*;
 
+use super::super::find::Spot;
 use super::{END_SPACE, NARROW, NEAR_END, SIDE, SIDE_NARROW, TALL, WIDEST};
+
+/// Where a place is put that was not in sight, as a part of the sight's height from its top.
+const ABOVE_TARGET: f64 = 0.35;
+/// What is left free round a place that is in sight, in pixels; nearer to the edge it is moved.
+const ROUND_TARGET: f64 = 24.0;
 
 /// A row, and where it stands.
 pub struct Row {
@@ -21,6 +27,14 @@ pub struct Row {
     pub height: i32,
     /// The width that the height holds for; -1 where it is not known.
     pub width: i32,
+}
+
+/// A place that is to be brought into sight.
+#[derive(Clone)]
+pub struct Target {
+    pub widget: gtk::Widget,
+    pub spot: Spot,
+    pub holds: bool,
 }
 
 #[derive(glib::Properties)]
@@ -40,6 +54,10 @@ pub struct Column {
     pub follows: Cell<bool>,
     /// The row that stays where it is, and where that is: its top from the top of the sight.
     pub anchor: RefCell<Option<(gtk::Widget, i32)>>,
+    /// What is brought into sight when rows are laid out next.
+    pub target: RefCell<Option<Target>>,
+    /// Counts what was to be brought into sight.
+    pub reveals: Cell<u64>,
     pub caret: RefCell<Option<gtk::TextView>>,
     pub moved: RefCell<Option<Box<dyn Fn()>>>,
     watch: RefCell<Option<glib::SignalHandlerId>>,
@@ -57,6 +75,8 @@ impl Default for Column {
             tail: RefCell::default(),
             follows: Cell::new(true),
             anchor: RefCell::default(),
+            target: RefCell::default(),
+            reveals: Cell::default(),
             caret: RefCell::default(),
             moved: RefCell::default(),
             watch: RefCell::default(),
@@ -176,26 +196,38 @@ impl Column {
         });
         let upper = f64::from((y + END_SPACE).max(height));
         let page = f64::from(height);
-        let value = if self.follows.get() {
+        let target = self.target.take();
+        let wanted = target.as_ref().and_then(|target| {
+            rows.iter().find(|row| row.widget == target.widget).map(|row| (row.y, row.height))
+        });
+        let mut value = if self.follows.get() {
             upper - page
         } else {
             self.anchored(&rows).unwrap_or(adjustment.value()).clamp(0.0, upper - page)
         };
+        if let Some((y, tall)) = wanted
+            && (f64::from(y + tall) < value || f64::from(y) > value + page)
+        {
+            value = (f64::from(y) - page * ABOVE_TARGET).clamp(0.0, upper - page);
+        }
         adjustment.configure(value, 0.0, upper, page * 0.1, page * 0.9, page);
         if let Some(across) = &*self.hadjustment.borrow() {
             let width = f64::from(width);
             across.configure(0.0, 0.0, width, 1.0, width, width);
         }
-        let top = adjustment.value() as i32;
-        for row in rows.iter() {
-            let at = row.y - top;
-            // Rows near the sight stay mapped, so that the focus can move to them.
-            let near = at < 2 * height && at + row.height > -height;
-            if near {
-                place(&row.widget, x, at, inner, row.height);
+        place_rows(&rows, adjustment.value() as i32, (x, inner), height);
+        if let (Some(target), Some((y, _))) = (target, wanted)
+            && let Some((at, tall)) = target.spot.find()
+        {
+            let (top, value) = (f64::from(y) + at, adjustment.value());
+            if top < value + ROUND_TARGET || top + tall > value + page - ROUND_TARGET {
+                adjustment.set_value(top - page * ABOVE_TARGET);
+                place_rows(&rows, adjustment.value() as i32, (x, inner), height);
             }
-            row.widget.set_child_visible(near);
+            let left = adjustment.upper() - page - adjustment.value();
+            self.follows.set(!target.holds && left < NEAR_END);
         }
+        let top = adjustment.value() as i32;
         drop(rows);
         if let Some((tail, at, tall)) = tail {
             place(&tail, x, at - top, inner, tall);
@@ -247,6 +279,9 @@ impl Column {
         if is_anchor {
             self.anchor.replace(None);
         }
+        if self.target.borrow().as_ref().is_some_and(|target| target.widget == *widget) {
+            self.target.replace(None);
+        }
         let is_caret = self
             .caret
             .borrow()
@@ -292,6 +327,20 @@ impl Column {
         let bounds = graphene::Rect::new(x as f32 + 2.0, y as f32 + 1.0, 3.0, height - 2.0);
         snapshot
             .append_color(&gdk::RGBA::new(color.red(), color.green(), color.blue(), 0.8), &bounds);
+    }
+}
+
+/// Places the rows that are near the sight, which begins at `top`. `across`: where they begin and
+/// how wide they are.
+fn place_rows(rows: &[Row], top: i32, across: (i32, i32), height: i32) {
+    for row in rows {
+        let at = row.y - top;
+        // Rows near the sight stay mapped, so that the focus can move to them.
+        let near = at < 2 * height && at + row.height > -height;
+        if near {
+            place(&row.widget, across.0, at, across.1, row.height);
+        }
+        row.widget.set_child_visible(near);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The conversation view in a window. Needs a display; `scripts/lib/headless` gives one.
+//! What is drawn, what stays where it is, and what costs nothing.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,182 +6,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::error::{Error, Kind};
-use chat_core::event::{Event, SessionPlaceholder, Snapshot, Stage, Status, TextKind};
-use chat_core::message::{Ending, Fid, Message, MessageId, ModelRef, Options, Role, Thinking};
+use chat_core::message::{Ending, Message, Role};
 use chat_core::store::Page;
-use chat_gtk::conversation::{Conversation, Output};
+use chat_gtk::conversation::Output;
 use gtk::glib;
 use gtk::prelude::*;
 
+use crate::scene::{Scene, added, chat, reply, snapshot, until};
+
 const TEXT: &str = "# Head\n\nSome *text* with `code` and [a link](https://example.org/).\n\n- one\n- two\n  ```rust\n  fn \
 a() {}\n  ```\n- three\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | <b>2</b> |\n\nEnd &amp; <i>all</i>.\n";
-
-/// A window with a conversation in it.
-struct Scene {
-    window: gtk::Window,
-    conversation: Conversation,
-    told: Rc<RefCell<Vec<Output>>>,
-}
-
-impl Scene {
-    fn new() -> Self {
-        adw::init().expect("a display");
-        // GTK warns where a widget is drawn without a place, or is given none that it can use.
-        glib::log_set_always_fatal(
-            glib::LogLevels::LEVEL_WARNING | glib::LogLevels::LEVEL_CRITICAL,
-        );
-        sourceview5::init();
-        let told: Rc<RefCell<Vec<Output>>> = Rc::default();
-        let tell = Rc::clone(&told);
-        let conversation = Conversation::new(move |output| tell.borrow_mut().push(output));
-        let window = gtk::Window::builder().default_width(700).default_height(600).build();
-        window.set_child(Some(conversation.widget()));
-        window.present();
-        let scene = Self { window, conversation, told };
-        let widget = scene.conversation.widget().clone();
-        until("the window is drawn", || widget.height() > 100);
-        scene
-    }
-
-    /// Runs the main loop until nothing moves any more.
-    fn settle(&self) {
-        let clock = self.window.frame_clock().expect("a clock");
-        let painted = Rc::new(RefCell::new(0));
-        for _ in 0..3 {
-            let count = Rc::clone(&painted);
-            let before = *painted.borrow();
-            let watch = clock.connect_after_paint(move |_| *count.borrow_mut() += 1);
-            self.conversation.widget().queue_draw();
-            until("a frame", || *painted.borrow() > before);
-            clock.disconnect(watch);
-        }
-    }
-
-    /// Everything that can be read, from the top.
-    fn texts(&self) -> Vec<String> {
-        let mut out = Vec::new();
-        walk(self.conversation.widget(), &mut |widget| {
-            if let Some(text) = widget.downcast_ref::<gtk::TextView>() {
-                let buffer = text.buffer();
-                out.push(buffer.text(&buffer.start_iter(), &buffer.end_iter(), true).to_string());
-            } else if let Some(label) = widget.downcast_ref::<gtk::Label>() {
-                out.push(label.text().to_string());
-            }
-        });
-        out
-    }
-
-    fn adjustment(&self) -> gtk::Adjustment {
-        let mut found = None;
-        walk(self.conversation.widget(), &mut |widget| {
-            if found.is_none() {
-                found = widget
-                    .downcast_ref::<gtk::ScrolledWindow>()
-                    .map(gtk::ScrolledWindow::vadjustment);
-            }
-        });
-        found.expect("a scrolled window")
-    }
-
-    fn is_at_end(&self) -> bool {
-        let adjustment = self.adjustment();
-        (adjustment.upper() - adjustment.page_size() - adjustment.value()).abs() < 1.0
-    }
-
-    /// Where the text that begins so stands in the window.
-    fn place_of(&self, beginning: &str) -> Option<f64> {
-        let root = self.conversation.widget();
-        let mut found = None;
-        walk(root, &mut |widget| {
-            let text = match widget.downcast_ref::<gtk::Label>() {
-                Some(label) => label.text().to_string(),
-                None => return,
-            };
-            if text.starts_with(beginning) && widget.is_mapped() {
-                found = widget.translate_coordinates(root, 0.0, 0.0).map(|(_, y)| y);
-            }
-        });
-        found
-    }
-}
-
-/// Runs the main loop until this holds.
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let context = glib::MainContext::default();
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let bell = glib::timeout_add_local(Duration::from_millis(20), || glib::ControlFlow::Continue);
-    while !holds() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        context.iteration(true);
-    }
-    bell.remove();
-}
-
-fn walk(widget: &gtk::Widget, visit: &mut dyn FnMut(&gtk::Widget)) {
-    visit(widget);
-    let mut child = widget.first_child();
-    while let Some(inner) = child {
-        walk(&inner, visit);
-        child = inner.next_sibling();
-    }
-}
-
-fn fid() -> Fid {
-    Fid::new("2026-01-15-14-30-45")
-}
-
-fn snapshot(messages: Vec<Message>, more: bool) -> Snapshot {
-    let now = jiff::Timestamp::now();
-    Snapshot {
-        session: SessionPlaceholder {
-            fid: fid(),
-            title: String::new(),
-            agent: "just-ask".to_owned(),
-            model: None,
-            thinking: Thinking::Habit,
-            options: Options::default(),
-            status: Status::Idle,
-            unread: false,
-            trouble: None,
-            created: now,
-            updated: now,
-            in_use: false,
-        },
-        messages: messages.into_iter().map(Arc::new).collect(),
-        more,
-        queue: Vec::new(),
-        stage: Stage::Idle,
-        seq: 0,
-    }
-}
-
-fn reply() -> Message {
-    Message::reply(None, ModelRef::new("here", "model"))
-}
-
-fn added(message: MessageId, start: usize, text: &str) -> Event {
-    Event::TextAdded {
-        fid: fid(),
-        seq: 1,
-        message,
-        part: 0,
-        kind: TextKind::Text,
-        range: start..start + text.len(),
-        text: text.to_owned(),
-    }
-}
-
-fn chat(count: usize) -> Vec<Message> {
-    let message = |index: usize| {
-        let role = if index.is_multiple_of(2) { Role::User } else { Role::Assistant };
-        Message::text(
-            role,
-            None,
-            format!("Message {index}\n\nwith a second paragraph of some length"),
-        )
-    };
-    (0..count).map(message).collect()
-}
 
 #[gtk::test]
 fn a_streamed_reply_looks_like_the_same_reply_stored() {

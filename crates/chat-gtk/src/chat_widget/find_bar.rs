@@ -1,0 +1,229 @@
+//! The bar above the conversation in which a person looks for words: the entry, how many places
+//! there are, and the buttons that go from one to the next.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use chat_core::message::MessageId;
+use chat_edge::words::fill;
+use gettextrs::gettext;
+use gtk::{gdk, glib};
+use relm4::gtk::prelude::*;
+
+use crate::accessible;
+use crate::conversation::{Conversation, Standing};
+
+/// The widest that the bar's contents become, in pixels.
+const WIDEST: i32 = 520;
+
+/// The bar.
+pub(super) struct FindBar {
+    bar: gtk::SearchBar,
+    entry: gtk::SearchEntry,
+    count: gtk::Label,
+    steps: [gtk::Button; 2],
+    conversation: Conversation,
+    /// What had the focus when the bar was opened.
+    before: glib::WeakRef<gtk::Widget>,
+    /// What was looked for last: GTK empties the entry when the bar is closed.
+    last: RefCell<String>,
+    /// The entry's text is being set, and not by the person.
+    filling: Cell<bool>,
+}
+
+impl FindBar {
+    /// A closed bar. `closed` is called when the person closes it, and what had the focus is gone.
+    pub(super) fn new(conversation: &Conversation, closed: impl Fn() + 'static) -> Rc<Self> {
+        let entry = gtk::SearchEntry::builder()
+            .placeholder_text(gettext("Find in this chat"))
+            .hexpand(true)
+            .width_chars(8)
+            .build();
+        accessible::set_label(&entry, &gettext("Find in Chat"));
+        let count = gtk::Label::builder().css_classes(["dim-label", "numeric"]).build();
+        let steps = [
+            step_button("go-up-symbolic", &gettext("Previous Match (Shift+Enter)")),
+            step_button("go-down-symbolic", &gettext("Next Match (Enter)")),
+        ];
+        accessible::set_label(&steps[0], &gettext("Previous Match"));
+        accessible::set_label(&steps[1], &gettext("Next Match"));
+        let line = gtk::Box::builder().spacing(6).build();
+        line.append(&entry);
+        line.append(&count);
+        for button in &steps {
+            line.append(button);
+        }
+        let clamp = adw::Clamp::builder().maximum_size(WIDEST).child(&line).hexpand(true).build();
+        let bar = gtk::SearchBar::builder().child(&clamp).css_classes(["find-bar"]).build();
+        bar.connect_entry(&entry);
+        let find = Rc::new(Self {
+            bar,
+            entry,
+            count,
+            steps,
+            conversation: conversation.clone(),
+            before: glib::WeakRef::new(),
+            last: RefCell::default(),
+            filling: Cell::default(),
+        });
+        find.show(Standing::default());
+        find.connect(closed);
+        find
+    }
+
+    /// The widget.
+    pub(super) fn widget(&self) -> &gtk::SearchBar {
+        &self.bar
+    }
+
+    fn connect(self: &Rc<Self>, closed: impl Fn() + 'static) {
+        let weak = Rc::downgrade(self);
+        self.entry.connect_changed(move |entry| {
+            if let Some(find) = weak.upgrade().filter(|find| find.is_typed_in()) {
+                entry.text().as_str().clone_into(&mut find.last.borrow_mut());
+                find.conversation.find(&entry.text());
+                find.show(Standing { searching: true, ..Standing::default() });
+            }
+        });
+        let weak = Rc::downgrade(self);
+        self.entry.connect_activate(move |_| {
+            if let Some(find) = weak.upgrade() {
+                find.step(true);
+            }
+        });
+        for (button, forward) in self.steps.iter().zip([false, true]) {
+            let weak = Rc::downgrade(self);
+            button.connect_clicked(move |_| {
+                if let Some(find) = weak.upgrade() {
+                    find.step(forward);
+                }
+            });
+        }
+        let keys = gtk::EventControllerKey::new();
+        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+        let weak = Rc::downgrade(self);
+        keys.connect_key_pressed(move |_, key, _, modifiers| {
+            let Some(find) = weak.upgrade() else { return glib::Propagation::Proceed };
+            let enters = matches!(key, gdk::Key::Return | gdk::Key::KP_Enter | gdk::Key::ISO_Enter);
+            if key == gdk::Key::Escape {
+                find.bar.set_search_mode(false);
+            } else if enters && modifiers.contains(gdk::ModifierType::SHIFT_MASK) {
+                find.step(false);
+            } else {
+                return glib::Propagation::Proceed;
+            }
+            glib::Propagation::Stop
+        });
+        self.bar.add_controller(keys);
+        let weak = Rc::downgrade(self);
+        self.bar.connect_search_mode_enabled_notify(move |bar| {
+            if let Some(find) = weak.upgrade().filter(|_| !bar.is_search_mode()) {
+                find.conversation.find("");
+                match find.before.upgrade().filter(gtk::Widget::is_mapped) {
+                    Some(before) => drop(before.grab_focus()),
+                    None => closed(),
+                }
+            }
+        });
+    }
+
+    /// Opens the bar and puts the cursor there, all of what it says chosen.
+    pub(super) fn open(&self) {
+        if !self.bar.is_search_mode() {
+            self.before.set(self.focus().as_ref());
+            self.bar.set_search_mode(true);
+            self.fill(&self.last.borrow());
+            self.find_again();
+        }
+        self.entry.grab_focus();
+        self.entry.select_region(0, -1);
+    }
+
+    /// Opens the bar with these words, found in this message. The focus stays where it is.
+    pub(super) fn open_at(&self, words: &str, message: MessageId) {
+        let focus = self.focus();
+        self.before.set(focus.as_ref());
+        self.bar.set_search_mode(true);
+        self.fill(words);
+        words.clone_into(&mut self.last.borrow_mut());
+        if let Some(focus) = focus {
+            focus.grab_focus();
+        }
+        self.conversation.find_in(words, message);
+    }
+
+    /// Closes the bar: another chat is shown, and says itself where the focus is to be.
+    pub(super) fn close(&self) {
+        if self.bar.is_search_mode() {
+            let focus = self.focus();
+            self.before.set(focus.as_ref());
+            self.bar.set_search_mode(false);
+        }
+    }
+
+    /// Looks again for what the bar says, if it is open: the chat was read anew.
+    pub(super) fn find_again(&self) {
+        if self.bar.is_search_mode() {
+            self.conversation.find(&self.entry.text());
+        }
+    }
+
+    /// Goes to the next place, or the one before; opens the bar if it is closed.
+    pub(super) fn step(&self, forward: bool) {
+        if self.bar.is_search_mode() {
+            self.conversation.find_next(forward);
+        } else {
+            self.open();
+        }
+    }
+
+    /// Says how far the search is.
+    pub(super) fn show(&self, standing: Standing) {
+        let Standing { current, total, searching } = standing;
+        let looks = !self.entry.text().trim().is_empty();
+        let total_words = total.to_string();
+        let mut words = match current {
+            Some(current) => {
+                let place = [("place", current.to_string()), ("total", total_words)];
+                let place: Vec<_> = place.iter().map(|(name, n)| (*name, n.as_str())).collect();
+                fill(&gettext("{place} of {total}"), &place)
+            }
+            None if total > 0 => fill(&gettext("{total} found"), &[("total", &total_words)]),
+            None if looks && !searching => gettext("Not found"),
+            None => String::new(),
+        };
+        if searching && total > 0 {
+            words.push('…');
+        }
+        self.count.set_text(&words);
+        self.count.set_visible(!words.is_empty());
+        for button in &self.steps {
+            button.set_sensitive(total > 0);
+        }
+        if looks && total == 0 && !searching {
+            self.entry.add_css_class("error");
+        } else {
+            self.entry.remove_css_class("error");
+        }
+    }
+
+    /// Whether the person changes the entry.
+    fn is_typed_in(&self) -> bool {
+        self.bar.is_search_mode() && !self.filling.get()
+    }
+
+    /// Sets the entry's text.
+    fn fill(&self, words: &str) {
+        self.filling.set(true);
+        self.entry.set_text(words);
+        self.filling.set(false);
+    }
+
+    fn focus(&self) -> Option<gtk::Widget> {
+        self.bar.root().and_then(|root| root.focus())
+    }
+}
+
+fn step_button(icon: &str, name: &str) -> gtk::Button {
+    gtk::Button::builder().icon_name(icon).tooltip_text(name).css_classes(["flat"]).build()
+}

@@ -1,0 +1,97 @@
+//! Where a place that was found stands in its row, and what scrolls within the row.
+
+use gtk::prelude::*;
+use gtk::{glib, pango};
+
+/// A place in a row.
+#[derive(Clone)]
+pub struct Spot {
+    row: glib::WeakRef<gtk::Widget>,
+    what: What,
+}
+
+#[derive(Clone)]
+enum What {
+    /// The top of the row.
+    Top,
+    /// A letter of a text.
+    Letter(glib::WeakRef<gtk::TextView>, usize),
+    /// A byte of a label.
+    Byte(glib::WeakRef<gtk::Label>, usize),
+}
+
+impl Spot {
+    /// The top of a row.
+    pub fn top(row: &gtk::Widget) -> Self {
+        Self { row: row.downgrade(), what: What::Top }
+    }
+
+    /// A letter of a text that stands in a row.
+    pub fn in_text(view: &gtk::TextView, row: &gtk::Widget, letter: usize) -> Self {
+        Self { row: row.downgrade(), what: What::Letter(view.downgrade(), letter) }
+    }
+
+    /// A byte of a label that stands in a row.
+    pub fn in_label(label: &gtk::Label, row: &gtk::Widget, byte: usize) -> Self {
+        Self { row: row.downgrade(), what: What::Byte(label.downgrade(), byte) }
+    }
+
+    /// Where it begins and how tall it is, in pixels from the top of the row; known once the row
+    /// was laid out.
+    pub fn find(&self) -> Option<(f64, f64)> {
+        let row = self.row.upgrade()?;
+        let (widget, (x, y), height) = self.place()?;
+        let (_, y) = widget.translate_coordinates(&row, x, y)?;
+        Some((y, height))
+    }
+
+    /// Moves what scrolls within the row so that the place is in sight there. Whether anything
+    /// moved. Not to be called while widgets are given their places.
+    pub fn scroll(&self) -> bool {
+        let Some((widget, (x, y), height)) = self.place() else { return false };
+        let frame = widget.ancestor(gtk::ScrolledWindow::static_type());
+        let frame = frame.and_downcast::<gtk::ScrolledWindow>();
+        let inside = |frame: &gtk::ScrolledWindow| {
+            let row = self.row.upgrade();
+            row.is_some_and(|row| {
+                frame.upcast_ref::<gtk::Widget>() == &row || frame.is_ancestor(&row)
+            })
+        };
+        let Some(frame) = frame.filter(inside) else { return false };
+        let Some((x, y)) = widget.translate_coordinates(&frame, x, y) else { return false };
+        let down = scroll(&frame.vadjustment(), y, height);
+        scroll(&frame.hadjustment(), x, height) || down
+    }
+
+    /// The widget, the place in it, and how tall that is.
+    fn place(&self) -> Option<(gtk::Widget, (f64, f64), f64)> {
+        match &self.what {
+            What::Top => Some((self.row.upgrade()?, (0.0, 0.0), 0.0)),
+            What::Letter(view, letter) => {
+                let view = view.upgrade()?;
+                let at = view.iter_location(&view.buffer().iter_at_offset(*letter as i32));
+                let (x, y) =
+                    view.buffer_to_window_coords(gtk::TextWindowType::Widget, at.x(), at.y());
+                Some((view.upcast(), (f64::from(x), f64::from(y)), f64::from(at.height())))
+            }
+            What::Byte(label, byte) => {
+                let label = label.upgrade()?;
+                let at = label.layout().index_to_pos(*byte as i32);
+                let (x, y) = label.layout_offsets();
+                let pixels = |units: i32| f64::from(units) / f64::from(pango::SCALE);
+                let place = (f64::from(x) + pixels(at.x()), f64::from(y) + pixels(at.y()));
+                Some((label.upcast(), place, pixels(at.height())))
+            }
+        }
+    }
+}
+
+/// Scrolls so that what stands here in the frame is in sight, in the middle where it was not.
+fn scroll(adjustment: &gtk::Adjustment, at: f64, size: f64) -> bool {
+    let (value, page) = (adjustment.value(), adjustment.page_size());
+    if page <= 0.0 || (at >= 0.0 && at + size <= page) {
+        return false;
+    }
+    adjustment.set_value(value + at - page / 2.0);
+    (adjustment.value() - value).abs() > 0.5
+}

@@ -1,0 +1,59 @@
+//! What the rows of a message say, letter for letter as their widgets show it.
+
+use super::super::entry::{Entry, PartState, RowKind};
+use super::super::prose;
+use super::super::reply::SegmentKind;
+use super::super::row::tool_words;
+use crate::markdown::flow::Piece;
+
+/// Where a text stands in a table: the row and the column; none elsewhere.
+pub type Cell = Option<(usize, usize)>;
+
+/// Gives the texts of a row; those of a table with their row and column.
+pub fn each_text(kind: RowKind, entry: &Entry, give: &mut dyn FnMut(Cell, &str)) {
+    match kind {
+        RowKind::User | RowKind::Remark => give(None, &entry.text()),
+        RowKind::Thinking { part } | RowKind::Tool { part } => match &entry.parts[part] {
+            PartState::Thinking { text, .. } => give(None, text),
+            PartState::Tool { call, result, .. } => {
+                give(None, &tool_words(call, result.as_ref()).1);
+            }
+            _ => {}
+        },
+        RowKind::Segment { part, segment, kind } => {
+            let Some(PartState::Text(reply)) = entry.parts.get(part) else { return };
+            let pieces = reply.pieces(segment);
+            match (kind, pieces) {
+                (SegmentKind::Prose { .. }, pieces) => give(None, &prose::text_of(pieces)),
+                (SegmentKind::Code, [Piece::Code(code)]) => give(None, &code.text),
+                (SegmentKind::Table, [Piece::Grid(grid)]) => {
+                    for (row, cells) in grid.rows.iter().enumerate() {
+                        for (column, runs) in cells.iter().enumerate() {
+                            let text: String = runs.iter().map(|run| run.text.as_str()).collect();
+                            give(Some((row, column)), &text);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        // What the program says of the reply is not a part of what was said.
+        RowKind::Ending | RowKind::Footer => {}
+    }
+}
+
+/// A number that differs where the texts of a row may.
+pub fn stamp(kind: RowKind, entry: &Entry) -> u64 {
+    match kind {
+        RowKind::Segment { part, segment, .. } => match entry.parts.get(part) {
+            Some(PartState::Text(reply)) => reply.revision(segment),
+            _ => 0,
+        },
+        RowKind::Thinking { part } | RowKind::Tool { part } => match entry.parts.get(part) {
+            Some(PartState::Thinking { text, .. }) => text.len() as u64,
+            Some(PartState::Tool { result: Some(result), .. }) => 1 + result.text.len() as u64,
+            _ => 0,
+        },
+        _ => 0,
+    }
+}

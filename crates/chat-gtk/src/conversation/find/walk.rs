@@ -1,0 +1,175 @@
+//! Reading a conversation for a search: in slices, while there is nothing else to do, from the end
+//! to the beginning. Earlier messages are asked for until all are there.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use chat_core::message::MessageId;
+use gtk::glib;
+
+use super::super::Output;
+use super::super::entry::Entry;
+use super::super::view::{Inner, State};
+use super::{Finder, Pattern, Place, Seek, Sought, found};
+
+/// How long a slice may take: well below the half of a frame.
+const SLICE: Duration = Duration::from_millis(3);
+
+impl Inner {
+    /// Looks for these words from where the person reads; no words end the search. `message`:
+    /// where the person wants to be brought instead.
+    pub(in super::super) fn find(self: &Rc<Self>, words: &str, message: Option<MessageId>) {
+        let mut state = self.state.borrow_mut();
+        let Some(pattern) = Pattern::new(words) else {
+            drop(state);
+            self.end_find();
+            return;
+        };
+        let before = state.finder.take();
+        let current = before.as_ref().and_then(|finder| finder.current);
+        let from = current.map(|place| Seek::From(place.message, place.row));
+        let seek = message.map(Seek::Message).or(from).or_else(|| in_sight(&state));
+        let search = before.map_or(state.searches, |finder| finder.search) + 1;
+        state.searches = search;
+        state.finder = Some(Finder { pattern, search, seek, current: None, told: None });
+        drop(state);
+        self.search();
+    }
+
+    /// Goes to the next place, or the one before.
+    pub(in super::super) fn find_next(self: &Rc<Self>, forward: bool) {
+        let mut state = self.state.borrow_mut();
+        let sight = in_sight(&state);
+        let State { transcript, finder: Some(finder), .. } = &mut *state else { return };
+        match finder.next(&transcript.entries, forward) {
+            Some(place) => {
+                finder.current = Some(place);
+                finder.seek = None;
+                show_current(&mut state);
+            }
+            None => finder.seek = sight,
+        }
+        drop(state);
+        self.search();
+    }
+
+    /// Nothing is looked for any more.
+    pub(in super::super) fn end_find(&self) {
+        let mut state = self.state.borrow_mut();
+        if state.finder.take().is_some() {
+            show_found(&mut state);
+        }
+    }
+
+    /// Reads what is to be read, when there is time.
+    pub(in super::super) fn search(self: &Rc<Self>) {
+        if self.state.borrow().finder.is_none() || self.searching.replace(true) {
+            return;
+        }
+        let weak = Rc::downgrade(self);
+        glib::idle_add_local(move || {
+            let Some(inner) = weak.upgrade() else { return glib::ControlFlow::Break };
+            let more = inner.slice();
+            inner.searching.set(more);
+            if more { glib::ControlFlow::Continue } else { glib::ControlFlow::Break }
+        });
+    }
+
+    /// Reads for a while. Whether there is more to read.
+    fn slice(self: &Rc<Self>) -> bool {
+        let mut state = self.state.borrow_mut();
+        let State { transcript, finder: Some(finder), asked, .. } = &mut *state else {
+            return false;
+        };
+        let begun = Instant::now();
+        let mut left = false;
+        for entry in transcript.entries.iter_mut().rev() {
+            if entry.found.is_of(finder.search) {
+                continue;
+            }
+            left = begun.elapsed() > SLICE;
+            if left {
+                break;
+            }
+            found::read(entry, &finder.pattern, finder.search);
+        }
+        let brought =
+            finder.seek.is_some().then(|| finder.sought(&transcript.entries, transcript.more));
+        match brought {
+            Some(Sought::NotYet) | None => {}
+            Some(Sought::At(place)) => {
+                finder.current = Some(place);
+                finder.seek = None;
+            }
+            Some(Sought::Nowhere | Sought::Without(_)) => finder.seek = None,
+        }
+        let standing = finder.standing(&transcript.entries, left || transcript.more);
+        let tell = finder.told.replace(standing) != Some(standing);
+        let need = !left && transcript.more && asked.is_none();
+        let before = transcript.entries.first().map(Entry::id).filter(|_| need);
+        if before.is_some() {
+            *asked = before;
+        }
+        match brought {
+            Some(Sought::At(_)) => show_current(&mut state),
+            Some(Sought::Without(message)) => go_to_row(&mut state, message, 0, None),
+            _ => show_found(&mut state),
+        }
+        drop(state);
+        if let Some(before) = before {
+            (self.output)(Output::NeedEarlier { before });
+        }
+        if tell {
+            (self.output)(Output::Found(standing));
+        }
+        left
+    }
+}
+
+/// Brings the current place into sight.
+fn show_current(state: &mut State) {
+    let current = state.finder.as_ref().and_then(|finder| finder.current);
+    if let Some(Place { message, row, hit }) = current {
+        go_to_row(state, message, row, Some(hit));
+    }
+}
+
+/// Brings a row of a message into sight, or the place in it.
+fn go_to_row(state: &mut State, message: MessageId, row: usize, hit: Option<usize>) {
+    let State { transcript, rows, .. } = state;
+    let entries = &transcript.entries;
+    let Some(at) = entries.iter().position(|entry| entry.id() == message) else { return };
+    let index = entries[..at].iter().map(|entry| entry.rows).sum::<usize>() + row;
+    let hit = hit.and_then(|hit| entries[at].found.hits(row).get(hit)).cloned();
+    rows.make_near(index, entries, transcript.last());
+    rows.open(index);
+    show_found(state);
+    state.rows.reveal(index, hit.as_ref(), state.transcript.is_live());
+}
+
+/// Shows in the widgets what was found.
+pub fn show_found(state: &mut State) {
+    let State { transcript, rows, finder, .. } = state;
+    let (search, current) = match finder {
+        Some(finder) => (finder.search, finder.current),
+        None => (0, None),
+    };
+    rows.show_found(&transcript.entries, |entry, row| {
+        let is_current = |place: &Place| place.message == entry.id() && place.row == row;
+        let hits = if search > 0 { entry.found.hits(row) } else { &[] };
+        (hits, current.filter(is_current).map(|place| place.hit))
+    });
+}
+
+/// The first row that the person sees; the end of what is loaded where nothing was drawn yet.
+fn in_sight(state: &State) -> Option<Seek> {
+    let entries = &state.transcript.entries;
+    let mut row = state.rows.first_in_sight().unwrap_or(usize::MAX);
+    for entry in entries {
+        if row < entry.rows {
+            return Some(Seek::From(entry.id(), row));
+        }
+        row = row.saturating_sub(entry.rows);
+    }
+    entries.last().map(|entry| Seek::From(entry.id(), 0))
+}

@@ -1,0 +1,5 @@
+//! The conversation view in a window. Needs a display; `scripts/lib/headless` gives one.
+
+mod drawing;
+mod finding;
+mod scene;

@@ -94,7 +94,7 @@ async fn a_deleted_chat_can_be_taken_back() -> Result<()> {
     until_shown(&app, "You said: Keep me").await?;
     app.keys(&["F10"]).await?;
     app.find(containing("Delete Chat")).await?;
-    app.keys(&["Down", "Down", "Return"]).await?;
+    app.keys(&["Down", "Down", "Down", "Return"]).await?;
     app.gone(containing("Keep me").under("Chats")).await?;
     app.click(containing("Undo")).await?;
     app.find(containing("Keep me").under("Chats")).await?;

@@ -3,6 +3,7 @@
 //! Lists and quotations are no boxes here but an indentation of the lines in them, so that one
 //! text can hold many blocks and a person can select across them.
 
+mod bare;
 mod long;
 mod runs;
 
@@ -302,6 +303,37 @@ mod tests {
             "xhttps://a.b and https:// and http"
         );
         assert_eq!(links("`https://a.b`"), "https://a.b");
+    }
+
+    #[test]
+    fn bare_addresses_without_a_scheme_are_those_of_pages_and_mail() {
+        let both = |shown: &str| links(shown);
+        assert_eq!(
+            both("Visit www.commonmark.org/a.b."),
+            "Visit [www.commonmark.org/a.b=http://www.commonmark.org/a.b]."
+        );
+        assert_eq!(
+            both("(www.google.com/search?q=Markup+(business))"),
+            "([www.google.com/search?q=Markup+(business)=http://www.google.com/search?q=Markup+(business)])"
+        );
+        assert_eq!(
+            both("www.commonmark.org/he<lp"),
+            "[www.commonmark.org/he=http://www.commonmark.org/he]<lp"
+        );
+        assert_eq!(both("awww.ab.c, www. and www.x_y"), "awww.ab.c, www. and www.x_y");
+        assert_eq!(both("foo@bar.baz"), "[foo@bar.baz=mailto:foo@bar.baz]");
+        assert_eq!(
+            both("hello@mail+xyz.example is not, hello+xyz@mail.example is."),
+            "hello@mail+xyz.example is not, [hello+xyz@mail.example=mailto:hello+xyz@mail.example] is."
+        );
+        assert_eq!(both("a.b-c_d@a.b."), "[a.b-c_d@a.b=mailto:a.b-c_d@a.b].");
+        for text in ["a.b-c_d@a.b-", "a.b-c_d@a.b_", "@name", "a@b", "ftp://foo.bar.baz"] {
+            assert_eq!(both(text), text);
+        }
+        assert_eq!(
+            both("a@b.c, www.d.e https://f.g"),
+            "[a@b.c=mailto:a@b.c], [www.d.e=http://www.d.e] [https://f.g=https://f.g]"
+        );
     }
 
     #[test]

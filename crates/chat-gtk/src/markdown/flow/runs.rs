@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::super::block::Inline;
 use super::super::link::{is_safe_address, visible_address};
+use super::bare::{Bare, bare_address};
 use super::{LINE_END, Run, Style};
 
 /// Adds inline text as runs.
@@ -45,48 +46,16 @@ pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out
     }
 }
 
-/// Adds text in which bare addresses of web pages become links.
+/// Adds text in which bare addresses become links.
 fn push_linked(out: &mut Vec<Run>, text: &str, style: Style) {
     let mut rest = text;
-    while let Some((start, end)) = bare_address(rest) {
-        push(out, &rest[..start], style, None);
-        let address = &rest[start..end];
-        push(out, &visible_address(address), style, Some(&Rc::from(address)));
-        rest = &rest[end..];
+    while let Some(Bare { range, address }) = bare_address(rest) {
+        push(out, &rest[..range.start], style, None);
+        let shown = visible_address(&rest[range.clone()]);
+        push(out, &shown, style, Some(&Rc::from(address)));
+        rest = &rest[range.end..];
     }
     push(out, rest, style, None);
-}
-
-/// Where the first bare address begins and ends: behind no letter, and without the punctuation of
-/// the sentence that it stands in.
-fn bare_address(text: &str) -> Option<(usize, usize)> {
-    let mut from = 0;
-    loop {
-        let start = from + text[from..].find("http")?;
-        from = start + 4;
-        let scheme = ["https://", "http://"].into_iter().find(|s| text[start..].starts_with(s));
-        let Some(scheme) = scheme else { continue };
-        if text[..start].ends_with(char::is_alphanumeric) {
-            continue;
-        }
-        let rest = &text[start..];
-        let end =
-            rest.find(|c: char| c.is_whitespace() || "<>\"".contains(c)).unwrap_or(rest.len());
-        let mut address = &rest[..end];
-        loop {
-            let closes = address.ends_with(')')
-                && address.matches(')').count() > address.matches('(').count();
-            if !closes
-                && !address.ends_with(['.', ',', ':', ';', '!', '?', '\'', '*', '_', '~', ']'])
-            {
-                break;
-            }
-            address = &address[..address.len() - 1];
-        }
-        if address.len() > scheme.len() {
-            return Some((start, start + address.len()));
-        }
-    }
 }
 
 /// Shows where something leads that is not opened.

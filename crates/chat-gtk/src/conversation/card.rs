@@ -42,7 +42,9 @@ pub fn card(notice: &Notice, output: &Rc<dyn Fn(Output)>) -> gtk::Widget {
     let line = gtk::Box::builder().spacing(10).build();
     let icon = match notice.ending {
         Ending::Stopped => "media-playback-stop-symbolic",
-        _ if quiet => "dialog-information-symbolic",
+        Ending::Interrupted => "media-playback-pause-symbolic",
+        // There would be more.
+        _ if quiet => "content-loading-symbolic",
         _ => "dialog-warning-symbolic",
     };
     let image = gtk::Image::from_icon_name(icon);

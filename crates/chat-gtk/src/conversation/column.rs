@@ -114,7 +114,9 @@ impl Column {
         let widget = self.imp().rows.borrow().get(index).map(|row| row.widget.clone());
         if let Some(widget) = widget {
             self.imp().follows.set(false);
-            self.imp().anchor.replace(Some((widget, 0)));
+            // What stands free above the first row is shown with it.
+            let below = if index == 0 { END_SPACE } else { 0 };
+            self.imp().anchor.replace(Some((widget, below)));
             self.queue_allocate();
         }
     }

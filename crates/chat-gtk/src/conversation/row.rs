@@ -221,6 +221,7 @@ pub fn gap(kind: RowKind, entry: &Entry) -> i32 {
     match kind {
         RowKind::User => 24,
         RowKind::Remark | RowKind::Ending => BLOCK_GAP,
+        RowKind::Thinking { part: 0 } | RowKind::Tool { part: 0 } => 12,
         // Lines of tools stand close together.
         RowKind::Thinking { .. } | RowKind::Tool { .. } | RowKind::Footer => 4,
         RowKind::Segment { part, segment, .. } => {

@@ -11,12 +11,12 @@ use crate::markdown::flow::{Gap, Line, Style};
 
 /// How far a list stands to the right of what it stands in, in pixels.
 pub const LIST_STEP: i32 = 24;
-/// Free space above a block, in pixels.
-pub const BLOCK_GAP: i32 = 16;
+/// Free space above a block, in pixels: what stands between the lines of a paragraph, and 12 more.
+pub const BLOCK_GAP: i32 = 20;
 /// Free space above an item of a list, in pixels: a little more than between the lines of one.
-pub const ITEM_GAP: i32 = 10;
+pub const ITEM_GAP: i32 = 12;
 /// Free space above a heading, in pixels.
-pub const HEADING_GAP: i32 = 24;
+pub const HEADING_GAP: i32 = 30;
 /// What is added between the lines of a paragraph, as a part of a line's own height: together the
 /// line height of 1.45 that makes prose calm.
 const LEADING: f64 = 0.45;

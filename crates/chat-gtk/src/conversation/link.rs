@@ -1,23 +1,39 @@
 //! Links in prose: what a pointer, a key or the context menu does with them.
 
+mod keyboard;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use gettextrs::gettext;
 use gtk::prelude::*;
-use gtk::{gdk, gio, glib};
+use gtk::{gdk, gio};
 
 use super::prose::Shown;
 use crate::markdown::visible_address;
 
 type Lines = Rc<RefCell<Vec<Shown>>>;
 
-/// Makes the links of a text work: a click and Enter open them, a tooltip says where they lead,
+/// Told where a link leads; none where there is none any more.
+pub type Aimed = Rc<dyn Fn(Option<&str>)>;
+
+/// Who is told of links.
+#[derive(Clone)]
+pub struct Links {
+    /// One is opened.
+    pub opened: Rc<dyn Fn(&str)>,
+    /// One has the keyboard, or none has it any more.
+    pub aimed: Aimed,
+}
+
+/// Makes the links of a text work: a click and Enter open them, Tab goes from one to the next, a tooltip
+/// says where they lead,
 /// and the context menu can copy the address.
-pub fn attach(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {
+pub fn attach(view: &gtk::TextView, lines: &Lines, links: &Links) {
+    let opened = Rc::clone(&links.opened);
     tooltip(view, lines);
     pointer(view, lines);
-    keyboard(view, lines, Rc::clone(&opened));
+    keyboard::attach(view, lines, links);
     menu(view, lines, Rc::clone(&opened));
     click(view, lines, opened);
 }
@@ -78,46 +94,6 @@ fn click(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {
         }
     });
     view.add_controller(gesture);
-}
-
-fn keyboard(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {
-    let keys = gtk::EventControllerKey::new();
-    let lines = Rc::clone(lines);
-    let weak = view.downgrade();
-    keys.connect_key_pressed(move |_, key, _, _| {
-        let enters = matches!(key, gdk::Key::Return | gdk::Key::KP_Enter | gdk::Key::ISO_Enter);
-        let Some(view) = weak.upgrade().filter(|_| enters) else {
-            return glib::Propagation::Proceed;
-        };
-        match link_at(&lines, view.buffer().cursor_position()) {
-            Some(link) => {
-                opened(&link);
-                glib::Propagation::Stop
-            }
-            None => glib::Propagation::Proceed,
-        }
-    });
-    view.add_controller(keys);
-    // With the keyboard a caret is needed to reach a link; with the pointer it is in the way.
-    let focus = gtk::EventControllerFocus::new();
-    let weak = view.downgrade();
-    let seen = move |visible: bool| {
-        if let Some(view) = weak.upgrade() {
-            view.set_cursor_visible(visible);
-        }
-    };
-    let leave = seen.clone();
-    let weak = view.downgrade();
-    focus.connect_enter(move |_| {
-        let by_key = weak
-            .upgrade()
-            .and_then(|view| view.root())
-            .and_downcast::<gtk::Window>()
-            .is_some_and(|window| window.gets_focus_visible());
-        seen(by_key);
-    });
-    focus.connect_leave(move |_| leave(false));
-    view.add_controller(focus);
 }
 
 fn menu(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {

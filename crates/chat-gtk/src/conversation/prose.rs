@@ -4,11 +4,12 @@
 //! some letters are added to the end.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use gtk::prelude::*;
 
-use super::link;
+use super::link::{self, Links};
 use super::tags::{BLOCK_GAP, Tags};
 use crate::markdown::flow::{Line, Piece, Run};
 
@@ -28,8 +29,8 @@ pub struct Shown {
 }
 
 impl Prose {
-    /// An empty text. `opened` is told of links that a person opens.
-    pub fn new(tags: &Tags, opened: Rc<dyn Fn(&str)>) -> Self {
+    /// An empty text. `links` are told of its links.
+    pub fn new(tags: &Tags, links: &Links) -> Self {
         let buffer = gtk::TextBuffer::new(Some(tags.table()));
         buffer.set_enable_undo(false);
         let view = gtk::TextView::builder()
@@ -43,7 +44,7 @@ impl Prose {
             .css_classes(["prose"])
             .build();
         let shown: Rc<RefCell<Vec<Shown>>> = Rc::default();
-        link::attach(&view, &shown, opened);
+        link::attach(&view, &shown, links);
         view.connect_copy_clipboard(copy_plain);
         Self { view, tags: tags.clone(), shown }
     }
@@ -226,19 +227,19 @@ pub fn common_prefix(a: &str, b: &str) -> usize {
 }
 
 impl Shown {
+    /// Its runs: where each stands in the text, in characters, and where it leads.
+    pub fn runs(&self) -> impl Iterator<Item = (Range<i32>, Option<&Rc<str>>)> {
+        let marker = self.line.marker.as_ref();
+        let mut at = self.start + marker.map_or(0, |marker| marker.chars().count() as i32 + 1);
+        self.line.runs.iter().map(move |run| {
+            let start = at;
+            at += run.text.chars().count() as i32;
+            (start..at, run.link.as_ref())
+        })
+    }
+
     /// The address of the link at this character of the text.
     pub fn link_at(&self, offset: i32) -> Option<&Rc<str>> {
-        let mut at = self.start;
-        if let Some(marker) = &self.line.marker {
-            at += marker.chars().count() as i32 + 1;
-        }
-        for run in &self.line.runs {
-            let end = at + run.text.chars().count() as i32;
-            if (at..end).contains(&offset) {
-                return run.link.as_ref();
-            }
-            at = end;
-        }
-        None
+        self.runs().find(|(place, _)| place.contains(&offset)).and_then(|(_, link)| link)
     }
 }

@@ -16,6 +16,7 @@ use super::entry::{Entry, PartState, RowKind};
 use super::find::{Hit, Marks, Spot, mark_buffer, mark_label};
 use super::fold::Fold;
 use super::footer::Footer;
+use super::link::Links;
 use super::prose::Prose;
 use super::reply::{SegmentKind, gap_of};
 use super::table::TableBlock;
@@ -30,6 +31,8 @@ pub struct Around {
     pub tags: Tags,
     /// Where the conversation sends what a person wants.
     pub output: Rc<dyn Fn(Output)>,
+    /// Who is told of links.
+    pub links: Links,
     /// A code block that waits to be used.
     pub spare: Spare,
     /// Copies a message.
@@ -61,17 +64,13 @@ pub enum RowWidget {
 impl RowWidget {
     /// Makes the widget of a row, and shows in it what it has to show.
     pub fn new(kind: RowKind, entry: &Entry, last: bool, around: &Around) -> Self {
-        let output = Rc::clone(&around.output);
-        let opened = move || -> Rc<dyn Fn(&str)> {
-            Rc::new(move |address: &str| output(Output::OpenLink(address.to_owned())))
-        };
         let mut widget = match kind {
             RowKind::User => Self::User(Said::new(&entry.message)),
             RowKind::Remark => Self::Remark(remark(&entry.text())),
             RowKind::Thinking { .. } => Self::Fold(Fold::new("natter-thinking-symbolic")),
             RowKind::Tool { .. } => Self::Fold(Fold::new("system-run-symbolic")),
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
-                Self::Prose(Prose::new(&around.tags, opened()))
+                Self::Prose(Prose::new(&around.tags, &around.links))
             }
             RowKind::Segment { kind: SegmentKind::Code, .. } => {
                 let output = Rc::clone(&around.output);
@@ -79,7 +78,7 @@ impl RowWidget {
                 Self::Code(CodeBlock::new(&around.tags, &around.spare, copied))
             }
             RowKind::Segment { kind: SegmentKind::Table, .. } => {
-                Self::Table(TableBlock::new(opened()))
+                Self::Table(TableBlock::new(Rc::clone(&around.links.opened)))
             }
             RowKind::Segment { kind: SegmentKind::Rule, .. } => {
                 let line = gtk::Separator::new(gtk::Orientation::Horizontal);

@@ -13,6 +13,7 @@ use chat_core::store::Page;
 
 use super::column::Column;
 use super::find::{Finder, show_found};
+use super::link::Links;
 use super::row::Around;
 use super::rows::Rows;
 use super::tags::Tags;
@@ -20,6 +21,7 @@ use super::tail::Tail;
 use super::transcript::Transcript;
 use super::{Output, entry};
 use crate::accessible;
+use crate::markdown::visible_address;
 
 pub(super) struct Inner {
     pub(super) root: gtk::Overlay,
@@ -76,7 +78,18 @@ impl Inner {
                 }
             }
         };
+        let target = target_label();
+        root.add_overlay(&target);
+        let open = Rc::clone(&output);
+        let links = Links {
+            opened: Rc::new(move |address: &str| open(Output::OpenLink(address.to_owned()))),
+            aimed: Rc::new(move |address: Option<&str>| {
+                target.set_text(&address.map(visible_address).unwrap_or_default());
+                target.set_visible(address.is_some());
+            }),
+        };
         let around = Around {
+            links,
             tags: tags.clone(),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
@@ -369,6 +382,18 @@ impl Drop for Inner {
             clock.remove();
         }
     }
+}
+
+/// Says where the link leads that has the keyboard.
+fn target_label() -> gtk::Label {
+    gtk::Label::builder()
+        .halign(gtk::Align::Start)
+        .valign(gtk::Align::End)
+        .ellipsize(gtk::pango::EllipsizeMode::Middle)
+        .visible(false)
+        .can_target(false)
+        .css_classes(["link-target"])
+        .build()
 }
 
 /// The button that leads to the end.

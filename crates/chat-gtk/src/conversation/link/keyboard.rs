@@ -1,0 +1,121 @@
+//! Links by keyboard: Tab goes from one to the next, Enter opens, and where one leads is told while
+//! the caret is on it.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use gtk::prelude::*;
+use gtk::{gdk, glib};
+
+use super::{Aimed, Lines, Links, link_at};
+
+/// Makes the links of a text work by keyboard.
+pub fn attach(view: &gtk::TextView, lines: &Lines, links: &Links) {
+    keys(view, lines, Rc::clone(&links.opened));
+    caret(view);
+    aim(view, lines, Rc::clone(&links.aimed));
+}
+
+fn keys(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {
+    let keys = gtk::EventControllerKey::new();
+    keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+    let lines = Rc::clone(lines);
+    let weak = view.downgrade();
+    keys.connect_key_pressed(move |_, key, _, modifiers| {
+        let Some(view) = weak.upgrade() else { return glib::Propagation::Proceed };
+        let taken = match key {
+            gdk::Key::Return | gdk::Key::KP_Enter | gdk::Key::ISO_Enter => {
+                let link = link_at(&lines, view.buffer().cursor_position());
+                link.inspect(|link| opened(link)).is_some()
+            }
+            gdk::Key::Tab | gdk::Key::KP_Tab if modifiers.is_empty() => step(&view, &lines, true),
+            gdk::Key::ISO_Left_Tab => step(&view, &lines, false),
+            _ => false,
+        };
+        if taken { glib::Propagation::Stop } else { glib::Propagation::Proceed }
+    });
+    view.add_controller(keys);
+}
+
+/// Goes to the next link, or the one before, and chooses its text so that one sees it. Whether
+/// there is one.
+fn step(view: &gtk::TextView, lines: &Lines, forward: bool) -> bool {
+    let buffer = view.buffer();
+    let (from, until) = match buffer.selection_bounds() {
+        Some((start, end)) => (end.offset(), start.offset()),
+        None => (buffer.cursor_position(), buffer.cursor_position()),
+    };
+    let all = places(lines);
+    let next = if forward {
+        all.iter().find(|place| place.start >= from)
+    } else {
+        all.iter().rev().find(|place| place.end <= until)
+    };
+    let Some(place) = next else {
+        // Who comes back begins anew.
+        buffer.place_cursor(&buffer.start_iter());
+        return false;
+    };
+    let mut start = buffer.iter_at_offset(place.start);
+    buffer.select_range(&start, &buffer.iter_at_offset(place.end));
+    view.scroll_to_iter(&mut start, 0.0, false, 0.0, 0.0);
+    true
+}
+
+/// Where links stand in the text, in order, in characters.
+fn places(lines: &Lines) -> Vec<Range<i32>> {
+    let mut out: Vec<Range<i32>> = Vec::new();
+    for line in lines.borrow().iter() {
+        let mut last = None;
+        for (place, link) in line.runs() {
+            match (out.last_mut(), link) {
+                (Some(before), Some(link)) if last == Some(link) => before.end = place.end,
+                (_, Some(_)) => out.push(place),
+                _ => {}
+            }
+            last = link;
+        }
+    }
+    out
+}
+
+/// With the keyboard a caret is needed to reach a place; with the pointer it is in the way.
+fn caret(view: &gtk::TextView) {
+    let focus = gtk::EventControllerFocus::new();
+    let weak = view.downgrade();
+    let seen = move |visible: bool| {
+        if let Some(view) = weak.upgrade() {
+            view.set_cursor_visible(visible);
+        }
+    };
+    let leave = seen.clone();
+    let weak = view.downgrade();
+    focus.connect_enter(move |_| {
+        let by_key = weak
+            .upgrade()
+            .and_then(|view| view.root())
+            .and_downcast::<gtk::Window>()
+            .is_some_and(|window| window.gets_focus_visible());
+        seen(by_key);
+    });
+    focus.connect_leave(move |_| leave(false));
+    view.add_controller(focus);
+}
+
+/// Tells where the link leads that the caret is on.
+fn aim(view: &gtk::TextView, lines: &Lines, aimed: Aimed) {
+    let (lines, tell) = (Rc::clone(lines), Rc::clone(&aimed));
+    let weak = view.downgrade();
+    view.buffer().connect_cursor_position_notify(move |buffer| {
+        if weak.upgrade().is_some_and(|view| view.has_focus() && view.is_cursor_visible()) {
+            // The lines are being changed where text is added.
+            if let Ok(shown) = lines.try_borrow() {
+                drop(shown);
+                tell(link_at(&lines, buffer.cursor_position()).as_deref());
+            }
+        }
+    });
+    let focus = gtk::EventControllerFocus::new();
+    focus.connect_leave(move |_| aimed(None));
+    view.add_controller(focus);
+}

@@ -257,6 +257,8 @@ impl Follower {
     fn message(&mut self, message: &Message, sink: &mut dyn Sink) {
         for (index, part) in message.parts.iter().enumerate() {
             match part {
+                // What was shown as text turned out to be thoughts: it is not shown again.
+                Part::Text(_) | Part::Thinking { .. } if self.was_sorted(message) => {}
                 Part::Text(text) if message.role == Role::Assistant => {
                     self.part(message.id, index, TextKind::Text, text, sink);
                 }
@@ -276,6 +278,13 @@ impl Follower {
         if self.ended.insert(message.id) && message.role == Role::Assistant {
             sink.message(message);
         }
+    }
+
+    /// Whether its texts are other parts than they came as.
+    fn was_sorted(&self, message: &Message) -> bool {
+        let shown = self.shown.get(&(message.id, 0)).copied().unwrap_or_default();
+        let first = message.parts.first();
+        matches!(first, Some(Part::Thinking { text, .. }) if shown > text.len())
     }
 
     fn part(

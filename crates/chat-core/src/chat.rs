@@ -38,4 +38,5 @@
 mod assembly;
 mod exchange;
 
+pub(crate) use assembly::sort_thoughts;
 pub use exchange::{Chat, Progress, Response, ToolRunner};

@@ -14,6 +14,7 @@ mod prose;
 mod refusal;
 mod scrub;
 mod stream;
+mod thoughts;
 mod wire;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use futures_util::stream::BoxStream;
 
 pub use detect::{Found, Probe, detect_kind, find_local, guess_kind};
 pub use model::{Capabilities, ModelInfo};
+pub(crate) use thoughts::split_closed;
 pub use wire::{Delta, Finish, Request, ToolChoice};
 
 use crate::error::Result;

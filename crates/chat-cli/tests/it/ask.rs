@@ -269,3 +269,18 @@ fn measurements_are_written_at_the_end_also_when_it_is_stopped() {
     assert_eq!(Run::of(child).code, Some(130));
     assert!(report()["replies"][0]["first_byte_ms"].is_number());
 }
+
+#[test]
+fn thoughts_inside_the_text_are_told_apart() {
+    let server = Server::start();
+    server.push(Script::new().texts(["<thi", "nk>\nhm\n</th", "ink>\n\nYes."]));
+    // The template opened the thoughts: what closes them comes too late for what was printed.
+    let late = "hm\n</think>\n\nYes.";
+    server.push(Script::new().texts(["hm\n</th", "ink>\n\nYes."]));
+    let home = Home::new(&server);
+    assert_eq!(home.run(["ask", "Really?"]).ok().stdout, "Yes.\n");
+    let events = home.run(["ask", "--json", "Really?"]).ok().events();
+    assert_eq!(chunks(&events, false), late, "nothing is told twice");
+    let message = events.iter().find(|event| event["type"] == "message").expect("a message");
+    assert_eq!((&message["text"], &message["thinking"]), (&"Yes.".into(), &"hm".into()));
+}

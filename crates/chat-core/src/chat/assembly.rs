@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::client::{Delta, Finish};
+use crate::client::{Delta, Finish, split_closed};
 use crate::message::{Part, ToolCall, ToolCallId, Usage};
 
 /// A reply as far as it has come.
@@ -61,6 +61,7 @@ impl Assembly {
 
     /// The parts, tool calls last, and what it cost.
     pub(super) fn into_parts(mut self) -> (Vec<Part>, Usage) {
+        sort_thoughts(&mut self.parts);
         for call in self.calls {
             self.parts.push(Part::ToolCall(ToolCall {
                 id: call.id.map_or_else(ToolCallId::generate, ToolCallId::new),
@@ -75,6 +76,20 @@ impl Assembly {
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.calls.is_empty()
     }
+}
+
+/// Makes thinking of what came as text and turned out to be thoughts: only the first that
+/// came can be.
+pub(crate) fn sort_thoughts(parts: &mut Vec<Part>) {
+    let Some(Part::Text(text)) = parts.first() else { return };
+    let Some((thoughts, answer)) = split_closed(text) else { return };
+    let thinking = Part::Thinking { text: thoughts.to_owned(), took: None };
+    let answer = Part::Text(answer.to_owned());
+    parts.splice(..1, [thinking, answer]);
+    parts.retain(|part| match part {
+        Part::Text(text) | Part::Thinking { text, .. } => !text.is_empty(),
+        _ => true,
+    });
 }
 
 /// What is not JSON stays text: the tool's check says so to the model. Nothing means no arguments.
@@ -135,6 +150,20 @@ mod tests {
             .collect();
         assert_eq!(calls, [("a", "read", &json!({"path": 1})), ("b", "list", &json!({}))]);
         assert_eq!(parts.len(), 4);
+    }
+
+    #[test]
+    fn a_reply_whose_thoughts_the_template_opened_is_sorted_at_its_end() {
+        let mut assembly = Assembly::default();
+        for piece in ["hm\n</thi", "nk>\n\nYes."] {
+            assembly.add(&Delta::Text(piece.into()));
+        }
+        assembly.add(&call(0, Some("a"), Some("read"), "{}"));
+        let (parts, _) = assembly.into_parts();
+        let expected =
+            [Part::Thinking { text: "hm".into(), took: None }, Part::Text("Yes.".into())];
+        assert_eq!(parts[..2], expected);
+        assert_eq!(parts.len(), 3);
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub(super) trait Decoder: Send + Unpin + 'static {
     /// How far the reply is.
     fn progress(&self) -> Progress;
 
+    /// Gives what was held back to see what it becomes: no more comes, for whatever reason.
+    fn flush(&mut self, out: &mut Batch);
+
     /// The body is over, or what is missing is not worth waiting for: gives what was kept back.
     /// Called only where the reply is not [`Open`](Progress::Open).
     fn close(&mut self, out: &mut Batch);
@@ -74,6 +77,7 @@ impl<D: Decoder> Decoding<D> {
             if decoder.progress() == Progress::Over { Ok(()) } else { decoder.piece(piece, out) }
         });
         if self.decoder.progress() == Progress::Open {
+            self.decoder.flush(out);
             return ended.and(Err(Kind::Cut.into()));
         }
         self.close(out);
@@ -245,6 +249,7 @@ impl<D: Decoder, F> Reading<D, F> {
     }
 
     fn fail(&mut self, error: Error) {
+        self.decoding.decoder.flush(&mut self.batch);
         self.over = true;
         self.failed = Some(error);
     }

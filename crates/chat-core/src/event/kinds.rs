@@ -56,7 +56,7 @@ pub enum Event {
         text: String,
     },
     /// A message ended, or its counts or parts other than text changed. Its texts are those that
-    /// were told.
+    /// were told, but for thoughts that came as text: at the end they are a part of their own.
     MessageChanged {
         /// The session.
         fid: Fid,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::agent::ReplyEnd;
+use crate::chat::sort_thoughts;
 use crate::event::{LiveText, TextKind};
 use crate::message::{Message, MessageId, Part};
 use crate::store::{Segment, SegmentKind};
@@ -104,6 +105,7 @@ impl LiveReply {
             last.took.get_or_insert(last.since.elapsed());
         }
         let mut message = self.message();
+        sort_thoughts(&mut message.parts);
         message.parts.extend(end.calls.into_iter().map(Part::ToolCall));
         message.ended = Some(end.ended);
         message.error = end.error;

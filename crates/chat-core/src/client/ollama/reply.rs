@@ -8,6 +8,7 @@ use crate::client::batch::Batch;
 use crate::client::json::{Text, count, words};
 use crate::client::refusal::{self, Asked};
 use crate::client::stream::{Decoder, Progress, invalid};
+use crate::client::thoughts::Thoughts;
 use crate::client::{Delta, Finish};
 use crate::error::Result;
 use crate::message::{ToolCallId, Usage};
@@ -17,12 +18,13 @@ use crate::message::{ToolCallId, Usage};
 pub(in crate::client) struct OllamaReply {
     asked: Asked,
     calls: usize,
+    thoughts: Thoughts,
     over: bool,
 }
 
 impl OllamaReply {
     pub fn new(asked: Asked) -> Self {
-        Self { asked, calls: 0, over: false }
+        Self { asked, calls: 0, thoughts: Thoughts::default(), over: false }
     }
 
     fn call(&mut self, call: &Value, out: &mut Batch) {
@@ -47,9 +49,14 @@ impl Decoder for OllamaReply {
             return Err(refusal::of_object(&value, &self.asked));
         }
         if let Some(message) = chunk.message {
-            out.thinking(&message.thinking.unwrap_or_default().0);
-            out.text(&message.content.unwrap_or_default().0);
+            let thinking = message.thinking.unwrap_or_default().0;
+            if !thinking.is_empty() {
+                self.thoughts.flush(out);
+                out.thinking(&thinking);
+            }
+            self.thoughts.text(&message.content.unwrap_or_default().0, out);
             if let Some(calls) = message.tool_calls {
+                self.thoughts.flush(out);
                 let calls: Vec<Value> =
                     serde_json::from_str(calls.get()).map_err(|error| invalid(&error))?;
                 for call in &calls {
@@ -59,6 +66,7 @@ impl Decoder for OllamaReply {
         }
         if chunk.done == Some(true) {
             let value: Value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
+            self.thoughts.flush(out);
             out.push(Delta::Usage(usage(&value)));
             out.push(Delta::Finish(finish(value["done_reason"].as_str(), self.calls > 0)));
             self.over = true;
@@ -68,6 +76,10 @@ impl Decoder for OllamaReply {
 
     fn progress(&self) -> Progress {
         if self.over { Progress::Over } else { Progress::Open }
+    }
+
+    fn flush(&mut self, out: &mut Batch) {
+        self.thoughts.flush(out);
     }
 
     fn close(&mut self, _: &mut Batch) {

@@ -10,6 +10,7 @@ use crate::client::batch::Batch;
 use crate::client::json::{Text, count};
 use crate::client::refusal::{self, Asked};
 use crate::client::stream::{Decoder, Progress, invalid};
+use crate::client::thoughts::Thoughts;
 use crate::client::{Delta, Finish};
 use crate::error::{Kind, Result};
 use crate::message::Usage;
@@ -19,6 +20,7 @@ use crate::message::Usage;
 pub(in crate::client) struct OpenAiReply {
     asked: Asked,
     calls: Calls,
+    thoughts: Thoughts,
     usage: Option<Usage>,
     finish: Option<Finish>,
     over: bool,
@@ -26,18 +28,30 @@ pub(in crate::client) struct OpenAiReply {
 
 impl OpenAiReply {
     pub fn new(asked: Asked) -> Self {
-        Self { asked, calls: Calls::default(), usage: None, finish: None, over: false }
+        Self {
+            asked,
+            calls: Calls::default(),
+            thoughts: Thoughts::default(),
+            usage: None,
+            finish: None,
+            over: false,
+        }
     }
 
     fn choice(&mut self, choice: Choice<'_>, out: &mut Batch) -> Result<()> {
         if let Some(said) = choice.delta.or(choice.message) {
             // Some servers send the same thoughts under both names.
             let thoughts = said.reasoning_content.filter(|text| !text.0.is_empty());
-            out.thinking(&thoughts.or(said.reasoning).unwrap_or_default().0);
-            out.text(&said.content.unwrap_or_default().0);
+            let thoughts = thoughts.or(said.reasoning).unwrap_or_default().0;
+            if !thoughts.is_empty() {
+                self.thoughts.flush(out);
+                out.thinking(&thoughts);
+            }
+            self.thoughts.text(&said.content.unwrap_or_default().0, out);
             // What a model says instead of answering is an answer too.
-            out.text(&said.refusal.unwrap_or_default().0);
+            self.thoughts.text(&said.refusal.unwrap_or_default().0, out);
             if let Some(calls) = said.tool_calls {
+                self.thoughts.flush(out);
                 let calls: Vec<Value> =
                     serde_json::from_str(calls.get()).map_err(|error| invalid(&error))?;
                 for call in &calls {
@@ -99,7 +113,12 @@ impl Decoder for OpenAiReply {
         }
     }
 
+    fn flush(&mut self, out: &mut Batch) {
+        self.thoughts.flush(out);
+    }
+
     fn close(&mut self, out: &mut Batch) {
+        self.thoughts.flush(out);
         if let Some(usage) = self.usage.take().filter(|usage| *usage != Usage::default()) {
             out.push(Delta::Usage(usage));
         }

@@ -1,0 +1,230 @@
+//! Thinking that comes inside the text. Servers without a parser for it (llama.cpp with
+//! `--reasoning-format none`, vLLM without `--reasoning-parser`, older Ollama) pass on what the model
+//! writes: `<think>`, its thoughts, `</think>`, the answer. So do DeepSeek-R1, Qwen3 and their kin
+//! (vLLM: `vllm/reasoning/deepseek_r1_reasoning_parser.py`, with the same two tags). Some templates
+//! put the opening tag into the prompt, and only the closing one arrives (vLLM, issue 13125 and pull
+//! request 14841).
+//!
+//! A reply thinks only at its beginning: tags that stand elsewhere are what it talks about.
+
+use super::batch::Batch;
+
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+
+/// Tells thoughts from the answer as text comes. Holds back what may be a piece of a tag, never more.
+#[derive(Debug, Default)]
+pub(super) struct Thoughts {
+    place: Place,
+    held: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// Only white space and a beginning of the tag have come.
+    #[default]
+    Start,
+    /// After the opening tag, before the first thought.
+    Opened,
+    Thinking,
+    /// After the closing tag, before the answer.
+    Closed,
+    Answer,
+}
+
+impl Thoughts {
+    /// More text.
+    pub fn text(&mut self, more: &str, out: &mut Batch) {
+        if self.place == Place::Answer {
+            return out.text(more);
+        }
+        self.held.push_str(more);
+        while self.step(out) {}
+    }
+
+    /// Something else than text comes, or nothing any more: what is held is no tag.
+    pub fn flush(&mut self, out: &mut Batch) {
+        let held = std::mem::take(&mut self.held);
+        match self.place {
+            Place::Opened | Place::Thinking => out.thinking(&held),
+            Place::Start | Place::Closed | Place::Answer => {
+                out.text(&held);
+                self.place = Place::Answer;
+            }
+        }
+    }
+
+    /// Takes what can be told from what is held. Whether there may be more to tell.
+    fn step(&mut self, out: &mut Batch) -> bool {
+        match self.place {
+            Place::Start => {
+                let begins = self.held.trim_start();
+                if let Some(rest) = begins.strip_prefix(OPEN) {
+                    self.held = rest.to_owned();
+                    self.place = Place::Opened;
+                } else if OPEN.starts_with(begins) {
+                    return false;
+                } else {
+                    self.place = Place::Answer;
+                }
+            }
+            Place::Opened | Place::Closed => {
+                self.held = self.held.trim_start().to_owned();
+                if self.held.is_empty() {
+                    return false;
+                }
+                self.place = match self.place {
+                    Place::Opened => Place::Thinking,
+                    _ => Place::Answer,
+                };
+            }
+            Place::Thinking => {
+                if let Some((thoughts, rest)) = self.held.split_once(CLOSE) {
+                    out.thinking(thoughts.trim_end());
+                    self.held = rest.to_owned();
+                    self.place = Place::Closed;
+                    return true;
+                }
+                // White space before the closing tag is no thought.
+                let held = self.held.trim_end().len().min(self.held.len() - torn(&self.held));
+                let kept = self.held[..held].trim_end().len();
+                let rest = self.held.split_off(kept);
+                out.thinking(&std::mem::replace(&mut self.held, rest));
+                return false;
+            }
+            Place::Answer => {
+                out.text(&std::mem::take(&mut self.held));
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// How many bytes at the end of a text may begin the closing tag.
+fn torn(text: &str) -> usize {
+    let lengths = (1..CLOSE.len()).rev();
+    lengths.into_iter().find(|length| text.ends_with(&CLOSE[..*length])).unwrap_or(0)
+}
+
+/// The thoughts and the answer of a whole text that has the closing tag alone. It must stand on a
+/// line of its own and in no block of code, or the text talks about it.
+pub(crate) fn split_closed(text: &str) -> Option<(&str, &str)> {
+    let mut in_code = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let words = line.trim();
+        if words == CLOSE && !in_code {
+            let (thoughts, answer) = (text[..at].trim(), text[at + line.len()..].trim_start());
+            return (!thoughts.contains(OPEN)).then_some((thoughts, answer));
+        }
+        in_code ^= words.starts_with("```") || words.starts_with("~~~");
+        at += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::client::Delta;
+
+    fn told<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Delta> {
+        let (mut thoughts, mut out) = (Thoughts::default(), Batch::default());
+        for piece in pieces {
+            thoughts.text(piece, &mut out);
+        }
+        thoughts.flush(&mut out);
+        out.into_deltas()
+    }
+
+    fn thinking(text: &str) -> Delta {
+        Delta::Thinking(text.to_owned())
+    }
+
+    fn text(text: &str) -> Delta {
+        Delta::Text(text.to_owned())
+    }
+
+    #[rstest]
+    #[case("<think>\nhm, <b>\n</think>\n\nYes.", vec![thinking("hm, <b>"), text("Yes.")])]
+    #[case("\n<think>hm</think>Yes </think>.", vec![thinking("hm"), text("Yes </think>.")])]
+    #[case("<think>\n\n</think>\n\nYes.", vec![text("Yes.")])]
+    #[case("<think>still at it </thin", vec![thinking("still at it </thin")])]
+    #[case("Use <think> and </think>.", vec![text("Use <think> and </think>.")])]
+    #[case("`<think>` opens it.", vec![text("`<think>` opens it.")])]
+    #[case("<thinking>", vec![text("<thinking>")])]
+    #[case("  indented", vec![text("  indented")])]
+    #[case("<th", vec![text("<th")])]
+    #[case(" ", vec![text(" ")])]
+    #[case("", vec![])]
+    fn a_reply_thinks_only_at_its_beginning(#[case] said: &str, #[case] expected: Vec<Delta>) {
+        assert_eq!(told([said]), expected);
+    }
+
+    #[test]
+    fn what_comes_between_ends_the_beginning() {
+        let (mut thoughts, mut out) = (Thoughts::default(), Batch::default());
+        thoughts.text(" <", &mut out);
+        thoughts.flush(&mut out);
+        thoughts.text("think>", &mut out);
+        assert_eq!(out.into_deltas(), [text(" <think>")]);
+    }
+
+    #[rstest]
+    #[case("hm\n</think>\n\nYes.", Some(("hm", "Yes.")))]
+    #[case("hm\n</think>", Some(("hm", "")))]
+    #[case("It ends with </think> there.", None)]
+    #[case("```\n</think>\n```\nis its end.", None)]
+    #[case("Write <think>\n</think>\nfirst.", None)]
+    #[case("", None)]
+    fn a_closing_tag_alone_ends_thoughts_on_a_line_of_its_own(
+        #[case] said: &str,
+        #[case] expected: Option<(&str, &str)>,
+    ) {
+        assert_eq!(split_closed(said), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_tells_the_same(
+            said in prop::collection::vec(
+                prop_oneof![
+                    Just("<think>"), Just("</think>"), Just("<"), Just("</th"), Just("\n"), Just(" "),
+                    Just("`"), Just("words"), Just("ß🦀"),
+                ],
+                0..12,
+            ),
+            places in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        ) {
+            let said = said.concat();
+            let whole = told([said.as_str()]);
+            let chars: Vec<String> = said.chars().map(String::from).collect();
+            prop_assert_eq!(&told(chars.iter().map(String::as_str)), &whole);
+            let mut ends: Vec<usize> = places
+                .iter()
+                .map(|place| said.floor_char_boundary(place.index(said.len() + 1)))
+                .collect();
+            ends.extend([0, said.len()]);
+            ends.sort_unstable();
+            prop_assert_eq!(&told(ends.windows(2).map(|at| &said[at[0]..at[1]])), &whole);
+            // Nothing but the tags and the white space round them is gone.
+            let kept: String = whole
+                .iter()
+                .map(|delta| match delta {
+                    Delta::Text(text) | Delta::Thinking(text) => text.as_str(),
+                    _ => "",
+                })
+                .collect();
+            let bare = |text: &str| text.replace(char::is_whitespace, "");
+            let (mut all, kept) = (bare(&said), bare(&kept));
+            if said.trim_start().starts_with(OPEN) {
+                all = all.replacen(OPEN, "", 1).replacen(CLOSE, "", 1);
+            }
+            prop_assert_eq!(kept, all);
+        }
+    }
+}

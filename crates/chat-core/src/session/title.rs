@@ -21,19 +21,71 @@ const TOKENS: u32 = 40;
 /// them again.
 const QUESTION: &str = "Give this conversation a title of two to six words in its own language. Answer with the title alone.";
 
-/// A title from what the person said first.
+/// The most words of a title that a model gives: it was asked for six.
+const MOST_WORDS: usize = 9;
+
+/// A first line shorter than this says too little alone ("Hi,"), in characters.
+const TOO_SHORT: usize = 12;
+
+/// A title from what the person said first: the first line, and more where that is short.
 pub(crate) fn from_text(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    shorten(&line.split_whitespace().collect::<Vec<_>>().join(" "))
+    let mut title = String::new();
+    for line in text.lines() {
+        for word in line.split_whitespace() {
+            if !title.is_empty() {
+                title.push(' ');
+            }
+            title.push_str(word);
+        }
+        if title.chars().count() >= TOO_SHORT {
+            break;
+        }
+    }
+    // What a colon announces does not follow.
+    shorten(title.trim_end_matches([':', '：']).trim_end())
 }
 
-/// A title from what a model answered; none where the answer is none.
-fn from_answer(answer: &str) -> Option<String> {
-    let line = answer.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let line = line.strip_prefix("Title:").unwrap_or(line);
-    let line = line.trim_matches(|c: char| c.is_whitespace() || "\"'“”„«»*#`_.".contains(c));
+/// A title from what a model answered; none where it is none, so that the first one stays. Small
+/// models answer the question again, explain themselves, or go round in circles.
+fn from_answer(answer: &str, reply: &str) -> Option<String> {
+    let mut lines = answer.lines().map(bare).filter(|line| !line.is_empty());
+    // A line that ends with a colon announces the title.
+    let line = lines.find(|line| !line.ends_with([':', '：']))?;
+    let line = match line.split_once(':') {
+        Some((label, title)) if bare(label).eq_ignore_ascii_case("title") => bare(title),
+        _ => line,
+    };
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    (!line.is_empty() && line.chars().count() <= LONGEST).then_some(line)
+    let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
+    let is_title = !words.is_empty()
+        && words.len() <= MOST_WORDS
+        && line.chars().count() <= LONGEST
+        && !goes_in_circles(&words)
+        && !line.contains(". ")
+        && !is_beginning(&words, reply)
+        && !is_beginning(&words, QUESTION);
+    is_title.then_some(line)
+}
+
+/// A line without the marks that models put round a title.
+fn bare(line: &str) -> &str {
+    line.trim_matches(|c: char| c.is_whitespace() || "\"'“”„«»*#`_.".contains(c))
+}
+
+/// Whether a word comes thrice, or one follows itself.
+fn goes_in_circles(words: &[String]) -> bool {
+    let thrice = |word| words.iter().filter(|other| *other == word).count() > 2;
+    words.windows(2).any(|pair| pair[0] == pair[1]) || words.iter().any(thrice)
+}
+
+/// Whether a text begins with these words, three or more: then they were not made for a title.
+fn is_beginning(words: &[String], text: &str) -> bool {
+    let plain = |word: &str| {
+        let letters = word.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect::<String>()
+    };
+    let text = text.split_whitespace().take(words.len()).map(plain);
+    words.len() > 2 && words.iter().map(|word| plain(word)).eq(text)
 }
 
 fn shorten(line: &str) -> String {
@@ -102,10 +154,11 @@ impl Session {
         let thinking = if thinks { Thinking::Off } else { Thinking::Habit };
         // The window must stay as it was, or Ollama loads the model anew.
         let options = Options { max_tokens: Some(TOKENS), ..known.or(&usage.options) };
+        let reply = messages.last().map(|message| message.plain_text()).unwrap_or_default();
         messages.push(Arc::new(Message::text(Role::User, None, QUESTION)));
         let mut chat = Chat::new(client, model.model.clone()).options(options).thinking(thinking);
         let response = chat.send(outgoing(&messages), cancel, &mut |_| {}).await?;
-        Ok(from_answer(&response.text()))
+        Ok(from_answer(&response.text(), &reply))
     }
 }
 
@@ -118,6 +171,11 @@ mod tests {
     #[rstest]
     #[case("  Why is\tthe sky   blue?\nTell me.", "Why is the sky blue?")]
     #[case("\n\n", "")]
+    #[case("Explain this code:\n\nfn main() {}", "Explain this code")]
+    #[case("Hi,\n\nwhy is it raining?\nReally.", "Hi, why is it raining?")]
+    #[case("Hi", "Hi")]
+    #[case("这是什么：", "这是什么")]
+    #[case("At 12:30?", "At 12:30?")]
     fn a_title_is_the_first_line(#[case] text: &str, #[case] title: &str) {
         assert_eq!(from_text(text), title);
     }
@@ -135,10 +193,23 @@ mod tests {
     #[case("Title: Blue Sky.", Some("Blue Sky"))]
     #[case("  ", None)]
     #[case("I would be happy to give this conversation a title, and it would be this one.", None)]
+    #[case("**Title:** Blue Sky", Some("Blue Sky"))]
+    #[case("Title:\n\nBlue Sky", Some("Blue Sky"))]
+    #[case("Here is a title:\n\"Blue Sky\"", Some("Blue Sky"))]
+    #[case("Rust: Lifetimes", Some("Rust: Lifetimes"))]
+    #[case("Here is a title:", None)]
+    #[case("the sky the sky the sky", None)]
+    #[case("Sky sky", None)]
+    #[case("The sky is blue. It is scattered light.", None)]
+    #[case("The sky is blue because", None)]
+    #[case("Give this conversation a title", None)]
+    #[case("One two three four five six seven eight nine ten", None)]
+    #[case("天空为什么是蓝色的", Some("天空为什么是蓝色的"))]
     fn an_answer_is_taken_only_where_it_is_a_title(
         #[case] answer: &str,
         #[case] title: Option<&str>,
     ) {
-        assert_eq!(from_answer(answer).as_deref(), title);
+        let reply = "The sky is blue, because light is scattered.";
+        assert_eq!(from_answer(answer, reply).as_deref(), title);
     }
 }

@@ -3,8 +3,6 @@
 
 use std::collections::HashMap;
 
-use rusqlite::params;
-
 use super::desk::Desk;
 use super::fault::Outcome;
 use super::messages;
@@ -15,9 +13,6 @@ use crate::message::MessageId;
 
 /// Below this length the index knows nothing, in characters.
 const TRIGRAM: usize = 3;
-
-/// The most messages looked at; with more than these a search says too little to be useful.
-const CANDIDATES: u32 = 10_000;
 
 /// How much stands on either side of a hit, in characters: two lines of a narrow list.
 const AROUND: usize = 50;
@@ -84,14 +79,10 @@ pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<Vec<Hit>>
     }
     let titled = in_titles(desk, &query)?;
     let mut order: Vec<i64> = titled.clone();
-    let mut texts: HashMap<i64, Vec<i64>> = HashMap::new();
-    for (session, message) in in_texts(desk, &query)? {
-        let messages = texts.entry(session).or_default();
-        if messages.is_empty() && !titled.contains(&session) {
-            order.push(session);
-        }
-        messages.push(message);
-    }
+    let mut texts = in_texts(desk, &query)?;
+    let mut others: Vec<i64> = texts.keys().copied().filter(|key| !titled.contains(key)).collect();
+    others.sort_unstable_by_key(|session| texts[session].first().map(|(place, _)| *place));
+    order.extend(others);
     let mut living = Living::new(&desk.places.owners);
     let mut hits = Vec::new();
     for (place, session) in order.into_iter().enumerate() {
@@ -99,7 +90,7 @@ pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<Vec<Hit>>
             break;
         }
         let mut found = None;
-        for message in texts.remove(&session).unwrap_or_default() {
+        for (_, message) in texts.remove(&session).unwrap_or_default() {
             found = excerpt_of(desk, &query, message)?;
             if found.is_some() {
                 break;
@@ -134,17 +125,22 @@ fn in_titles(desk: &Desk, query: &Query) -> Outcome<Vec<i64>> {
     Ok(candidates.into_iter().filter_map(holds).collect())
 }
 
-/// Sessions and messages that may hold all words, best first.
-fn in_texts(desk: &Desk, query: &Query) -> Outcome<Vec<(i64, i64)>> {
-    let Some(indexed) = &query.indexed else { return Ok(Vec::new()) };
+/// The messages that may hold all words, by their sessions, each with its place among all: the best
+/// first. All of them are looked at, since a chat that is talked in much must not hide the others.
+fn in_texts(desk: &Desk, query: &Query) -> Outcome<HashMap<i64, Vec<(usize, i64)>>> {
+    let mut texts: HashMap<i64, Vec<(usize, i64)>> = HashMap::new();
+    let Some(indexed) = &query.indexed else { return Ok(texts) };
     let mut statement = desk.connection.prepare_cached(
         "SELECT m.session, m.key FROM text_index JOIN messages m ON m.key = text_index.rowid \
          JOIN sessions s ON s.key = m.session \
-         WHERE text_index MATCH ?1 AND s.deleted IS NULL ORDER BY text_index.rank LIMIT ?2",
+         WHERE text_index MATCH ?1 AND s.deleted IS NULL ORDER BY text_index.rank",
     )?;
-    let rows =
-        statement.query_map(params![indexed, CANDIDATES], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let rows = statement.query_map([indexed], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (place, row) in rows.enumerate() {
+        let (session, message) = row?;
+        texts.entry(session).or_default().push((place, message));
+    }
+    Ok(texts)
 }
 
 /// The message and the piece of its text that has all words.

@@ -134,3 +134,19 @@ fn no_query_is_an_error() {
         prop_assert!(titles(&hits).contains(&title), "{piece:?} finds {:?}", titles(&hits));
     });
 }
+
+#[tokio::test]
+async fn a_chat_is_found_behind_any_number_of_better_hits_in_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    // Short texts are better hits.
+    let mut many: Vec<Arc<Message>> = Vec::new();
+    for _ in 0..10_050 {
+        many.push(user(many.last().map(|message| message.id), "needle"));
+    }
+    store.create(titled("Many"), many).await.unwrap();
+    let long = format!("{} needle {}", "before ".repeat(200), "after ".repeat(200));
+    store.create(titled("One"), vec![user(None, &long)]).await.unwrap();
+    let hits = store.search("needle", 10).await.unwrap();
+    assert_eq!(titles(&hits), ["Many", "One"]);
+}

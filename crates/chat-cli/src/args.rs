@@ -161,6 +161,9 @@ pub struct Export {
     /// The file; without it standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write over a file that is there
+    #[arg(long, requires = "output")]
+    pub force: bool,
 }
 
 /// What to do with connections.
@@ -188,6 +191,17 @@ pub enum Connections {
         /// Take its key from this environment variable, each time
         #[arg(long, value_name = "VARIABLE")]
         key_env: Option<String>,
+    },
+    /// Give a server another key: typed without being shown, or one line of standard input
+    Key {
+        /// Its name
+        name: String,
+        /// Take the key from this environment variable, each time
+        #[arg(long, value_name = "VARIABLE", conflicts_with = "remove")]
+        env: Option<String>,
+        /// Forget its key
+        #[arg(long)]
+        remove: bool,
     },
     /// Ask a server for its models
     Test {

@@ -13,7 +13,8 @@ use crate::args::Connections;
 use crate::engine::Program;
 use crate::output::json::ErrorView;
 use crate::say;
-use crate::terminal;
+use crate::signals::Signals;
+use crate::terminal::{self, Unseen};
 use crate::trouble::{Outcome, Result, Trouble};
 
 /// Does what is asked with the servers.
@@ -24,10 +25,13 @@ pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> 
         Some(Connections::Add { name, url, kind, key_stdin, key_env }) => {
             let (source, key) = match key_env {
                 Some(variable) => (KeySource::Env(variable), None),
-                None if key_stdin => (KeySource::Keyring, Some(read_key().await?)),
+                None if key_stdin => (KeySource::Keyring, Some(read_key(None).await?)),
                 None => (KeySource::None, None),
             };
             add(Connection { name, kind, url, key: source }, key, program).await
+        }
+        Some(Connections::Key { name, env, remove }) => {
+            change_key(&name, env, remove, program).await
         }
         Some(Connections::Test { name }) => test(&name, program).await,
         Some(Connections::Remove { name }) => {
@@ -45,13 +49,38 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     }
     let kept = program.manager.save_connection(connection, key, None).await?;
     remark(&say::connection_added(&name));
+    tell_kept(kept);
+    Ok(Outcome::Done)
+}
+
+/// Gives a configured connection another key, or none.
+async fn change_key(
+    name: &str,
+    env: Option<String>,
+    remove: bool,
+    program: &Program,
+) -> Result<Outcome> {
+    let missing = || Error::new(Kind::ConnectionMissing { name: name.to_owned() });
+    let connection = configured(name, program).ok_or_else(missing)?;
+    let (source, key) = match env {
+        Some(variable) => (KeySource::Env(variable), None),
+        None if remove => (KeySource::None, None),
+        None => (KeySource::Keyring, Some(read_key(Some((name, program))).await?)),
+    };
+    let changed = Connection { key: source, ..connection };
+    let kept = program.manager.save_connection(changed, key, Some(name)).await?;
+    remark(&if remove { say::key_removed(name) } else { say::key_changed(name) });
+    tell_kept(kept);
+    Ok(Outcome::Done)
+}
+
+fn tell_kept(kept: Option<Kept>) {
     if let Some(kept) = kept {
         remark(&words::kept(kept));
         if kept == Kept::ThisRun {
             remark(&say::key_will_be_lost());
         }
     }
-    Ok(Outcome::Done)
 }
 
 async fn test(name: &str, program: &Program) -> Result<Outcome> {
@@ -151,12 +180,25 @@ fn kind_name(kind: ConnectionKind) -> &'static str {
     }
 }
 
-async fn read_key() -> Result<Key> {
-    let read = tokio::task::spawn_blocking(|| {
+/// Reads a key as one line. Of a person at a terminal it is asked, and not shown as they type.
+async fn read_key(asked: Option<(&str, &Program)>) -> Result<Key> {
+    let asked = asked.filter(|(_, program)| program.terminal.input);
+    // A stop gives the terminal its echo back.
+    let mut signals = Signals::new()?;
+    let _unseen = asked.map(|(name, _)| {
+        let unseen = Unseen::begin();
+        terminal::say(&terminal::clean(&say::connection_key(name)));
+        unseen
+    });
+    let reading = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().lock().read_line(&mut line).map(|_| line)
     });
-    match read.await {
+    let read = tokio::select! {
+        read = reading => read,
+        () = signals.next() => return Err(Trouble::Stopped),
+    };
+    match read {
         Ok(Ok(line)) if !line.trim().is_empty() => Ok(Key::new(&line)),
         Ok(Ok(_)) => Err(Trouble::Usage(say::empty_key())),
         Ok(Err(error)) => Err(Trouble::Said(say::input_failed(&error.to_string()))),

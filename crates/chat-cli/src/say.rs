@@ -61,6 +61,13 @@ pub fn not_written(path: &Path, system: &str) -> String {
     )
 }
 
+pub fn file_exists(path: &Path) -> String {
+    fill(
+        &gettext("“{path}” is there already. Add --force to write over it."),
+        &[("path", &path.display().to_string())],
+    )
+}
+
 pub fn output_failed(system: &str) -> String {
     fill(&gettext("The output cannot be written: {system}"), &[("system", system)])
 }
@@ -88,7 +95,7 @@ pub fn name_with_slash() -> String {
 }
 
 pub fn empty_key() -> String {
-    gettext("No key came from standard input. Give it as one line, then try again.")
+    gettext("No key was given. Give it as one line, then try again.")
 }
 
 pub fn key_will_be_lost() -> String {
@@ -97,6 +104,18 @@ pub fn key_will_be_lost() -> String {
 
 pub fn connection_added(name: &str) -> String {
     fill(&gettext("Added the connection “{name}”."), &[("name", name)])
+}
+
+pub fn connection_key(name: &str) -> String {
+    fill(&gettext("Key for “{name}”: "), &[("name", name)])
+}
+
+pub fn key_changed(name: &str) -> String {
+    fill(&gettext("The connection “{name}” has another key now."), &[("name", name)])
+}
+
+pub fn key_removed(name: &str) -> String {
+    fill(&gettext("The connection “{name}” has no key now."), &[("name", name)])
 }
 
 pub fn connection_removed(name: &str) -> String {

@@ -3,6 +3,9 @@
 mod markdown;
 mod plain;
 
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use chat_core::event::SessionPlaceholder;
@@ -43,10 +46,26 @@ pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
     let text = if args.markdown { markdown::write(&chat) } else { whole(&chat) };
     match args.output {
         None => program.output.print(text).await?,
-        Some(path) => std::fs::write(&path, text)
-            .map_err(|error| Trouble::Said(say::not_written(&path, &error.to_string())))?,
+        Some(path) => write(&path, &text, args.force).map_err(|error| {
+            Trouble::Said(match error.kind() {
+                std::io::ErrorKind::AlreadyExists => say::file_exists(&path),
+                _ => say::not_written(&path, &error.to_string()),
+            })
+        })?,
     }
     Ok(Outcome::Done)
+}
+
+/// Writes a file; one that is there only where that is wanted.
+fn write(path: &Path, text: &str, over: bool) -> std::io::Result<()> {
+    let mut options = File::options();
+    options.write(true);
+    if over {
+        options.create(true).truncate(true)
+    } else {
+        options.create_new(true)
+    };
+    options.open(path)?.write_all(text.as_bytes())
 }
 
 async fn read(fid: &str, program: &Program) -> Result<Chat> {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
 
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+
 /// Where output goes. Cheap to copy.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "three streams and the colours are four facts")]
@@ -58,6 +60,33 @@ impl Terminal {
 
     fn styled(self, style: &str, text: &str) -> String {
         if self.colours { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// A terminal that does not show what is typed, until it is dropped.
+#[derive(Debug)]
+pub struct Unseen(Option<Termios>);
+
+impl Unseen {
+    /// From now on. Where standard input is none it does nothing.
+    pub fn begin() -> Self {
+        let before = tcgetattr(std::io::stdin()).ok();
+        if let Some(before) = &before {
+            let mut unseen = before.clone();
+            unseen.local_modes.remove(LocalModes::ECHO);
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &unseen);
+        }
+        Self(before)
+    }
+}
+
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
+            // The person's own line break was not shown either.
+            say("\n");
+        }
     }
 }
 

@@ -301,6 +301,10 @@ impl Manager {
                 return Err(Kind::NameTaken { name }.into());
             }
             let renamed = replaces.clone().filter(|old| *old != name);
+            let of_keyring = |known: &&Connection| {
+                Some(&known.name) == replaces.as_ref() && known.key == KeySource::Keyring
+            };
+            let had_key = this.settings().connections.iter().any(|known| of_keyring(&known));
             // Keys are found by the connection's name.
             let key = match &renamed {
                 Some(old) if key.is_none() && connection.key == KeySource::Keyring => {
@@ -314,6 +318,7 @@ impl Manager {
                 kept = Some(this.inner.connections.keys.set(&name, key).await?);
                 connection.key = KeySource::Keyring;
             }
+            let in_keyring = connection.key == KeySource::Keyring;
             this.change_settings(move |settings| {
                 let place = replaces
                     .and_then(|old| settings.connections.iter().position(|c| c.name == old));
@@ -323,10 +328,12 @@ impl Manager {
                 }
             })
             .await?;
-            if let Some(old) = renamed
+            // A key that nobody can name any more is a key too many.
+            let unused = renamed.or_else(|| (!in_keyring && had_key).then(|| name.clone()));
+            if let Some(old) = unused
                 && let Err(error) = this.inner.connections.keys.remove(&old).await
             {
-                tracing::warn!(%error, "the key under the former name could not be removed");
+                tracing::warn!(%error, "the former key could not be removed");
             }
             this.inner.connections.forget_client(&name);
             this.inner.connections.ask(name);

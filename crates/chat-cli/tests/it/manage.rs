@@ -3,7 +3,7 @@
 use chat_testkit::server::{Model, Protocol, Script, Server, unused_port};
 use serde_json::Value;
 
-use crate::home::{Home, connection};
+use crate::home::{Home, Run, connection};
 
 #[test]
 fn chats_are_listed_found_renamed_and_deleted() {
@@ -76,6 +76,12 @@ fn an_export_holds_everything() {
     assert_eq!(reply["parts"][0]["value"]["text"], "hm");
     let printed = home.run(["export", &fid]).ok().stdout;
     assert_eq!(serde_json::from_str::<Value>(&printed).expect("JSON"), export);
+    let again = home.run(["export", &fid, "--markdown", "-o", file.to_str().expect("a path")]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), printed, "it is untouched");
+    home.run(["export", &fid, "--markdown", "--force", "-o", file.to_str().expect("a path")]).ok();
+    assert!(std::fs::read_to_string(&file).expect("a file").contains("42"));
     let nowhere = home.path("no/folder/out.json");
     let run = home.run(["export", &fid, "-o", nowhere.to_str().expect("a path")]);
     assert_eq!(run.code, Some(1));
@@ -102,6 +108,25 @@ fn servers_are_added_tested_listed_and_removed() {
     assert!(home.run(["connections", "list", "--json"]).ok().stdout.is_empty());
     let config = std::fs::read_to_string(home.path("config/natter/config.toml")).expect("read");
     assert!(config.contains("# mine"), "comments stay: {config}");
+}
+
+#[test]
+fn a_server_gets_another_key_and_none() {
+    let server = Server::start().with_key("sk-secret-42");
+    let home = Home::new(&server);
+    home.run(["connections", "key", "Test", "--env", "MY_KEY"]).ok();
+    let listed = || home.run(["connections", "list", "--json"]).ok().events()[0]["key"].clone();
+    assert_eq!(listed(), "env");
+    let mut ask = home.command(["ask", "hello"]);
+    Run::of(ask.env("MY_KEY", "sk-secret-42").spawn().expect("run")).ok();
+    let run = home.run_with(["connections", "key", "Test"], "sk-secret-42\n").ok();
+    assert!(!run.stderr.contains("sk-secret"), "{}", run.stderr);
+    assert_eq!(listed(), "keyring");
+    home.run(["connections", "key", "Test", "--remove"]).ok();
+    assert_eq!(listed(), "none");
+    assert_eq!(home.run_with(["connections", "key", "Test"], "\n").code, Some(2));
+    let gone = home.run(["connections", "key", "None", "--remove"]);
+    assert!(gone.stderr.contains("There is no connection “None”."), "{}", gone.stderr);
 }
 
 #[test]

@@ -229,3 +229,25 @@ fn a_silent_server_is_talked_about_on_a_terminal() {
     }
     assert!(seen.ends_with("\r\x1b[2K"), "the line is wiped: {seen:?}");
 }
+
+#[test]
+fn a_key_typed_at_a_terminal_is_not_shown() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let (ours, theirs) = terminal();
+    let mut command = home.command(["connections", "key", "Test"]);
+    command.stdin(on(&theirs)).stderr(on(&theirs));
+    let child = command.spawn().expect("started");
+    drop(command);
+    let shown = screen(ours.try_clone().expect("another handle"));
+    let mut all = String::new();
+    wait_for(&shown, &mut all, "Key for “Test”: ");
+    let mut keys = ours;
+    keys.write_all(b"sk-typed\n").expect("typed");
+    Run::of(child).ok();
+    let modes = rustix::termios::tcgetattr(&theirs).expect("its modes").local_modes;
+    assert!(modes.contains(rustix::termios::LocalModes::ECHO), "the terminal shows again");
+    drop(theirs);
+    all.extend(shown);
+    assert!(all.contains("has another key now") && !all.contains("sk-typed"), "{all}");
+}

@@ -160,3 +160,23 @@ async fn a_killed_program_shows_afterwards_what_had_come() -> Result<()> {
     assert_eq!(chat.last()?.ended, Some(Ending::Interrupted));
     window.close().await
 }
+
+#[tokio::test]
+async fn what_waits_when_one_stops_is_sent_only_when_one_says_so() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    stage.server.when("first", Script::new().text("Answer one").gate(&gate));
+    let window = stage.window().await?;
+    window.say("first").await?;
+    window.shows("Answer one").await?;
+    window.say("afterwards").await?;
+    window.shows("afterwards").await?;
+
+    window.app.click(named("Stop")).await?;
+    window.shows("Not sent").await?;
+    assert_eq!(stage.server.chats().len(), 1, "stop means stop");
+    window.app.click(named("Send Now")).await?;
+    window.shows("You said: afterwards").await?;
+    window.app.gone(named("Send Now")).await?;
+    window.close().await
+}

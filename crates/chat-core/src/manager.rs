@@ -187,6 +187,14 @@ impl Manager {
         self.run(async move { this.session(&fid).await?.resume().await }).await
     }
 
+    /// Sends the first message that waits, where none goes out by itself: after a stop, a failure
+    /// or the end of the program. Does nothing while a request is at work. Why one cannot be sent
+    /// comes as a notice; it waits on.
+    pub async fn send_waiting(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move { this.session(&fid).await?.send_waiting().await }).await
+    }
+
     /// Takes a waiting message back, and gives it, so that it can be put into the composer.
     pub async fn unqueue(&self, fid: &Fid, id: MessageId) -> Result<Option<Queued>> {
         let (this, fid) = (self.clone(), fid.clone());

@@ -115,24 +115,29 @@ impl Session {
     /// Takes what another process stored. `seen` is what was read of it; it is read again behind
     /// the gate, where nothing of our own comes in between.
     pub(crate) async fn take_record(&self, seen: &SessionRecord) -> Result<()> {
-        if self.lock().record == *seen && !seen.in_use {
-            return Ok(());
+        // What waits stands in no row of the list.
+        let waiting = self.world.store.waiting(&self.fid).await?;
+        {
+            let state = self.lock();
+            if state.record == *seen && !seen.in_use && state.waits_as(&waiting) {
+                return Ok(());
+            }
         }
         let _gate = self.gate.lock().await;
+        let waiting = self.world.store.waiting(&self.fid).await?;
+        self.lock().take_waiting(waiting);
         if self.is_busy() {
             return Ok(());
         }
         let record = self.world.store.session(&self.fid).await?;
-        let waiting = self.world.store.waiting(&self.fid).await?;
         let mut state = self.lock();
         let was = std::mem::replace(&mut state.record, record);
-        state.take_waiting(waiting);
         // What we wrote ourselves is known, and those who watch were told.
         if was.head == state.record.head && !was.in_use && !state.record.in_use {
             return Ok(());
         }
         state.trouble = state.record.trouble;
-        if state.unstored == 0 {
+        if state.is_stored() {
             state.tree = None;
         }
         state.tell(|_, fid| Event::SessionReset { fid });

@@ -71,6 +71,8 @@ pub enum Output {
     CopyText(String),
     /// Take a waiting message back.
     Unqueue(MessageId),
+    /// Send the first message that waits.
+    SendWaiting,
     /// Open this address, which is one of http, https or mailto.
     OpenLink(String),
     /// The person has the end of a finished reply before them.

@@ -123,7 +123,9 @@ impl ToolRunner for Runner {
             ..Message::text(Role::Tool, None, "")
         });
         let mut out = vec![reply];
-        out.extend(self.sink.add_results(messages.collect()).await?);
+        // Who stopped it wants no further reply.
+        let goes_on = !self.cancel.is_cancelled();
+        out.extend(self.sink.add_results(messages.collect(), goes_on).await?);
         Ok(out)
     }
 
@@ -189,3 +191,6 @@ impl Runner {
         outcome.map_err(|error| format!("tool_call_fail: {error}"))
     }
 }
+
+#[cfg(test)]
+mod tests;

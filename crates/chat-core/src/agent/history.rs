@@ -15,9 +15,11 @@ pub fn system(prompt: &str) -> Message {
 }
 
 /// What may go out of a history: no `ui` messages, no replies that hold nothing, and a result for
-/// every tool call. What the model said goes back to it, also where it was stopped.
+/// every tool call. What the model said goes back to it, also where it was stopped. What the person
+/// said twice in a row, since nothing came of the first, is one message: the templates of some
+/// models (Mistral's, Gemma's) insist on turns.
 pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
-    let mut out = Vec::with_capacity(history.len() + 1);
+    let mut out: Vec<Arc<Message>> = Vec::with_capacity(history.len() + 1);
     for (at, message) in history.iter().enumerate() {
         let goes = match message.role {
             Role::Ui => false,
@@ -27,7 +29,10 @@ pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
         if !goes {
             continue;
         }
-        out.push(Arc::clone(message));
+        match out.last_mut().filter(|last| last.role == Role::User) {
+            Some(last) if message.role == Role::User => *last = Arc::new(joined(last, message)),
+            _ => out.push(Arc::clone(message)),
+        }
         // Those before the next reply: servers give the same ids to calls of different replies.
         let until_next = history[at + 1..].iter().take_while(|m| m.role != Role::Assistant);
         let answered: HashSet<&str> = until_next.flat_map(|m| results(m)).collect();
@@ -38,6 +43,21 @@ pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
         out.retain(|message| message.role != Role::Assistant);
     }
     out
+}
+
+/// Two messages of the person as one, each text in a paragraph of its own.
+fn joined(one: &Message, other: &Message) -> Message {
+    let mut message = one.clone();
+    let text = |part: &&Part| matches!(part, Part::Text(text) if !text.is_empty());
+    // Pictures stand apart from the text; files and context make paragraphs of their own.
+    let prose = |part: &&Part| !matches!(part, Part::Image { .. });
+    let ends = message.parts.iter().rfind(prose).as_ref().is_some_and(text);
+    let begins = other.parts.iter().find(prose).as_ref().is_some_and(text);
+    if ends && begins {
+        message.parts.push(Part::Text("\n\n".to_owned()));
+    }
+    message.parts.extend(other.parts.iter().cloned());
+    message
 }
 
 fn results(message: &Message) -> impl Iterator<Item = &str> {
@@ -105,7 +125,35 @@ mod tests {
             reply(vec![thinking], Ending::Stopped),
             user("r"),
         ];
-        assert_eq!(outgoing(&history).len(), 2);
+        let out = outgoing(&history);
+        assert_eq!(out.iter().map(|m| m.plain_text()).collect::<Vec<_>>(), ["q\n\nr"]);
+        assert_eq!(history[0].plain_text(), "q", "the transcript stays");
+    }
+
+    #[test]
+    fn what_was_said_twice_in_a_row_goes_out_as_one() {
+        let with = |parts| Arc::new(Message { parts, ..Message::text(Role::User, None, "") });
+        let image = || Part::Image { mime: "image/png".into(), data: [1].into() };
+        let file = || Part::File { name: "a".into(), text: "b".into() };
+        let text = |text: &str| Part::Text(text.into());
+        let parts = |history: &[Arc<Message>]| {
+            let out = outgoing(history);
+            assert_eq!(out.len(), 1);
+            out[0].parts.clone()
+        };
+        assert_eq!(
+            parts(&[with(vec![text("q")]), with(vec![image(), text("r")])]),
+            [text("q"), text("\n\n"), image(), text("r")]
+        );
+        assert_eq!(
+            parts(&[with(vec![text("q")]), with(vec![file(), text("r")])]),
+            [text("q"), file(), text("r")]
+        );
+        let three = ["q", "r", "s"].map(user);
+        assert_eq!(outgoing(&three)[0].plain_text(), "q\n\nr\n\ns");
+        // An answer between them keeps them apart.
+        let answer = reply(vec![text("a")], Ending::Complete);
+        assert_eq!(outgoing(&[user("q"), answer, user("r")]).len(), 3);
     }
 
     #[test]

@@ -26,8 +26,12 @@ pub trait ReplySink: Send + Sync {
     /// again where the store fails.
     async fn end_reply(&self, end: ReplyEnd) -> Arc<Message>;
 
-    /// Adds the results of tool calls, and begins another reply after them.
-    async fn add_results(&self, results: Vec<Message>) -> Result<Vec<Arc<Message>>>;
+    /// Adds the results of tool calls, and begins another reply after them where `goes_on`. Where
+    /// the store refuses them they are kept in memory and tried again.
+    ///
+    /// # Errors
+    /// The store's: no reply was begun.
+    async fn add_results(&self, results: Vec<Message>, goes_on: bool) -> Result<Vec<Arc<Message>>>;
 
     /// A tool call began or ended.
     fn on_tool(&self, call: &ToolCall, running: bool);

@@ -350,12 +350,18 @@ impl Connections {
 
 #[async_trait]
 impl Clients for Connections {
-    async fn known(&self, connection: &str) -> Result<()> {
-        if self.entry(connection).is_none() {
+    async fn settle(&self, connection: Option<&str>) {
+        let known = match connection {
+            Some(connection) => self.has(connection),
+            None => self.default_model().is_some(),
+        };
+        if !known {
             self.settled().await;
         }
-        let missing = || Kind::ConnectionMissing { name: connection.to_owned() }.into();
-        self.entry(connection).map(|_| ()).ok_or_else(missing)
+    }
+
+    fn has(&self, connection: &str) -> bool {
+        self.entry(connection).is_some()
     }
 
     async fn client(&self, model: &ModelRef) -> Result<Arc<dyn Client>> {
@@ -371,11 +377,7 @@ impl Clients for Connections {
         }
     }
 
-    async fn default_model(&self) -> Option<ModelRef> {
-        if let Some(model) = self.default_model_now() {
-            return Some(model);
-        }
-        self.settled().await;
+    fn default_model(&self) -> Option<ModelRef> {
         self.default_model_now()
     }
 

@@ -28,21 +28,26 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Waits until what the request needs is known: servers may still be looked for. Nobody else
+    /// is to wait for that, so that it comes before the gate.
+    async fn settle(world: &World, request: &ChatRequest, known: Option<&SessionRecord>) {
+        let model = request.model.as_ref().or(known.and_then(|known| known.model.as_ref()));
+        world.clients.settle(model.map(|model| model.connection.as_str())).await;
+    }
+
     /// Fills in what the request leaves open.
-    async fn make(
-        world: &World,
-        request: &ChatRequest,
-        known: Option<&SessionRecord>,
-    ) -> Result<Self> {
+    fn make(world: &World, request: &ChatRequest, known: Option<&SessionRecord>) -> Result<Self> {
         let settings = world.clients.settings();
         let agent = request.agent.as_deref().or(known.map(|known| known.agent.as_str()));
         let agent = world.agent(agent.unwrap_or(&settings.chat.agent))?;
         let model =
             match request.model.clone().or_else(|| known.and_then(|known| known.model.clone())) {
                 Some(model) => model,
-                None => world.clients.default_model().await.ok_or(Kind::NoModel)?,
+                None => world.clients.default_model().ok_or(Kind::NoModel)?,
             };
-        world.clients.known(&model.connection).await?;
+        if !world.clients.has(&model.connection) {
+            return Err(Kind::ConnectionMissing { name: model.connection }.into());
+        }
         let usage = world.clients.usage(&model);
         let thinking = request.thinking.or(known.map(|known| known.thinking));
         let known_options = known.map(|known| known.options.clone()).unwrap_or_default();
@@ -76,7 +81,8 @@ impl Session {
         request: ChatRequest,
         register: impl FnOnce(&Arc<Self>),
     ) -> Result<(Fid, MessageId)> {
-        let plan = Plan::make(world, &request, None).await?;
+        Plan::settle(world, &request, None).await;
+        let plan = Plan::make(world, &request, None)?;
         let user = Arc::new(user_message(&*plan.agent, None, &request.content, &request.context));
         let reply = Arc::new(Message::reply(Some(user.id), plan.model.clone()));
         let new = NewSession {
@@ -99,12 +105,10 @@ impl Session {
 
     /// Sends what a person said, or has it wait. Gives the message's id, and whether it waits.
     pub(crate) async fn send(self: &Arc<Self>, request: ChatRequest) -> Result<(MessageId, bool)> {
+        self.get_ready(&request).await;
         let _gate = self.gate.lock().await;
         let must_wait = {
-            let mut state = self.lock();
-            if state.work.is_none() {
-                state.starting = CancellationToken::new();
-            }
+            let state = self.lock();
             state.work.is_some() || !state.queue.is_empty()
         };
         if !must_wait {
@@ -123,6 +127,40 @@ impl Session {
             self.begin_next().await;
         }
         Ok((id, true))
+    }
+
+    /// Takes a stop from now on as one of the request that is about to begin, and waits until what
+    /// it needs is known.
+    async fn get_ready(&self, request: &ChatRequest) {
+        {
+            let mut state = self.lock();
+            if state.work.is_none() {
+                state.starting = CancellationToken::new();
+            }
+        }
+        self.settle(request).await;
+    }
+
+    /// Waits until what a request needs is known.
+    pub(super) async fn settle(&self, request: &ChatRequest) {
+        let known = self.lock().record.clone();
+        Plan::settle(&self.world, request, Some(&known)).await;
+    }
+
+    /// Sends the first message that waits, unless a request is at work.
+    pub(crate) async fn send_waiting(self: &Arc<Self>) -> Result<()> {
+        let Some(request) = self.first_waiting() else { return Ok(()) };
+        self.get_ready(&request).await;
+        let _gate = self.gate.lock().await;
+        if !self.is_busy() {
+            self.begin_next().await;
+        }
+        Ok(())
+    }
+
+    /// What goes out next.
+    pub(super) fn first_waiting(&self) -> Option<ChatRequest> {
+        self.lock().queue.front().map(|waiting| waiting.request.clone())
     }
 
     /// Begins the first waiting request. Where that fails it goes on waiting, and the person hears
@@ -179,11 +217,11 @@ impl Session {
 
     /// Answers the last thing that the person said again, on a new branch.
     pub(crate) async fn retry(self: &Arc<Self>) -> Result<()> {
+        self.get_ready(&ChatRequest::default()).await;
         let _gate = self.gate.lock().await;
         if self.is_busy() {
             return Ok(());
         }
-        self.lock().starting = CancellationToken::new();
         let begun = self.retry_claimed().await;
         self.release_unless(&begun).await;
         begun
@@ -199,11 +237,11 @@ impl Session {
 
     /// Asks the model to go on where its last reply ended too early.
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<()> {
+        self.get_ready(&ChatRequest::default()).await;
         let _gate = self.gate.lock().await;
         if self.is_busy() {
             return Ok(());
         }
-        self.lock().starting = CancellationToken::new();
         let begun = self.resume_claimed().await;
         self.release_unless(&begun).await;
         begun
@@ -211,6 +249,11 @@ impl Session {
 
     async fn resume_claimed(self: &Arc<Self>) -> Result<()> {
         let branch = self.load().await?;
+        if let Some(results) = branch.last().filter(|message| message.role == Role::Tool) {
+            // It was stopped before it heard of these.
+            let plan = self.plan(&ChatRequest::default()).await?;
+            return self.store_and_start(plan, None, results.id).await;
+        }
         let last = branch.last().filter(|message| message.role == Role::Assistant);
         let Some(last) = last.filter(|message| says_something(message)) else {
             // There is nothing to go on from.
@@ -234,7 +277,7 @@ impl Session {
             }
             state.record.clone()
         };
-        let plan = Plan::make(&self.world, request, Some(&known)).await?;
+        let plan = Plan::make(&self.world, request, Some(&known))?;
         self.world.store.claim(&self.fid).await?;
         if let Some(patch) = plan.patch(request, &known) {
             self.patch(patch).await?;
@@ -251,10 +294,12 @@ impl Session {
     ) -> Result<()> {
         let reply = Arc::new(Message::reply(Some(asked), plan.model.clone()));
         let user = user.map(Arc::new);
-        let messages: Vec<_> = user.iter().chain([&reply]).cloned().collect();
+        let unsaved = self.lock().unsaved.clone();
+        let messages: Vec<_> = unsaved.iter().chain(&user).chain([&reply]).cloned().collect();
         self.world.store.append(&self.fid, messages, reply.id).await?;
         let other_branch = {
             let mut state = self.lock();
+            state.unsaved.clear();
             let tree = state.tree.get_or_insert_default();
             let other_branch = user.is_none() && tree.head() != Some(asked);
             if let Some(user) = &user {

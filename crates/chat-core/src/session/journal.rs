@@ -76,11 +76,41 @@ impl Session {
             }
             let _gate = session.gate.lock().await;
             session.lock().unstored -= 1;
-            if !session.is_busy() {
-                session.release().await;
-                session.lock().unload();
+            session.rest().await;
+        });
+    }
+}
+
+impl Session {
+    /// Keeps results of tools that the store refused, and gives them to it again until it takes
+    /// them. What begins meanwhile takes them along.
+    pub(super) fn save_later(self: &Arc<Self>, results: &[Arc<Message>]) {
+        self.lock().unsaved.extend(results.iter().cloned());
+        let session = Arc::clone(self);
+        self.world.spawn(async move {
+            let mut wait = FIRST_WAIT;
+            loop {
+                tokio::time::sleep(wait).await;
+                let _gate = session.gate.lock().await;
+                let unsaved = session.lock().unsaved.clone();
+                let Some(head) = unsaved.last().map(|message| message.id) else { return };
+                match session.world.store.append(&session.fid, unsaved.clone(), head).await {
+                    Err(error) if !is_hopeless(&error) => wait = (wait * 2).min(LONGEST_WAIT),
+                    _ => {
+                        session.lock().unsaved.retain(|message| !unsaved.contains(message));
+                        return session.rest().await;
+                    }
+                }
             }
         });
+    }
+
+    /// Gives the session up and drops what only the store need have, where nothing is at work.
+    async fn rest(&self) {
+        if !self.is_busy() {
+            self.release().await;
+            self.lock().unload();
+        }
     }
 }
 

@@ -29,6 +29,9 @@ pub(super) struct State {
     pub halted: bool,
     /// How many replies have ended that the store refused. Their texts are here alone.
     pub unstored: usize,
+    /// Results of tools that the store refused: they are here alone, and go into it with the next
+    /// messages at the latest.
+    pub unsaved: Vec<Arc<Message>>,
     /// Ends the asking for a better title.
     pub titling: CancellationToken,
     /// What became of the last reply, where it failed or was interrupted.
@@ -81,6 +84,7 @@ impl State {
             starting: CancellationToken::new(),
             halted: false,
             unstored: 0,
+            unsaved: Vec::new(),
             titling: CancellationToken::new(),
             seq: 0,
             watchers: Vec::new(),
@@ -121,10 +125,15 @@ impl State {
         !self.watchers.is_empty()
     }
 
+    /// Whether the store has all that is here, but for a reply being written.
+    pub(super) fn is_stored(&self) -> bool {
+        self.unstored == 0 && self.unsaved.is_empty()
+    }
+
     /// Drops the transcript where the store has all of it and nobody needs it here. Behind the gate
     /// alone: whatever begins counts on it.
     pub(super) fn unload(&mut self) {
-        if self.work.is_none() && self.unstored == 0 && !self.is_watched() {
+        if self.work.is_none() && self.is_stored() && !self.is_watched() {
             self.tree = None;
         }
     }
@@ -153,6 +162,17 @@ impl State {
         self.tell(|seq, fid| Event::MessageAdded { fid, seq, message });
     }
 
+    /// Results of tools stand in the transcript, the last at its head.
+    pub(super) fn add_results(&mut self, results: &[Arc<Message>]) {
+        for result in results {
+            let tree = self.tree.get_or_insert_default();
+            tree.insert(Arc::clone(result));
+            tree.set_head(Some(result.id));
+            self.record.head = Some(result.id);
+            self.tell_added(result);
+        }
+    }
+
     /// A reply begins in the transcript.
     pub(super) fn begin_reply(&mut self, reply: &Arc<Message>) {
         let tree = self.tree.get_or_insert_default();
@@ -163,9 +183,14 @@ impl State {
         self.tell_added(reply);
     }
 
+    /// Whether the same messages wait here as in the store.
+    pub(super) fn waits_as(&self, stored: &[Queued]) -> bool {
+        stored.iter().map(|queued| queued.id).eq(self.queue.iter().map(|waiting| waiting.id))
+    }
+
     /// Takes what waits as the store has it: another process may have sent it or taken it back.
     pub(super) fn take_waiting(&mut self, stored: Vec<Queued>) {
-        if stored.iter().map(|queued| queued.id).eq(self.queue.iter().map(|waiting| waiting.id)) {
+        if self.waits_as(&stored) {
             return;
         }
         let mut known: Vec<_> = self.queue.drain(..).collect();

@@ -1,5 +1,6 @@
 //! The request at work, and the session as the place where its reply goes.
 
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -13,7 +14,9 @@ use super::begin::Plan;
 use crate::agent::{Outcome, ReplyEnd, ReplySink, Work};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Growth, Stage, StopReason, TextKind};
-use crate::message::{Ending, Message, MessageId, MessageTree, ModelRef, Role, ToolCall, Usage};
+use crate::message::{
+    Ending, Message, MessageId, MessageTree, ModelRef, Role, ToolCall, Trouble, Usage,
+};
 use crate::store::SessionPatch;
 
 impl Session {
@@ -22,17 +25,16 @@ impl Session {
         let model = plan.model.clone();
         let outcome = {
             let request = AssertUnwindSafe(self.answer(plan, &cancel)).catch_unwind();
-            tokio::select! {
-                outcome = request => outcome,
-                () = self.keep_journal() => return,
-            }
+            // Without its journal it goes on all the same: it is stored whole at its end.
+            let failed = || self.notice(Kind::Internal.into());
+            beside(request, self.keep_journal(), failed).await
         };
         let outcome = match outcome {
             Ok(outcome) => outcome,
             // A bug of ours: the reply must not stay open for that.
             Err(_) => self.fail(Kind::Internal.into()).await,
         };
-        self.finish(outcome, &model).await;
+        self.finish(outcome, &model, &cancel).await;
     }
 
     async fn answer(self: &Arc<Self>, plan: Plan, cancel: &CancellationToken) -> Outcome {
@@ -107,11 +109,26 @@ impl Session {
     }
 
     /// The request has ended: tells, and goes on with what waits.
-    async fn finish(self: &Arc<Self>, outcome: Outcome, model: &ModelRef) {
+    async fn finish(
+        self: &Arc<Self>,
+        outcome: Outcome,
+        model: &ModelRef,
+        cancel: &CancellationToken,
+    ) {
+        // What waits goes out next, unless the person stopped this, or it would fail in the same
+        // way: then it waits until it is sent.
+        let went_well = matches!(outcome.reason, StopReason::Complete | StopReason::Limit);
+        if went_well && let Some(next) = self.first_waiting() {
+            cancel.run_until_cancelled(self.settle(&next)).await;
+        }
+        let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
         let gate = self.gate.lock().await;
         let (unread, troubled) = {
             let mut state = self.lock();
             state.work = None;
+            if !went_well && !stopped {
+                state.trouble.get_or_insert(Trouble::Failed);
+            }
             state.starting = CancellationToken::new();
             // Its end is told below.
             let _ = state.set_stage(Stage::Idle);
@@ -132,11 +149,10 @@ impl Session {
             usage: outcome.usage,
             error: outcome.error,
         };
-        // What waits goes out next, unless it would fail in the same way. Whoever hears that the
-        // request has ended may claim the session.
+        // Whoever hears that the request has ended may claim the session.
         let goes_on = {
             let state = self.lock();
-            !troubled && !state.halted && !state.queue.is_empty()
+            went_well && !stopped && !troubled && !state.halted && !state.queue.is_empty()
         };
         if !goes_on {
             self.release().await;
@@ -161,12 +177,31 @@ impl Session {
     /// Others may write the session from now on.
     pub(super) async fn release(&self) {
         // What is not stored yet is still ours to write.
-        if self.lock().unstored > 0 {
+        if !self.lock().is_stored() {
             return;
         }
         if let Err(error) = self.world.store.release(&self.fid).await {
             tracing::warn!(%error, "a session could not be given up");
         }
+    }
+}
+
+/// Carries the work to its end beside something that ends with it. What becomes of that ends it
+/// not: a panic in it is told.
+async fn beside<T>(
+    work: impl Future<Output = T>,
+    other: impl Future<Output = ()>,
+    panicked: impl FnOnce(),
+) -> T {
+    let other = async {
+        if AssertUnwindSafe(other).catch_unwind().await.is_err() {
+            panicked();
+        }
+        std::future::pending::<Infallible>().await
+    };
+    tokio::select! {
+        done = work => done,
+        never = other => match never {},
     }
 }
 
@@ -230,13 +265,9 @@ impl ReplySink for Sink {
         self.session.end_reply(end).await
     }
 
-    async fn add_results(&self, results: Vec<Message>) -> Result<Vec<Arc<Message>>> {
-        let (mut parent, model) = {
-            let state = self.session.lock();
-            let head = state.tree.as_ref().and_then(|tree| tree.get(tree.head()?));
-            let head = head.ok_or(Kind::Internal)?;
-            (head.id, head.model.clone().ok_or(Kind::Internal)?)
-        };
+    async fn add_results(&self, results: Vec<Message>, goes_on: bool) -> Result<Vec<Arc<Message>>> {
+        let head = self.session.lock().tree.as_ref().and_then(MessageTree::head);
+        let mut parent = head.ok_or(Kind::Internal)?;
         let chain = |message: Message, parent: &mut MessageId| {
             let message = Message { parent: Some(*parent), ..message };
             *parent = message.id;
@@ -244,15 +275,21 @@ impl ReplySink for Sink {
         };
         let results: Vec<_> =
             results.into_iter().map(|result| chain(result, &mut parent)).collect();
-        let reply = Arc::new(Message::reply(Some(parent), model));
-        let messages = results.iter().chain([&reply]).cloned().collect();
-        self.session.world.store.append(&self.session.fid, messages, reply.id).await?;
-        let mut state = self.session.lock();
-        for result in &results {
-            state.tree.get_or_insert_default().insert(Arc::clone(result));
-            state.tell_added(result);
+        let reply = goes_on.then(|| Arc::new(Message::reply(Some(parent), self.model.clone())));
+        let messages: Vec<_> = results.iter().chain(&reply).cloned().collect();
+        let head = messages.last().ok_or(Kind::Internal)?.id;
+        let stored = self.session.world.store.append(&self.session.fid, messages, head).await;
+        {
+            let mut state = self.session.lock();
+            state.add_results(&results);
+            if let (Ok(()), Some(reply)) = (&stored, &reply) {
+                state.begin_reply(reply);
+            }
         }
-        state.begin_reply(&reply);
+        if let Err(error) = stored {
+            self.session.save_later(&results);
+            return Err(error);
+        }
         Ok(results)
     }
 
@@ -262,5 +299,31 @@ impl ReplySink for Sink {
         let Some(message) = state.tree.as_ref().and_then(MessageTree::head) else { return };
         let call = call.id.clone();
         state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_beside_the_work_is_told_and_ends_it_not() {
+        let (told, mut heard) = tokio::sync::oneshot::channel();
+        let work = async {
+            // Only the telling lets it end.
+            (&mut heard).await.unwrap();
+            "whole"
+        };
+        let journal = async { panic!("a bug in the journal") };
+        assert_eq!(beside(work, journal, || told.send(()).unwrap()).await, "whole");
+    }
+
+    #[tokio::test]
+    async fn what_stands_beside_the_work_may_end_before_it() {
+        let work = async {
+            tokio::task::yield_now().await;
+            1
+        };
+        assert_eq!(beside(work, async {}, || panic!("nothing panicked")).await, 1);
     }
 }

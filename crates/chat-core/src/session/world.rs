@@ -44,11 +44,12 @@ impl World {
 /// Where clients come from; implemented above, by the Manager's connections.
 #[async_trait]
 pub(crate) trait Clients: Send + Sync {
-    /// Waits until it is known whether there is such a connection.
-    ///
-    /// # Errors
-    /// `ConnectionMissing`.
-    async fn known(&self, connection: &str) -> Result<()>;
+    /// Waits until it is known whether there is such a connection; of none, whether there is a
+    /// model to begin with.
+    async fn settle(&self, connection: Option<&str>);
+
+    /// Whether there is such a connection.
+    fn has(&self, connection: &str) -> bool;
 
     /// The client of a model's connection; may ask the server what it speaks.
     async fn client(&self, model: &ModelRef) -> Result<Arc<dyn Client>>;
@@ -57,7 +58,7 @@ pub(crate) trait Clients: Send + Sync {
     fn forget_key(&self, connection: &str);
 
     /// The model of a new chat.
-    async fn default_model(&self) -> Option<ModelRef>;
+    fn default_model(&self) -> Option<ModelRef>;
 
     /// What was set for a model.
     fn usage(&self, model: &ModelRef) -> ModelUsage;

@@ -139,6 +139,10 @@ impl ChatWidget {
             Told::OpenSettings => tell(sender, Output::Connections(self.connection_name())),
             Told::EnlargeWindow { tokens } => self.enlarge(fid, tokens, sender),
             Told::CopyText(text) => root.clipboard().set_text(&text),
+            Told::SendWaiting => {
+                self.diagnostics.reply(fid.as_str(), Moment::Request);
+                self.run(sender, async move |manager| manager.send_waiting(&fid).await);
+            }
             Told::Unqueue(id) => {
                 let Some(manager) = self.manager.clone() else { return };
                 sender.oneshot_command(async move {

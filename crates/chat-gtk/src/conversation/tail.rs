@@ -23,7 +23,8 @@ pub struct Tail {
     queue: gtk::Box,
     output: Rc<dyn Fn(Output)>,
     shown_error: RefCell<Option<Error>>,
-    shown_queue: RefCell<Vec<Queued>>,
+    /// What waits as it is shown, and whether it goes out by itself.
+    shown_queue: RefCell<(Vec<Queued>, bool)>,
 }
 
 impl Tail {
@@ -70,8 +71,13 @@ impl Tail {
         if self.shown_error.borrow().as_ref() != error {
             self.show_error(error);
         }
-        if *self.shown_queue.borrow() != queue {
-            self.show_queue(queue);
+        let held = *stage == Stage::Idle;
+        let shown = {
+            let shown = self.shown_queue.borrow();
+            shown.0 == queue && (shown.1 == held || queue.is_empty())
+        };
+        if !shown {
+            self.show_queue(queue, held);
         }
         let empty = words.is_empty() && error.is_none() && queue.is_empty();
         self.failure.set_visible(error.is_some());
@@ -89,13 +95,18 @@ impl Tail {
         self.shown_error.replace(error.cloned());
     }
 
-    fn show_queue(&self, queue: &[Queued]) {
+    /// `held`: nothing is at work, so that nothing goes out before the person sends it.
+    fn show_queue(&self, queue: &[Queued], held: bool) {
         empty(&self.queue);
-        for queued in queue {
+        for (place, queued) in queue.iter().enumerate() {
             let (output, id) = (Rc::clone(&self.output), queued.id);
-            self.queue.append(&user::queued(&queued.content, move || output(Output::Unqueue(id))));
+            let take_back = move || output(Output::Unqueue(id));
+            let output = Rc::clone(&self.output);
+            // They go out in their order.
+            let send = (held && place == 0).then_some(move || output(Output::SendWaiting));
+            self.queue.append(&user::queued(&queued.content, held, take_back, send));
         }
-        self.shown_queue.replace(queue.to_vec());
+        self.shown_queue.replace((queue.to_vec(), held));
     }
 }
 

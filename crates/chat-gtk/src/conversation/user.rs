@@ -69,8 +69,14 @@ fn asked_to_go_on() -> gtk::Widget {
         .upcast()
 }
 
-/// The box of what waits to be sent, and a button that takes it back.
-pub fn queued(content: &Content, take_back: impl Fn() + 'static) -> gtk::Widget {
+/// The box of what waits to be sent, and buttons that take it back and, where it does not go out by
+/// itself, send it.
+pub fn queued(
+    content: &Content,
+    held: bool,
+    take_back: impl Fn() + 'static,
+    send: Option<impl Fn() + 'static>,
+) -> gtk::Widget {
     let chips: Vec<_> = content
         .attachments
         .iter()
@@ -86,12 +92,20 @@ pub fn queued(content: &Content, take_back: impl Fn() + 'static) -> gtk::Widget 
         .build();
     root.append(&bubble(&content.text, &chips).0);
     let line = gtk::Box::builder().spacing(6).halign(gtk::Align::End).build();
-    let waiting = gtk::Label::builder().label(gettext("Waiting")).css_classes(["caption"]).build();
-    let button =
-        gtk::Button::builder().label(gettext("Take Back")).css_classes(["flat", "caption"]).build();
-    button.connect_clicked(move |_| take_back());
+    let words = if held { gettext("Not sent") } else { gettext("Waiting") };
+    let waiting = gtk::Label::builder().label(words).css_classes(["caption"]).build();
     line.append(&waiting);
-    line.append(&button);
+    let button = |label: String| {
+        gtk::Button::builder().label(label).css_classes(["flat", "caption"]).build()
+    };
+    let back = button(gettext("Take Back"));
+    back.connect_clicked(move |_| take_back());
+    line.append(&back);
+    if let Some(send) = send {
+        let now = button(gettext("Send Now"));
+        now.connect_clicked(move |_| send());
+        line.append(&now);
+    }
     root.append(&line);
     root.upcast()
 }

@@ -169,3 +169,44 @@ async fn nothing_is_sent_without_words_or_a_model() {
     assert_eq!(error.kind, Kind::AgentMissing { name: "nobody".into() });
     assert!(world.manager.sessions().await.unwrap().is_empty());
 }
+
+/// What llama.cpp's server says while it loads its model (`tools/server/server.cpp`).
+const LOADING: &str =
+    r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#;
+
+#[tokio::test]
+async fn a_server_that_loads_its_model_is_waited_for_in_sight() {
+    let server = Server::start();
+    server.push(Script::status(503, LOADING));
+    server.push(Script::new().text("loaded"));
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let fid = world.manager.send(request(None, "one")).await.unwrap().fid;
+    let snapshot = world.open(&fid).await;
+    assert!(matches!(snapshot.stage, Stage::Waiting { .. }), "{:?}", snapshot.stage);
+    let finished = world.events.finished(&fid).await;
+    assert_eq!((finished.reason, finished.error), (StopReason::Complete, None));
+    assert_eq!(world.events.last_text(&fid), "loaded");
+    assert_eq!(server.chats().len(), 2, "it was asked again");
+}
+
+#[tokio::test]
+async fn the_waiting_for_a_server_that_loads_its_model_can_be_stopped() {
+    let server = Server::start();
+    server.always(Script::status(503, LOADING));
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let fid = world.ask("one").await.fid;
+    server.wait_for_chats(1).await;
+    world.manager.stop(&fid);
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
+    assert!(world.manager.busy().is_empty());
+}
+
+#[tokio::test]
+async fn a_server_that_is_merely_busy_is_not_waited_for() {
+    let server = Server::start();
+    server.push(Script::status(503, r#"{"error":{"code":503,"message":"Slots are busy"}}"#));
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let (_, finished) = world.ask_and_wait("one").await;
+    assert_eq!(finished.error.unwrap().kind, Kind::Busy);
+    assert_eq!(server.chats().len(), 1);
+}

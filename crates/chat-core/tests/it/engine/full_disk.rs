@@ -21,6 +21,64 @@ fn a_full_disk_refuses_what_is_new_and_loses_nothing_that_came() {
     another::run_on_small_disk("engine::full_disk::talks_until_it_is_full", 6, folder.path());
 }
 
+#[test]
+fn what_tools_gave_on_a_full_disk_is_kept_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    another::run_on_small_disk("engine::full_disk::calls_a_tool_when_it_is_full", 6, folder.path());
+}
+
+#[tokio::test]
+#[ignore = "run by another test, on a small disk"]
+async fn calls_a_tool_when_it_is_full() {
+    let folder = another::folder();
+    let server = Server::start();
+    let connection = connection(&server, ConnectionKind::Ollama);
+    let manager = start(&folder).await;
+    let add = move |settings: &mut chat_core::settings::Settings| {
+        settings.connections.push(connection);
+    };
+    manager.change_settings(add).await.unwrap();
+    let mut events = Mirror::new(manager.subscribe());
+    let gate = Gate::new();
+    // What it is told repeats the name, and is too large for what is left in the database's files.
+    let name = "none".repeat(300_000);
+    let script = Script::new().text("I look. ").gate(&gate);
+    server.push(script.tool_call("c1", &name, serde_json::json!({})));
+    let fid = manager.send(request(None, "one")).await.unwrap().fid;
+    let snapshot = manager.open(&fid, 50, &events.subscription).await.unwrap();
+    events.take_snapshot(&snapshot);
+    events.shows(&fid, "I look. ").await;
+    let filler = folder.join("filler");
+    fill(&filler);
+    gate.open();
+    let finished = events.finished(&fid).await;
+    assert_eq!(finished.reason, StopReason::Error);
+    assert_eq!(finished.error.unwrap().kind, Kind::DiskFull, "the person hears of it");
+    let roles = |messages: &[std::sync::Arc<chat_core::message::Message>]| -> Vec<Role> {
+        messages.iter().map(|message| message.role).collect()
+    };
+    let kept = [Role::User, Role::Assistant, Role::Tool];
+    manager.close(&fid, &events.subscription);
+    assert_eq!(roles(&manager.transcript(&fid).await.unwrap()), kept);
+
+    std::fs::remove_file(&filler).unwrap();
+    let reader = chat_core::store::Store::open(&Folders::below(&folder)).unwrap().store;
+    let mut changes = reader.changes();
+    while roles(&reader.page(&fid, None, 10).await.unwrap().messages) != kept
+        || reader.session(&fid).await.unwrap().in_use
+    {
+        let told = tokio::time::timeout(chat_testkit::server::PATIENCE, changes.next()).await;
+        told.expect("it is stored");
+    }
+    // It goes on from there.
+    manager.resume(&fid).await.unwrap();
+    assert_eq!(events.finished(&fid).await.reason, StopReason::Complete);
+    let next = server.chats()[1].body["messages"].clone();
+    let sent: Vec<_> = next.as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
+    assert_eq!(sent, ["user", "assistant", "tool"]);
+    manager.shutdown().await;
+}
+
 /// Takes all that is left.
 fn fill(filler: &Path) {
     let mut file = File::options().append(true).create(true).open(filler).unwrap();

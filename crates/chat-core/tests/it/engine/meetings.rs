@@ -86,7 +86,7 @@ async fn a_message_that_another_program_sent_waits_here_no_longer() {
     world.open(&fid).await;
     assert_eq!(world.say_and_wait(&fid, "four").await.reason, StopReason::Complete);
     let last = server.chats().pop().unwrap();
-    assert_eq!(last.texts_of("user"), ["one", "two", "three", "four"]);
+    assert_eq!(last.texts_of("user"), ["one\n\ntwo", "three", "four"]);
 }
 
 #[tokio::test]
@@ -225,4 +225,45 @@ async fn a_request_costs_what_all_its_rounds_cost() {
     let messages = world.manager.transcript(&fid).await.unwrap();
     let last = messages.iter().rfind(|m| m.role == Role::Assistant).unwrap();
     assert_eq!(last.usage.as_ref().unwrap().prompt_tokens, Some(20));
+}
+
+#[tokio::test]
+async fn a_chat_opens_while_its_message_waits_for_servers_to_be_found() {
+    // Something that accepts and never answers: the looking goes on.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("one").await;
+    let gone = move |settings: &mut chat_core::settings::Settings| {
+        settings.connections[0].name = "silent".into();
+        settings.connections[0].url = url;
+    };
+    world.manager.change_settings(gone).await.unwrap();
+    world.manager.refresh();
+    let (manager, request) = (world.manager.clone(), request(Some(&fid), "two"));
+    let sending = tokio::spawn(async move { manager.send(request).await });
+    // Often enough that the message comes in between.
+    for _ in 0..20 {
+        assert_eq!(world.open(&fid).await.messages.len(), 2);
+        tokio::task::yield_now().await;
+    }
+    assert!(!sending.is_finished(), "it waits, and nobody else does");
+    let refused = sending.await.unwrap().unwrap_err();
+    assert_eq!(refused.kind.name(), "connection_missing");
+}
+
+#[tokio::test]
+async fn what_was_said_twice_in_a_row_goes_out_as_one() {
+    let server = Server::start();
+    server.push(Script::status(500, r#"{"error":"out of memory"}"#));
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("one").await;
+    world.say_and_wait(&fid, "two").await;
+    assert_eq!(server.chats()[1].texts_of("user"), ["one\n\ntwo"]);
+    let said: Vec<_> = world.transcript(&fid).await.into_iter().map(|(_, text)| text).collect();
+    assert_eq!(said, ["one", "", "two", "You said: one\n\ntwo"], "the transcript stays");
+    // And so it goes out ever after.
+    world.say_and_wait(&fid, "three").await;
+    assert_eq!(server.chats()[2].texts_of("user"), ["one\n\ntwo", "three"]);
 }

@@ -1,5 +1,7 @@
 //! Messages that wait until their session is free.
 
+use std::sync::Arc;
+
 use chat_core::event::StopReason;
 use chat_core::message::Role;
 use chat_testkit::server::{Gate, Script, Server};
@@ -89,4 +91,74 @@ async fn a_message_that_waits_is_still_there_after_the_program_ended() {
     world.say(&fid, "three").await;
     world.events.until(|mirror| mirror.last_text(&fid) == "You said: three").await;
     assert_eq!(server.chats()[2].texts_of("user"), ["one", "two", "three"]);
+}
+
+#[tokio::test]
+async fn what_waits_when_the_person_stops_waits_until_it_is_sent() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().text("half").gate(&gate));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("one").await.fid;
+    world.events.shows(&fid, "half").await;
+    world.say(&fid, "two").await;
+    world.manager.stop(&fid);
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
+    let snapshot = world.open(&fid).await;
+    assert_eq!(snapshot.queue[0].content.text, "two", "it is still to be seen");
+    assert!(!snapshot.session.status.is_busy());
+    // Also after the program was ended and begun again.
+    let mut world = world.restart().await;
+    assert_eq!(world.open(&fid).await.queue.len(), 1);
+    assert_eq!(server.chats().len(), 1, "stop means stop");
+
+    world.manager.send_waiting(&fid).await.unwrap();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    assert_eq!(server.chats()[1].texts_of("user"), ["one", "two"]);
+    assert!(world.events.queues[&fid].is_empty());
+    world.manager.send_waiting(&fid).await.unwrap();
+    assert_eq!(server.chats().len(), 2, "nothing waits");
+}
+
+#[tokio::test]
+async fn what_one_program_takes_back_waits_in_no_other() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().text("half").gate(&gate));
+    let mut writer = World::new(&server).await;
+    let mut reader = World::start(Arc::clone(&writer.folder)).await;
+    let fid = writer.ask("one").await.fid;
+    writer.events.shows(&fid, "half").await;
+    let two = writer.say(&fid, "two").await.message;
+    let three = writer.say(&fid, "three").await.message;
+    reader.events.until(|mirror| mirror.rows.contains_key(&fid)).await;
+    assert_eq!(reader.open(&fid).await.queue.len(), 2);
+    // The one that looks on takes one back, the one at work hears of it, and the other way round.
+    assert!(reader.manager.unqueue(&fid, two).await.unwrap().is_some());
+    writer.events.until(|mirror| mirror.queues[&fid].len() == 1).await;
+    assert!(writer.manager.unqueue(&fid, three).await.unwrap().is_some());
+    reader.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
+    gate.open();
+    writer.events.finished(&fid).await;
+    // Now nothing is at work, and no row changes with what waits.
+    writer.manager.stop(&fid);
+    assert_eq!(server.chats().len(), 1);
+}
+
+#[tokio::test]
+async fn what_one_program_takes_back_of_a_chat_at_rest_waits_in_no_other() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().text("half").gate(&gate));
+    let mut writer = World::new(&server).await;
+    let mut reader = World::start(Arc::clone(&writer.folder)).await;
+    let fid = writer.ask("one").await.fid;
+    writer.events.shows(&fid, "half").await;
+    let two = writer.say(&fid, "two").await.message;
+    writer.manager.stop(&fid);
+    writer.events.finished(&fid).await;
+    reader.events.until(|mirror| mirror.rows.get(&fid).is_some_and(|row| !row.in_use)).await;
+    assert_eq!(reader.open(&fid).await.queue.len(), 1);
+    assert!(writer.manager.unqueue(&fid, two).await.unwrap().is_some());
+    reader.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
 }

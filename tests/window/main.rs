@@ -2,5 +2,6 @@
 
 mod chats;
 mod choices;
+mod connections;
 mod ends;
 mod place;

@@ -77,7 +77,7 @@ async fn change_key(
 fn tell_kept(kept: Option<Kept>) {
     if let Some(kept) = kept {
         remark(&words::kept(kept));
-        if kept == Kept::ThisRun {
+        if matches!(kept, Kept::ThisRun(_)) {
             remark(&say::key_will_be_lost());
         }
     }

@@ -23,7 +23,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-pub use detect::{Found, Probe, detect_kind, find_local, guess_kind};
+pub use detect::{Found, Probe, detect_kind, detect_program, find_local, guess_kind};
 pub use model::{Capabilities, ModelInfo};
 pub(crate) use thoughts::split_closed;
 pub use wire::{Delta, Finish, Request, ToolChoice};

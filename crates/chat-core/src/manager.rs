@@ -100,6 +100,8 @@ pub struct Sent {
 pub struct TestReport {
     /// The protocol that the server speaks.
     pub kind: ConnectionKind,
+    /// What the program is called, where it says so: `llama.cpp`.
+    pub program: Option<&'static str>,
     /// The names of its models.
     pub models: Vec<String>,
     /// How long the answer took.

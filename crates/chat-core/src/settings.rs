@@ -12,5 +12,5 @@ pub(crate) mod watch;
 pub use connection::{Connection, ConnectionKind, KeySource};
 pub use file::SettingsFile;
 pub use folders::Folders;
-pub use keys::{Kept, Key, KeyStore};
+pub use keys::{Kept, Key, KeyStore, NotKept};
 pub use values::{ChatSettings, ModelUsage, Settings, UiSettings};

@@ -297,6 +297,17 @@ impl ChatWidget {
                     manager.refresh();
                 }
             }
+            // Another chat may have been asked for meanwhile.
+            Told::Gone(fid) => {
+                if self.shown.fid() == Some(&fid) {
+                    self.show(None, view, sender);
+                }
+            }
+            Told::LookOut => {
+                if let Some(manager) = &self.manager {
+                    manager.look_out();
+                }
+            }
             Told::Model(model_picker::Output::Connections) | Told::Connections => {
                 tell(sender, Output::Connections(None));
             }

@@ -18,6 +18,7 @@ mod model_picker;
 mod paint;
 mod popover;
 mod preferences;
+mod side_or_below;
 mod stalls;
 mod window;
 

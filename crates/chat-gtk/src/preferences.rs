@@ -2,6 +2,7 @@
 
 mod connections;
 mod editor;
+mod naming;
 
 use adw::prelude::*;
 use chat_core::error::Result;

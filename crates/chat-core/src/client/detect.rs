@@ -162,13 +162,33 @@ async fn look(candidate: &Connection) -> Option<Connection> {
     }
     let http = Http::new(openai::base(url), None, "", timeouts);
     let answer: Value = http.get("models").await.ok()?;
-    let name = match owner(&answer)? {
-        "llamacpp" => "llama.cpp",
-        "organization_owner" => "LM Studio",
-        "vllm" => "vLLM",
-        _ => &candidate.name,
-    };
+    let name = program(owner(&answer)?).unwrap_or(&candidate.name);
     Some(Connection { name: name.to_owned(), ..candidate.clone() })
+}
+
+/// The program that a list of models comes from, by whom it says that they belong to.
+fn program(owner: &str) -> Option<&'static str> {
+    match owner {
+        "llamacpp" => Some("llama.cpp"),
+        "organization_owner" => Some("LM Studio"),
+        "vllm" => Some("vLLM"),
+        _ => None,
+    }
+}
+
+/// What the program behind an address is called, where it says so. Asks it for its models.
+pub async fn detect_program(
+    url: &str,
+    kind: ConnectionKind,
+    key: Option<&Key>,
+    timeouts: Timeouts,
+) -> Option<&'static str> {
+    if kind == ConnectionKind::Ollama {
+        return Some("Ollama");
+    }
+    let http = Http::new(openai::base(address::parse(url).ok()?), key.cloned(), "", timeouts);
+    let answer: Value = http.get("models").await.ok()?;
+    program(owner(&answer)?)
 }
 
 /// Whether it says so at its root, or where its root is somebody else's, by its version.

@@ -9,7 +9,8 @@ use tokio::sync::watch;
 
 use super::TestReport;
 use crate::client::{
-    self, Capabilities, Client, ModelInfo, Probe, Timeouts, detect_kind, find_local, guess_kind,
+    self, Capabilities, Client, ModelInfo, Probe, Timeouts, detect_kind, detect_program,
+    find_local, guess_kind,
 };
 use crate::error::{Kind, Result};
 use crate::event::{ConnectionState, Event, Health, Hub, ModelEntry};
@@ -123,6 +124,22 @@ impl Connections {
             self.spawn_question(|this| async move { this.look_for_local().await });
         }
         self.hub.tell(&Event::ConnectionsChanged);
+    }
+
+    /// Asks those that failed once more, and looks for local ones; tells only what comes of it.
+    pub(super) fn look_out(self: &Arc<Self>) {
+        let (failed, look) = {
+            let known = self.lock();
+            let failed = known.entries.iter().filter(|e| matches!(e.health, Health::Failed(_)));
+            let names: Vec<_> = failed.map(|entry| entry.connection.name.clone()).collect();
+            (names, known.settings.chat.find_local_servers)
+        };
+        for name in failed {
+            self.ask(name);
+        }
+        if look {
+            self.spawn_question(|this| async move { this.look_for_local().await });
+        }
     }
 
     /// Asks one server for its models.
@@ -260,9 +277,11 @@ impl Connections {
             Some(kind) => kind,
             None => detect_kind(&connection.url, key.as_ref(), self.timeouts).await?,
         };
-        let models = client::connect(connection, kind, key, self.timeouts)?.models().await?;
-        let models = models.into_iter().map(|model| model.name).collect();
-        Ok(TestReport { kind, models, took: began.elapsed() })
+        let client = client::connect(connection, kind, key.clone(), self.timeouts)?;
+        let models = client.models().await?.into_iter().map(|model| model.name).collect();
+        let took = began.elapsed();
+        let program = detect_program(&connection.url, kind, key.as_ref(), self.timeouts).await;
+        Ok(TestReport { kind, program, models, took })
     }
 
     pub(super) fn states(&self) -> Vec<ConnectionState> {

@@ -21,6 +21,11 @@ const KEPT_AFTER_DELETION: Duration = Duration::from_hours(24);
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
 impl Manager {
+    /// Asks connections that failed once more, and looks for local servers, without saying so.
+    pub fn look_out(&self) {
+        self.inner.connections.look_out();
+    }
+
     /// Opens settings and store, ends replies that were interrupted, and begins to look for
     /// models. Fast: nothing of the network is waited for. Problems that let it run come as
     /// [`start_notices`](Self::start_notices).

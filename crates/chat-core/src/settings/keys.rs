@@ -40,8 +40,21 @@ impl std::fmt::Debug for Key {
 pub enum Kept {
     /// Into the Secret Service.
     Keyring,
-    /// Into memory, for this run: there is no Secret Service.
-    ThisRun,
+    /// Into memory, for this run.
+    ThisRun(NotKept),
+}
+
+/// Why a key did not go into the Secret Service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotKept {
+    /// There is none.
+    Absent,
+    /// The person closed its question for the keyring's password.
+    Dismissed,
+    /// The keyring is locked, and nobody unlocked it in time.
+    Locked,
+    /// It failed in another way.
+    Failed,
 }
 
 /// How long the Secret Service may take to answer. A broken session bus would else hold up
@@ -96,12 +109,16 @@ impl KeyStore {
 
     /// Keeps the key of a connection. May ask the person to unlock the keyring.
     pub async fn set(&self, connection: &str, key: Key) -> Result<Kept> {
-        if self.keep_in_keyring(connection, &key).await.is_ok() {
-            self.of_this_run().remove(connection);
-            return Ok(Kept::Keyring);
+        match self.keep_in_keyring(connection, &key).await {
+            Ok(()) => {
+                self.of_this_run().remove(connection);
+                Ok(Kept::Keyring)
+            }
+            Err(why) => {
+                self.of_this_run().insert(connection.to_owned(), key);
+                Ok(Kept::ThisRun(why))
+            }
         }
-        self.of_this_run().insert(connection.to_owned(), key);
-        Ok(Kept::ThisRun)
     }
 
     /// Forgets the key of a connection. Without a Secret Service there is nothing to forget there.
@@ -141,54 +158,103 @@ impl KeyStore {
         self.answered(ANSWER, finding).await?
     }
 
-    async fn keep_in_keyring(&self, connection: &str, key: &Key) -> Result<()> {
-        let keyring = self.keyring(UNLOCKING, Missing::Made).await?;
-        let locked = self.answered(ANSWER, keyring.is_locked()).await?;
+    async fn keep_in_keyring(&self, connection: &str, key: &Key) -> Result<(), NotKept> {
+        let keyring = self.open_keyring(UNLOCKING, Missing::Made).await?;
+        let locked = self.asked(ANSWER, keyring.is_locked()).await.map_err(NotKept::from)?;
         if locked {
-            self.answered(UNLOCKING, keyring.unlock(None)).await?;
+            self.asked(UNLOCKING, keyring.unlock(None)).await.map_err(|why| match why {
+                NoAnswer::Late => NotKept::Locked,
+                NoAnswer::Error(error) => NotKept::of(&error),
+            })?;
         }
         let label = format!("Natter: {connection}");
         let attributes = attributes(connection);
         let keeping = keyring.create_item(&label, &attributes, key.expose(), true, None);
-        self.answered(ANSWER, keeping).await.map(|_| ())
+        self.asked(ANSWER, keeping).await.map(|_| ()).map_err(NotKept::from)
     }
 
     /// The person's default keyring.
     async fn keyring(&self, limit: Duration, missing: Missing) -> Result<Arc<Collection>> {
+        let absent = |_| unavailable("there is no Secret Service");
+        self.open_keyring(limit, missing).await.map_err(absent)
+    }
+
+    async fn open_keyring(
+        &self,
+        limit: Duration,
+        missing: Missing,
+    ) -> Result<Arc<Collection>, NotKept> {
         let mut held = self.keyring.lock().await;
         if let Some(keyring) = &*held {
             return Ok(Arc::clone(keyring));
         }
-        let absent = || unavailable("there is no Secret Service");
-        let service =
-            timeout(ANSWER, Service::new()).await.map_err(|_| absent())?.map_err(|_| absent())?;
+        let service = timeout(ANSWER, Service::new()).await.ok().and_then(Result::ok);
+        let service = service.ok_or(NotKept::Absent)?;
         let opening = async {
             match (service.with_alias(Service::DEFAULT_COLLECTION).await, missing) {
                 (Ok(None), Missing::Made) => service.default_collection().await.map(Some),
                 (found, _) => found,
             }
         };
-        let found = timeout(limit, opening).await.map_err(|_| absent())?;
-        let keyring = Arc::new(found.ok().flatten().ok_or_else(absent)?);
+        let found = timeout(limit, opening).await.map_err(|_| NotKept::Locked)?;
+        let found = found.map_err(|error| NotKept::of(&error))?;
+        let keyring = Arc::new(found.ok_or(NotKept::Absent)?);
         *held = Some(Arc::clone(&keyring));
         Ok(keyring)
     }
 
-    /// Waits for an answer, no longer than `limit`. After a failure the keyring is opened anew.
+    /// The same for those who only have to hear that the key cannot be had.
     async fn answered<T>(
         &self,
         limit: Duration,
         asking: impl Future<Output = Result<T, oo7::dbus::Error>>,
     ) -> Result<T> {
-        let answer = timeout(limit, asking).await;
-        if let Ok(Ok(value)) = answer {
-            return Ok(value);
-        }
+        self.asked(limit, asking).await.map_err(|why| {
+            unavailable(match why {
+                NoAnswer::Error(_) => "the keyring refused",
+                NoAnswer::Late => "the keyring did not answer",
+            })
+        })
+    }
+
+    /// Waits for an answer, no longer than `limit`. After a failure the keyring is opened anew.
+    async fn asked<T>(
+        &self,
+        limit: Duration,
+        asking: impl Future<Output = Result<T, oo7::dbus::Error>>,
+    ) -> Result<T, NoAnswer> {
+        let why = match timeout(limit, asking).await {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(error)) => NoAnswer::Error(error),
+            Err(_) => NoAnswer::Late,
+        };
         *self.keyring.lock().await = None;
-        Err(unavailable(match answer {
-            Ok(_) => "the keyring refused",
-            Err(_) => "the keyring did not answer",
-        }))
+        Err(why)
+    }
+}
+
+/// Why the keyring gave no answer.
+enum NoAnswer {
+    Error(oo7::dbus::Error),
+    Late,
+}
+
+impl From<NoAnswer> for NotKept {
+    fn from(why: NoAnswer) -> Self {
+        match why {
+            NoAnswer::Error(error) => Self::of(&error),
+            NoAnswer::Late => Self::Failed,
+        }
+    }
+}
+
+impl NotKept {
+    fn of(error: &oo7::dbus::Error) -> Self {
+        match error {
+            oo7::dbus::Error::Dismissed => Self::Dismissed,
+            oo7::dbus::Error::Service(oo7::dbus::ServiceError::IsLocked(_)) => Self::Locked,
+            _ => Self::Failed,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chat_core::event::{Failure, Health, Stage, StopReason};
 use chat_core::manager::AgentInfo;
 use chat_core::message::{Ending, Role, Thinking};
-use chat_core::settings::Kept;
+use chat_core::settings::{Kept, NotKept};
 use gettextrs::{gettext, ngettext};
 use jiff::Timestamp;
 
@@ -127,8 +127,17 @@ pub fn health(health: &Health) -> String {
 pub fn kept(kept: Kept) -> String {
     match kept {
         Kept::Keyring => gettext("The key is in your keyring."),
-        Kept::ThisRun => {
+        Kept::ThisRun(NotKept::Absent) => {
             gettext("There is no keyring here, so the key lasts only until Natter ends.")
+        }
+        Kept::ThisRun(NotKept::Dismissed) => {
+            gettext("The keyring was not unlocked, so the key lasts only until Natter ends.")
+        }
+        Kept::ThisRun(NotKept::Locked) => {
+            gettext("The keyring stayed locked, so the key lasts only until Natter ends.")
+        }
+        Kept::ThisRun(NotKept::Failed) => {
+            gettext("The keyring did not take the key, so it lasts only until Natter ends.")
         }
     }
 }

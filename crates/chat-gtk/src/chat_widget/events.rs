@@ -16,7 +16,7 @@ use super::requests::note;
 use super::shown::Shown;
 use super::start_page::{self, StartPage};
 use super::view::{Page, View};
-use super::{ChatWidget, Input, Output, PAGE, tell};
+use super::{ChatWidget, Input, Output, PAGE, Part, Told, tell};
 use crate::bridge::about;
 use crate::{choices, paint};
 
@@ -50,11 +50,11 @@ impl ChatWidget {
             }
             Err(error) => {
                 self.sought = None;
-                let gone = matches!(error.kind, Kind::SessionNotFound { .. });
-                if !(gone && self.recalled.as_ref() == Some(fid)) {
+                let missing = matches!(error.kind, Kind::SessionNotFound { .. });
+                if !(missing && self.recalled.as_ref() == Some(fid)) {
                     tell(sender, note(&error));
                 }
-                sender.input(Input::Show(None));
+                sender.input(gone(fid));
             }
         }
     }
@@ -95,9 +95,7 @@ impl ChatWidget {
                 false
             }
             Event::SessionRemoved { fid } => {
-                if self.shown.fid() == Some(fid) {
-                    sender.input(Input::Show(None));
-                }
+                sender.input(gone(fid));
                 false
             }
             Event::SessionReset { fid } => {
@@ -200,6 +198,7 @@ impl ChatWidget {
     }
 
     fn show_page(&self, view: &View, sender: &ComponentSender<Self>) {
+        view.look_out(self.has_nobody(), sender);
         if !matches!(self.shown, Shown::New(_)) {
             view.show_page(Page::Conversation);
             return;
@@ -220,6 +219,12 @@ impl ChatWidget {
             view.start.replace(Some(page));
         }
         view.show_page(Page::Start);
+    }
+
+    /// Whether a new chat is shown that no server answers.
+    fn has_nobody(&self) -> bool {
+        let Some(manager) = &self.manager else { return false };
+        matches!(self.shown, Shown::New(_)) && manager.models().is_empty()
     }
 
     /// Notes when text came and when it was painted.
@@ -250,4 +255,9 @@ impl ChatWidget {
             }
         });
     }
+}
+
+/// A chat is not there any more. By the time that it is heard another may be shown.
+fn gone(fid: &Fid) -> Input {
+    Input::Part(Part(Told::Gone(fid.clone())))
 }

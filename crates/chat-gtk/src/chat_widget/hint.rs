@@ -6,6 +6,7 @@ use relm4::gtk::prelude::*;
 
 use super::view::tells;
 use super::{ChatWidget, Told};
+use crate::side_or_below;
 
 /// What the bar says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +56,10 @@ impl HintBar {
         let buttons = gtk::Box::builder().spacing(10).valign(gtk::Align::Center).build();
         buttons.append(&settings);
         buttons.append(&again);
-        let icon = gtk::Image::new();
+        let icon = gtk::Image::builder().valign(gtk::Align::Start).build();
         let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
         line.append(&icon);
-        line.append(&words);
-        line.append(&buttons);
+        line.append(&side_or_below::pair(&words, &buttons));
         let root = gtk::Revealer::builder().child(&line).build();
         Self { root, icon, words, buttons }
     }

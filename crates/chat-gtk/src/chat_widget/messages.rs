@@ -88,6 +88,9 @@ pub(super) enum Told {
     Begin(String),
     WriteDrafts,
     LookAgain,
+    LookOut,
+    /// This chat is not there any more.
+    Gone(Fid),
     Connections,
     AddConnection,
     FindClosed,

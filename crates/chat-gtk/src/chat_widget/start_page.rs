@@ -47,6 +47,13 @@ pub(super) fn build(page: &StartPage, sender: &ComponentSender<ChatWidget>) -> g
         .build();
     column.append(&heading);
     column.append(&rows);
+    if page.chosen.is_some() {
+        let hint = gtk::Label::builder()
+            .label(gettext("Or just type below"))
+            .css_classes(["dim-label"])
+            .build();
+        column.append(&hint);
+    }
     adw::Clamp::builder()
         .maximum_size(560)
         .tightening_threshold(560)

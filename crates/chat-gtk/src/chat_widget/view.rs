@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
 use chat_core::message::{ModelRef, Thinking};
 use gtk::gdk::prelude::*;
@@ -21,6 +22,10 @@ use crate::model_picker::ModelPicker;
 /// The column's width, in pixels at the usual font.
 const COLUMN: i32 = 760;
 
+/// How often is looked for a server while there is none: soon enough for one that was just
+/// started.
+const LOOK_OUT: Duration = Duration::from_secs(3);
+
 /// What the component needs again of its widgets.
 pub struct View {
     pub(super) conversation: Conversation,
@@ -34,6 +39,8 @@ pub struct View {
     pub(super) start: RefCell<Option<StartPage>>,
     /// The model whose abilities were asked for.
     pub(super) asked: RefCell<Option<ModelRef>>,
+    /// The timer of looking for servers, while there is one.
+    looking: RefCell<Option<glib::SourceId>>,
     root: gtk::Box,
     start_slot: gtk::ScrolledWindow,
     hint: HintBar,
@@ -101,6 +108,7 @@ impl View {
             stack,
             start: RefCell::default(),
             asked: RefCell::default(),
+            looking: RefCell::default(),
             root: root.clone(),
             start_slot,
             hint,
@@ -116,6 +124,27 @@ impl View {
     pub(super) fn has_focus_elsewhere(&self) -> bool {
         let focus = self.root.root().and_then(|root| root.focus());
         focus.is_some_and(|focus| !focus.is_ancestor(&self.root))
+    }
+
+    /// Whether to look for servers again and again: as long as there is nobody to talk to, and
+    /// the page that says so is in sight.
+    pub(super) fn look_out(&self, wanted: bool, sender: &ComponentSender<ChatWidget>) {
+        let mut looking = self.looking.borrow_mut();
+        match (wanted, looking.take()) {
+            (true, None) => {
+                let told = tells(sender, |()| Told::LookOut);
+                let stack = self.stack.downgrade();
+                *looking = Some(glib::timeout_add_local(LOOK_OUT, move || {
+                    if stack.upgrade().is_some_and(|stack| stack.is_mapped()) {
+                        told(());
+                    }
+                    glib::ControlFlow::Continue
+                }));
+            }
+            (true, Some(timer)) => *looking = Some(timer),
+            (false, Some(timer)) => timer.remove(),
+            (false, None) => {}
+        }
     }
 
     pub(super) fn show_page(&self, page: Page) {

@@ -1,19 +1,30 @@
 //! The settings of one connection, with a test before they are kept.
 
+use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use adw::prelude::*;
+use chat_core::client::check_address;
 use chat_core::error::{Error, Kind};
-use chat_core::event::ConnectionState;
+use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::{Manager, TestReport};
-use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource};
+use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource, NotKept};
 use chat_edge::words;
 use gettextrs::{gettext, ngettext};
 use gtk::glib;
 
+use super::naming;
+
 /// What a connection may speak, in the order of the row; the first is found out.
 const KINDS: [Option<ConnectionKind>; 3] =
     [None, Some(ConnectionKind::Ollama), Some(ConnectionKind::OpenAi)];
+
+/// The dialog's size, in pixels at the usual font: with room for the longest result of a test,
+/// since GTK does not let a window grow with its content.
+const SIZE: (i32, i32) = (480, 540);
+/// How long a server may take to say what it is, where it is to be named after that.
+const NAMING: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 struct Editor {
@@ -24,9 +35,11 @@ struct Editor {
     key: adw::PasswordEntryRow,
     test: gtk::Button,
     save: gtk::Button,
+    cancel: gtk::Button,
+    title: adw::WindowTitle,
     result: gtk::Label,
-    /// The connection as it was, where it is changed.
-    old: Option<ConnectionState>,
+    /// The connection as it is, where there is one already.
+    old: RefCell<Option<ConnectionState>>,
     manager: Manager,
 }
 
@@ -42,7 +55,8 @@ pub(super) fn open(parent: &gtk::Window, manager: &Manager, old: Option<Connecti
 
 impl Editor {
     fn new(parent: &gtk::Window, manager: Manager, old: Option<ConnectionState>) -> Self {
-        let title = if old.is_some() { gettext("Connection") } else { gettext("Add a Connection") };
+        let words = if old.is_some() { gettext("Connection") } else { gettext("Add a Connection") };
+        let title = adw::WindowTitle::new(&words, "");
         let url = adw::EntryRow::builder().title(gettext("Address")).build();
         url.set_input_purpose(gtk::InputPurpose::Url);
         let name = adw::EntryRow::builder().title(gettext("Name")).build();
@@ -67,7 +81,12 @@ impl Editor {
             .use_underline(true)
             .halign(gtk::Align::Start)
             .build();
-        let result = gtk::Label::builder().xalign(0.0).wrap(true).selectable(true).build();
+        let result = gtk::Label::builder()
+            .xalign(0.0)
+            .wrap(true)
+            .wrap_mode(gtk::pango::WrapMode::WordChar)
+            .selectable(true)
+            .build();
         let outcome = gtk::Box::new(gtk::Orientation::Vertical, 10);
         outcome.append(&test);
         outcome.append(&result);
@@ -87,7 +106,7 @@ impl Editor {
             .css_classes(["flat"])
             .show_start_title_buttons(false)
             .show_end_title_buttons(false)
-            .title_widget(&adw::WindowTitle::new(&title, ""))
+            .title_widget(&title)
             .build();
         let cancel = gtk::Button::builder().label(gettext("_Cancel")).use_underline(true).build();
         cancel.set_action_name(Some("window.close"));
@@ -111,15 +130,17 @@ impl Editor {
             .transient_for(parent)
             .modal(true)
             .destroy_with_parent(true)
-            .default_width(480)
-            .title(&title)
+            .default_width(SIZE.0)
+            .default_height(SIZE.1)
+            .title(&words)
             .content(&content)
             .build();
-        Self { window, name, url, kind, key, test, save, result, old, manager }
+        let old = RefCell::new(old);
+        Self { window, name, url, kind, key, test, save, cancel, title, result, old, manager }
     }
 
     fn fill(&self) {
-        if let Some(ConnectionState { connection, .. }) = &self.old {
+        if let Some(ConnectionState { connection, .. }) = &*self.old.borrow() {
             self.url.set_text(&connection.url);
             self.name.set_text(&connection.name);
             let at = KINDS.iter().position(|kind| *kind == connection.kind).unwrap_or(0);
@@ -144,10 +165,10 @@ impl Editor {
                     this.check();
                 }
             });
+        }
+        for row in [&self.url, &self.name, self.key.upcast_ref()] {
             let save = self.save.clone();
-            row.connect_entry_activated(move |_| {
-                save.emit_clicked();
-            });
+            row.connect_entry_activated(move |_| save.emit_clicked());
         }
         let keys = gtk::EventControllerKey::new();
         let window = self.window.downgrade();
@@ -163,17 +184,21 @@ impl Editor {
         self.window.add_controller(keys);
     }
 
-    /// Nothing can be tested without an address, nor a slash stand in a name.
+    /// Nothing can be tested or kept without a good address, nor kept under a name with a slash.
     fn check(&self) {
-        let has_url = !self.url.text().trim().is_empty();
+        let url = self.url.text();
+        let given = !url.trim().is_empty();
+        let bad_url = given && check_address(&self.connection()).is_err();
         let bad_name = self.name.text().contains('/');
-        self.test.set_sensitive(has_url);
-        self.save.set_sensitive(has_url && !bad_name);
-        if bad_name {
-            self.name.add_css_class("error");
+        mark(&self.url, bad_url);
+        mark(&self.name, bad_name);
+        self.test.set_sensitive(given && !bad_url);
+        self.save.set_sensitive(given && !bad_url && !bad_name);
+        if bad_url {
+            self.say(&words::sentence(&Kind::InvalidUrl.into()), false);
+        } else if bad_name {
             self.say(&gettext("A name holds no slash."), false);
-        } else if self.name.has_css_class("error") {
-            self.name.remove_css_class("error");
+        } else {
             self.say("", true);
         }
     }
@@ -181,14 +206,13 @@ impl Editor {
     fn connection(&self) -> Connection {
         let url = self.url.text().trim().to_owned();
         let name = self.name.text().trim().to_owned();
-        let old = self.old.as_ref().map(|old| &old.connection);
-        let key = match (self.key.text().is_empty(), old) {
+        let key = match (self.key.text().is_empty(), &*self.old.borrow()) {
             (false, _) => KeySource::Keyring,
-            (true, Some(old)) => old.key.clone(),
+            (true, Some(old)) => old.connection.key.clone(),
             (true, None) => KeySource::None,
         };
         Connection {
-            name: if name.is_empty() { name_from(&url) } else { name },
+            name,
             kind: KINDS.get(self.kind.selected() as usize).copied().flatten(),
             url,
             key,
@@ -207,7 +231,12 @@ impl Editor {
         glib::spawn_future_local(async move {
             let result = this.manager.test_connection(&this.connection(), this.typed_key()).await;
             match result {
-                Ok(report) => this.say(&report_words(&report), true),
+                Ok(report) => {
+                    if this.name.text().trim().is_empty() {
+                        this.name.set_text(&this.free_name(report.program));
+                    }
+                    this.say(&report_words(&report), true);
+                }
                 Err(error) => this.say(&words::sentence(&error), false),
             }
             this.test.set_sensitive(true);
@@ -219,11 +248,8 @@ impl Editor {
         self.save.set_sensitive(false);
         glib::spawn_future_local(async move {
             match this.store().await {
-                Ok(Some(Kept::ThisRun)) => {
-                    // The person must know before the window goes.
-                    this.say(&words::kept(Kept::ThisRun), true);
-                    this.key.set_text("");
-                    this.save.set_visible(false);
+                Ok((connection, Some(kept @ Kept::ThisRun(why)))) => {
+                    this.show_added(connection, kept, why);
                 }
                 Ok(_) => this.window.close(),
                 Err(error) => {
@@ -234,15 +260,46 @@ impl Editor {
         });
     }
 
-    async fn store(&self) -> Result<Option<Kept>, Error> {
-        let connection = self.connection();
+    /// Keeps the connection, and gives it as it was kept.
+    async fn store(&self) -> Result<(Connection, Option<Kept>), Error> {
+        let mut connection = self.connection();
+        let key = self.typed_key();
         if connection.name.is_empty() {
-            return Err(Kind::InvalidUrl.into());
+            let asking = self.manager.test_connection(&connection, key.clone());
+            let report = glib::future_with_timeout(NAMING, asking).await;
+            let program = report.ok().and_then(Result::ok).and_then(|report| report.program);
+            connection.name = self.free_name(program);
         }
         // One that was found is not in the settings yet: it is added, not replaced.
-        let replaces =
-            self.old.as_ref().filter(|old| !old.found).map(|old| old.connection.name.clone());
-        self.manager.save_connection(connection, self.typed_key(), replaces.as_deref()).await
+        let old = self.old.borrow().clone().filter(|old| !old.found);
+        let replaces = old.as_ref().map(|old| old.connection.name.as_str());
+        let kept = self.manager.save_connection(connection.clone(), key, replaces).await?;
+        Ok((connection, kept))
+    }
+
+    /// A name for a server that was given none, which no other connection bears.
+    fn free_name(&self, program: Option<&str>) -> String {
+        let taken: Vec<String> =
+            self.manager.connections().into_iter().map(|state| state.connection.name).collect();
+        naming::free(naming::of(self.url.text().trim(), program), &taken)
+    }
+
+    /// The connection is there, but its key lasts for this run only: the person must know before
+    /// the window goes, and may try again where there is a keyring.
+    fn show_added(&self, connection: Connection, kept: Kept, why: NotKept) {
+        self.title.set_title(&connection.name);
+        self.window.set_title(Some(&connection.name));
+        self.name.set_text(&connection.name);
+        let text = gettext("“{name}” is set up. {key}");
+        let words = [("name", connection.name.as_str()), ("key", &words::kept(kept))];
+        let words = words::fill(&text, &words);
+        let state = ConnectionState { connection, found: false, health: Health::Checking };
+        self.old.replace(Some(state));
+        self.cancel.set_label(&gettext("_Close"));
+        self.say(&words, true);
+        let again = why != NotKept::Absent;
+        self.save.set_visible(again);
+        self.save.set_sensitive(again);
     }
 
     fn say(&self, words: &str, well: bool) {
@@ -279,9 +336,10 @@ fn report_words(report: &TestReport) -> String {
         "It works: {kind}, {n} models, answered in {ms} ms.",
         count,
     );
-    let kind = match report.kind {
-        ConnectionKind::Ollama => "Ollama".to_owned(),
-        ConnectionKind::OpenAi => gettext("compatible with OpenAI"),
+    let kind = match (report.program, report.kind) {
+        (Some(program), _) => program.to_owned(),
+        (None, ConnectionKind::Ollama) => "Ollama".to_owned(),
+        (None, ConnectionKind::OpenAi) => gettext("compatible with OpenAI"),
     };
     words::fill(
         &text,
@@ -289,24 +347,10 @@ fn report_words(report: &TestReport) -> String {
     )
 }
 
-/// A name for a server that was given none: its host without what says nothing.
-fn name_from(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    let host = host.strip_prefix("www.").or_else(|| host.strip_prefix("api.")).unwrap_or(host);
-    host.to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_without_a_name_is_called_after_its_host() {
-        assert_eq!(name_from("https://api.openai.com/v1"), "openai.com");
-        assert_eq!(name_from("http://127.0.0.1:8080"), "127.0.0.1:8080");
-        assert_eq!(name_from("https://me:secret@models.example/v1"), "models.example");
-        assert_eq!(name_from("box.local:11434"), "box.local:11434");
+fn mark(row: &adw::EntryRow, wrong: bool) {
+    if wrong {
+        row.add_css_class("error");
+    } else {
+        row.remove_css_class("error");
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug)]
 pub struct Model {
     name: String,
+    owner: String,
     context: u32,
     capabilities: Vec<String>,
     listed: bool,
@@ -17,6 +18,7 @@ impl Model {
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            owner: "scripted".to_owned(),
             context: 32_768,
             capabilities: ["completion", "tools", "thinking", "vision"].map(str::to_owned).into(),
             listed: true,
@@ -28,6 +30,13 @@ impl Model {
     #[must_use]
     pub fn context(mut self, tokens: u32) -> Self {
         self.context = tokens;
+        self
+    }
+
+    /// Whom the list of the OpenAI protocol says that it belongs to: programs are known by that.
+    #[must_use]
+    pub fn owned_by(mut self, owner: &str) -> Self {
+        owner.clone_into(&mut self.owner);
         self
     }
 
@@ -92,7 +101,7 @@ impl Model {
 
     pub(super) fn entry(&self) -> Value {
         json!({
-            "id": self.name, "object": "model", "created": 1_768_487_445, "owned_by": "scripted",
+            "id": self.name, "object": "model", "created": 1_768_487_445, "owned_by": self.owner,
             "max_model_len": self.context,
         })
     }

@@ -1,0 +1,76 @@
+//! Names for servers that were given none.
+
+use gettextrs::gettext;
+
+/// The program's name, with the host where that is another machine; where the program does not say
+/// what it is, the one that usually has this port here, or the host without what says nothing.
+pub(super) fn of(url: &str, program: Option<&str>) -> String {
+    let (host, port) = host_and_port(url);
+    let local = is_local(host);
+    let usual = match port {
+        "11434" => Some("Ollama"),
+        "8080" => Some("llama.cpp"),
+        "1234" => Some("LM Studio"),
+        "8000" => Some("vLLM"),
+        _ => None,
+    };
+    match (program, local) {
+        (Some(program), true) => program.to_owned(),
+        (Some(program), false) => format!("{program} ({host})"),
+        (None, true) => usual.map_or_else(|| gettext("This computer"), str::to_owned),
+        (None, false) => {
+            let short = host.strip_prefix("www.").or_else(|| host.strip_prefix("api."));
+            short.unwrap_or(host).to_owned()
+        }
+    }
+}
+
+/// The name, or with the first number that makes it one of its own.
+pub(super) fn free(name: String, taken: &[String]) -> String {
+    let numbered = (2..).map(|n| format!("{name} {n}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| !taken.contains(name)).unwrap_or(name)
+}
+
+fn host_and_port(url: &str) -> (&str, &str) {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    match host.rsplit_once(':') {
+        // The colons of an address of IPv6 stand in brackets.
+        Some((host, port)) if !port.contains(']') => (host, port),
+        _ => (host, ""),
+    }
+}
+
+fn is_local(host: &str) -> bool {
+    host == "localhost" || host == "[::1]" || host.starts_with("127.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_called_after_its_program_and_its_host() {
+        assert_eq!(of("http://127.0.0.1:8200", Some("llama.cpp")), "llama.cpp");
+        assert_eq!(of("http://localhost:8080/v1", None), "llama.cpp");
+        assert_eq!(of("http://box.local:11434", Some("Ollama")), "Ollama (box.local)");
+        assert_eq!(of("http://[::1]:1234", None), "LM Studio");
+    }
+
+    #[test]
+    fn one_that_says_nothing_is_called_after_its_host() {
+        assert_eq!(of("https://api.openai.com/v1", None), "openai.com");
+        assert_eq!(of("https://me:secret@models.example/v1", None), "models.example");
+        assert_eq!(of("http://127.0.0.1:9999", None), "This computer");
+        assert_eq!(of("localhost", None), "This computer");
+    }
+
+    #[test]
+    fn no_two_have_one_name() {
+        let taken = ["Ollama".to_owned(), "Ollama 2".to_owned()];
+        assert_eq!(free("Ollama".to_owned(), &taken), "Ollama 3");
+        assert_eq!(free("vLLM".to_owned(), &taken), "vLLM");
+    }
+}

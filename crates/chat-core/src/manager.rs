@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use self::connections::Connections;
+use self::follow::Fingerprint;
 use crate::client::{self, Capabilities, Timeouts};
 use crate::error::{Error, Kind, Result};
 use crate::event::{
@@ -22,7 +23,7 @@ use crate::session::{Clients, EmptySession, Session, World};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
 };
-use crate::store::{Hit, Page, SessionRecord};
+use crate::store::{Hit, Page};
 
 pub use crate::session::Change as SessionChange;
 
@@ -46,7 +47,7 @@ struct Inner {
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// The stored sessions as they were last seen, to tell what other processes changed.
-    rows: Mutex<BTreeMap<Fid, SessionRecord>>,
+    rows: Mutex<BTreeMap<Fid, Fingerprint>>,
     notices: Vec<Error>,
     /// Ends what the Manager runs for itself.
     closing: CancellationToken,

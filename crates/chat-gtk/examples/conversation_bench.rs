@@ -254,6 +254,8 @@ fn ours(window: &adw::Window, earlier: usize) -> Feed {
     let id = reply.id;
     messages.push(Arc::new(reply));
     conversation.show(&snapshot(fid.clone(), messages));
+    // The window does so when its person begins to write.
+    conversation.expect_reply();
     let state = Cell::new((0_usize, 1_u64));
     Box::new(move |chunks| {
         // The mailbox joins what came since it was last looked into.

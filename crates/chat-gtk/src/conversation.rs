@@ -105,7 +105,6 @@ impl Conversation {
         let output: Rc<dyn Fn(Output)> = Rc::new(output);
         let inner = Rc::new_cyclic(|weak: &Weak<Inner>| Inner::new(weak, output));
         inner.listen();
-        code::warm_up(&inner.tags);
         Self { inner }
     }
 
@@ -122,6 +121,12 @@ impl Conversation {
     /// Shows a new chat.
     pub fn clear(&self) {
         self.inner.begin(Transcript::default());
+    }
+
+    /// Loads what the first code block of a reply needs, when there is nothing else to do. To be
+    /// called once somebody begins to write, so that a window that is only open stays small.
+    pub fn expect_reply(&self) {
+        code::warm_up(&self.inner.tags);
     }
 
     /// Takes what happened. Events of other sessions are ignored; all are drawn with the next
@@ -141,6 +146,7 @@ impl Conversation {
         if said {
             // Who just said something wants to see the answer.
             self.inner.column.follow();
+            self.expect_reply();
         }
         if drawn {
             self.inner.unseen.set(!self.inner.column.follows());

@@ -139,7 +139,7 @@ impl Component for Window {
         &mut self,
         view: &mut View,
         command: Command,
-        _sender: ComponentSender<Self>,
+        sender: ComponentSender<Self>,
         _root: &adw::ApplicationWindow,
     ) {
         match command {
@@ -148,7 +148,7 @@ impl Component for Window {
                 self.chat.emit(chat_widget::Input::Connect(manager.clone()));
                 self.manager = Some(manager);
             }
-            Command::Started(Err(error)) => view.show_failure(&words::sentence(&error)),
+            Command::Started(Err(error)) => view.show_failure(&words::sentence(&error), &sender),
             Command::Ended => self.app.quit(),
         }
     }

@@ -1,10 +1,24 @@
 //! What other processes change, and how subscribers hear of it.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, PoisonError, Weak};
 
 use super::{Event, Fid, Inner, Manager};
 use crate::store::SessionRecord;
+
+/// What a session's row was, for telling that it changed: thousands of whole rows would be
+/// megabytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fingerprint(u64);
+
+impl Fingerprint {
+    fn of(record: &SessionRecord) -> Self {
+        let mut hasher = DefaultHasher::new();
+        record.hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
 
 impl Manager {
     /// Follows the database and the configuration file until the Manager is gone. Wakes only when
@@ -51,9 +65,10 @@ impl Manager {
         let hub = &self.inner.world.hub;
         for record in &records {
             let known = old.get(&record.fid);
+            let as_known = known == Some(&Fingerprint::of(record));
             let loaded = self.loaded(&record.fid);
             // A reply that another process writes changes no row until it ends.
-            if known == Some(record) && !record.in_use && loaded.is_none() {
+            if as_known && !record.in_use && loaded.is_none() {
                 continue;
             }
             let row = match loaded {
@@ -67,7 +82,7 @@ impl Manager {
             };
             match known {
                 None => hub.tell(&Event::SessionAdded(row)),
-                Some(known) if known != record => hub.tell(&Event::SessionChanged(row)),
+                Some(_) if !as_known => hub.tell(&Event::SessionChanged(row)),
                 Some(_) => {}
             }
         }
@@ -88,13 +103,14 @@ impl Manager {
     pub(super) fn remember_first(&self, records: &[SessionRecord]) {
         let mut known = self.inner.rows.lock().unwrap_or_else(PoisonError::into_inner);
         for record in records {
-            known.entry(record.fid.clone()).or_insert_with(|| record.clone());
+            known.entry(record.fid.clone()).or_insert_with(|| Fingerprint::of(record));
         }
     }
 
     /// Keeps the rows to compare with, and gives the former ones.
-    pub(super) fn remember(&self, records: &[SessionRecord]) -> BTreeMap<Fid, SessionRecord> {
-        let rows = records.iter().map(|record| (record.fid.clone(), record.clone())).collect();
+    pub(super) fn remember(&self, records: &[SessionRecord]) -> BTreeMap<Fid, Fingerprint> {
+        let rows =
+            records.iter().map(|record| (record.fid.clone(), Fingerprint::of(record))).collect();
         let mut known = self.inner.rows.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut known, rows)
     }

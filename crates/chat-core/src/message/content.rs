@@ -193,7 +193,7 @@ impl Ending {
 }
 
 /// How a session's last reply ended, where it wants the person's attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trouble {
     /// An error ended it.
     Failed,

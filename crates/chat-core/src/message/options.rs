@@ -1,5 +1,7 @@
 //! What a person may set about how a model answers.
 
+use std::hash::{Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 
 /// Options of a model. Unset ones are left to the server, but for the context window on Ollama,
@@ -22,6 +24,17 @@ pub struct Options {
     /// Context window, in tokens (Ollama's `num_ctx`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u32>,
+}
+
+impl Hash for Options {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { temperature, top_p, seed, max_tokens, context_window } = self;
+        for number in [temperature, top_p] {
+            // Zero has two forms, which are equal.
+            number.map(|number| (number + 0.0).to_bits()).hash(state);
+        }
+        (seed, max_tokens, context_window).hash(state);
+    }
 }
 
 impl Options {

@@ -37,8 +37,7 @@ impl Places {
         } else {
             Connection::open_with_flags(&self.database, flags)?
         };
-        connection.busy_timeout(super::BUSY_TIMEOUT)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        set_up(&connection)?;
         Ok(connection)
     }
 
@@ -65,7 +64,18 @@ pub(super) fn suspect_mark(database: &std::path::Path) -> PathBuf {
 }
 
 /// How many prepared statements a connection keeps: as many as there are in this module.
-pub(super) const STATEMENTS: usize = 64;
+const STATEMENTS: usize = 64;
+
+/// What a connection keeps in memory of what it read, in KiB (negative: SQLite would take pages).
+/// The system keeps the file in memory as well, once for all connections.
+const CACHE: i32 = -512;
+
+/// What every connection needs, whatever it is for.
+pub(super) fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(super::BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, "cache_size", CACHE)
+}
 
 /// A connection with its surroundings.
 #[derive(Debug)]

@@ -17,11 +17,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::changes::Signal;
-use super::desk::{Desk, Places, STATEMENTS, suspect_mark};
+use super::desk::{Desk, Places, set_up, suspect_mark};
 use super::fault::{Fault, Outcome};
 use super::owner::Owners;
 use super::writer::Writer;
-use super::{BUSY_TIMEOUT, schema};
+use super::schema;
 use crate::error::{Error, Kind, Result};
 use crate::settings::{Folders, disk};
 
@@ -112,8 +112,7 @@ fn connect(database: &Path) -> rusqlite::Result<Connection> {
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(database, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    set_up(&connection)?;
     Ok(connection)
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::message::{Fid, Message, MessageId, ModelRef, Options, Thinking, Trouble};
 
 /// A stored session without its messages.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct SessionRecord {
     /// Its id.
     pub fid: Fid,

@@ -16,6 +16,9 @@ const REST: Duration = Duration::from_millis(500);
 impl ChatWidget {
     pub(super) fn draft_changed(&mut self, view: &View, sender: &ComponentSender<Self>) {
         let changed = self.drafts.set(self.shown.fid(), &view.composer.content());
+        if changed {
+            view.conversation.expect_reply();
+        }
         if changed && !self.draft_timer && self.draft_folder.is_some() {
             self.draft_timer = true;
             let input = sender.input_sender().clone();

@@ -1,5 +1,7 @@
 //! The window's widgets.
 
+use std::cell::OnceCell;
+
 use adw::prelude::*;
 use chat_core::message::Fid;
 use chat_edge::diagnostics::Diagnostics;
@@ -25,7 +27,8 @@ const TOAST_LIMIT: usize = 64;
 #[derive(Debug)]
 pub(crate) struct View {
     pages: gtk::Stack,
-    failure: adw::StatusPage,
+    /// Made when it is needed: its picture alone takes megabytes.
+    failure: OnceCell<adw::StatusPage>,
     toasts: adw::ToastOverlay,
     leaflet: adw::Leaflet,
     list_pane: gtk::Box,
@@ -95,10 +98,8 @@ impl View {
         leaflet.append(&chat_pane);
         leaflet.set_visible_child(&chat_pane);
 
-        let failure = failure_page(sender);
         let pages = gtk::Stack::new();
         pages.add_named(&leaflet, Some("chats"));
-        pages.add_named(&failure, Some("failure"));
         let toasts = adw::ToastOverlay::new();
         toasts.set_child(Some(&pages));
         root.set_content(Some(&toasts));
@@ -107,7 +108,7 @@ impl View {
 
         let view = Self {
             pages,
-            failure,
+            failure: OnceCell::new(),
             toasts,
             leaflet,
             list_pane,
@@ -232,8 +233,13 @@ impl View {
     }
 
     /// Shows why the engine could not start.
-    pub(super) fn show_failure(&self, words: &str) {
-        self.failure.set_description(Some(&glib::markup_escape_text(words)));
+    pub(super) fn show_failure(&self, words: &str, sender: &ComponentSender<Window>) {
+        let page = self.failure.get_or_init(|| {
+            let page = failure_page(sender);
+            self.pages.add_named(&page, Some("failure"));
+            page
+        });
+        page.set_description(Some(&glib::markup_escape_text(words)));
         self.pages.set_visible_child_name("failure");
     }
 

@@ -19,6 +19,7 @@ use gettextrs::gettext;
 use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
+use crate::paint;
 pub(crate) use excerpt::FoundIn;
 use model::Model;
 use view::View;
@@ -56,6 +57,8 @@ pub(crate) enum Input {
     Delete(Fid),
     /// Takes a deletion back.
     Restore(Fid),
+    /// The first frame with chats was painted.
+    FillRest,
     /// The window was looked at again: it may be another day.
     Regroup,
     /// A row was chosen by keyboard or pointer.
@@ -156,6 +159,7 @@ impl Component for ChatList {
             Input::Restore(fid) => {
                 self.run(&sender, async move |manager| manager.restore(&fid).await);
             }
+            Input::FillRest => self.model.fill_rest(),
             Input::Regroup => self.model.regroup_if_day_changed(),
             Input::Chosen { position, forward } => {
                 if let Some(item) = self.model.item_at(position) {
@@ -183,7 +187,7 @@ impl Component for ChatList {
         view: &mut View,
         command: Command,
         sender: ComponentSender<Self>,
-        _root: &gtk::Box,
+        root: &gtk::Box,
     ) {
         match command {
             Command::Arrived(Arrival::Events(events)) => {
@@ -200,6 +204,8 @@ impl Component for ChatList {
                 let early = self.early.take().unwrap_or_default();
                 self.apply(early);
                 self.model.select(self.shown.as_ref());
+                let input = sender.input_sender().clone();
+                paint::after_next(root, move || input.emit(Input::FillRest));
             }
             Command::Found { query, hits } if query == self.query => match hits {
                 Ok(hits) => self.model.add_hits(&query, &hits),

@@ -1,4 +1,5 @@
-//! Waits for a frame to be painted, to measure when something could be seen.
+//! Waits for a frame to be painted: to measure when something could be seen, and to do what need
+//! not be done before.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -6,9 +7,9 @@ use std::rc::Rc;
 use gtk::gdk::prelude::*;
 use relm4::gtk::prelude::*;
 
-/// Calls back once, after the widget's next frame.
+/// Calls back once, after the widget's next frame; now where it is on no screen.
 pub(crate) fn after_next(widget: &impl IsA<gtk::Widget>, painted: impl FnOnce() + 'static) {
-    let Some(clock) = widget.as_ref().frame_clock() else { return };
+    let Some(clock) = widget.as_ref().frame_clock() else { return painted() };
     let painted = Cell::new(Some(painted));
     let handler: Rc<Cell<Option<gtk::glib::SignalHandlerId>>> = Rc::default();
     let own = Rc::clone(&handler);

@@ -1,5 +1,6 @@
 //! The rows of the chat list: all chats in their order, or what a search found.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use chat_core::event::SessionPlaceholder;
@@ -13,12 +14,17 @@ use super::excerpt::FoundIn;
 use super::groups::Grouping;
 use super::item::ChatItem;
 
+/// More rows than a high screen shows.
+const FIRST_ROWS: usize = 60;
+
 /// The chats by their ids, and the list models that the view shows.
 #[derive(Debug)]
 pub(super) struct Model {
     items: HashMap<Fid, ChatItem>,
-    /// All chats, newest first.
+    /// All chats, newest first; without those that are still in `rest`.
     all: gio::ListStore,
+    /// Chats that come after the first frame, which need not wait for two hundred rows.
+    rest: RefCell<Vec<ChatItem>>,
     /// What a search found.
     found: gio::ListStore,
     pub(super) selection: gtk::SingleSelection,
@@ -37,6 +43,7 @@ impl Model {
         Self {
             items: HashMap::new(),
             all,
+            rest: RefCell::default(),
             found: gio::ListStore::new::<ChatItem>(),
             selection,
             searching: false,
@@ -44,12 +51,29 @@ impl Model {
         }
     }
 
-    /// Takes all chats, newest first.
+    /// Takes all chats, newest first. Shows as many as can be seen at once; the others come with
+    /// `fill_rest`, or once one of them is asked for.
     pub(super) fn fill(&mut self, sessions: Vec<SessionPlaceholder>) {
         let items: Vec<ChatItem> = sessions.into_iter().map(ChatItem::new).collect();
         self.items = items.iter().map(|item| (item.fid(), item.clone())).collect();
         set_headings(&items);
-        self.all.splice(0, self.all.n_items(), &items);
+        let (first, rest) = items.split_at(items.len().min(FIRST_ROWS));
+        self.rest.replace(rest.to_vec());
+        self.all.splice(0, self.all.n_items(), first);
+    }
+
+    /// Shows the chats that the first frame did without.
+    pub(super) fn fill_rest(&self) {
+        let rest = self.rest.take();
+        if !rest.is_empty() {
+            self.all.extend_from_slice(&rest);
+        }
+    }
+
+    /// All chats, newest first.
+    fn all(&self) -> &gio::ListStore {
+        self.fill_rest();
+        &self.all
     }
 
     /// Adds a chat or takes its new state. Says whether the order changed.
@@ -62,8 +86,8 @@ impl Model {
                 return false;
             }
             let item = item.clone();
-            if let Some(position) = self.all.find(&item) {
-                self.all.remove(position);
+            if let Some(position) = self.all().find(&item) {
+                self.all().remove(position);
             }
             item
         } else {
@@ -72,15 +96,15 @@ impl Model {
             self.items.insert(fid, item.clone());
             item
         };
-        let position = items(&self.all).position(|other| other.with(|s| s.updated <= updated));
-        let position = position.map_or(self.all.n_items(), |position| position as u32);
-        self.all.insert(position, &item);
+        let position = items(self.all()).position(|other| other.with(|s| s.updated <= updated));
+        let position = position.map_or(self.all().n_items(), |position| position as u32);
+        self.all().insert(position, &item);
         true
     }
 
     pub(super) fn remove(&mut self, fid: &Fid) {
         let Some(item) = self.items.remove(fid) else { return };
-        for store in [&self.all, &self.found] {
+        for store in [self.all(), &self.found] {
             if let Some(position) = store.find(&item) {
                 store.remove(position);
             }
@@ -91,7 +115,7 @@ impl Model {
     pub(super) fn regroup(&mut self) {
         if !self.searching {
             self.grouped_on = today();
-            set_headings(&items(&self.all).collect::<Vec<_>>());
+            set_headings(&items(self.all()).collect::<Vec<_>>());
         }
     }
 
@@ -108,14 +132,14 @@ impl Model {
             if self.searching {
                 self.searching = false;
                 self.regroup();
-                self.selection.set_model(Some(&self.all));
+                self.selection.set_model(Some(self.all()));
             }
             return;
         }
         self.searching = true;
         let query = query.to_lowercase();
         let fits = |item: &ChatItem| item.with(|s| s.title.to_lowercase().contains(&query));
-        let titled: Vec<ChatItem> = items(&self.all).filter(fits).collect();
+        let titled: Vec<ChatItem> = items(self.all()).filter(fits).collect();
         for item in &titled {
             item.set_surroundings(None, None);
         }
@@ -142,7 +166,7 @@ impl Model {
     }
 
     pub(super) fn titles(&self) -> Vec<(Fid, String)> {
-        items(&self.all).map(|item| (item.fid(), item.title())).collect()
+        items(self.all()).map(|item| (item.fid(), item.title())).collect()
     }
 
     pub(super) fn title(&self, fid: &Fid) -> Option<String> {
@@ -172,6 +196,7 @@ impl Model {
 
     /// The chat that stands this many rows below another; from nowhere, the first.
     pub(super) fn step(&self, from: Option<&Fid>, by: i32) -> Option<Fid> {
+        self.fill_rest();
         let last = self.selection.n_items().checked_sub(1)?;
         let to = match from.and_then(|fid| self.position(fid)) {
             Some(at) => at.checked_add_signed(by)?.min(last),
@@ -182,7 +207,10 @@ impl Model {
 
     fn position(&self, fid: &Fid) -> Option<u32> {
         let item = self.items.get(fid)?;
-        if self.searching { self.found.find(item) } else { self.all.find(item) }
+        if self.searching {
+            return self.found.find(item);
+        }
+        self.all.find(item).or_else(|| self.all().find(item))
     }
 }
 

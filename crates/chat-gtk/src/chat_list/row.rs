@@ -1,6 +1,6 @@
 //! A row of the chat list: a heading where a new group begins, the title, and the state.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use gtk::glib;
 use gtk::glib::subclass::prelude::*;
@@ -13,17 +13,19 @@ use crate::accessible;
 
 mod imp {
     use super::{
-        BoxImpl, ChatItem, ObjectImpl, ObjectImplExt, ObjectSubclass, ObjectSubclassExt, RefCell,
-        WidgetImpl, build, glib,
+        BoxImpl, ChatItem, ObjectImpl, ObjectImplExt, ObjectSubclass, ObjectSubclassExt, OnceCell,
+        RefCell, WidgetImpl, build, glib,
     };
 
     #[derive(Debug, Default)]
     pub struct ChatRow {
-        pub(super) heading: gtk::Label,
         pub(super) body: gtk::Box,
+        pub(super) texts: gtk::Box,
         pub(super) title: gtk::Label,
-        pub(super) status: gtk::Label,
-        pub(super) mark: gtk::Image,
+        // GTK makes two hundred rows for a long list, and few of them ever need these.
+        pub(super) heading: OnceCell<gtk::Label>,
+        pub(super) status: OnceCell<gtk::Label>,
+        pub(super) mark: OnceCell<gtk::Image>,
         pub(super) bound: RefCell<Option<(ChatItem, glib::SignalHandlerId)>>,
     }
 
@@ -54,26 +56,15 @@ glib::wrapper! {
 
 fn build(row: &ChatRow, imp: &imp::ChatRow) {
     row.set_orientation(gtk::Orientation::Vertical);
-    imp.heading.set_xalign(0.0);
-    imp.heading.add_css_class("chat-heading");
     imp.body.add_css_class("chat-row");
     imp.body.set_spacing(6);
-
-    let texts = gtk::Box::new(gtk::Orientation::Vertical, 1);
-    texts.set_hexpand(true);
-    texts.set_valign(gtk::Align::Center);
-    for label in [&imp.title, &imp.status] {
-        label.set_xalign(0.0);
-        label.set_ellipsize(gtk::pango::EllipsizeMode::End);
-        // The pane says how wide the list is, not the longest title.
-        label.set_max_width_chars(10);
-        texts.append(label);
-    }
-    imp.status.add_css_class("chat-status");
-    imp.mark.add_css_class("chat-mark");
-    imp.body.append(&texts);
-    imp.body.append(&imp.mark);
-    row.append(&imp.heading);
+    imp.texts.set_orientation(gtk::Orientation::Vertical);
+    imp.texts.set_spacing(1);
+    imp.texts.set_hexpand(true);
+    imp.texts.set_valign(gtk::Align::Center);
+    keep_to_the_pane(&imp.title);
+    imp.texts.append(&imp.title);
+    imp.body.append(&imp.texts);
     row.append(&imp.body);
 
     // What can be read in the row needs no tooltip.
@@ -84,9 +75,42 @@ fn build(row: &ChatRow, imp: &imp::ChatRow) {
     });
 }
 
+/// The pane says how wide the list is, not the longest title.
+fn keep_to_the_pane(label: &gtk::Label) {
+    label.set_xalign(0.0);
+    label.set_ellipsize(gtk::pango::EllipsizeMode::End);
+    label.set_max_width_chars(10);
+}
+
 impl ChatRow {
     pub(super) fn new() -> Self {
         glib::Object::new()
+    }
+
+    fn heading(&self) -> &gtk::Label {
+        self.imp().heading.get_or_init(|| {
+            let heading = gtk::Label::builder().xalign(0.0).css_classes(["chat-heading"]).build();
+            self.prepend(&heading);
+            heading
+        })
+    }
+
+    /// The line below the title.
+    fn status(&self) -> &gtk::Label {
+        self.imp().status.get_or_init(|| {
+            let status = gtk::Label::builder().css_classes(["chat-status"]).build();
+            keep_to_the_pane(&status);
+            self.imp().texts.append(&status);
+            status
+        })
+    }
+
+    fn mark(&self) -> &gtk::Image {
+        self.imp().mark.get_or_init(|| {
+            let mark = gtk::Image::new();
+            self.imp().body.append(&mark);
+            mark
+        })
     }
 
     /// The part below the heading: what is pointed at and pressed.
@@ -118,24 +142,45 @@ impl ChatRow {
 
     fn show_item(&self, item: &ChatItem) {
         let imp = self.imp();
-        let heading = item.heading();
-        imp.heading.set_label(heading.as_deref().unwrap_or_default());
-        imp.heading.set_visible(heading.is_some());
+        match item.heading() {
+            Some(words) => {
+                self.heading().set_label(&words);
+                self.heading().set_visible(true);
+            }
+            None => hide(&imp.heading),
+        }
 
         let (title, shown) = item.with(|session| (session.title.clone(), Shown::of(session)));
         imp.title.set_label(&title);
         let word = shown.word();
         let below = item.found().map(|found| found.line).or(word.clone());
-        imp.status.set_label(below.as_deref().unwrap_or_default());
-        imp.status.set_visible(below.is_some());
-        imp.mark.set_icon_name(shown.icon());
-        imp.mark.set_visible(shown.icon().is_some());
-        imp.mark.set_css_classes(&["chat-mark", shown.class()]);
-        imp.mark.set_tooltip_text(word.as_deref());
+        match below {
+            Some(words) => {
+                self.status().set_label(&words);
+                self.status().set_visible(true);
+            }
+            None => hide(&imp.status),
+        }
+        match shown.icon() {
+            Some(icon) => {
+                let mark = self.mark();
+                mark.set_icon_name(Some(icon));
+                mark.set_css_classes(&["chat-mark", shown.class()]);
+                mark.set_tooltip_text(word.as_deref());
+                mark.set_visible(true);
+            }
+            None => hide(&imp.mark),
+        }
         let spoken = match &word {
             Some(word) => format!("{title}, {word}"),
             None => title,
         };
         accessible::set_label(self, &spoken);
+    }
+}
+
+fn hide(part: &OnceCell<impl IsA<gtk::Widget>>) {
+    if let Some(part) = part.get() {
+        part.set_visible(false);
     }
 }

@@ -20,8 +20,8 @@ use super::changes::Signal;
 use super::desk::{Desk, Places, set_up, suspect_mark};
 use super::fault::{Fault, Outcome};
 use super::owner::Owners;
-use super::writer::Writer;
 use super::schema;
+use super::writer::Writer;
 use crate::error::{Error, Kind, Result};
 use crate::settings::{Folders, disk};
 

@@ -1,0 +1,131 @@
+//! Asking the servers: which models they have, and which run on this machine.
+
+use std::sync::Arc;
+
+use super::{Connections, Entry, same_address};
+use crate::client::{Probe, find_local};
+use crate::event::{Event, Health};
+
+impl Connections {
+    /// Asks all servers for their models, and looks for local ones.
+    pub(in crate::manager) fn refresh(self: &Arc<Self>) {
+        let (names, look) = {
+            let mut known = self.lock();
+            for entry in &mut known.entries {
+                if matches!(entry.health, Health::Failed(_)) {
+                    entry.health = Health::Checking;
+                }
+            }
+            let names: Vec<_> =
+                known.entries.iter().map(|entry| entry.connection.name.clone()).collect();
+            (names, known.settings.chat.find_local_servers)
+        };
+        for name in names {
+            self.ask(name);
+        }
+        if look {
+            self.spawn_question(|this| async move { this.look_for_local().await });
+        }
+        self.hub.tell(&Event::ConnectionsChanged);
+    }
+
+    /// Asks those that failed once more, and looks for local ones; tells only what comes of it.
+    pub(in crate::manager) fn look_out(self: &Arc<Self>) {
+        let (failed, look) = {
+            let known = self.lock();
+            let failed = known.entries.iter().filter(|e| matches!(e.health, Health::Failed(_)));
+            let names: Vec<_> = failed.map(|entry| entry.connection.name.clone()).collect();
+            (names, known.settings.chat.find_local_servers)
+        };
+        for name in failed {
+            self.ask(name);
+        }
+        if look {
+            self.spawn_question(|this| async move { this.look_for_local().await });
+        }
+    }
+
+    /// Asks one server for its models.
+    pub(in crate::manager) fn ask(self: &Arc<Self>, name: String) {
+        self.spawn_question(move |this| async move { this.check(&name).await });
+    }
+
+    fn spawn_question<F: Future<Output = ()> + Send + 'static>(
+        self: &Arc<Self>,
+        question: impl FnOnce(Arc<Self>) -> F,
+    ) {
+        self.open.send_modify(|open| *open += 1);
+        let question = question(Arc::clone(self));
+        let this = Arc::clone(self);
+        self.runtime.spawn(async move {
+            // A task of its own, so that the count goes down whatever becomes of it.
+            let _ = tokio::spawn(question).await;
+            this.open.send_modify(|open| *open -= 1);
+        });
+    }
+
+    async fn check(&self, name: &str) {
+        let Some(asked) = self.entry(name).map(|entry| entry.connection) else { return };
+        let outcome = async { self.client_of(name).await?.models().await }.await;
+        {
+            let mut known = self.lock();
+            let entry = known.entries.iter_mut().find(|entry| entry.connection == asked);
+            // It may have been changed or removed meanwhile.
+            let Some(entry) = entry else { return };
+            match outcome {
+                Ok(models) => {
+                    entry.health = Health::Ready { models: models.len() };
+                    entry.models = models;
+                }
+                Err(error) => {
+                    entry.client = None;
+                    entry.health = Health::Failed(error.on(name));
+                    entry.models.clear();
+                }
+            }
+        }
+        self.hub.tell(&Event::ConnectionsChanged);
+        self.hub.tell(&Event::ModelsChanged);
+    }
+
+    async fn look_for_local(self: &Arc<Self>) {
+        let host = std::env::var("OLLAMA_HOST").ok();
+        let mut candidates = Probe::usual(host.as_deref()).candidates;
+        {
+            let known = self.lock();
+            candidates.retain(|candidate| {
+                let known = known.entries.iter().filter(|entry| !entry.found);
+                let taken = |entry: &Entry| same_address(&entry.connection.url, &candidate.url);
+                !known.into_iter().any(taken)
+            });
+        }
+        let found = find_local(&Probe { candidates }).await;
+        let names: Vec<_> = {
+            let mut known = self.lock();
+            known.entries.retain(|entry| {
+                !entry.found || found.iter().any(|found| found.connection == entry.connection)
+            });
+            let mut names = Vec::new();
+            for found in found {
+                let name = &found.connection.name;
+                if !known.entries.iter().any(|entry| entry.connection.name == *name) {
+                    names.push(name.clone());
+                    known.entries.push(Entry::new(found.connection, true));
+                }
+            }
+            names
+        };
+        for name in names {
+            self.ask(name);
+        }
+        self.hub.tell(&Event::ConnectionsChanged);
+        self.hub.tell(&Event::ModelsChanged);
+    }
+
+    /// Waits until no question is open.
+    pub(in crate::manager) async fn settled(&self) {
+        let mut open = self.open.subscribe();
+        // The sender lives as long as we do.
+        let _ = open.wait_for(|open| *open == 0).await;
+    }
+}

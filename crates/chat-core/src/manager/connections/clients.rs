@@ -1,0 +1,118 @@
+//! The connections' clients, as sessions get them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+
+use super::Connections;
+use crate::client::{self, Client, detect_kind, detect_program, guess_kind};
+use crate::error::{Kind, Result};
+use crate::event::Health;
+use crate::manager::TestReport;
+use crate::message::ModelRef;
+use crate::session::Clients;
+use crate::settings::{Connection, ConnectionKind, Key, ModelUsage, Settings};
+
+impl Connections {
+    pub(super) async fn client_of(&self, name: &str) -> Result<Arc<dyn Client>> {
+        let missing = || Kind::ConnectionMissing { name: name.to_owned() };
+        let entry = self.entry(name).ok_or_else(missing)?;
+        if let Some(client) = entry.client {
+            return Ok(client);
+        }
+        let connection = entry.connection;
+        let key = self.keys.get(&connection).await?;
+        let kind = self.kind_of(&connection, key.as_ref()).await?;
+        let client = client::connect(&connection, kind, key, self.timeouts)?;
+        let mut known = self.lock();
+        if let Some(entry) = known.entries.iter_mut().find(|entry| entry.connection == connection) {
+            entry.client = Some(Arc::clone(&client));
+        }
+        Ok(client)
+    }
+
+    async fn kind_of(&self, connection: &Connection, key: Option<&Key>) -> Result<ConnectionKind> {
+        match connection.kind.or_else(|| guess_kind(&connection.url)) {
+            Some(kind) => Ok(kind),
+            None => detect_kind(&connection.url, key, self.timeouts).await,
+        }
+    }
+
+    /// Forgets a connection's client, so that the next request takes the key anew.
+    pub(in crate::manager) fn forget_client(&self, name: &str) {
+        let mut known = self.lock();
+        if let Some(entry) = known.entries.iter_mut().find(|entry| entry.connection.name == name) {
+            entry.client = None;
+            entry.health = Health::Checking;
+        }
+    }
+
+    pub(in crate::manager) async fn test(
+        &self,
+        connection: &Connection,
+        key: Option<Key>,
+    ) -> Result<TestReport> {
+        let key = match key {
+            Some(key) => Some(key),
+            None => self.keys.get(connection).await?,
+        };
+        let began = Instant::now();
+        let kind = match connection.kind {
+            Some(kind) => kind,
+            None => detect_kind(&connection.url, key.as_ref(), self.timeouts).await?,
+        };
+        let client = client::connect(connection, kind, key.clone(), self.timeouts)?;
+        let models = client.models().await?.into_iter().map(|model| model.name).collect();
+        let took = began.elapsed();
+        let program = detect_program(&connection.url, kind, key.as_ref(), self.timeouts).await;
+        Ok(TestReport { kind, program, models, took })
+    }
+}
+
+#[async_trait]
+impl Clients for Connections {
+    async fn settle(&self, connection: Option<&str>) {
+        let known = match connection {
+            Some(connection) => self.has(connection),
+            None => self.default_model().is_some(),
+        };
+        if !known {
+            self.settled().await;
+        }
+    }
+
+    fn has(&self, connection: &str) -> bool {
+        self.entry(connection).is_some()
+    }
+
+    async fn client(&self, model: &ModelRef) -> Result<Arc<dyn Client>> {
+        let client = self.client_of(&model.connection).await;
+        client.map_err(|error| error.on(&model.connection))
+    }
+
+    fn forget_key(&self, connection: &str) {
+        let mut known = self.lock();
+        let entry = known.entries.iter_mut().find(|entry| entry.connection.name == connection);
+        if let Some(entry) = entry {
+            entry.client = None;
+        }
+    }
+
+    fn default_model(&self) -> Option<ModelRef> {
+        self.default_model_now()
+    }
+
+    fn usage(&self, model: &ModelRef) -> ModelUsage {
+        self.lock().settings.models.get(&model.to_string()).cloned().unwrap_or_default()
+    }
+
+    fn longest_window(&self, model: &ModelRef) -> Option<u32> {
+        let models = self.models().into_iter();
+        models.filter(|entry| entry.model == *model).find_map(|entry| entry.info.context_length)
+    }
+
+    fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.lock().settings)
+    }
+}

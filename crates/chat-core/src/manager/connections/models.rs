@@ -1,0 +1,81 @@
+//! The models of all connections: listed, found by name, and the one to begin with.
+
+use super::Connections;
+use crate::client::Capabilities;
+use crate::error::{Kind, Result};
+use crate::event::{Health, ModelEntry};
+use crate::message::ModelRef;
+
+impl Connections {
+    pub(in crate::manager) fn models(&self) -> Vec<ModelEntry> {
+        let known = self.lock();
+        let models = known.entries.iter().flat_map(|entry| {
+            entry.models.iter().map(|info| {
+                let model = ModelRef::new(&entry.connection.name, &info.name);
+                let info = known.details.get(&model).unwrap_or(info).clone();
+                ModelEntry { model, info }
+            })
+        });
+        models.collect()
+    }
+
+    pub(in crate::manager) async fn capabilities(&self, model: &ModelRef) -> Result<Capabilities> {
+        if let Some(info) = self.lock().details.get(model) {
+            return Ok(info.capabilities);
+        }
+        let info = self.client_of(&model.connection).await?.model(&model.model).await?;
+        let capabilities = info.capabilities;
+        self.lock().details.insert(model.clone(), info);
+        Ok(capabilities)
+    }
+
+    pub(in crate::manager) async fn find_model(&self, name: &str) -> Result<ModelRef> {
+        if let Some(exact) = self.model_of(name) {
+            return Ok(exact);
+        }
+        self.settled().await;
+        if let Some(exact) = self.model_of(name) {
+            return Ok(exact);
+        }
+        let models = self.models();
+        // Ollama's names may leave out their tag, and a path may be called by what is shown of it.
+        let latest = format!("{name}:latest");
+        let named = |wanted: &str| models.iter().find(|entry| entry.model.model == wanted);
+        let shown = || models.iter().find(|entry| entry.model.display_name() == name);
+        if let Some(entry) = named(name).or_else(|| named(&latest)).or_else(shown) {
+            return Ok(entry.model.clone());
+        }
+        // Where no server could be asked, that is what the person must hear of.
+        let failed = self.states().into_iter().find_map(|state| match state.health {
+            Health::Failed(error) if models.is_empty() => Some(error),
+            _ => None,
+        });
+        Err(failed.unwrap_or_else(|| Kind::ModelNotFound { model: name.to_owned() }.into()))
+    }
+
+    /// The model of a name that names its connection. A model that the connection lists may be
+    /// called by what is shown of it.
+    fn model_of(&self, name: &str) -> Option<ModelRef> {
+        let (connection, model) = name.split_once('/')?;
+        let entry = self.entry(connection)?;
+        let exact = entry.models.iter().any(|info| info.name == model);
+        let shown = entry.models.iter().find(|info| !exact && info.display_name() == model);
+        Some(ModelRef::new(connection, shown.map_or(model, |info| &info.name)))
+    }
+
+    pub(in crate::manager) fn default_model_now(&self) -> Option<ModelRef> {
+        let known = self.lock();
+        let there = |model: &ModelRef| {
+            known.entries.iter().any(|entry| entry.connection.name == model.connection)
+        };
+        let chosen = known.settings.chat.model.clone().filter(there);
+        let chosen = chosen.or_else(|| known.last_used.clone().filter(there));
+        drop(known);
+        chosen.or_else(|| {
+            let mut models = self.models().into_iter();
+            models
+                .find(|entry| entry.info.capabilities.chat != Some(false))
+                .map(|entry| entry.model)
+        })
+    }
+}

@@ -27,6 +27,10 @@ async fn the_model_chosen_by_keyboard_gets_the_message() -> Result<()> {
     app.find(named("alpha")).await?;
     app.keys(&["ctrl+m"]).await?;
     app.find(containing("beta").under("Models")).await?;
+    app.keys(&["Down", "Escape"]).await?;
+    app.gone(named("Models")).await?;
+    app.keys(&["ctrl+m"]).await?;
+    app.find(containing("beta").under("Models")).await?;
     app.keys(&["Down", "Return"]).await?;
     app.find(named("beta")).await?;
     send(&app, "To whom?").await?;

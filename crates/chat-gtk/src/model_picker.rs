@@ -258,6 +258,7 @@ impl Inner {
                 self.search.grab_focus();
             }
             Told::Above => {}
+            Told::Dismissed => self.popover.popdown(),
         }
     }
 

@@ -20,6 +20,8 @@ pub(super) enum Told {
     Favourite(ModelRef, bool),
     /// The arrow went up from the first row.
     Above,
+    /// Esc was pressed.
+    Dismissed,
 }
 
 /// The list of models.
@@ -140,6 +142,7 @@ fn connect(view: &gtk::ListView, selection: &gtk::SingleSelection, output: Outpu
         let control = modifiers.contains(gdk::ModifierType::CONTROL_MASK);
         let meant = match key {
             gdk::Key::d if control => toggled(&selection),
+            gdk::Key::Escape => Some(Told::Dismissed),
             gdk::Key::Up | gdk::Key::KP_Up if selection.selected() == 0 => Some(Told::Above),
             _ => None,
         };

@@ -96,6 +96,19 @@ pub fn load_css() {
     // Above the style schemes of code, which would paint a ground of their own.
     let priority = gtk::STYLE_PROVIDER_PRIORITY_APPLICATION + 1;
     gtk::style_context_add_provider_for_display(&display, &provider, priority);
+    let contrast = gtk::CssProvider::new();
+    gtk::style_context_add_provider_for_display(&display, &contrast, priority + 1);
+    let load = move |style: &adw::StyleManager| {
+        let high = style.is_high_contrast();
+        contrast.load_from_data(if high {
+            include_str!("../data/conversation-hc.css")
+        } else {
+            ""
+        });
+    };
+    let style = adw::StyleManager::default();
+    load(&style);
+    style.connect_high_contrast_notify(load);
 }
 
 impl Conversation {

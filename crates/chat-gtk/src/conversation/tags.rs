@@ -101,7 +101,8 @@ impl Tags {
             tag.set_foreground_rgba(Some(&link));
         }
         if let Some(tag) = tag("faint") {
-            tag.set_foreground_rgba(Some(&with_alpha(text.alpha() * 0.6)));
+            let faint = if adw::StyleManager::default().is_high_contrast() { 0.9 } else { 0.6 };
+            tag.set_foreground_rgba(Some(&with_alpha(text.alpha() * faint)));
         }
         if let Some(tag) = tag("code") {
             tag.set_background_rgba(Some(&with_alpha(0.07)));

@@ -226,3 +226,35 @@ fn links_are_reached_and_opened_by_keyboard_and_say_where_they_lead() {
     assert!(!view.has_focus(), "behind the last link Tab leaves the text");
     assert!(!buffer.has_selection() && !shown("https://example.org/2"));
 }
+
+#[gtk::test]
+fn no_frame_is_without_a_place_while_one_jumps_about_in_what_was_just_laid_out() {
+    let scene = Scene::new();
+    let growing = reply();
+    let id = growing.id;
+    let code =
+        "let a_long_name = another_long_name_that_is_called(with, many, arguments);\n".repeat(150);
+    let part = format!(
+        "Some *prose* of [a link](https://a.b).\n\n```rust\n{code}```\n\n> quoted\n\n{TEXT}\n\n"
+    );
+    let mut messages = chat(20);
+    messages.push(Message::text(Role::Assistant, None, part.repeat(6)));
+    messages.push(growing);
+    scene.conversation.show(&snapshot(messages, false));
+    scene.settle();
+    let adjustment = scene.adjustment();
+    let mut at = 0;
+    // Warnings end the test. See `Scene::new`.
+    for step in 0..20 {
+        let text = "More text, and `code`.\n\n```sh\nls\n```\n\n";
+        scene.conversation.apply(&[added(id, at, text)]);
+        at += text.len();
+        let way = adjustment.upper() - adjustment.page_size();
+        adjustment.set_value(way * f64::from(step * 7 % 20) / 20.0);
+        scene.settle();
+        if step % 7 == 0 {
+            scene.conversation.go_to_end();
+            scene.window.set_default_size(500 + step * 5, 600);
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod code;
 mod column;
 mod entry;
 mod find;
+mod floating;
 mod fold;
 mod footer;
 mod link;

@@ -13,6 +13,7 @@ use chat_core::store::Page;
 
 use super::column::Column;
 use super::find::{Finder, show_found};
+use super::floating::{jump_button, target_label};
 use super::link::Links;
 use super::row::Around;
 use super::rows::Rows;
@@ -382,34 +383,4 @@ impl Drop for Inner {
             clock.remove();
         }
     }
-}
-
-/// Says where the link leads that has the keyboard.
-fn target_label() -> gtk::Label {
-    gtk::Label::builder()
-        .halign(gtk::Align::Start)
-        .valign(gtk::Align::End)
-        .ellipsize(gtk::pango::EllipsizeMode::Middle)
-        .visible(false)
-        .can_target(false)
-        .css_classes(["link-target"])
-        .build()
-}
-
-/// The button that leads to the end.
-fn jump_button() -> (gtk::Button, gtk::Label) {
-    let label = gtk::Label::builder().label(gettext("New Text")).visible(false).build();
-    let inside = gtk::Box::builder().spacing(6).halign(gtk::Align::Center).build();
-    inside.append(&gtk::Image::from_icon_name("go-down-symbolic"));
-    inside.append(&label);
-    let button = gtk::Button::builder()
-        .child(&inside)
-        .halign(gtk::Align::Center)
-        .valign(gtk::Align::End)
-        .margin_bottom(12)
-        .visible(false)
-        .css_classes(["jump", "osd", "pill"])
-        .build();
-    accessible::set_label(&button, &gettext("Jump to End"));
-    (button, label)
 }

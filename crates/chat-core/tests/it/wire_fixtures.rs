@@ -1,5 +1,6 @@
 //! What real servers say (`crates/chat-testkit/fixtures`), and what the clients make of it.
 
+use chat_core::chat::{Chat, Progress};
 use chat_core::client::{Capabilities, Delta, Finish, ModelInfo, Request};
 use chat_core::error::{Error, Kind};
 use chat_core::message::Usage;
@@ -7,8 +8,9 @@ use chat_core::settings::ConnectionKind;
 use chat_testkit::fixtures::Fixture;
 use chat_testkit::server::{Answer, Script, Server, Split};
 use rstest::rstest;
+use tokio_util::sync::CancellationToken;
 
-use crate::wire::{OLLAMA, OPENAI, answer, ask, client, hello};
+use crate::wire::{OLLAMA, OPENAI, answer, ask, client, hello, user};
 
 /// What a client makes of a streamed answer; of its bytes torn apart, too.
 async fn streamed(kind: ConnectionKind, bytes: Vec<u8>) -> (Vec<Delta>, Option<Error>) {
@@ -38,8 +40,11 @@ fn known(mut deltas: Vec<Delta>) -> Vec<Delta> {
 }
 
 async fn whole(kind: ConnectionKind, fixture: Fixture) -> Vec<Delta> {
+    whole_of(kind, fixture.read("whole.json")).await
+}
+
+async fn whole_of(kind: ConnectionKind, bytes: Vec<u8>) -> Vec<Delta> {
     let server = Server::start();
-    let bytes = fixture.read("whole.json");
     server.push(Script::raw(bytes).header("content-type", "application/json"));
     answer(&*client(&server, kind), Request { stream: false, ..hello() }).await
 }
@@ -122,6 +127,48 @@ async fn llama_cpp() {
     assert_eq!(models, [expected]);
     let expected = Kind::InputTooLong { window: Some(4_096), largest: Some(4_096) };
     assert_eq!(refused(Fixture::LLAMA_CPP, 400).await, expected);
+}
+
+/// A model that is made to call a tool, and one that answered in prose where the server's grammar
+/// wanted a call.
+#[tokio::test]
+async fn llama_cpp_calls_tools() {
+    // The line breaks are the model's own.
+    let arguments = "{\n\n\"city\": \"Paris\"\n}";
+    let (deltas, error) = streamed(OPENAI, Fixture::LLAMA_CPP.read("tool-call.sse")).await;
+    assert_eq!(error, None);
+    let usage = |cached, prompt_ms, completion_ms| {
+        Delta::Usage(Usage {
+            cached_tokens: Some(cached),
+            prompt_ms: Some(prompt_ms),
+            completion_ms: Some(completion_ms),
+            ..tokens(212, 16)
+        })
+    };
+    let expected = [
+        call(0, "SYSj2BsFwqdeSBRsmXzVOUrZ0U1bJ47u", "get_weather", arguments),
+        usage(0, 1_462, 432),
+        Delta::Finish(Finish::ToolCalls),
+    ];
+    assert_eq!(deltas, expected);
+    let expected = [
+        call(0, "cvLdjygIYxgzQyJbrQd6Rltf6j4pKx92", "get_weather", arguments),
+        usage(211, 22, 306),
+        Delta::Finish(Finish::ToolCalls),
+    ];
+    assert_eq!(whole_of(OPENAI, Fixture::LLAMA_CPP.read("tool-call.json")).await, expected);
+
+    // Streamed it comes under status 200, after the reply has begun; whole as a status.
+    let said = "The model produced output that does not match the expected peg-native format";
+    let (deltas, error) = streamed(OPENAI, Fixture::LLAMA_CPP.read("tool-error.sse")).await;
+    let server = Server::start();
+    let body = String::from_utf8(Fixture::LLAMA_CPP.read("tool-error.json")).unwrap();
+    server.push(Script::status(500, &body));
+    let refused = ask(&*client(&server, OPENAI), hello()).await.1;
+    assert_eq!(deltas, []);
+    for error in [error.unwrap(), refused.unwrap()] {
+        assert_eq!((error.kind, error.detail.as_deref()), (Kind::ServerFailed, Some(said)));
+    }
 }
 
 #[tokio::test]
@@ -285,9 +332,10 @@ async fn ollama() {
     assert_eq!(kind, Kind::InputTooLong { window: Some(8_192), largest: Some(32_768) });
 }
 
-/// A recorded stream that is cut at any place is never taken for a whole one, and never for rubbish.
+/// A recorded stream that is cut at any byte is never taken for a whole one, and never for rubbish.
 #[rstest]
 #[case(OPENAI, Fixture::LLAMA_CPP, "stream.sse", "\"finish_reason\":\"stop\"")]
+#[case(OPENAI, Fixture::LLAMA_CPP, "tool-call.sse", "\"finish_reason\":\"tool_calls\"")]
 #[case(OPENAI, Fixture::VLLM, "stream.sse", "\"finish_reason\":\"tool_calls\"")]
 #[case(OLLAMA, Fixture::OLLAMA, "stream.ndjson", "\"done\":true")]
 #[tokio::test]
@@ -301,9 +349,30 @@ async fn cut_anywhere(
     let ended = String::from_utf8_lossy(&bytes).find(last_word).unwrap();
     let server = Server::start();
     let client = client(&server, kind);
-    for at in (0..ended).step_by(7) {
+    for at in 0..ended {
         server.push(Script::raw(bytes[..at].to_vec()));
         let (deltas, error) = ask(&*client, hello()).await;
         assert_eq!(error.map(|e| e.kind), Some(Kind::Cut), "cut at {at}: {deltas:?}");
     }
+}
+
+/// A call of which the end is missing is never asked for, wherever the stream broke.
+#[tokio::test]
+async fn a_cut_call_is_not_made() {
+    let bytes = Fixture::LLAMA_CPP.read("tool-call.sse");
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let server = Server::start();
+    let mut asked_for = Vec::new();
+    for end in ends {
+        server.push(Script::raw(bytes[..end].to_vec()));
+        let mut chat = Chat::new(client(&server, OPENAI), hello().model);
+        let mut calls = 0;
+        let mut progress = |progress: Progress<'_>| {
+            calls += usize::from(matches!(progress, Progress::ToolCallRequested(_)));
+        };
+        let ended = chat.send(vec![user("hi")], &CancellationToken::new(), &mut progress).await;
+        assert_eq!(calls, usize::from(ended.is_ok()), "cut at {end}: {ended:?}");
+        asked_for.push(calls);
+    }
+    assert_eq!((asked_for.first(), asked_for.last()), (Some(&0), Some(&1)));
 }

@@ -4,8 +4,9 @@ use std::io;
 use std::path::Path;
 
 use chat_core::error::Kind;
-use chat_core::event::{Event, Health, Subscription};
+use chat_core::event::{Event, Health};
 use chat_core::message::{Attachment, ChatRequest, Content, Context, Fid, ModelRef, Options};
+use chat_core::settings::ConnectionKind;
 
 use crate::args::Request;
 use crate::engine::Program;
@@ -39,25 +40,73 @@ async fn model(args: &Request, program: &Program) -> Result<Option<ModelRef>> {
         (Some(connection), Some(model)) => {
             let prefix = format!("{connection}/");
             let model = model.strip_prefix(&prefix).unwrap_or(model);
-            Ok(Some(ModelRef::new(connection, model)))
+            Ok(Some(on(connection, model, program).await?))
         }
         (None, Some(name)) => Ok(Some(find(name, program).await?)),
         (Some(connection), None) => Ok(Some(first_of(connection, program).await?)),
     }
 }
 
-/// A model by its name. One on a configured connection is not looked for: its server knows best.
+/// A model by its name, alone or behind its connection's.
 pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
     let settings = program.manager.settings();
     let exact = settings.connections.iter().find_map(|connection| {
         let model = name.strip_prefix(&connection.name)?.strip_prefix('/')?;
-        (!model.is_empty()).then(|| ModelRef::new(&connection.name, model))
+        (!model.is_empty()).then_some((&connection.name, model))
     });
-    if let Some(model) = exact {
-        return Ok(model);
+    if let Some((connection, model)) = exact {
+        return on(connection, model, program).await;
     }
-    program.discover();
-    Ok(program.manager.find_model(name).await?)
+    program.settled().await;
+    // A server that was found here is called by its name too.
+    let found = program.manager.connections().into_iter().find_map(|state| {
+        let model = name.strip_prefix(&state.connection.name)?.strip_prefix('/')?;
+        Some((state.connection.name, model))
+    });
+    match found {
+        Some((connection, model)) => on(&connection, model, program).await,
+        None => Ok(program.manager.find_model(name).await?),
+    }
+}
+
+/// A model of a connection. One that lists a model under this name calls it so; else it may be
+/// what people read of a longer name. Where the server cannot say it, the name is taken as it is:
+/// what is wrong with either shows when it is asked.
+async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef> {
+    let exact = ModelRef::new(connection, model);
+    if is_own_name(&exact, program) {
+        return Ok(exact);
+    }
+    match answered(connection, program).await {
+        Err(Trouble::Engine(error)) if !matches!(error.kind, Kind::ConnectionMissing { .. }) => {
+            return Ok(exact);
+        }
+        answered => answered?,
+    }
+    let models: Vec<ModelRef> = program.manager.models().into_iter().map(|m| m.model).collect();
+    let of_it = || models.iter().filter(|model| model.connection == connection);
+    if of_it().any(|model| *model == exact) {
+        return Ok(exact);
+    }
+    let shown: Vec<_> = of_it().filter(|known| known.display_name() == model).collect();
+    match shown[..] {
+        [] => Ok(exact),
+        [one] => Ok(one.clone()),
+        _ => {
+            let names: Vec<String> = shown.iter().map(ToString::to_string).collect();
+            Err(Trouble::Usage(say::ambiguous_model(model, &names)))
+        }
+    }
+}
+
+/// Whether this is known, without asking, for the model's own name: nobody is to wait, nor a server
+/// to work, for what is known.
+fn is_own_name(model: &ModelRef, program: &Program) -> bool {
+    let settings = program.manager.settings();
+    let connection = settings.connections.iter().find(|c| c.name == model.connection);
+    // Ollama's models are shown as they are named.
+    let ollama = connection.is_some_and(|c| c.kind == Some(ConnectionKind::Ollama));
+    ollama || settings.chat.model.as_ref() == Some(model)
 }
 
 /// The model of new chats where it is on this connection, else the first that the connection has.
@@ -67,22 +116,19 @@ async fn first_of(connection: &str, program: &Program) -> Result<ModelRef> {
     {
         return Ok(model.clone());
     }
-    let mut subscription = program.manager.subscribe();
-    program.discover();
-    answered(connection, program, &mut subscription).await?;
+    answered(connection, program).await?;
     let models = program.manager.models();
     let first = models.into_iter().find(|entry| entry.model.connection == connection);
     Ok(first.map(|entry| entry.model).ok_or(Kind::NoModel).map_err(chat_core::error::Error::new)?)
 }
 
-/// Waits until this connection has answered. One that is not known may still be found here.
-async fn answered(
-    connection: &str,
-    program: &Program,
-    subscription: &mut Subscription,
-) -> Result<()> {
-    let configured = program.manager.settings().connections.iter().any(|c| c.name == connection);
-    if !configured {
+/// Asks this connection for its models, and no other, and waits for its answer. One that is not
+/// known may still be found here.
+async fn answered(connection: &str, program: &Program) -> Result<()> {
+    let mut subscription = program.manager.subscribe();
+    if program.manager.settings().connections.iter().any(|c| c.name == connection) {
+        program.manager.refresh_connection(connection);
+    } else {
         program.settled().await;
     }
     loop {

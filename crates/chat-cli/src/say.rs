@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use chat_core::message::ModelRef;
+use chat_core::message::{ModelRef, Trouble};
 use chat_edge::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
@@ -163,8 +163,18 @@ pub fn in_use() -> String {
     gettext("being written by another program")
 }
 
-pub fn last_reply_failed() -> String {
-    gettext("last reply failed")
+pub fn last_reply(trouble: Trouble) -> String {
+    match trouble {
+        Trouble::Failed => gettext("last reply failed"),
+        Trouble::Interrupted => gettext("last reply interrupted"),
+    }
+}
+
+pub fn ambiguous_model(name: &str, models: &[String]) -> String {
+    fill(
+        &gettext("Several models are called “{name}”. Say which: {models}."),
+        &[("name", name), ("models", &models.join(", "))],
+    )
 }
 
 pub fn thought_for(seconds: &str) -> String {

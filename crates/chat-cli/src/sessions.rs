@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::BufRead as _;
 
 use chat_core::event::SessionPlaceholder;
-use chat_core::message::Fid;
+use chat_core::message::{self, Fid};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -34,8 +34,9 @@ struct View<'a> {
     created: Timestamp,
     updated: Timestamp,
     unread: bool,
-    failed: bool,
     in_use: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     excerpt: Option<&'a str>,
 }
@@ -63,7 +64,7 @@ pub async fn lines(
         let title = program.terminal.clean_output(&session.title);
         // Writing into a string cannot fail.
         let _ = write!(out, "{:21}  {time}  {title}", session.fid.as_str());
-        for note in notes(&session) {
+        if let Some(note) = note(&session) {
             let _ = write!(out, "  ({note})");
         }
         out.push('\n');
@@ -75,14 +76,13 @@ pub async fn lines(
     Ok(out)
 }
 
-fn notes(session: &SessionPlaceholder) -> Vec<String> {
-    let mut notes = Vec::new();
+/// What a person should know of a chat before it is opened.
+fn note(session: &SessionPlaceholder) -> Option<String> {
     if session.in_use || session.status.is_busy() {
-        notes.push(say::in_use());
-    } else if session.trouble.is_some() {
-        notes.push(say::last_reply_failed());
+        Some(say::in_use())
+    } else {
+        session.trouble.map(say::last_reply)
     }
-    notes
 }
 
 fn json_lines(rows: &[Row]) -> String {
@@ -96,8 +96,11 @@ fn json_lines(rows: &[Row]) -> String {
             created: session.created,
             updated: session.updated,
             unread: session.unread,
-            failed: session.trouble.is_some(),
             in_use: session.in_use,
+            trouble: session.trouble.map(|trouble| match trouble {
+                message::Trouble::Failed => "failed",
+                message::Trouble::Interrupted => "interrupted",
+            }),
             excerpt: excerpt.as_deref(),
         };
         // Plain data can always be written as JSON.

@@ -267,6 +267,11 @@ impl Manager {
         self.inner.connections.refresh();
     }
 
+    /// Asks one connection for its models again.
+    pub fn refresh_connection(&self, name: &str) {
+        self.inner.connections.ask(name.to_owned());
+    }
+
     /// Waits until every connection has answered or failed since start or the last refresh.
     pub async fn settled(&self) {
         self.inner.connections.settled().await;

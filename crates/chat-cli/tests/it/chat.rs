@@ -59,7 +59,7 @@ fn a_failed_message_does_not_end_the_conversation() {
     server.push(Script::status(500, "{\"error\":\"out of memory\"}"));
     let home = Home::new(&server);
     let run = home.run_with(["chat"], "one\ntwo\n").ok();
-    assert_eq!(run.stdout, "You said: two\n");
+    assert_eq!(run.stdout, "You said: one\n\ntwo\n");
     assert!(run.stderr.contains("“Test” failed while it worked on this."), "{}", run.stderr);
     server.push(Script::status(500, "{\"error\":\"out of memory\"}"));
     assert_eq!(home.run_with(["chat"], "one\n").code, Some(1));

@@ -196,6 +196,50 @@ fn a_model_named_by_the_path_of_its_file_is_called_by_the_name_of_the_file() {
 }
 
 #[test]
+fn a_shown_name_behind_its_connection_is_the_servers_own_name_on_the_wire() {
+    let path = "/home/ada/models/tiny.Q4_1.gguf";
+    let two = ["/a/twice.gguf", "/b/twice.gguf"];
+    let models = [path, two[0], two[1]].map(Model::new);
+    let server = Server::start().only(Protocol::OpenAi).with_models(models);
+    let home = Home::with(&connection(&server.url()).replace("\"ollama\"", "\"openai\""));
+    let own = format!("Test/{path}");
+    let one_by_one = ["--connection", "Test", "--model", "tiny.Q4_1"];
+    for args in [&["--model", "Test/tiny.Q4_1"][..], &["--model", &own], &one_by_one] {
+        home.run(["ask", "hello"].iter().chain(args)).ok();
+    }
+    let asked: Vec<_> = server.chats().iter().map(|chat| chat.body["model"].clone()).collect();
+    assert_eq!(asked, [path; 3]);
+
+    let unclear = home.run(["ask", "--model", "Test/twice", "hello"]);
+    assert_eq!(unclear.code, Some(2));
+    for path in two {
+        assert!(unclear.stderr.contains(&format!("Test/{path}")), "{}", unclear.stderr);
+        home.run(["ask", "--model", &format!("Test/{path}"), "hello"]).ok();
+    }
+    // What nobody lists is the server's to refuse.
+    let unknown = home.run(["ask", "--model", "Test/none", "hello"]);
+    assert_eq!(unknown.code, Some(1));
+    assert!(unknown.stderr.contains("none"), "{}", unknown.stderr);
+}
+
+#[test]
+fn the_list_tells_replies_that_failed_from_interrupted_ones() {
+    let server = Server::start();
+    server.push(Script::new().text("half").cut());
+    server.push(Script::status(500, "{}"));
+    let home = Home::new(&server);
+    let codes = ["one", "two", "three"].map(|text| home.run(["ask", text]).code);
+    assert_eq!(codes, [Some(1), Some(1), Some(0)]);
+    let list = home.run(["sessions"]).ok().stdout;
+    let lines: Vec<_> = list.lines().collect();
+    assert!(lines[0].ends_with("three"), "{list}");
+    assert!(lines[1].ends_with("two  (last reply failed)"), "{list}");
+    assert!(lines[2].ends_with("one  (last reply interrupted)"), "{list}");
+    let told: Vec<_> = home.sessions().iter().map(|s| s["trouble"].clone()).collect();
+    assert_eq!(told, [Value::Null, "failed".into(), "interrupted".into()]);
+}
+
+#[test]
 fn completions_and_manual_pages_are_made() {
     let home = Home::with("");
     for shell in ["bash", "zsh", "fish"] {

@@ -65,7 +65,7 @@ fn waiting_for_a_silent_server_can_be_stopped() {
     assert_eq!(home.transcript()[0].1, "hello");
     assert_eq!(
         home.run(["ask", "--session", &home.fid(), "again"]).ok().stdout,
-        "You said: again\n"
+        "You said: hello\n\nagain\n"
     );
 }
 

@@ -193,6 +193,18 @@ impl Store {
         .await
     }
 
+    /// Takes back a reply that has begun and will never hold anything: what it answered is the head
+    /// again.
+    pub async fn withdraw(&self, fid: &Fid, reply: &Message) -> Result<()> {
+        let (fid, reply, parent) = (fid.clone(), reply.id, reply.parent);
+        self.write(move |desk| {
+            let key = sessions::key(desk, &fid)?;
+            journal::withdraw(desk, key, reply, parent)?;
+            sessions::touch(desk, key, jiff::Timestamp::now())
+        })
+        .await
+    }
+
     /// All sessions that are not deleted, newest first by last activity.
     pub async fn sessions(&self) -> Result<Vec<SessionRecord>> {
         self.read(|desk| sessions::newest(desk, usize::MAX)).await

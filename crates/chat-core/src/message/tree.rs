@@ -42,6 +42,11 @@ impl MessageTree {
         self.messages.insert(message.id, message);
     }
 
+    /// Takes a message out.
+    pub fn remove(&mut self, id: MessageId) {
+        self.messages.remove(&id);
+    }
+
     /// Changes a message in place, if it is loaded.
     pub fn update(&mut self, id: MessageId, change: impl FnOnce(&mut Message)) {
         if let Some(message) = self.messages.get_mut(&id) {

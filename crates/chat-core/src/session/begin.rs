@@ -248,9 +248,10 @@ impl Session {
     }
 
     async fn resume_claimed(self: &Arc<Self>) -> Result<()> {
-        let branch = self.load().await?;
+        let mut branch = self.load().await?;
+        branch.pop_if(|last| last.role == Role::Assistant && last.is_empty());
         if let Some(results) = branch.last().filter(|message| message.role == Role::Tool) {
-            // It was stopped before it heard of these.
+            // It ended before the model had anything to say about these.
             let plan = self.plan(&ChatRequest::default()).await?;
             return self.store_and_start(plan, None, results.id).await;
         }

@@ -88,6 +88,9 @@ impl Session {
     /// Ends the reply that is being written.
     async fn end_reply(self: &Arc<Self>, end: ReplyEnd) -> Arc<Message> {
         let _journal = self.journal.lock().await;
+        if let Some(results) = self.withdraw_reply(&end).await {
+            return results;
+        }
         let message = {
             let mut state = self.lock();
             let Some(live) = state.live.take() else {
@@ -106,6 +109,35 @@ impl Session {
         };
         self.fold(Arc::clone(&message)).await;
         message
+    }
+
+    /// A reply that was stopped before the model said anything about the results of tools leaves no
+    /// trace: the results are the last thing again, and are given back.
+    async fn withdraw_reply(&self, end: &ReplyEnd) -> Option<Arc<Message>> {
+        if end.ended != Ending::Stopped || !end.calls.is_empty() {
+            return None;
+        }
+        let (reply, results) = {
+            let state = self.lock();
+            let live = state.live.as_ref().filter(|live| !live.has_begun())?;
+            let reply = live.message();
+            let results = state.tree.as_ref()?.get(reply.parent?)?;
+            (results.role == Role::Tool).then(|| (reply.clone(), Arc::clone(results)))?
+        };
+        if let Err(error) = self.world.store.withdraw(&self.fid, &reply).await {
+            // Then it is stored as one that says nothing.
+            tracing::warn!(%error, "a reply that was stopped could not be withdrawn");
+            return None;
+        }
+        let mut state = self.lock();
+        state.live = None;
+        state.record.head = Some(results.id);
+        if let Some(tree) = &mut state.tree {
+            tree.remove(reply.id);
+            tree.set_head(Some(results.id));
+        }
+        state.tell(|_, fid| Event::SessionReset { fid });
+        Some(results)
     }
 
     /// The request has ended: tells, and goes on with what waits.

@@ -84,6 +84,24 @@ pub(super) fn fold(desk: &Desk, session: i64, message: &Message) -> Outcome<()> 
     Ok(())
 }
 
+/// Takes a reply that is being written out of a session; `parent` is its head again.
+pub(super) fn withdraw(
+    desk: &Desk,
+    session: i64,
+    reply: MessageId,
+    parent: Option<MessageId>,
+) -> Outcome<()> {
+    desk.run(
+        "UPDATE sessions SET head = ?3 WHERE key = ?1 AND head = ?2",
+        params![session, reply.as_bytes(), parent.as_ref().map(MessageId::as_bytes)],
+    )?;
+    let gone = desk.run(
+        "DELETE FROM messages WHERE session = ?1 AND id = ?2 AND ended IS NULL",
+        params![session, reply.as_bytes()],
+    )?;
+    if gone == 0 { Err(unknown(reply).into()) } else { Ok(()) }
+}
+
 /// Ends the unfinished replies of a session as interrupted, with what their journals hold, and
 /// says whether there were any.
 pub(super) fn interrupt(desk: &Desk, session: i64) -> Outcome<bool> {

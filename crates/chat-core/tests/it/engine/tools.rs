@@ -5,9 +5,10 @@ use std::sync::Arc;
 use chat_core::chat::{Chat, Progress};
 use chat_core::client::{ToolChoice, connect};
 use chat_core::error::Kind;
-use chat_core::message::{Ending, Message, Part, Role, ToolResult, ToolSpec};
+use chat_core::event::StopReason;
+use chat_core::message::{Ending, Fid, Message, Part, Role, ToolResult, ToolSpec};
 use chat_core::settings::ConnectionKind;
-use chat_testkit::server::{Script, Server};
+use chat_testkit::server::{Gate, Script, Server};
 use rstest::rstest;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -51,6 +52,65 @@ async fn a_call_of_a_tool_that_is_not_there_is_answered_and_the_reply_goes_on(
     world.say_and_wait(&fid, "more").await;
     let again = server.chats()[2].body["messages"].clone();
     assert_eq!(again.as_array().unwrap()[..4], sent.as_array().unwrap()[..4]);
+}
+
+/// The model asked for a tool; the person stops while it still considers the result.
+async fn stopped_after_results(server: &Server) -> (World, Fid) {
+    let gate = Gate::new();
+    server.push(Script::new().text("I look.").tool_call("c1", "list", json!({})));
+    server.push(Script::new().gate_first(&gate).text("never"));
+    let mut world = World::of_kind(server, ConnectionKind::OpenAi).await;
+    let fid = world.ask("Look").await.fid;
+    gate.reached().await;
+    world.manager.stop(&fid);
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
+    (world, fid)
+}
+
+async fn roles(world: &World, fid: &Fid) -> Vec<Role> {
+    world.transcript(fid).await.into_iter().map(|(role, _)| role).collect()
+}
+
+#[tokio::test]
+async fn a_stop_before_a_word_about_the_results_leaves_no_empty_reply() {
+    let server = Server::start();
+    let (world, fid) = stopped_after_results(&server).await;
+    let expected = [Role::User, Role::Assistant, Role::Tool];
+    assert_eq!(roles(&world, &fid).await, expected);
+    let mut world = world.restart().await;
+    assert_eq!(roles(&world, &fid).await, expected, "nor in the store");
+    world.open(&fid).await;
+    assert_eq!(world.say_and_wait(&fid, "and now?").await.reason, StopReason::Complete);
+    let sent = server.chats()[2].body["messages"].clone();
+    let roles: Vec<_> = sent.as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "user"]);
+}
+
+#[tokio::test]
+async fn what_was_stopped_after_results_goes_on_from_them() {
+    let server = Server::start();
+    let (mut world, fid) = stopped_after_results(&server).await;
+    server.push(Script::new().text("Nothing there."));
+    world.manager.resume(&fid).await.unwrap();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    let expected = [Role::User, Role::Assistant, Role::Tool, Role::Assistant];
+    assert_eq!(roles(&world, &fid).await, expected);
+    assert_eq!(world.events.last_text(&fid), "Nothing there.");
+}
+
+#[tokio::test]
+async fn a_failure_after_results_is_gone_on_from_without_calling_again() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "list", json!({})));
+    server.push(Script::status(500, "{}"));
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let (fid, finished) = world.ask_and_wait("Look").await;
+    assert_eq!(finished.reason, StopReason::Error);
+    server.push(Script::new().text("Nothing there."));
+    world.manager.resume(&fid).await.unwrap();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    let sent = server.chats()[2].body["messages"].clone();
+    assert_eq!(sent, server.chats()[1].body["messages"], "the same is asked again");
 }
 
 fn tool() -> ToolSpec {

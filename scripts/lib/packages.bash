@@ -11,6 +11,7 @@ command pkg-config                  | pkg-config             | pkgconf-pkg-confi
 library gtk4 4.8                    | libgtk-4-dev           | gtk4-devel            | gtk4
 library libadwaita-1 1.2            | libadwaita-1-dev       | libadwaita-devel      | libadwaita
 library gtksourceview-5 5.6         | libgtksourceview-5-dev | gtksourceview5-devel  | gtksourceview5
+command glib-compile-resources      | libglib2.0-dev         | glib2-devel           | glib2-devel
 command msgfmt                      | gettext                | gettext               | gettext
 '
 
@@ -29,8 +30,12 @@ command xdotool                     | xdotool                | xdotool          
 command import                      | imagemagick            | ImageMagick           | imagemagick
 '
 
-# What the other checks need.
+# What the other checks need. Images of containers lack even the plainest tools.
 packages_to_check='
+command git                         | git                    | git                   | git
+command find                        | findutils              | findutils             | findutils
+command awk                         | gawk                   | gawk                  | gawk
+command diff                        | diffutils              | diffutils             | diffutils
 command xgettext                    | gettext                | gettext               | gettext
 command desktop-file-validate       | desktop-file-utils     | desktop-file-utils    | desktop-file-utils
 command appstreamcli                | appstream              | appstream             | appstream

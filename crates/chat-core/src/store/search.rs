@@ -1,7 +1,9 @@
 //! Finding sessions by what stands in them. Trigrams find parts of words and identifiers, and
 //! languages that put no spaces between words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::params;
 
 use super::desk::Desk;
 use super::fault::Outcome;
@@ -16,6 +18,10 @@ const TRIGRAM: usize = 3;
 
 /// How much stands on either side of a hit, in characters: two lines of a narrow list.
 const AROUND: usize = 50;
+
+/// How many messages are ranked. More takes longer than a person who types should wait: 250,000 took
+/// more than a second.
+const RANKED: i64 = 2_000;
 
 /// What a person looks for: all its words must stand in one title or one message.
 struct Query {
@@ -71,38 +77,134 @@ fn excerpt(text: &str, at: usize) -> String {
     format!("{before}{}{after}", words.join(" "))
 }
 
-/// Finds sessions, best first: those whose title has it, then by how well their messages do.
+/// Finds sessions: those whose title has it, newest first, then the others by how well their
+/// messages do. Where very many messages have it, how well says little and takes long to know: then
+/// the newest come first, and no more is read than the answer takes.
 pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<Vec<Hit>> {
     let query = Query::new(text);
     if query.words.is_empty() {
         return Ok(Vec::new());
     }
     let titled = in_titles(desk, &query)?;
-    let mut order: Vec<i64> = titled.clone();
-    let mut texts = in_texts(desk, &query)?;
+    match &query.indexed {
+        Some(indexed) if is_common(desk, indexed)? => newest(desk, &query, indexed, titled, limit),
+        _ => best(desk, &query, titled, limit),
+    }
+}
+
+/// Whether more messages may have it than are worth ranking.
+fn is_common(desk: &Desk, indexed: &str) -> Outcome<bool> {
+    let beyond = desk.find(
+        "SELECT 1 FROM text_index WHERE text_index MATCH ?1 LIMIT 1 OFFSET ?2",
+        params![indexed, RANKED],
+        |_| Ok(()),
+    )?;
+    Ok(beyond.is_some())
+}
+
+fn best(desk: &Desk, query: &Query, titled: Vec<i64>, limit: usize) -> Outcome<Vec<Hit>> {
+    let mut texts = in_texts(desk, query)?;
     let mut others: Vec<i64> = texts.keys().copied().filter(|key| !titled.contains(key)).collect();
     others.sort_unstable_by_key(|session| texts[session].first().map(|(place, _)| *place));
-    order.extend(others);
-    let mut living = Living::new(&desk.places.owners);
-    let mut hits = Vec::new();
-    for (place, session) in order.into_iter().enumerate() {
-        if hits.len() == limit {
+    let titles = titled.len();
+    let mut hits = Hits::new(desk, limit);
+    for (place, session) in titled.into_iter().chain(others).enumerate() {
+        if hits.is_full() {
             break;
         }
-        let mut found = None;
-        for (_, message) in texts.remove(&session).unwrap_or_default() {
-            found = excerpt_of(desk, &query, message)?;
-            if found.is_some() {
-                break;
-            }
-        }
-        if found.is_some() || place < titled.len() {
-            let session = sessions::by_key(desk, session, &mut living)?;
-            let (message, excerpt) = found.unzip();
-            hits.push(Hit { session, excerpt, message });
+        let messages = texts.remove(&session).unwrap_or_default();
+        let mut messages = messages.into_iter().map(|(_, message)| Ok(message));
+        let found = first_excerpt(desk, query, &mut messages)?;
+        if found.is_some() || place < titles {
+            hits.add(session, found)?;
         }
     }
-    Ok(hits)
+    Ok(hits.found)
+}
+
+fn newest(
+    desk: &Desk,
+    query: &Query,
+    indexed: &str,
+    titled: Vec<i64>,
+    limit: usize,
+) -> Outcome<Vec<Hit>> {
+    let mut hits = Hits::new(desk, limit);
+    let mut seen = HashSet::new();
+    let mut of_session = desk.connection.prepare_cached(
+        "SELECT m.key FROM text_index CROSS JOIN messages m ON m.key = text_index.rowid \
+         WHERE text_index MATCH ?1 AND m.session = ?2 AND text_index.rowid BETWEEN \
+         (SELECT min(key) FROM messages WHERE session = ?2) AND \
+         (SELECT max(key) FROM messages WHERE session = ?2) ORDER BY text_index.rowid DESC",
+    )?;
+    for session in titled {
+        if hits.is_full() {
+            break;
+        }
+        let mut messages = of_session.query_map(params![indexed, session], |row| row.get(0))?;
+        hits.add(session, first_excerpt(desk, query, &mut messages)?)?;
+        seen.insert(session);
+    }
+    // A message is younger than those with lower keys.
+    let mut all = desk.connection.prepare_cached(
+        "SELECT m.session, m.key FROM text_index CROSS JOIN messages m ON m.key = text_index.rowid \
+         CROSS JOIN sessions s ON s.key = m.session \
+         WHERE text_index MATCH ?1 AND s.deleted IS NULL ORDER BY text_index.rowid DESC",
+    )?;
+    let mut rows = all.query([indexed])?;
+    while !hits.is_full()
+        && let Some(row) = rows.next()?
+    {
+        let session = row.get(0)?;
+        if seen.contains(&session) {
+            continue;
+        }
+        if let Some(found) = excerpt_of(desk, query, row.get(1)?)? {
+            hits.add(session, Some(found))?;
+            seen.insert(session);
+        }
+    }
+    Ok(hits.found)
+}
+
+/// What was found so far.
+struct Hits<'a> {
+    desk: &'a Desk,
+    living: Living<'a>,
+    limit: usize,
+    found: Vec<Hit>,
+}
+
+impl<'a> Hits<'a> {
+    fn new(desk: &'a Desk, limit: usize) -> Self {
+        Self { desk, living: Living::new(&desk.places.owners), limit, found: Vec::new() }
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() >= self.limit
+    }
+
+    fn add(&mut self, session: i64, found: Option<(MessageId, String)>) -> Outcome<()> {
+        let session = sessions::by_key(self.desk, session, &mut self.living)?;
+        let (message, excerpt) = found.unzip();
+        self.found.push(Hit { session, excerpt, message });
+        Ok(())
+    }
+}
+
+/// The first of these messages that has all words, with the piece of its text.
+fn first_excerpt(
+    desk: &Desk,
+    query: &Query,
+    messages: &mut dyn Iterator<Item = rusqlite::Result<i64>>,
+) -> Outcome<Option<(MessageId, String)>> {
+    for message in messages {
+        let found = excerpt_of(desk, query, message?)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }
 
 /// The sessions whose titles hold all words, newest first.

@@ -141,7 +141,7 @@ async fn a_chat_is_found_behind_any_number_of_better_hits_in_another() {
     let store = open(folder.path());
     // Short texts are better hits.
     let mut many: Vec<Arc<Message>> = Vec::new();
-    for _ in 0..10_050 {
+    for _ in 0..1_900 {
         many.push(user(many.last().map(|message| message.id), "needle"));
     }
     store.create(titled("Many"), many).await.unwrap();
@@ -149,4 +149,30 @@ async fn a_chat_is_found_behind_any_number_of_better_hits_in_another() {
     store.create(titled("One"), vec![user(None, &long)]).await.unwrap();
     let hits = store.search("needle", 10).await.unwrap();
     assert_eq!(titles(&hits), ["Many", "One"]);
+}
+
+/// Where thousands of messages have a word, the newest chats come first, and one that is talked in
+/// much hides none of the others.
+#[tokio::test]
+async fn a_common_word_loses_no_chat() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    store.create(titled("old"), vec![user(None, "the common word")]).await.unwrap();
+    let name = store.create(titled("Common"), vec![user(None, "nothing here")]).await.unwrap();
+    let busy = store.create(titled("busy"), vec![user(None, "begins")]).await.unwrap();
+    let many: Vec<_> = (0..2_100).map(|n| user(None, &format!("common {n}"))).collect();
+    let newest = many[many.len() - 1].id;
+    store.append(&busy.fid, many, newest).await.unwrap();
+    // A title's chat is told with its place, wherever its messages lie among the others.
+    store.append(&name.fid, vec![user(None, "so common")], newest).await.unwrap();
+
+    let hits = store.search("COMMON", 9).await.unwrap();
+    assert_eq!(titles(&hits), ["Common", "busy", "old"]);
+    let excerpts: Vec<_> = hits.iter().map(|hit| hit.excerpt.as_deref()).collect();
+    assert_eq!(excerpts, [Some("so common"), Some("common 2099"), Some("the common word")]);
+    assert_eq!(hits[1].message, Some(newest));
+    assert_eq!(titles(&store.search("common", 2).await.unwrap()), ["Common", "busy"]);
+    store.delete(&busy.fid).await.unwrap();
+    assert_eq!(titles(&store.search("common", 9).await.unwrap()), ["Common", "old"]);
+    assert_eq!(titles(&store.search("common wor", 9).await.unwrap()), ["old"]);
 }

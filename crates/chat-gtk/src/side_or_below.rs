@@ -12,7 +12,7 @@ const GAP: i32 = 10;
 
 mod imp {
     use super::{
-        GAP, LayoutManagerImpl, ObjectImpl, ObjectSubclass, WidgetExt, glib, is_beside, two,
+        GAP, LayoutManagerImpl, ObjectImpl, ObjectSubclass, WidgetExt, glib, left_beside, two,
     };
 
     #[derive(Debug, Default)]
@@ -47,11 +47,9 @@ mod imp {
             if orientation == gtk::Orientation::Horizontal {
                 return (one.0.max(other.0), one.1 + GAP + other.1, -1, -1);
             }
-            let height = if is_beside(&second, for_size) {
-                let left = for_size - GAP - second.measure(gtk::Orientation::Horizontal, -1).1;
-                first.measure(orientation, left).1.max(other.1)
-            } else {
-                first.measure(orientation, for_size).1 + GAP + other.1
+            let height = match left_beside(&second, for_size) {
+                Some(left) => first.measure(orientation, left).1.max(other.1),
+                None => first.measure(orientation, for_size).1 + GAP + other.1,
             };
             (height, height, -1, -1)
         }
@@ -65,10 +63,9 @@ mod imp {
             let (_, wide, ..) = second.measure(gtk::Orientation::Horizontal, -1);
             let (_, high, ..) = second.measure(gtk::Orientation::Vertical, -1);
             let wide = wide.min(width);
-            let (of_first, top) = if is_beside(&second, width) {
-                ((width - GAP - wide, height), (height - high) / 2)
-            } else {
-                ((width, height - GAP - high), height - high)
+            let (of_first, top) = match left_beside(&second, width) {
+                Some(left) => ((left, height), (height - high) / 2),
+                None => ((width, height - GAP - high), height - high),
             };
             let to_left = widget.direction() == gtk::TextDirection::Rtl;
             let (first_x, second_x) =
@@ -101,7 +98,35 @@ fn two(widget: &gtk::Widget) -> (Option<gtk::Widget>, Option<gtk::Widget>) {
     (shown.next(), shown.next())
 }
 
-/// Whether the second has room beside the first; without a width, it has.
-fn is_beside(second: &gtk::Widget, width: i32) -> bool {
-    width < 0 || width - GAP - second.measure(gtk::Orientation::Horizontal, -1).1 >= WORDS
+/// The width that is left to the first beside the second; none where the second goes below.
+fn left_beside(second: &gtk::Widget, width: i32) -> Option<i32> {
+    if width < 0 {
+        // So a widget is asked how high it is at any width.
+        return Some(-1);
+    }
+    let left = width - GAP - second.measure(gtk::Orientation::Horizontal, -1).1;
+    (left >= WORDS).then_some(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[gtk::test]
+    fn what_has_no_room_beside_the_words_goes_below_them() {
+        let words = gtk::Label::builder().label("word ".repeat(20)).wrap(true).build();
+        let actions = gtk::Box::builder().width_request(150).height_request(1).build();
+        let pair = pair(&words, &actions);
+        let (_, width, ..) = pair.measure(gtk::Orientation::Horizontal, -1);
+        let high = |width| pair.measure(gtk::Orientation::Vertical, width).1;
+        let narrow = WORDS + GAP + 150 - 1;
+
+        assert!(high(width) < high(narrow), "below, it needs another line");
+        assert_eq!(
+            high(narrow),
+            words.measure(gtk::Orientation::Vertical, narrow).1 + GAP + 1,
+            "the words have the whole width"
+        );
+        assert_eq!(high(-1), high(width), "where nobody says how wide, there is room");
+    }
 }

@@ -48,6 +48,12 @@ async fn the_arrow_keys_pass_from_one_connection_to_the_next() -> Result<()> {
     work.set_models([Model::new("twin"), Model::new("/models/Tiny-1B.gguf")]);
     place.configure_all(&[("Home", &place.server.url()), ("Work", &work.url())])?;
     let app = place.open().await?;
+    // Whichever server answers first has the model to begin with.
+    app.keys(&["ctrl+m"]).await?;
+    app.find(containing("Tiny-1B").under("Models")).await?;
+    app.find(containing("alpha").under("Models")).await?;
+    app.type_text("alpha").await?;
+    app.keys(&["Return"]).await?;
     app.find(named("alpha")).await?;
     app.keys(&["ctrl+m"]).await?;
     app.find(containing("Tiny-1B").under("Models")).await?;

@@ -52,8 +52,8 @@ async fn the_arrow_keys_pass_from_one_connection_to_the_next() -> Result<()> {
     app.keys(&["ctrl+m"]).await?;
     app.find(containing("Tiny-1B").under("Models")).await?;
     app.find(containing("alpha").under("Models")).await?;
-    app.type_text("alpha").await?;
-    app.keys(&["Return"]).await?;
+    app.click(containing("alpha").under("Models")).await?;
+    app.gone(containing("Tiny-1B").under("Models")).await?;
     app.find(named("alpha")).await?;
     app.keys(&["ctrl+m"]).await?;
     app.find(containing("Tiny-1B").under("Models")).await?;

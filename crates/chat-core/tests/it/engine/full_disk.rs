@@ -32,13 +32,7 @@ fn what_tools_gave_on_a_full_disk_is_kept_and_told() {
 async fn calls_a_tool_when_it_is_full() {
     let folder = another::folder();
     let server = Server::start();
-    let connection = connection(&server, ConnectionKind::Ollama);
-    let manager = start(&folder).await;
-    let add = move |settings: &mut chat_core::settings::Settings| {
-        settings.connections.push(connection);
-    };
-    manager.change_settings(add).await.unwrap();
-    let mut events = Mirror::new(manager.subscribe());
+    let (manager, mut events) = start_with(&folder, &server).await;
     let gate = Gate::new();
     // What it is told repeats the name, and is too large for what is left in the database's files.
     let name = "none".repeat(300_000);
@@ -86,6 +80,18 @@ fn fill(filler: &Path) {
     while file.write_all(&[0; 1]).is_ok() {}
 }
 
+/// An engine that knows this server.
+async fn start_with(folder: &Path, server: &Server) -> (Manager, Mirror) {
+    let connection = connection(server, ConnectionKind::Ollama);
+    let manager = start(folder).await;
+    let add = move |settings: &mut chat_core::settings::Settings| {
+        settings.connections.push(connection);
+    };
+    manager.change_settings(add).await.unwrap();
+    let events = Mirror::new(manager.subscribe());
+    (manager, events)
+}
+
 async fn start(folder: &Path) -> Manager {
     let folders = Folders::below(folder);
     let timeouts = Timeouts::default();
@@ -98,13 +104,7 @@ async fn start(folder: &Path) -> Manager {
 async fn talks_until_it_is_full() {
     let folder = another::folder();
     let server = Server::start();
-    let connection = connection(&server, ConnectionKind::Ollama);
-    let manager = start(&folder).await;
-    let add = move |settings: &mut chat_core::settings::Settings| {
-        settings.connections.push(connection);
-    };
-    manager.change_settings(add).await.unwrap();
-    let mut events = Mirror::new(manager.subscribe());
+    let (manager, mut events) = start_with(&folder, &server).await;
     let (begun, gate) = (Gate::new(), Gate::new());
     let long = "long ".repeat(300_000);
     server.push(Script::new().text("begins, ").gate(&begun).text(&long).gate(&gate).text("ends"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chat_core::event::StopReason;
-use chat_core::message::Role;
+use chat_core::message::{Fid, Role};
 use chat_testkit::server::{Gate, Script, Server};
 
 use super::world::World;
@@ -120,15 +120,21 @@ async fn what_waits_when_the_person_stops_waits_until_it_is_sent() {
     assert_eq!(server.chats().len(), 2, "nothing waits");
 }
 
+/// Two programs; half of a reply has come to the first.
+async fn one_answers_one_looks_on(server: &Server, gate: &Gate) -> (World, World, Fid) {
+    server.push(Script::new().text("half").gate(gate));
+    let mut writer = World::new(server).await;
+    let reader = World::start(Arc::clone(&writer.folder)).await;
+    let fid = writer.ask("one").await.fid;
+    writer.events.shows(&fid, "half").await;
+    (writer, reader, fid)
+}
+
 #[tokio::test]
 async fn what_one_program_takes_back_waits_in_no_other() {
     let server = Server::start();
     let gate = Gate::new();
-    server.push(Script::new().text("half").gate(&gate));
-    let mut writer = World::new(&server).await;
-    let mut reader = World::start(Arc::clone(&writer.folder)).await;
-    let fid = writer.ask("one").await.fid;
-    writer.events.shows(&fid, "half").await;
+    let (mut writer, mut reader, fid) = one_answers_one_looks_on(&server, &gate).await;
     let two = writer.say(&fid, "two").await.message;
     let three = writer.say(&fid, "three").await.message;
     reader.events.until(|mirror| mirror.rows.contains_key(&fid)).await;
@@ -149,11 +155,7 @@ async fn what_one_program_takes_back_waits_in_no_other() {
 async fn what_one_program_takes_back_of_a_chat_at_rest_waits_in_no_other() {
     let server = Server::start();
     let gate = Gate::new();
-    server.push(Script::new().text("half").gate(&gate));
-    let mut writer = World::new(&server).await;
-    let mut reader = World::start(Arc::clone(&writer.folder)).await;
-    let fid = writer.ask("one").await.fid;
-    writer.events.shows(&fid, "half").await;
+    let (mut writer, mut reader, fid) = one_answers_one_looks_on(&server, &gate).await;
     let two = writer.say(&fid, "two").await.message;
     writer.manager.stop(&fid);
     writer.events.finished(&fid).await;

@@ -1,5 +1,4 @@
-//! Compiles the style and the icons that the widgets need into the crate, so that they stand in
-//! any program.
+//! Compiles the icons that the widgets need into the crate, so that they stand in any program.
 
 fn main() {
     glib_build_tools::compile_resources(

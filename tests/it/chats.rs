@@ -1,34 +1,25 @@
 //! The chat list: renaming, deleting, taking that back, searching.
 
 use anyhow::Result;
-use chat_testkit::ui::{containing, named, until};
+use chat_testkit::ui::{Role, containing, named, until};
 
-use crate::stage::{Stage, Window};
-
-async fn two_chats(stage: &Stage) -> Result<Window> {
-    let window = stage.window().await?;
-    window.say("Apples").await?;
-    window.shows("You said: Apples").await?;
-    window.new_chat().await?;
-    window.say("Pears").await?;
-    window.shows("You said: Pears").await?;
-    Ok(window)
-}
+use crate::stage::Stage;
 
 #[tokio::test]
 async fn a_chat_is_renamed() -> Result<()> {
     let stage = Stage::new().await?;
-    let window = two_chats(&stage).await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Pears"]).await?;
     window.open("Apples").await?;
     window.shows("You said: Apples").await?;
-    window.app.keys(&["F10"]).await?;
-    window.app.click(containing("Rename")).await?;
-    window.app.find(named("Title")).await?;
-    window.app.keys(&["ctrl+a"]).await?;
-    window.app.type_text("About fruit").await?;
-    window.app.keys(&["Return"]).await?;
-    window.app.find(named("About fruit").under("Chats")).await?;
-    window.app.gone(named("Apples").under("Chats")).await?;
+    window.keys(&["F10"]).await?;
+    window.click(containing("Rename")).await?;
+    window.find(named("Title")).await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text("About fruit").await?;
+    window.keys(&["Return"]).await?;
+    window.find(named("About fruit").under("Chats")).await?;
+    window.gone(named("Apples").under("Chats")).await?;
     window.close().await?;
     assert!(stage.stored().await?.contains_key("About fruit"));
     Ok(())
@@ -37,20 +28,21 @@ async fn a_chat_is_renamed() -> Result<()> {
 #[tokio::test]
 async fn a_deleted_chat_comes_back_by_undo() -> Result<()> {
     let stage = Stage::new().await?;
-    let window = two_chats(&stage).await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Pears"]).await?;
     window.open("Apples").await?;
     window.shows("You said: Apples").await?;
-    window.app.keys(&["F10"]).await?;
-    window.app.click(containing("Delete")).await?;
-    window.app.gone(named("Apples").under("Chats")).await?;
+    window.keys(&["F10"]).await?;
+    window.click(containing("Delete")).await?;
+    window.gone(named("Apples").under("Chats")).await?;
     until("the chat's end on disk", || async {
         Ok((!stage.stored().await?.contains_key("Apples")).then_some(()))
     })
     .await?;
 
-    window.app.click(named("Undo")).await?;
+    window.click(named("Undo")).await?;
 
-    window.app.find(named("Apples").under("Chats")).await?;
+    window.find(named("Apples").under("Chats")).await?;
     window.close().await?;
     let chat = stage.stored().await?.remove("Apples").expect("the chat");
     assert_eq!(chat.answers(), ["You said: Apples"]);
@@ -60,11 +52,101 @@ async fn a_deleted_chat_comes_back_by_undo() -> Result<()> {
 #[tokio::test]
 async fn chats_are_found_by_what_was_said_in_them() -> Result<()> {
     let stage = Stage::new().await?;
-    let window = two_chats(&stage).await?;
-    window.app.keys(&["ctrl+shift+f"]).await?;
-    window.app.find(named("Search Chats")).await?;
-    window.app.type_text("said: Apples").await?;
-    window.app.gone(named("Pears").under("Chats")).await?;
-    window.app.find(named("Apples").under("Chats")).await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Pears"]).await?;
+    window.keys(&["ctrl+shift+f"]).await?;
+    window.find(named("Search Chats")).await?;
+    window.type_text("said: Apples").await?;
+    window.gone(named("Pears").under("Chats")).await?;
+    window.find(named("Apples").under("Chats")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn undo_takes_back_all_that_the_toast_in_sight_speaks_of() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread", "Cheese"]).await?;
+    window.focus_list().await?;
+    // The next chat is shown and chosen, and the keyboard stays in the list.
+    window.keys(&["Delete"]).await?;
+    window.gone(named("Cheese").under("Chats")).await?;
+    window.shows("You said: Bread").await?;
+    window.find(named("“Cheese” deleted")).await?;
+    window.keys(&["Delete"]).await?;
+    window.gone(named("Bread").under("Chats")).await?;
+    window.find(named("2 chats deleted")).await?;
+    window.keys(&["ctrl+z"]).await?;
+    window.find(named("Bread").under("Chats")).await?;
+    window.find(named("Cheese").under("Chats")).await?;
+    window.gone(named("2 chats deleted")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn control_z_in_the_message_is_its_own() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread"]).await?;
+    window.keys(&["F10"]).await?;
+    window.click(containing("Delete Chat")).await?;
+    window.find(named("“Bread” deleted")).await?;
+    window.holds("").await?;
+    window.type_text("words").await?;
+    window.holds("words").await?;
+    window.keys(&["ctrl+z"]).await?;
+    window.holds("").await?;
+    assert!(!window.has(named("Bread").under("Chats")).await);
+    window.close().await
+}
+
+#[tokio::test]
+async fn f2_renames_the_shown_chat_from_anywhere() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples"]).await?;
+    // The keyboard is in the message, and the list is hidden.
+    window.keys(&["F9", "F2"]).await?;
+    window.find(named("Title")).await?;
+    window.keys(&["F2", "ctrl+a"]).await?;
+    window.type_text("Fruit").await?;
+    window.keys(&["Return"]).await?;
+    window.find(named("Fruit").role(Role::Frame)).await?;
+    window.gone(named("Title")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_arrow_keys_walk_through_the_list_and_stay_there() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread", "Cheese"]).await?;
+    window.focus_list().await?;
+    window.keys(&["Down"]).await?;
+    window.shows("You said: Bread").await?;
+    window.keys(&["Down"]).await?;
+    window.shows("You said: Apples").await?;
+    // Enter goes to the chat.
+    window.keys(&["Return"]).await?;
+    window.writes().await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn escape_after_a_hit_was_opened_shows_all_chats_again() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread"]).await?;
+    window.keys(&["ctrl+shift+f"]).await?;
+    window.find(named("Search Chats")).await?;
+    window.type_text("said: Apples").await?;
+    window.gone(named("Bread").under("Chats")).await?;
+    window.find(named("Apples").under("Chats")).await?;
+    window.keys(&["Return"]).await?;
+    window.shows("You said: Apples").await?;
+    window.writes().await?;
+    window.keys(&["Escape"]).await?;
+    window.find(named("Bread").under("Chats")).await?;
+    window.gone(named("Search Chats")).await?;
     window.close().await
 }

@@ -51,25 +51,6 @@ async fn an_answer_appears_as_it_comes_and_goes_back_with_the_next_question() ->
 }
 
 #[tokio::test]
-async fn a_chat_is_there_again_after_a_restart() -> Result<()> {
-    let stage = Stage::new().await?;
-    let window = stage.window().await?;
-    window.say("Remember the milk").await?;
-    window.shows("You said: Remember the milk").await?;
-    window.close().await?;
-
-    let window = stage.window().await?;
-    window.open("Remember the milk").await?;
-    window.shows("You said: Remember the milk").await?;
-    // And it can be gone on with.
-    window.say("And the bread").await?;
-    window.shows("You said: And the bread").await?;
-    let requests = stage.server.wait_for_chats(2).await;
-    assert_eq!(requests[1].texts_of("assistant"), ["You said: Remember the milk"]);
-    window.close().await
-}
-
-#[tokio::test]
 async fn stop_keeps_what_had_come_and_closes_the_stream() -> Result<()> {
     let stage = Stage::new().await?;
     let gate = Gate::new();
@@ -78,9 +59,9 @@ async fn stop_keeps_what_had_come_and_closes_the_stream() -> Result<()> {
     window.say("count for me").await?;
     window.shows("Answer: one, two,").await?;
 
-    window.app.click(named("Stop")).await?;
+    window.click(named("Stop")).await?;
 
-    window.app.gone(named("Stop")).await?;
+    window.gone(named("Stop")).await?;
     assert_eq!(stage.server.wait_for_end(0).await.sent().end, End::ClientGone);
     let chat = stage
         .stored_when("count for me", "a stopped answer", |chat| {
@@ -96,22 +77,6 @@ async fn stop_keeps_what_had_come_and_closes_the_stream() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_message_sent_while_the_model_is_busy_waits_and_goes_out_by_itself() -> Result<()> {
-    let stage = Stage::new().await?;
-    let gate = Gate::new();
-    stage.server.when("first", Script::new().text("Answer one").gate(&gate));
-    let window = stage.window().await?;
-    window.say("first").await?;
-    window.shows("Answer one").await?;
-    window.say("afterwards").await?;
-    window.shows("afterwards").await?;
-    assert_eq!(stage.server.chats().len(), 1);
-    gate.open();
-    window.shows("You said: afterwards").await?;
-    window.close().await
-}
-
-#[tokio::test]
 async fn quitting_while_a_model_is_busy_asks_and_keeps_what_had_come() -> Result<()> {
     let stage = Stage::new().await?;
     let gate = Gate::new();
@@ -120,10 +85,10 @@ async fn quitting_while_a_model_is_busy_asks_and_keeps_what_had_come() -> Result
     window.say("a story").await?;
     window.shows("Answer: once upon a time").await?;
 
-    window.app.keys(&["ctrl+q"]).await?;
-    window.app.click(containing("top and Quit").role(Role::Button)).await?;
+    window.keys(&["ctrl+q"]).await?;
+    window.click(containing("top and Quit").role(Role::Button)).await?;
 
-    window.app.ended().await?;
+    window.ended().await?;
     let chat = stage.stored_when("a story", "an ended answer", |chat| {
         chat.last().is_ok_and(|last| last.ended.is_some())
     });
@@ -148,14 +113,14 @@ async fn a_killed_program_shows_afterwards_what_had_come() -> Result<()> {
     })
     .await?;
 
-    window.app.kill().await?;
+    window.kill().await?;
 
     let window = stage.window().await?;
-    window.app.find(named("the reply was interrupted").under("Chats")).await?;
+    window.find(named("the reply was interrupted").under("Chats")).await?;
     window.open("a story").await?;
     window.shows("Answer: once upon a time").await?;
-    window.app.find(named("Continue")).await?;
-    window.app.find(named("Retry")).await?;
+    window.find(named("Continue")).await?;
+    window.find(named("Retry")).await?;
     let chat = stage.stored().await?.remove("a story").expect("the chat");
     assert_eq!(chat.last()?.ended, Some(Ending::Interrupted));
     window.close().await
@@ -172,11 +137,91 @@ async fn what_waits_when_one_stops_is_sent_only_when_one_says_so() -> Result<()>
     window.say("afterwards").await?;
     window.shows("afterwards").await?;
 
-    window.app.click(named("Stop")).await?;
+    window.click(named("Stop")).await?;
     window.shows("Not sent").await?;
     assert_eq!(stage.server.chats().len(), 1, "stop means stop");
-    window.app.click(named("Send Now")).await?;
+    window.click(named("Send Now")).await?;
     window.shows("You said: afterwards").await?;
-    window.app.gone(named("Send Now")).await?;
+    window.gone(named("Send Now")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_chat_is_there_again_after_a_restart() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    window.say("How deep is the sea?").await?;
+    window.shows("You said: How deep is the sea?").await?;
+    window.find(containing("How deep is the sea?").under("Chats")).await?;
+    window.close().await?;
+
+    let window = stage.window().await?;
+    window.shows("You said: How deep is the sea?").await?;
+    window.say("And the sky?").await?;
+    window.shows("You said: And the sky?").await?;
+    let second = stage.server.chats().pop().expect("a second request");
+    assert_eq!(second.texts_of("assistant"), ["You said: How deep is the sea?"]);
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_draft_belongs_to_its_chat_and_survives() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    window.say("The first chat").await?;
+    window.shows("You said: The first chat").await?;
+    window.type_text("half a thought").await?;
+    window.holds("half a thought").await?;
+    window.keys(&["ctrl+n"]).await?;
+    window.holds("").await?;
+    window.type_text("something new").await?;
+    window.holds("something new").await?;
+    window.keys(&["alt+Down"]).await?;
+    window.holds("half a thought").await?;
+    window.close().await?;
+
+    let window = stage.window().await?;
+    window.holds("half a thought").await?;
+    window.keys(&["ctrl+n"]).await?;
+    window.holds("something new").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_message_sent_while_busy_waits_visibly_and_goes_out_after() -> Result<()> {
+    let stage = Stage::new().await?;
+    let (begin, gate) = (Gate::new(), Gate::new());
+    let slowly = Script::new().gate_first(&begin).text("Slowly ").gate(&gate).text("done.");
+    stage.server.when("first", slowly);
+    let window = stage.ready().await?;
+    window.say("the first").await?;
+    window.find(named("Stop")).await?;
+    window.find(named("waiting").under("Chats")).await?;
+    begin.open();
+    window.shows("Slowly").await?;
+    window.find(named("is answering").under("Chats")).await?;
+    window.say("the second").await?;
+    window.shows("the second").await?;
+    assert_eq!(stage.server.chats().len(), 1);
+    gate.open();
+    window.shows("You said: the second").await?;
+    window.gone(named("Stop")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn escape_stops_only_when_pressed_twice() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    stage.server.when("long", Script::new().text("Once upon ").gate(&gate).text("a time"));
+    let window = stage.ready().await?;
+    window.say("a long story").await?;
+    window.shows("Once upon").await?;
+    window.keys(&["Escape"]).await?;
+    window.find(containing("Press Esc again")).await?;
+    assert!(window.has(named("Stop")).await);
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Stop")).await?;
+    window.shows("You stopped this reply").await?;
     window.close().await
 }

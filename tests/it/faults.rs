@@ -14,8 +14,10 @@ async fn an_error_is_a_card_that_can_be_tried_again() -> Result<()> {
     stage.server.push(Script::new().text("Answer after all."));
     let window = stage.window().await?;
     window.say("try it").await?;
-    window.app.click(named("Retry")).await?;
+    window.find(named("Retry")).await?.click_with_mouse().await?;
     window.shows("Answer after all.").await?;
+    // The button is gone, and the keyboard is where one goes on.
+    window.writes().await?;
     let requests = stage.server.wait_for_chats(2).await;
     assert_eq!(requests[1].texts_of("user"), ["try it"]);
     window.close().await?;
@@ -33,9 +35,10 @@ async fn a_stream_that_is_cut_can_be_tried_again_or_gone_on_with() -> Result<()>
     let window = stage.window().await?;
     window.say("a long one").await?;
     window.shows("Answer: the first half").await?;
-    window.app.find(named("Retry")).await?;
-    window.app.click(named("Continue")).await?;
+    window.find(named("Retry")).await?;
+    window.find(named("Continue")).await?.click_with_mouse().await?;
     window.shows("and the second half").await?;
+    window.writes().await?;
     let requests = stage.server.wait_for_chats(2).await;
     assert_eq!(
         requests[1].texts_of("assistant").first().map(String::as_str),
@@ -47,8 +50,8 @@ async fn a_stream_that_is_cut_can_be_tried_again_or_gone_on_with() -> Result<()>
 #[tokio::test]
 async fn a_server_that_is_not_running_is_named() -> Result<()> {
     let stage = Stage::bare().await?;
-    stage.configure(&format!("http://127.0.0.1:{}", unused_port()), "openai")?;
+    stage.configure(&format!("http://127.0.0.1:{}", unused_port()))?;
     let window = stage.window_as_it_comes().await?;
-    window.app.find(containing("Nothing answers at “Test”")).await?;
+    window.find(containing("Nothing answers at “Test”")).await?;
     window.close().await
 }

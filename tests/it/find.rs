@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use chat_core::message::{Message, ModelRef, Options, Role, Thinking};
-use chat_core::store::{NewSession, Store};
+use chat_core::message::{Message, Role};
+use chat_core::store::Store;
 use chat_testkit::ui::{containing, named, role, until};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, chat};
 
 #[tokio::test]
 async fn words_are_found_in_the_chat_by_keyboard_and_the_focus_comes_back() -> Result<()> {
@@ -15,11 +15,10 @@ async fn words_are_found_in_the_chat_by_keyboard_and_the_focus_comes_back() -> R
     let window = stage.window().await?;
     window.say("Apples").await?;
     window.shows("You said: Apples").await?;
-    let app = &window.app;
-    app.keys(&["ctrl+f"]).await?;
-    app.find(named("Find in Chat")).await?;
-    app.type_text("APPLES").await?;
-    app.find(named("1 of 2")).await?;
+    window.keys(&["ctrl+f"]).await?;
+    window.find(named("Find in Chat")).await?;
+    window.type_text("APPLES").await?;
+    window.find(named("1 of 2")).await?;
     for (key, place) in [
         ("Return", "2 of 2"),
         ("Return", "1 of 2"),
@@ -27,24 +26,24 @@ async fn words_are_found_in_the_chat_by_keyboard_and_the_focus_comes_back() -> R
         ("ctrl+g", "1 of 2"),
         ("ctrl+shift+g", "2 of 2"),
     ] {
-        app.keys(&[key]).await?;
-        app.find(named(place)).await?;
+        window.keys(&[key]).await?;
+        window.find(named(place)).await?;
     }
-    app.type_text(" and pears").await?;
-    app.find(named("Not found")).await?;
-    app.keys(&["Escape"]).await?;
-    app.gone(named("Find in Chat")).await?;
-    app.type_text("written").await?;
-    let composer = app.find(named("Message")).await?;
+    window.type_text(" and pears").await?;
+    window.find(named("Not found")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Find in Chat")).await?;
+    window.type_text("written").await?;
+    let composer = window.find(named("Message")).await?;
     until("the words in the composer", || async {
         Ok((composer.text().await? == "written").then_some(()))
     })
     .await?;
     // What was looked for is there again, and another chat closes the bar.
-    app.keys(&["ctrl+f"]).await?;
-    app.find(named("Not found")).await?;
-    app.keys(&["ctrl+n"]).await?;
-    app.gone(named("Find in Chat")).await?;
+    window.keys(&["ctrl+f"]).await?;
+    window.find(named("Not found")).await?;
+    window.keys(&["ctrl+n"]).await?;
+    window.gone(named("Find in Chat")).await?;
     window.close().await
 }
 
@@ -63,31 +62,23 @@ async fn a_chat_that_a_search_found_opens_at_the_message() -> Result<()> {
         messages.push(Arc::new(Message::text(role, parent, text)));
     }
     let store = Store::open(&stage.folders())?.store;
-    let session = NewSession {
-        title: "A long chat".to_owned(),
-        agent: "just-ask".to_owned(),
-        model: Some(ModelRef::new("Test", "scripted")),
-        thinking: Thinking::default(),
-        options: Options::default(),
-    };
-    store.create(session, messages).await?;
+    store.create(chat("A long chat"), messages).await?;
     drop(store);
 
     let window = stage.window().await?;
-    let app = &window.app;
-    app.keys(&["ctrl+shift+f"]).await?;
-    app.find(named("Search Chats")).await?;
-    app.type_text("needle").await?;
+    window.keys(&["ctrl+shift+f"]).await?;
+    window.find(named("Search Chats")).await?;
+    window.type_text("needle").await?;
     // The word is not cut away from the narrow row.
-    let row = app.find(containing("the needle in it").under("Chats")).await?;
+    let row = window.find(containing("the needle in it").under("Chats")).await?;
     assert!(row.name().starts_with('…'), "{}", row.name());
     row.click_with_mouse().await?;
 
-    app.find(named("1 of 1")).await?;
-    let bar = app.find(named("Find in Chat")).await?;
+    window.find(named("1 of 1")).await?;
+    let bar = window.find(named("Find in Chat")).await?;
     assert_eq!(bar.text().await?, "needle");
     window.shows("the needle in it").await?;
-    app.gone(containing("Number 159").under("Conversation")).await?;
-    assert!(app.has(role(chat_testkit::ui::Role::Label).under("Conversation")).await);
+    window.gone(containing("Number 159").under("Conversation")).await?;
+    assert!(window.has(role(chat_testkit::ui::Role::Label).under("Conversation")).await);
     window.close().await
 }

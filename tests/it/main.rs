@@ -1,10 +1,17 @@
 //! Natter in real windows, as a person uses it: see `docs/testing.md`.
 
 mod chats;
+mod choices;
+mod connections;
 mod conversation;
+mod ends;
 mod faults;
 mod find;
 mod first_run;
+mod keyboard;
+mod long_list;
+mod narrow;
 mod real_model;
 mod sessions;
 mod stage;
+mod together;

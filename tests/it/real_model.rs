@@ -13,7 +13,7 @@ use crate::stage::Stage;
 async fn real_model_holds_a_conversation_of_two_turns_in_the_window() -> Result<()> {
     let Some(server) = RealServer::start() else { return Ok(()) };
     let stage = Stage::new().await?;
-    stage.configure(&server.url(), "openai")?;
+    stage.configure(&server.url())?;
     let window = stage.window().await?;
     for (turn, question) in ["Name a fruit.", "And another one?"].into_iter().enumerate() {
         window.say(question).await?;
@@ -31,7 +31,7 @@ async fn real_model_holds_a_conversation_of_two_turns_in_the_window() -> Result<
             }))
         })
         .await?;
-        window.app.gone(named("Stop")).await?;
+        window.gone(named("Stop")).await?;
     }
     window.close().await?;
 

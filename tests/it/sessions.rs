@@ -23,11 +23,11 @@ async fn two_sessions_stream_while_a_third_is_shown_and_none_loses_a_byte() -> R
     let window = stage.window().await?;
     for (index, name) in ["alpha", "beta", "gamma"].into_iter().enumerate() {
         if index > 0 {
-            window.app.keys(&["ctrl+n"]).await?;
+            window.keys(&["ctrl+n"]).await?;
         }
         window.say(name).await?;
         stage.server.wait_for_chats(index + 1).await;
-        window.app.find(named(name).under("Chats")).await?;
+        window.find(named(name).under("Chats")).await?;
     }
     window.shows("Answer gamma.").await?;
 

@@ -1,14 +1,18 @@
 //! What every test here begins with: a desktop, a scripted server, and the program between them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
+use std::ops::Deref;
 
 use anyhow::{Context, Result, ensure};
-use chat_core::message::{self, Message};
+use chat_core::client::Timeouts;
+use chat_core::manager::{Manager, StartOptions};
+use chat_core::message::{self, Message, ModelRef, Options, Thinking};
 use chat_core::settings::Folders;
-use chat_core::store::Store;
+use chat_core::store::{NewSession, Store};
 use chat_testkit::server::Server;
-use chat_testkit::ui::{App, Desktop, Launch, Role, named, until};
+use chat_testkit::ui::{App, By, Desktop, Launch, Role, State, named, state, until};
 
 /// More than any test's transcript has.
 const ALL: usize = 1000;
@@ -23,7 +27,7 @@ impl Stage {
     /// that the test has not asked for.
     pub async fn new() -> Result<Self> {
         let stage = Self::bare().await?;
-        stage.configure(&stage.server.url(), "openai")?;
+        stage.configure(&stage.server.url())?;
         Ok(stage)
     }
 
@@ -34,11 +38,20 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Configures one server of this address and protocol.
-    pub fn configure(&self, url: &str, kind: &str) -> Result<()> {
+    /// Configures one server of this address, which speaks as OpenAI's.
+    pub fn configure(&self, url: &str) -> Result<()> {
         self.write_config(&format!(
-            "[[connections]]\nname = \"Test\"\nkind = \"{kind}\"\nurl = \"{url}\"\n"
+            "[[connections]]\nname = \"Test\"\nkind = \"openai\"\nurl = \"{url}\"\n"
         ))
+    }
+
+    /// Configures these addresses by these names; what they speak is found out.
+    pub fn configure_all(&self, connections: &[(&str, &str)]) -> Result<()> {
+        let mut settings = String::new();
+        for (name, url) in connections {
+            writeln!(settings, "[[connections]]\nname = \"{name}\"\nurl = \"{url}\"\n")?;
+        }
+        self.write_config(&settings)
     }
 
     fn write_config(&self, connections: &str) -> Result<()> {
@@ -60,14 +73,36 @@ impl Stage {
     /// Starts the program and waits until one can write.
     pub async fn window(&self) -> Result<Window> {
         let window = self.window_as_it_comes().await?;
-        window.app.find(named("Message")).await?;
+        window.find(named("Message")).await?;
+        Ok(window)
+    }
+
+    /// Starts the program and waits until there is a model to write to.
+    pub async fn ready(&self) -> Result<Window> {
+        let window = self.window().await?;
+        window.find(named("scripted")).await?;
         Ok(window)
     }
 
     /// Starts the program.
     pub async fn window_as_it_comes(&self) -> Result<Window> {
-        let app = self.desktop.launch(Launch::new(env!("CARGO_BIN_EXE_natter"))).await?;
-        Ok(Window { app })
+        self.launch(program()).await
+    }
+
+    /// Starts the program in this way.
+    pub async fn launch(&self, launch: Launch) -> Result<Window> {
+        Ok(Window { app: self.desktop.launch(launch).await? })
+    }
+
+    /// Another program at work on the same chats: this test itself.
+    pub async fn another_program(&self) -> Result<Manager> {
+        let options = StartOptions {
+            folders: self.folders(),
+            timeouts: Timeouts::default(),
+            discover: false,
+            better_titles: false,
+        };
+        Ok(Manager::start(options).await?)
     }
 
     /// All stored transcripts by their titles, as they are on disk.
@@ -96,6 +131,22 @@ impl Stage {
     }
 }
 
+/// The window program.
+pub fn program() -> Launch {
+    Launch::new(env!("CARGO_BIN_EXE_natter"))
+}
+
+/// A chat with the scripted model, to be stored before the program starts.
+pub fn chat(title: &str) -> NewSession {
+    NewSession {
+        title: title.to_owned(),
+        agent: "just-ask".to_owned(),
+        model: Some(ModelRef::new("Test", "scripted")),
+        thinking: Thinking::default(),
+        options: Options::default(),
+    }
+}
+
 /// A stored chat.
 #[derive(Debug)]
 pub struct Transcript {
@@ -117,51 +168,103 @@ impl Transcript {
     }
 }
 
-/// The program's window.
+/// The program's window, with what a person does there again and again.
 pub struct Window {
-    pub app: App,
+    app: App,
+}
+
+impl Deref for Window {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.app
+    }
 }
 
 impl Window {
     /// Types a message and sends it by keyboard.
     pub async fn say(&self, text: &str) -> Result<()> {
-        let composer = self.app.find(named("Message")).await?;
-        composer.click_with_mouse().await?;
-        self.app.type_text(text).await?;
-        until("the typed text in the composer", || async {
+        self.find(named("Message")).await?.click_with_mouse().await?;
+        self.type_text(text).await?;
+        self.holds(text).await?;
+        self.keys(&["Return"]).await?;
+        self.holds("").await
+    }
+
+    /// Begins a chat for each text, the last one shown, and waits for all answers.
+    pub async fn begin(&self, texts: &[&str]) -> Result<()> {
+        for text in texts {
+            self.new_chat().await?;
+            self.say(text).await?;
+            self.shows(&format!("You said: {text}")).await?;
+            self.find(named(text).under("Chats")).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the composer holds this text.
+    pub async fn holds(&self, text: &str) -> Result<()> {
+        until(&format!("the composer to hold {text:?}"), || async {
+            let Some(composer) = self.all(message()).await.pop() else { return Ok(None) };
             Ok((composer.text().await? == text).then_some(()))
         })
-        .await?;
-        self.app.keys(&["Return"]).await?;
-        until("an empty composer after sending", || async {
-            Ok(composer.text().await?.is_empty().then_some(()))
-        })
         .await
+    }
+
+    /// Waits until the keyboard is in the composer.
+    pub async fn writes(&self) -> Result<()> {
+        self.find(message().state(State::Focused)).await.map(drop)
     }
 
     /// Waits until the conversation shows this text.
     pub async fn shows(&self, text: &str) -> Result<()> {
         let what = format!("{text:?} in the conversation");
-        self.app.wait_for_text("Conversation", &what, |all| all.contains(text)).await.map(drop)
+        self.wait_for_text("Conversation", &what, |all| all.contains(text)).await.map(drop)
     }
 
     /// Begins a new chat, and waits until the conversation is empty.
     pub async fn new_chat(&self) -> Result<()> {
-        self.app.keys(&["ctrl+n"]).await?;
+        self.keys(&["ctrl+n"]).await?;
         let is_empty = |text: &str| !text.contains("You said") && !text.contains("Answer");
-        self.app.wait_for_text("Conversation", "an empty conversation", is_empty).await.map(drop)
+        self.wait_for_text("Conversation", "an empty conversation", is_empty).await?;
+        self.holds("").await
     }
 
     /// Opens a chat from the list, and waits until it is the one that is shown.
     pub async fn open(&self, title: &str) -> Result<()> {
         until(&format!("the chat {title:?} to be shown"), || async {
-            let row = self.app.find(named(title).role(Role::Label).under("Chats")).await?;
+            let row = self.find(named(title).role(Role::Label).under("Chats")).await?;
             // A row may move away under the mouse when a reply ends: then it is clicked again.
             row.click_with_mouse().await?;
-            let shown = self.app.wait_briefly(named(title).role(Role::Frame)).await;
+            let shown = self.wait_briefly(named(title).role(Role::Frame)).await;
             Ok(shown.then_some(()))
         })
         .await
+    }
+
+    /// Goes to the row of the shown chat by keyboard.
+    pub async fn focus_list(&self) -> Result<()> {
+        until("the keyboard in the list of chats", || async {
+            let at = self.all(state(State::Focused)).await;
+            if at.iter().any(|widget| widget.is_under("Chats")) {
+                return Ok(Some(()));
+            }
+            self.keys(&["Tab"]).await?;
+            Ok(None)
+        })
+        .await
+    }
+
+    /// Waits until the program ends by itself, which it must do well.
+    pub async fn ended(self) -> Result<()> {
+        let status = self.app.ended().await?;
+        ensure!(status.success(), "the program ended with {status}");
+        Ok(())
+    }
+
+    /// Ends the program at once, as a power cut does.
+    pub async fn kill(self) -> Result<()> {
+        self.app.kill().await
     }
 
     /// Ends the program as a session manager does; it must have ended well.
@@ -170,4 +273,9 @@ impl Window {
         ensure!(!said.contains("panicked"), "the program panicked: {said}");
         self.app.terminate().await
     }
+}
+
+/// The composer's text.
+fn message() -> By {
+    named("Message").role(Role::Text)
 }

@@ -83,7 +83,7 @@ pub(crate) enum Output {
     Export { fid: Fid, title: String },
     /// Something did not work.
     Failed(chat_core::error::Error),
-    /// The list is there: so many chats. The one that was shown last may be gone.
+    /// The list is there, with these chats.
     Loaded(Vec<Fid>),
     /// Something happened in some chat.
     Stirred,
@@ -203,7 +203,7 @@ impl Component for ChatList {
                 self.model.fill(sessions);
                 let early = self.early.take().unwrap_or_default();
                 self.apply(early);
-                self.model.select(self.shown.as_ref());
+                self.show_shown(view);
                 let input = sender.input_sender().clone();
                 paint::after_next(root, move || input.emit(Input::FillRest));
             }

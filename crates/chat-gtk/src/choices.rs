@@ -41,6 +41,10 @@ impl<T: Clone + PartialEq + 'static> Choices<T> {
             gtk::DropDown::builder().factory(&title_factory()).css_classes(["flat"]).build();
         dropdown.set_list_factory(Some(&entry_factory(&dropdown)));
         accessible::set_label(&dropdown, name);
+        // The button inside is what has the keyboard.
+        if let Some(button) = dropdown.first_child() {
+            accessible::set_label(&button, name);
+        }
         dropdown.set_tooltip_text(Some(name));
         let values: Rc<RefCell<Vec<T>>> = Rc::default();
         let showing = Rc::new(Cell::new(false));

@@ -39,6 +39,8 @@ pub use find::{Pattern, Standing};
 use transcript::{Change, Transcript};
 use view::Inner;
 
+use crate::style;
+
 /// What a person wants, or the view needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
@@ -92,24 +94,14 @@ pub struct Conversation {
 pub fn load_css() {
     thread_local!(static LOADED: Cell<bool> = const { Cell::new(false) });
     let Some(display) = gdk::Display::default().filter(|_| !LOADED.replace(true)) else { return };
-    let provider = gtk::CssProvider::new();
-    provider.load_from_data(include_str!("../data/conversation.css"));
     // Above the style schemes of code, which would paint a ground of their own.
     let priority = gtk::STYLE_PROVIDER_PRIORITY_APPLICATION + 1;
-    gtk::style_context_add_provider_for_display(&display, &provider, priority);
-    let contrast = gtk::CssProvider::new();
-    gtk::style_context_add_provider_for_display(&display, &contrast, priority + 1);
-    let load = move |style: &adw::StyleManager| {
-        let high = style.is_high_contrast();
-        contrast.load_from_data(if high {
-            include_str!("../data/conversation-hc.css")
-        } else {
-            ""
-        });
-    };
-    let style = adw::StyleManager::default();
-    load(&style);
-    style.connect_high_contrast_notify(load);
+    style::add(
+        &display,
+        include_str!("../data/conversation.css"),
+        include_str!("../data/conversation-hc.css"),
+        priority,
+    );
 }
 
 impl Conversation {

@@ -20,6 +20,7 @@ mod popover;
 mod preferences;
 mod side_or_below;
 mod stalls;
+mod style;
 mod window;
 
 use std::sync::Once;
@@ -38,11 +39,10 @@ pub fn init() {
         sourceview5::init();
         let Some(display) = gdk::Display::default() else { return };
         gtk::IconTheme::for_display(&display).add_resource_path(&format!("{RESOURCES}/icons"));
-        let style = gtk::CssProvider::new();
-        style.load_from_resource(&format!("{RESOURCES}/style.css"));
-        gtk::style_context_add_provider_for_display(
+        style::add(
             &display,
-            &style,
+            include_str!("../data/window.css"),
+            include_str!("../data/window-hc.css"),
             gtk::STYLE_PROVIDER_PRIORITY_APPLICATION,
         );
     });

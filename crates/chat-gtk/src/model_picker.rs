@@ -59,6 +59,8 @@ struct Inner {
     chosen: RefCell<Option<ModelRef>>,
     /// What the list answers.
     query: RefCell<String>,
+    /// What had the keyboard before a key opened the list.
+    before: glib::WeakRef<gtk::Widget>,
 }
 
 impl ModelPicker {
@@ -127,6 +129,7 @@ impl ModelPicker {
                 favourites: RefCell::default(),
                 chosen: RefCell::default(),
                 query: RefCell::default(),
+                before: glib::WeakRef::new(),
             }
         });
         let picker = Self { inner };
@@ -141,6 +144,17 @@ impl ModelPicker {
         inner.popover.connect_show(move |_| {
             if let Some(inner) = weak.upgrade() {
                 inner.open();
+            }
+        });
+        let weak = Rc::downgrade(inner);
+        inner.popover.connect_closed(move |_| {
+            let before = weak.upgrade().and_then(|inner| {
+                let before = inner.before.upgrade();
+                inner.before.set(None);
+                before
+            });
+            if let Some(before) = before {
+                before.grab_focus();
             }
         });
         let weak = Rc::downgrade(inner);
@@ -242,7 +256,9 @@ impl ModelPicker {
 
     /// Opens the list, as when a message needs another model.
     pub(crate) fn open(&self) {
-        self.inner.button.popup();
+        let button = &self.inner.button;
+        self.inner.before.set(button.root().and_then(|root| root.focus()).as_ref());
+        button.popup();
     }
 }
 
@@ -324,5 +340,8 @@ impl Inner {
 
 fn flat_button(label: &str) -> gtk::Button {
     let words = gtk::Label::builder().label(label).xalign(0.0).build();
-    gtk::Button::builder().child(&words).css_classes(["flat"]).build()
+    let button = gtk::Button::builder().child(&words).css_classes(["flat"]).build();
+    // A child that is a label gives a button no name of its own.
+    accessible::set_label(&button, label);
+    button
 }

@@ -176,6 +176,10 @@ impl ChatRow {
             None => title,
         };
         accessible::set_label(self, &spoken);
+        // GTK's own row has the keyboard, and no name of its own.
+        if let Some(row) = self.parent() {
+            accessible::set_label(&row, &spoken);
+        }
     }
 }
 

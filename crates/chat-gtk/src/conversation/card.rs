@@ -41,11 +41,11 @@ pub fn card(notice: &Notice, output: &Rc<dyn Fn(Output)>) -> gtk::Widget {
         .build();
     let line = gtk::Box::builder().spacing(10).build();
     let icon = match notice.ending {
+        _ if !quiet => "dialog-warning-symbolic",
         Ending::Stopped => "media-playback-stop-symbolic",
         Ending::Interrupted => "media-playback-pause-symbolic",
         // There would be more.
-        _ if quiet => "content-loading-symbolic",
-        _ => "dialog-warning-symbolic",
+        _ => "content-loading-symbolic",
     };
     let image = gtk::Image::from_icon_name(icon);
     image.set_valign(gtk::Align::Start);

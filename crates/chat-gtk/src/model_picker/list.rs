@@ -185,6 +185,10 @@ fn factory(output: &Output) -> gtk::SignalListItemFactory {
         });
         line.set_widget_name(&row_name(item.position()));
         item.set_child(Some(&line));
+        // GTK's own row has the keyboard, and no name of its own.
+        if let Some(own) = line.parent() {
+            accessible::set_label(&own, &row::spoken(&entry.row));
+        }
     });
     factory.connect_unbind(|_, item| {
         if let Some(item) = item.downcast_ref::<gtk::ListItem>() {

@@ -14,27 +14,14 @@ pub(super) fn build(row: &Row, chosen: bool, starred: impl Fn(bool) + 'static) -
     line.append(&check(chosen));
     line.append(&name(row));
     let marks = gtk::Box::builder().spacing(4).css_classes(["marks"]).build();
-    let mut spoken = vec![row.model.display_name().to_owned()];
-    spoken.extend(row.connection.clone());
-    for (has, icon, words) in [
-        (row.can.tools, "natter-tools-symbolic", gettext("Can use tools")),
-        (row.can.vision, "natter-vision-symbolic", gettext("Can look at pictures")),
-        (row.can.thinking, "natter-thinking-symbolic", gettext("Can think before it answers")),
-    ] {
-        if has == Some(true) {
-            marks.append(&gtk::Image::builder().icon_name(icon).tooltip_text(&words).build());
-            spoken.push(words);
-        }
+    for (icon, words) in abilities(row) {
+        marks.append(&gtk::Image::builder().icon_name(icon).tooltip_text(words).build());
     }
     line.append(&marks);
     if !row.size.is_empty() {
         line.append(&dim(&row.size));
-        spoken.push(row.size.clone());
     }
     line.append(&star(row.favourite, starred));
-    if row.favourite {
-        spoken.push(gettext("favourite"));
-    }
 
     let whole = gtk::Box::new(gtk::Orientation::Vertical, 0);
     if let Some(heading) = &row.heading {
@@ -51,8 +38,32 @@ pub(super) fn build(row: &Row, chosen: bool, starred: impl Fn(bool) + 'static) -
         whole.append(&label);
     }
     whole.append(&line);
-    accessible::set_label(&whole, &spoken.join(", "));
     whole
+}
+
+/// What a screen reader says of the line.
+pub(super) fn spoken(row: &Row) -> String {
+    let mut words = vec![row.model.display_name().to_owned()];
+    words.extend(row.connection.clone());
+    words.extend(abilities(row).into_iter().map(|(_, words)| words));
+    if !row.size.is_empty() {
+        words.push(row.size.clone());
+    }
+    if row.favourite {
+        words.push(gettext("favourite"));
+    }
+    words.join(", ")
+}
+
+/// The marks of what a model is known to do, with their words.
+fn abilities(row: &Row) -> Vec<(&'static str, String)> {
+    let all = [
+        (row.can.tools, "natter-tools-symbolic", gettext("Can use tools")),
+        (row.can.vision, "natter-vision-symbolic", gettext("Can look at pictures")),
+        (row.can.thinking, "natter-thinking-symbolic", gettext("Can think before it answers")),
+    ];
+    let known = all.into_iter().filter(|(has, ..)| *has == Some(true));
+    known.map(|(_, icon, words)| (icon, words)).collect()
 }
 
 /// Marks the model that the chat uses now; the place is kept in the others.

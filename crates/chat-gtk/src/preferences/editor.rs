@@ -1,6 +1,6 @@
 //! The settings of one connection, with a test before they are kept.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -149,9 +149,15 @@ impl Editor {
     }
 
     fn connect(self: &Rc<Self>) {
-        // The window keeps its editor alive, and nothing else does.
-        let this = Rc::clone(self);
-        self.test.connect_clicked(move |_| this.run_test());
+        // The window keeps its editor alive while it is there, and nothing else does.
+        let editor = Cell::new(Some(Rc::clone(self)));
+        self.window.connect_unrealize(move |_| drop(editor.take()));
+        let this = Rc::downgrade(self);
+        self.test.connect_clicked(move |_| {
+            if let Some(this) = this.upgrade() {
+                this.run_test();
+            }
+        });
         let this = Rc::downgrade(self);
         self.save.connect_clicked(move |_| {
             if let Some(this) = this.upgrade() {
@@ -352,5 +358,38 @@ fn mark(row: &adw::EntryRow, wrong: bool) {
         row.add_css_class("error");
     } else {
         row.remove_css_class("error");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::client::Timeouts;
+    use chat_core::manager::StartOptions;
+    use chat_core::settings::Folders;
+
+    use super::*;
+
+    #[gtk::test]
+    fn a_dialog_that_was_closed_is_gone() {
+        crate::init();
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let options = StartOptions {
+            folders: Folders::below(folder.path()),
+            timeouts: Timeouts::default(),
+            discover: false,
+            better_titles: false,
+        };
+        let manager = runtime.block_on(Manager::start(options)).unwrap();
+        let parent = adw::Window::new();
+        open(parent.upcast_ref(), &manager, None);
+        let dialogs = || gtk::Window::list_toplevels().into_iter().filter(|w| *w != parent);
+        let dialog = dialogs().next().and_downcast::<adw::Window>().unwrap();
+        let gone = dialog.downgrade();
+        dialog.close();
+        drop(dialog);
+        let context = glib::MainContext::default();
+        while context.iteration(false) {}
+        assert!(gone.upgrade().is_none());
     }
 }

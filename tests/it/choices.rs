@@ -1,0 +1,169 @@
+//! What is promised by name, and what is said where nothing can be sent.
+
+use anyhow::Result;
+use chat_testkit::server::{Model, Server, unused_port};
+use chat_testkit::ui::{Role, State, containing, named, until};
+
+use crate::stage::Stage;
+
+#[tokio::test]
+async fn the_promised_names_are_there() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    for name in ["Message", "Send", "New Chat", "Chats", "Agent", "Model", "Thinking", "Main Menu"]
+    {
+        window.find(named(name)).await?;
+    }
+    window.keys(&["ctrl+shift+f"]).await?;
+    window.find(named("Search Chats")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_model_chosen_by_keyboard_gets_the_message() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models([Model::new("alpha"), Model::new("beta")]);
+    let window = stage.window().await?;
+    window.find(named("alpha")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("beta").under("Models")).await?;
+    window.keys(&["Down", "Escape"]).await?;
+    window.gone(named("Models")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("beta").under("Models")).await?;
+    window.keys(&["Down", "Return"]).await?;
+    window.find(named("beta")).await?;
+    window.say("To whom?").await?;
+    window.shows("You said: To whom?").await?;
+    let chat = stage.server.chats().pop().expect("a request");
+    assert_eq!(chat.model(), "beta");
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_arrow_keys_pass_from_one_connection_to_the_next() -> Result<()> {
+    let stage = Stage::new().await?;
+    let work = Server::start();
+    stage.server.set_models([Model::new("alpha"), Model::new("twin")]);
+    work.set_models([Model::new("twin"), Model::new("/models/Tiny-1B.gguf")]);
+    stage.configure_all(&[("Home", &stage.server.url()), ("Work", &work.url())])?;
+    let window = stage.window().await?;
+    // Whichever server answers first has the model to begin with.
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("Tiny-1B").under("Models")).await?;
+    let alpha = window.find(containing("alpha").role(Role::Label).under("Models")).await?;
+    alpha.click_with_mouse().await?;
+    window.gone(containing("Tiny-1B").under("Models")).await?;
+    window.find(named("alpha")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("Tiny-1B").under("Models")).await?;
+    window.keys(&["Down", "Down", "Return"]).await?;
+    // Of two models of one name the button says whose it is.
+    window.find(named("twin · Work")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("Tiny-1B").under("Models")).await?;
+    window.keys(&["Down", "Return"]).await?;
+    window.find(named("Tiny-1B")).await?;
+    window.say("To whom?").await?;
+    window.shows("You said: To whom?").await?;
+    assert_eq!(work.chats().pop().expect("a request").model(), "/models/Tiny-1B.gguf");
+    window.close().await
+}
+
+#[tokio::test]
+async fn down_goes_from_the_search_into_the_list_and_escape_closes_it() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models((0..9).map(|n| Model::new(&format!("model-{n}"))));
+    let window = stage.window().await?;
+    window.find(named("model-0")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("model-8").under("Models")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Models")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("model-8").under("Models")).await?;
+    window.keys(&["Down", "Down", "Down", "Up", "Return"]).await?;
+    window.gone(named("Models")).await?;
+    window.find(named("model-1")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn escape_closes_the_models_from_every_place_in_them() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    for place in ["Options…", "Connections…"] {
+        window.keys(&["ctrl+m"]).await?;
+        window.find(named("Models")).await?;
+        until(&format!("the keyboard at {place}"), || async {
+            if window.has(named(place).state(State::Focused)).await {
+                return Ok(Some(()));
+            }
+            window.keys(&["Tab"]).await?;
+            Ok(None)
+        })
+        .await?;
+        window.keys(&["Escape"]).await?;
+        window.gone(named("Models")).await?;
+    }
+    window.keys(&["ctrl+m"]).await?;
+    window.click(named("Options…")).await?;
+    window.find(named("Temperature").state(State::Focused)).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Temperature")).await?;
+    window.type_text("and on").await?;
+    window.holds("and on").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_favourite_made_by_keyboard_stands_first_also_after_a_restart() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models([Model::new("alpha"), Model::new("beta")]);
+    let window = stage.window().await?;
+    window.find(named("alpha")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("beta").under("Models")).await?;
+    window.keys(&["Down", "ctrl+d"]).await?;
+    window.find(named("Favourites").under("Models")).await?;
+    window.close().await?;
+
+    let window = stage.window().await?;
+    window.find(named("alpha")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(named("Favourites").under("Models")).await?;
+    let lines = window.text_under("Models").await;
+    assert!(lines.find("beta") < lines.find("alpha"), "{lines}");
+    // And back again.
+    window.keys(&["Up", "ctrl+d"]).await?;
+    window.gone(named("Favourites").under("Models")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn without_a_server_one_can_write_but_not_send_and_is_told_why() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure(&format!("http://127.0.0.1:{}", unused_port()))?;
+    let window = stage.window().await?;
+    window.find(named("No answer")).await?;
+    window.type_text("Anybody there?").await?;
+    let send = window.find(named("Send")).await?;
+    assert!(!send.is(State::Sensitive));
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_beginning_keeps_what_was_written_already() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    window.find(named("Whom do you want to talk to?")).await?;
+    window.say("The first chat").await?;
+    window.shows("You said: The first chat").await?;
+    window.keys(&["ctrl+n"]).await?;
+    window.holds("").await?;
+    window.type_text("my words").await?;
+    window.holds("my words").await?;
+    window.find(named("Improve a text")).await?.click_with_mouse().await?;
+    window.holds("Improve this text, and say what you changed:\n\nmy words").await?;
+    window.close().await
+}

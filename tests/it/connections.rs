@@ -1,0 +1,87 @@
+//! Adding a connection: what is said before it is kept, and what it is called.
+
+use anyhow::Result;
+use chat_testkit::server::{Model, Protocol, Server, unused_port};
+use chat_testkit::ui::{Role, State, containing, named, until};
+
+use crate::stage::{Stage, Window};
+
+/// Opens the dialog that adds a connection, with the keyboard in its address.
+async fn add(window: &Window) -> Result<()> {
+    window.find(named("Add…")).await?.click().await?;
+    window.find(named("Add a Connection").role(Role::Frame)).await.map(drop)
+}
+
+async fn until_save_is(window: &Window, sensitive: bool) -> Result<()> {
+    until("Save to be usable or not", || async {
+        let save = window.find(containing("Save").role(Role::Button)).await?;
+        Ok((save.is(State::Sensitive) == sensitive).then_some(()))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_is_said_and_cannot_be_kept() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure_all(&[])?;
+    let window = stage.window().await?;
+    add(&window).await?;
+    window.type_text("htp://nowhere").await?;
+    window.find(containing("This address is not valid")).await?;
+    until_save_is(&window, false).await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text(&stage.server.url()).await?;
+    window.gone(containing("This address is not valid")).await?;
+    until_save_is(&window, true).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_server_without_a_name_is_called_after_its_program() -> Result<()> {
+    let stage = Stage::new().await?;
+    let server = Server::start().only(Protocol::OpenAi);
+    server.set_models([Model::new("tiny").owned_by("vllm")]);
+    stage.configure_all(&[])?;
+    let window = stage.window().await?;
+    add(&window).await?;
+    window.type_text(&server.url()).await?;
+    window.keys(&["Return"]).await?;
+    window.gone(named("Add a Connection").role(Role::Frame)).await?;
+    window.find(named("vLLM")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_key_that_is_missing_is_told_from_one_that_is_wrong() -> Result<()> {
+    let stage = Stage::new().await?;
+    let server = Server::start().only(Protocol::OpenAi).with_key("sk-good");
+    stage.configure_all(&[])?;
+    let window = stage.window().await?;
+    add(&window).await?;
+    window.type_text(&server.url()).await?;
+    window.keys(&["alt+t"]).await?;
+    window.find(named("The server wants a key. Add one, then try again.")).await?;
+    window.keys(&["Tab", "Tab", "Tab"]).await?;
+    window.type_text("sk-bad").await?;
+    window.keys(&["alt+t"]).await?;
+    window.find(named("The server does not accept the key. Check it.")).await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text("sk-good").await?;
+    window.keys(&["alt+t"]).await?;
+    window.find(containing("It works")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_server_that_starts_later_is_noticed_without_asking() -> Result<()> {
+    let stage = Stage::new().await?;
+    let port = unused_port();
+    stage.configure(&format!("http://127.0.0.1:{port}"))?;
+    let window = stage.window().await?;
+    window.find(named("No answer")).await?;
+    assert!(!window.has(named("Or just type below")).await);
+    let _server = Server::start_on(port);
+    window.find(named("Ready")).await?;
+    window.find(named("Or just type below")).await?;
+    window.close().await
+}

@@ -1,0 +1,50 @@
+//! The whole window by Tab.
+
+use anyhow::{Context, Result, bail};
+use chat_testkit::ui::{Role, State, Widget, state, until};
+
+use crate::stage::{Stage, Window};
+
+/// More than the window has places for the keyboard, with one short chat.
+const FAR: usize = 40;
+
+#[tokio::test]
+async fn tab_goes_through_all_parts_of_the_window_and_back_to_the_message() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    window.writes().await?;
+    for key in ["Tab", "shift+Tab"] {
+        let stations = round(&window, key).await?;
+        for name in ["Model", "Thinking", "Agent", "Main Menu", "New Chat", "Search"] {
+            assert!(stations.iter().any(|at| at.name() == name), "{key}, {name}: {stations:#?}");
+        }
+        assert!(stations.iter().any(|at| at.is_under("Conversation")), "{key}: {stations:#?}");
+        // The row of the chat is what has the keyboard, and says which one it is.
+        let row = stations.iter().find(|at| at.is_under("Chats"));
+        assert_eq!(row.map(Widget::name), Some("Apples"), "{key}: {stations:#?}");
+    }
+    window.close().await
+}
+
+/// Presses a key until the keyboard is in the message again, and gives all places between.
+async fn round(window: &Window, key: &str) -> Result<Vec<Widget>> {
+    let mut stations = Vec::new();
+    let mut last = None;
+    for _ in 0..FAR {
+        window.keys(&[key]).await?;
+        let at = until("the keyboard at another place", || async {
+            let Some(at) = window.all(state(State::Focused)).await.pop() else { return Ok(None) };
+            let place = (at.place().await?, at.name().to_owned());
+            Ok((last.as_ref() != Some(&place)).then_some((at, place)))
+        });
+        let (at, place) = at.await.with_context(|| format!("{key}: {stations:#?}"))?;
+        if at.name() == "Message" && at.role() == Role::Text {
+            return Ok(stations);
+        }
+        last = Some(place);
+        stations.push(at);
+    }
+    bail!("{key} does not come back to the message: {stations:#?}")
+}

@@ -1,0 +1,47 @@
+//! The window beside another program that works on the same chats.
+
+use anyhow::Result;
+use chat_core::message::{ChatRequest, Content};
+use chat_testkit::server::{Gate, Script};
+use chat_testkit::ui::{State, containing, named, until};
+
+use crate::stage::Stage;
+
+#[tokio::test]
+async fn a_chat_that_another_program_writes_is_read_live_and_says_so_until_it_is_free() -> Result<()>
+{
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    window.gone(named("Stop")).await?;
+    let gate = Gate::new();
+    stage
+        .server
+        .when("pears", Script::new().text("Answer: one half").gate(&gate).text(", another"));
+    let other = stage.another_program().await?;
+    let fid = other.sessions().await?.remove(0).fid;
+    until("the chat to be free", || async {
+        let content = Content::text("pears");
+        let request = ChatRequest { session: Some(fid.clone()), content, ..Default::default() };
+        Ok(Some(other.send(request).await?))
+    })
+    .await?;
+
+    window.find(containing("Another program is writing this chat")).await?;
+    window.find(named("open in another program").under("Chats")).await?;
+    window.shows("Answer: one half").await?;
+    window.type_text("mine").await?;
+    assert!(!window.find(named("Send")).await?.is(State::Sensitive));
+
+    gate.open();
+    window.shows("Answer: one half, another").await?;
+    window.gone(containing("Another program is writing this chat")).await?;
+    window.find(named("Send").state(State::Sensitive)).await?;
+    window.keys(&["Return"]).await?;
+    window.shows("You said: mine").await?;
+    let last = stage.server.chats().pop().expect("a request");
+    assert_eq!(last.texts_of("user"), ["Apples", "pears", "mine"]);
+    other.shutdown().await;
+    window.close().await
+}

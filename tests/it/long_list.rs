@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use chat_core::message::{Fid, Message, Role as Said};
 use chat_core::store::Store;
-use chat_testkit::ui::{Role, Widget, named, until};
+use chat_testkit::ui::{Role, State, Widget, named, state, until};
 
 use crate::stage::{Stage, Window, chat, program};
 
@@ -78,6 +78,8 @@ async fn the_end_of_the_list_is_reached_searched_and_renamed_by_keyboard() -> Re
     window.type_text("The very first").await?;
     window.keys(&["Return"]).await?;
     window.find(named("The very first").role(Role::Frame)).await?;
+    // The keyboard is where it was.
+    window.find(state(State::Focused).under("Chats")).await?;
 
     window.keys(&["ctrl+shift+f"]).await?;
     window.find(named("Search Chats")).await?;

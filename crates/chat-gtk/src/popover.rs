@@ -6,7 +6,7 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 
-/// Asks for a title, which `done` gets where one was typed.
+/// Asks for a title, which `done` gets where one was typed. The keyboard comes back to where it was.
 pub(crate) fn ask_title(
     parent: &gtk::Box,
     place: &gdk::Rectangle,
@@ -21,7 +21,18 @@ pub(crate) fn ask_title(
     line.append(&entry);
     line.append(&button);
     let popover = gtk::Popover::builder().child(&line).pointing_to(place).build();
+    let before: glib::WeakRef<gtk::Widget> = glib::WeakRef::new();
+    before.set(parent.root().and_then(|root| root.focus()).as_ref());
     show_once(&popover, parent);
+    popover.connect_closed(move |_| {
+        // Once the popover has gone and taken its own focus with it.
+        let before = before.clone();
+        glib::idle_add_local_once(move || {
+            if let Some(before) = before.upgrade().filter(gtk::Widget::is_mapped) {
+                before.grab_focus();
+            }
+        });
+    });
     entry.grab_focus();
 
     let weak = popover.downgrade();

@@ -62,7 +62,11 @@ impl Window {
             Action::CopyReply => self.chat.emit(Chat::CopyLastReply),
             Action::Rename => {
                 if let Some(fid) = self.shown.clone() {
-                    view.ask_title(fid, &self.title, sender);
+                    if view.shows_list_alone() {
+                        self.list.emit(List::Rename(fid));
+                    } else {
+                        view.ask_title(fid, &self.title, sender);
+                    }
                 }
             }
             Action::Export => {

@@ -149,6 +149,12 @@ impl View {
         self.leaflet.is_folded()
     }
 
+    /// Whether the list stands in the place of the chat.
+    pub(super) fn shows_list_alone(&self) -> bool {
+        let list = Some(self.list_pane.upcast_ref());
+        self.is_folded() && self.leaflet.visible_child().as_ref() == list
+    }
+
     /// One pane has back and both sides' window buttons; two have the toggle.
     pub(super) fn show_folded(&self, list_hidden: bool) {
         let folded = self.is_folded();
@@ -169,7 +175,7 @@ impl View {
     pub(super) fn toggle_list(&self, hidden: bool) {
         if !self.is_folded() {
             self.show_folded(hidden);
-        } else if self.leaflet.visible_child().as_ref() == Some(self.list_pane.upcast_ref()) {
+        } else if self.shows_list_alone() {
             self.forward();
         } else {
             self.back();

@@ -89,6 +89,24 @@ async fn down_goes_from_the_search_into_the_list_and_escape_closes_it() -> Resul
 }
 
 #[tokio::test]
+async fn letters_typed_into_a_short_list_of_models_look_for_one_and_are_gone_the_next_time() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models([Model::new("alpha"), Model::new("beta"), Model::new("gamma")]);
+    let window = stage.window().await?;
+    window.find(named("alpha")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("gamma").under("Models")).await?;
+    window.type_text("bet").await?;
+    window.gone(containing("gamma").under("Models")).await?;
+    window.keys(&["Return"]).await?;
+    window.gone(named("Models")).await?;
+    window.find(named("beta")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("gamma").under("Models")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn escape_closes_the_models_from_every_place_in_them() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;

@@ -80,6 +80,7 @@ impl ModelPicker {
         accessible::set_label(&button, &gettext("Model"));
 
         let search = gtk::SearchEntry::builder().placeholder_text(gettext("Search models")).build();
+        accessible::set_label(&search, &gettext("Search Models"));
         let nothing = gtk::Label::builder()
             .css_classes(["dim-label"])
             .margin_top(18)
@@ -300,15 +301,21 @@ impl Inner {
     fn look_for(&self) {
         let query = self.search.text().to_string();
         if *self.query.borrow() != query {
+            // Whoever types into a short list sees what is looked for.
+            self.search.set_visible(self.has_many() || !query.is_empty());
             let chosen = self.chosen.borrow().clone().filter(|_| query.is_empty());
             self.query.replace(query);
             self.fill(chosen.as_ref());
         }
     }
 
+    fn has_many(&self) -> bool {
+        self.models.borrow().len() >= SEARCH_FROM
+    }
+
     fn open(&self) {
         self.pages.set_visible_child_name("models");
-        let many = self.models.borrow().len() >= SEARCH_FROM;
+        let many = self.has_many();
         self.search.set_visible(many);
         self.search.set_text("");
         self.query.replace(String::new());

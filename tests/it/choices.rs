@@ -89,7 +89,8 @@ async fn down_goes_from_the_search_into_the_list_and_escape_closes_it() -> Resul
 }
 
 #[tokio::test]
-async fn letters_typed_into_a_short_list_of_models_look_for_one_and_are_gone_the_next_time() -> Result<()> {
+async fn letters_typed_into_a_short_list_of_models_look_for_one_and_are_gone_the_next_time()
+-> Result<()> {
     let stage = Stage::new().await?;
     stage.server.set_models([Model::new("alpha"), Model::new("beta"), Model::new("gamma")]);
     let window = stage.window().await?;

@@ -132,7 +132,9 @@ impl Component for ChatWidget {
             }
             Input::ShowAgain(fid) => {
                 self.recalled = Some(fid.clone());
-                self.show(Some(fid), view, &sender);
+                if self.manager.is_none() || !self.drafts.were_typed() {
+                    self.show(Some(fid), view, &sender);
+                }
             }
             Input::HasChats(has) => {
                 self.has_chats = has;
@@ -188,9 +190,8 @@ impl Component for ChatWidget {
                 self.show_state(view, &sender);
             }
             Done::Unqueued { fid, text: Some(text) } => {
+                self.give_back(Some(&fid), &text, view, &sender);
                 if self.shown.fid() == Some(&fid) {
-                    drafting::put_back(view, &text);
-                    self.draft_changed(view, &sender);
                     view.composer.focus();
                 }
             }
@@ -216,7 +217,10 @@ impl ChatWidget {
         self.manager = Some(manager);
         self.take_settings(view);
         self.take_models(view);
-        match self.wanted.take() {
+        // Who began to write goes on where they are; what they asked for is shown all the same.
+        let wanted = self.wanted.take();
+        match wanted.filter(|fid| !self.drafts.were_typed() || self.recalled.as_ref() != Some(fid))
+        {
             Some(fid) => self.show(Some(fid), view, sender),
             None => self.show_state(view, sender),
         }

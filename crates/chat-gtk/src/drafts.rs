@@ -16,6 +16,7 @@ const NEW_CHAT: &str = "new";
 pub(crate) struct Drafts {
     texts: HashMap<Option<Fid>, String>,
     unwritten: Unwritten,
+    typed: bool,
 }
 
 /// What has to be written. Cheap to clone: writers on other threads share it, so that whichever
@@ -45,9 +46,26 @@ impl Drafts {
         if self.get(fid) == text {
             return false;
         }
+        self.typed = true;
         self.texts.insert(fid.cloned(), text.to_owned());
         lock(&self.unwritten.texts).insert(fid.cloned(), text.to_owned());
         true
+    }
+
+    /// Whether anything was typed since the start.
+    pub(crate) fn were_typed(&self) -> bool {
+        self.typed
+    }
+
+    /// Takes a text back that was not sent: it comes before what was typed since. One that still is
+    /// the draft comes but once.
+    pub(crate) fn give_back(&mut self, fid: Option<&Fid>, text: &str) {
+        let draft = match self.get(fid) {
+            "" => text.to_owned(),
+            typed if typed == text => return,
+            typed => format!("{text}\n{typed}"),
+        };
+        self.set(fid, &draft);
     }
 
     /// What has to be written, to be taken to another thread.
@@ -166,6 +184,14 @@ mod tests {
         drafts.set(None, "typed");
         drafts.absorb(HashMap::from([(None, "stored".to_owned())]));
         assert_eq!(drafts.get(None), "typed");
+        assert!(drafts.were_typed());
+    }
+
+    #[test]
+    fn what_was_only_stored_was_not_typed_now() {
+        let mut drafts = Drafts::default();
+        drafts.absorb(HashMap::from([(None, "stored".to_owned())]));
+        assert!(!drafts.were_typed());
     }
 
     #[test]
@@ -178,6 +204,17 @@ mod tests {
         drafts.unwritten().write(folder.path()).unwrap();
         assert!(!drafts.set(None, "a"));
         assert!(drafts.unwritten().is_empty());
+    }
+
+    #[test]
+    fn what_was_not_sent_comes_before_what_was_typed_since_and_but_once() {
+        let mut drafts = Drafts::default();
+        drafts.give_back(None, "sent");
+        drafts.give_back(None, "sent");
+        assert_eq!(drafts.get(None), "sent");
+        drafts.set(None, "typed");
+        drafts.give_back(None, "sent");
+        assert_eq!(drafts.get(None), "sent\ntyped");
     }
 
     #[test]

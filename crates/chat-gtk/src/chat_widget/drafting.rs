@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use chat_core::message::Fid;
 use gtk::glib;
 use relm4::ComponentSender;
 
@@ -26,6 +27,25 @@ impl ChatWidget {
                 input.emit(Input::Part(Part(Told::WriteDrafts)));
             });
         }
+    }
+
+    /// Gives a text back that was not sent, to the chat that it was for, shown or not.
+    pub(super) fn give_back(
+        &mut self,
+        fid: Option<&Fid>,
+        text: &str,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        let shown = self.shown.fid() == fid;
+        if shown {
+            self.drafts.set(fid, &view.composer.content());
+        }
+        self.drafts.give_back(fid, text);
+        if shown {
+            view.composer.set_content(self.drafts.get(fid));
+        }
+        self.write_drafts(sender);
     }
 
     pub(super) fn write_drafts(&mut self, sender: &ComponentSender<Self>) {
@@ -61,15 +81,5 @@ impl ChatWidget {
 fn write(unwritten: &Unwritten, folder: &Path) {
     if let Err(error) = unwritten.write(folder) {
         tracing::warn!(%error, "drafts could not be written");
-    }
-}
-
-/// Puts a text before what was typed meanwhile.
-pub(super) fn put_back(view: &View, text: &str) {
-    let typed = view.composer.content();
-    if typed.is_empty() {
-        view.composer.set_content(text);
-    } else {
-        view.composer.set_content(&format!("{text}\n{typed}"));
     }
 }

@@ -9,7 +9,6 @@ use chat_edge::words;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::drafting::put_back;
 use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, failed, tell};
@@ -67,15 +66,18 @@ impl ChatWidget {
                 if still_there && from.is_none() {
                     self.drafts.set(Some(&sent.fid), &typed);
                     self.show(Some(sent.fid), view, sender);
+                } else if !still_there
+                    && self.shown.fid() == from
+                    && view.composer.content() == text
+                {
+                    // Who went away and came back was shown the text while it was on its way.
+                    view.composer.set_content("");
                 }
                 self.draft_changed(view, sender);
                 self.write_drafts(sender);
             }
             Err(error) => {
-                if still_there {
-                    put_back(view, text);
-                    self.draft_changed(view, sender);
-                }
+                self.give_back(from, text, view, sender);
                 failed(&error, view, sender);
             }
         }

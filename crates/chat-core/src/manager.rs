@@ -272,7 +272,7 @@ impl Manager {
         self.inner.connections.ask(name.to_owned());
     }
 
-    /// Waits until every connection has answered or failed since start or the last refresh.
+    /// Waits until every connection that is being asked now has answered or failed.
     pub async fn settled(&self) {
         self.inner.connections.settled().await;
     }

@@ -3,12 +3,14 @@
 mod asking;
 mod clients;
 mod models;
+mod questions;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
+use self::questions::Questions;
 use crate::client::{Client, ModelInfo, Timeouts};
 use crate::event::{ConnectionState, Health, Hub};
 use crate::message::ModelRef;
@@ -21,8 +23,8 @@ pub(super) struct Connections {
     pub keys: KeyStore,
     runtime: tokio::runtime::Handle,
     known: Mutex<Known>,
-    /// How many questions to servers are open: zero means that all is known.
-    open: watch::Sender<usize>,
+    /// The questions to servers that are open.
+    open: watch::Sender<Questions>,
 }
 
 #[derive(Default)]
@@ -57,7 +59,7 @@ impl Connections {
             keys: KeyStore::default(),
             runtime: tokio::runtime::Handle::current(),
             known: Mutex::default(),
-            open: watch::Sender::new(0),
+            open: watch::Sender::default(),
         };
         connections.take_settings(settings);
         Arc::new(connections)

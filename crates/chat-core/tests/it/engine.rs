@@ -8,6 +8,7 @@ mod many;
 mod meetings;
 mod queue;
 mod sessions;
+mod silence;
 mod stop;
 mod titles;
 mod tools;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::questions::{About, Round};
 use super::{Connections, Entry, same_address};
 use crate::client::{Probe, find_local};
 use crate::event::{Event, Health};
@@ -24,12 +25,14 @@ impl Connections {
             self.ask(name);
         }
         if look {
-            self.spawn_question(|this| async move { this.look_for_local().await });
+            self.look_around();
         }
         self.hub.tell(&Event::ConnectionsChanged);
     }
 
     /// Asks those that failed once more, and looks for local ones; tells only what comes of it.
+    /// What is being asked is not asked again: a silent server takes longer than until the next
+    /// call.
     pub(in crate::manager) fn look_out(self: &Arc<Self>) {
         let (failed, look) = {
             let known = self.lock();
@@ -37,30 +40,52 @@ impl Connections {
             let names: Vec<_> = failed.map(|entry| entry.connection.name.clone()).collect();
             (names, known.settings.chat.find_local_servers)
         };
+        let asked = |about: &About| self.open.borrow().is_open(about);
         for name in failed {
-            self.ask(name);
+            if !asked(&About::Connection(name.clone())) {
+                self.ask(name);
+            }
         }
-        if look {
-            self.spawn_question(|this| async move { this.look_for_local().await });
+        if look && !asked(&About::Places) {
+            self.look_around();
         }
     }
 
     /// Asks one server for its models.
     pub(in crate::manager) fn ask(self: &Arc<Self>, name: String) {
-        self.spawn_question(move |this| async move { this.check(&name).await });
+        self.ask_in(self.next_round(), name);
+    }
+
+    fn ask_in(self: &Arc<Self>, round: Round, name: String) {
+        let about = About::Connection(name.clone());
+        self.spawn_question(round, about, |this| async move { this.check(&name).await });
+    }
+
+    fn look_around(self: &Arc<Self>) {
+        let round = self.next_round();
+        let look = move |this: Arc<Self>| async move { this.look_for_local(round).await };
+        self.spawn_question(round, About::Places, look);
+    }
+
+    fn next_round(&self) -> Round {
+        let mut round = Round::default();
+        self.open.send_modify(|open| round = open.next_round());
+        round
     }
 
     fn spawn_question<F: Future<Output = ()> + Send + 'static>(
         self: &Arc<Self>,
+        round: Round,
+        about: About,
         question: impl FnOnce(Arc<Self>) -> F,
     ) {
-        self.open.send_modify(|open| *open += 1);
+        self.open.send_modify(|open| open.open(round, about.clone()));
         let question = question(Arc::clone(self));
         let this = Arc::clone(self);
         self.runtime.spawn(async move {
-            // A task of its own, so that the count goes down whatever becomes of it.
+            // A task of its own, so that it is closed whatever becomes of it.
             let _ = tokio::spawn(question).await;
-            this.open.send_modify(|open| *open -= 1);
+            this.open.send_modify(|open| open.close(round, &about));
         });
     }
 
@@ -88,7 +113,7 @@ impl Connections {
         self.hub.tell(&Event::ModelsChanged);
     }
 
-    async fn look_for_local(self: &Arc<Self>) {
+    async fn look_for_local(self: &Arc<Self>, round: Round) {
         let host = std::env::var("OLLAMA_HOST").ok();
         let mut candidates = Probe::usual(host.as_deref()).candidates;
         {
@@ -116,16 +141,18 @@ impl Connections {
             names
         };
         for name in names {
-            self.ask(name);
+            // Whoever waits for this question wants to know what it found.
+            self.ask_in(round, name);
         }
         self.hub.tell(&Event::ConnectionsChanged);
         self.hub.tell(&Event::ModelsChanged);
     }
 
-    /// Waits until no question is open.
+    /// Waits until what is being asked now is answered, and not for what is asked meanwhile.
     pub(in crate::manager) async fn settled(&self) {
         let mut open = self.open.subscribe();
+        let up_to = open.borrow().last_round();
         // The sender lives as long as we do.
-        let _ = open.wait_for(|open| *open == 0).await;
+        let _ = open.wait_for(|open| open.are_answered(up_to)).await;
     }
 }

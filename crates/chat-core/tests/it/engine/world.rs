@@ -53,7 +53,17 @@ pub fn impatient() -> Timeouts {
     Timeouts { silence: Duration::from_millis(700), ..timeouts() }
 }
 
+/// Patient with servers that are asked for their models and say nothing.
+pub fn patient_questions() -> Timeouts {
+    Timeouts { question: PATIENCE, ..timeouts() }
+}
+
 impl World {
+    /// An engine without connections.
+    pub async fn empty(timeouts: Timeouts) -> Self {
+        Self::start_with(Arc::new(TempDir::new().unwrap()), timeouts).await
+    }
+
     /// An engine with one connection to this server, that asks for no better titles.
     pub async fn new(server: &Server) -> Self {
         Self::of_kind(server, ConnectionKind::Ollama).await
@@ -64,7 +74,7 @@ impl World {
     }
 
     pub async fn with_timeouts(server: &Server, kind: ConnectionKind, timeouts: Timeouts) -> Self {
-        let world = Self::start_with(Arc::new(TempDir::new().unwrap()), timeouts).await;
+        let world = Self::empty(timeouts).await;
         let connection = connection(server, kind);
         world
             .manager

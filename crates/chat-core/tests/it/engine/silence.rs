@@ -1,0 +1,120 @@
+//! Servers that neither answer nor refuse.
+
+use std::sync::Arc;
+
+use chat_core::event::Health;
+use chat_core::settings::{Connection, ConnectionKind, KeySource};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Mutex, watch};
+
+use super::world::{World, patient_questions};
+
+/// Takes connections and says nothing, until it is told to hang up.
+pub struct Silent {
+    url: String,
+    taken: watch::Receiver<usize>,
+    held: Arc<Mutex<Held>>,
+}
+
+#[derive(Default)]
+struct Held {
+    streams: Vec<TcpStream>,
+    hangs_up: bool,
+}
+
+impl Silent {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let held = Arc::<Mutex<Held>>::default();
+        let (count, taken) = watch::channel(0);
+        let holding = Arc::clone(&held);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let mut held = holding.lock().await;
+                if !held.hangs_up {
+                    held.streams.push(stream);
+                }
+                count.send_modify(|count| *count += 1);
+            }
+        });
+        Self { url, taken, held }
+    }
+
+    /// A connection to it.
+    pub fn connection(&self, name: &str) -> Connection {
+        let kind = Some(ConnectionKind::OpenAi);
+        Connection { name: name.into(), kind, url: self.url.clone(), key: KeySource::None }
+    }
+
+    /// Waits until so many connections have come.
+    pub async fn taken(&self, wanted: usize) {
+        self.taken.clone().wait_for(|taken| *taken >= wanted).await.unwrap();
+    }
+
+    pub fn count(&self) -> usize {
+        *self.taken.borrow()
+    }
+
+    /// Ends what has come, and, as long as it is told so, whatever comes.
+    pub async fn hang_up(&self, from_now_on: bool) {
+        let mut held = self.held.lock().await;
+        held.streams.clear();
+        held.hangs_up = from_now_on;
+    }
+}
+
+fn health(world: &World, name: &str) -> Health {
+    let states = world.manager.connections();
+    states.into_iter().find(|state| state.connection.name == name).unwrap().health
+}
+
+/// An engine that knows these connections alone.
+async fn world_with(connections: Vec<Connection>) -> World {
+    let world = World::empty(patient_questions()).await;
+    let set = move |settings: &mut chat_core::settings::Settings| {
+        settings.connections = connections;
+        settings.chat.find_local_servers = false;
+    };
+    world.manager.change_settings(set).await.unwrap();
+    world
+}
+
+#[tokio::test]
+async fn a_server_that_is_being_asked_is_not_asked_again() {
+    let silent = Silent::start().await;
+    let world = world_with(vec![silent.connection("silent")]).await;
+    silent.hang_up(true).await;
+    world.manager.refresh();
+    world.manager.settled().await;
+    assert!(matches!(health(&world, "silent"), Health::Failed(_)));
+    let before = silent.count();
+    silent.hang_up(false).await;
+    world.manager.look_out();
+    silent.taken(before + 1).await;
+    for _ in 0..5 {
+        world.manager.look_out();
+    }
+    silent.hang_up(true).await;
+    world.manager.settled().await;
+    assert_eq!(silent.count(), before + 1);
+    // Once it is answered it is asked again.
+    world.manager.look_out();
+    silent.taken(before + 2).await;
+}
+
+#[tokio::test]
+async fn one_waits_for_what_was_being_asked_and_not_for_what_is_asked_later() {
+    let (first, later) = (Silent::start().await, Silent::start().await);
+    let world = world_with(vec![first.connection("first"), later.connection("later")]).await;
+    world.manager.refresh_connection("first");
+    first.taken(1).await;
+    let mut settled = Box::pin(world.manager.settled());
+    assert!(futures_util::poll!(&mut settled).is_pending());
+    world.manager.refresh_connection("later");
+    later.taken(1).await;
+    first.hang_up(true).await;
+    settled.await;
+    assert!(matches!(health(&world, "first"), Health::Failed(_)));
+    assert_eq!(health(&world, "later"), Health::Checking, "it is still being asked");
+}

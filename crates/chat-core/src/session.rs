@@ -37,6 +37,9 @@ pub(crate) struct Session {
     state: Mutex<State>,
     /// Passed by whatever begins a request or reads the transcript from the store.
     gate: tokio::sync::Mutex<()>,
+    /// Held while a request waits for servers, and until it is through the gate: requests begin in
+    /// the order in which they were made.
+    turn: tokio::sync::Mutex<()>,
     /// Held while the journal is written, so that a reply is folded after its last segment.
     journal: tokio::sync::Mutex<()>,
     /// Rung when there is text that the journal does not have.
@@ -53,6 +56,7 @@ impl Session {
             world,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
             journal: tokio::sync::Mutex::default(),
             unwritten: Notify::new(),
             ended: Notify::new(),
@@ -144,12 +148,13 @@ impl Session {
         Ok(())
     }
 
-    /// Stops the request at work, or the one that is about to begin. What had arrived stays.
+    /// Stops the request at work, or those that are about to begin. What had arrived stays.
     pub(crate) fn stop(&self) {
-        let state = self.lock();
+        let mut state = self.lock();
         match &state.work {
             Some(work) => work.cancel.cancel(),
-            None => state.starting.cancel(),
+            // Those that are made from now on are others.
+            None => std::mem::take(&mut state.starting).cancel(),
         }
     }
 

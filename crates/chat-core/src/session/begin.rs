@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::state::{Waiting, Work};
@@ -97,22 +98,23 @@ impl Session {
         let session = Self::new(Arc::clone(world), record, Vec::new());
         let id = user.id;
         session.lock().tree.get_or_insert_default().insert(user);
+        let cancel = session.lock().starting.child_token();
         register(&session);
         world.hub.tell(&Event::SessionAdded(session.placeholder()));
-        session.start(plan, &reply);
+        session.start(plan, &reply, cancel);
         Ok((session.fid.clone(), id))
     }
 
     /// Sends what a person said, or has it wait. Gives the message's id, and whether it waits.
     pub(crate) async fn send(self: &Arc<Self>, request: ChatRequest) -> Result<(MessageId, bool)> {
-        self.get_ready(&request).await;
+        let (cancel, _turn) = self.get_ready(&request).await;
         let _gate = self.gate.lock().await;
         let must_wait = {
             let state = self.lock();
             state.work.is_some() || !state.queue.is_empty()
         };
         if !must_wait {
-            return Ok((self.begin(MessageId::new(), &request).await?, false));
+            return Ok((self.begin(MessageId::new(), &request, cancel).await?, false));
         }
         let id = MessageId::new();
         let queued = Queued { id, content: request.content.clone() };
@@ -123,22 +125,19 @@ impl Session {
             state.tell_queue();
             state.work.is_none()
         };
-        if idle {
-            self.begin_next().await;
+        if idle && !cancel.is_cancelled() {
+            self.begin_next(cancel).await;
         }
         Ok((id, true))
     }
 
-    /// Takes a stop from now on as one of the request that is about to begin, and waits until what
-    /// it needs is known.
-    async fn get_ready(&self, request: &ChatRequest) {
-        {
-            let mut state = self.lock();
-            if state.work.is_none() {
-                state.starting = CancellationToken::new();
-            }
-        }
+    /// Takes a stop from now on as one of this request, which is about to begin, and waits until
+    /// it is its turn and what it needs is known.
+    async fn get_ready(&self, request: &ChatRequest) -> (CancellationToken, MutexGuard<'_, ()>) {
+        let cancel = self.lock().starting.child_token();
+        let turn = self.turn.lock().await;
         self.settle(request).await;
+        (cancel, turn)
     }
 
     /// Waits until what a request needs is known.
@@ -150,10 +149,10 @@ impl Session {
     /// Sends the first message that waits, unless a request is at work.
     pub(crate) async fn send_waiting(self: &Arc<Self>) -> Result<()> {
         let Some(request) = self.first_waiting() else { return Ok(()) };
-        self.get_ready(&request).await;
+        let (cancel, _turn) = self.get_ready(&request).await;
         let _gate = self.gate.lock().await;
-        if !self.is_busy() {
-            self.begin_next().await;
+        if !self.is_busy() && !cancel.is_cancelled() {
+            self.begin_next(cancel).await;
         }
         Ok(())
     }
@@ -165,14 +164,14 @@ impl Session {
 
     /// Begins the first waiting request. Where that fails it goes on waiting, and the person hears
     /// why. The gate must be held.
-    pub(super) async fn begin_next(self: &Arc<Self>) -> bool {
+    pub(super) async fn begin_next(self: &Arc<Self>, cancel: CancellationToken) -> bool {
         let waiting = {
             let mut state = self.lock();
             let Some(waiting) = state.queue.pop_front() else { return false };
             state.tell_queue();
             waiting
         };
-        match self.begin(waiting.id, &waiting.request).await {
+        match self.begin(waiting.id, &waiting.request, cancel).await {
             Ok(_) => true,
             Err(error) => {
                 {
@@ -187,8 +186,13 @@ impl Session {
     }
 
     /// Stores what the person said and starts the work. The gate must be held.
-    async fn begin(self: &Arc<Self>, id: MessageId, request: &ChatRequest) -> Result<MessageId> {
-        let begun = self.begin_claimed(id, request).await;
+    async fn begin(
+        self: &Arc<Self>,
+        id: MessageId,
+        request: &ChatRequest,
+        cancel: CancellationToken,
+    ) -> Result<MessageId> {
+        let begun = self.begin_claimed(id, request, cancel).await;
         self.release_unless(&begun).await;
         begun
     }
@@ -206,59 +210,60 @@ impl Session {
         self: &Arc<Self>,
         id: MessageId,
         request: &ChatRequest,
+        cancel: CancellationToken,
     ) -> Result<MessageId> {
         let plan = self.plan(request).await?;
         let parent = self.load().await?.last().map(|message| message.id);
         let content = &request.content;
         let user = Message { id, ..user_message(&*plan.agent, parent, content, &request.context) };
-        self.store_and_start(plan, Some(user), id).await?;
+        self.store_and_start(plan, Some(user), id, cancel).await?;
         Ok(id)
     }
 
     /// Answers the last thing that the person said again, on a new branch.
     pub(crate) async fn retry(self: &Arc<Self>) -> Result<()> {
-        self.get_ready(&ChatRequest::default()).await;
+        let (cancel, _turn) = self.get_ready(&ChatRequest::default()).await;
         let _gate = self.gate.lock().await;
         if self.is_busy() {
             return Ok(());
         }
-        let begun = self.retry_claimed().await;
+        let begun = self.retry_claimed(cancel).await;
         self.release_unless(&begun).await;
         begun
     }
 
-    async fn retry_claimed(self: &Arc<Self>) -> Result<()> {
+    async fn retry_claimed(self: &Arc<Self>, cancel: CancellationToken) -> Result<()> {
         let plan = self.plan(&ChatRequest::default()).await?;
         let branch = self.load().await?;
         let user = branch.iter().rfind(|message| message.role == Role::User);
         let user = user.map(|message| message.id).ok_or(Kind::NothingToSend)?;
-        self.store_and_start(plan, None, user).await
+        self.store_and_start(plan, None, user, cancel).await
     }
 
     /// Asks the model to go on where its last reply ended too early.
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<()> {
-        self.get_ready(&ChatRequest::default()).await;
+        let (cancel, _turn) = self.get_ready(&ChatRequest::default()).await;
         let _gate = self.gate.lock().await;
         if self.is_busy() {
             return Ok(());
         }
-        let begun = self.resume_claimed().await;
+        let begun = self.resume_claimed(cancel).await;
         self.release_unless(&begun).await;
         begun
     }
 
-    async fn resume_claimed(self: &Arc<Self>) -> Result<()> {
+    async fn resume_claimed(self: &Arc<Self>, cancel: CancellationToken) -> Result<()> {
         let mut branch = self.load().await?;
         branch.pop_if(|last| last.role == Role::Assistant && last.is_empty());
         if let Some(results) = branch.last().filter(|message| message.role == Role::Tool) {
             // It ended before the model had anything to say about these.
             let plan = self.plan(&ChatRequest::default()).await?;
-            return self.store_and_start(plan, None, results.id).await;
+            return self.store_and_start(plan, None, results.id, cancel).await;
         }
         let last = branch.last().filter(|message| message.role == Role::Assistant);
         let Some(last) = last.filter(|message| says_something(message)) else {
             // There is nothing to go on from.
-            return self.retry_claimed().await;
+            return self.retry_claimed(cancel).await;
         };
         let parent = Some(last.id);
         let plan = self.plan(&ChatRequest::default()).await?;
@@ -267,7 +272,7 @@ impl Session {
             ..Message::text(Role::User, parent, "")
         };
         let id = user.id;
-        self.store_and_start(plan, Some(user), id).await
+        self.store_and_start(plan, Some(user), id, cancel).await
     }
 
     async fn plan(&self, request: &ChatRequest) -> Result<Plan> {
@@ -292,6 +297,7 @@ impl Session {
         plan: Plan,
         user: Option<Message>,
         asked: MessageId,
+        cancel: CancellationToken,
     ) -> Result<()> {
         let reply = Arc::new(Message::reply(Some(asked), plan.model.clone()));
         let user = user.map(Arc::new);
@@ -309,7 +315,7 @@ impl Session {
             }
             other_branch
         };
-        self.start(plan, &reply);
+        self.start(plan, &reply, cancel);
         if other_branch {
             self.lock().tell(|_, fid| Event::SessionReset { fid });
         }
@@ -317,17 +323,15 @@ impl Session {
     }
 
     /// The reply begins, and the work with it.
-    fn start(self: &Arc<Self>, plan: Plan, reply: &Arc<Message>) {
-        let cancel = {
+    fn start(self: &Arc<Self>, plan: Plan, reply: &Arc<Message>, cancel: CancellationToken) {
+        {
             let mut state = self.lock();
-            let cancel = state.starting.clone();
             state.titling.cancel();
             state.work = Some(Work { cancel: cancel.clone() });
             state.trouble = None;
             state.record.updated = reply.time;
             state.begin_reply(reply);
-            cancel
-        };
+        }
         self.tell_changed();
         let session = Arc::clone(self);
         self.world.spawn(async move { session.work(plan, cancel).await });

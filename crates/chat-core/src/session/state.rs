@@ -23,7 +23,8 @@ pub(super) struct State {
     pub queue: VecDeque<Waiting>,
     pub stage: Stage,
     pub work: Option<Work>,
-    /// Stops the request that begins next: a stop may come while it is being stored.
+    /// Stops the requests that are about to begin, each of which has a child of it: a stop may come
+    /// while they wait for servers or are being stored.
     pub starting: CancellationToken,
     /// Whether nothing may begin any more: the session is being deleted, or the program ends.
     pub halted: bool,

@@ -155,19 +155,19 @@ impl Session {
         }
         let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
         let gate = self.gate.lock().await;
-        let (unread, troubled) = {
+        let (unread, troubled, next) = {
             let mut state = self.lock();
             state.work = None;
             if !went_well && !stopped {
                 state.trouble.get_or_insert(Trouble::Failed);
             }
-            state.starting = CancellationToken::new();
             // Its end is told below.
             let _ = state.set_stage(Stage::Idle);
             let unread = !state.is_watched() && !state.record.unread && !state.halted;
             state.record.unread |= unread;
             state.record.updated = Timestamp::now();
-            (unread, state.trouble.is_some())
+            // A stop from now on is one of what waits.
+            (unread, state.trouble.is_some(), state.starting.child_token())
         };
         if unread {
             let patch = SessionPatch { unread: Some(true), ..SessionPatch::default() };
@@ -190,7 +190,7 @@ impl Session {
             self.release().await;
         }
         self.world.hub.tell(&event);
-        if goes_on && self.begin_next().await {
+        if goes_on && self.begin_next(next).await {
             self.ended.notify_waiters();
             return;
         }

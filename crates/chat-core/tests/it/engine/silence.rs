@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use chat_core::event::Health;
+use chat_core::event::{Health, StopReason};
+use chat_core::message::Fid;
 use chat_core::settings::{Connection, ConnectionKind, KeySource};
+use chat_testkit::server::Server;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, watch};
 
-use super::world::{World, patient_questions};
+use super::world::{World, connection, patient_questions, request};
 
 /// Takes connections and says nothing, until it is told to hang up.
 pub struct Silent {
@@ -75,6 +77,7 @@ async fn world_with(connections: Vec<Connection>) -> World {
     let set = move |settings: &mut chat_core::settings::Settings| {
         settings.connections = connections;
         settings.chat.find_local_servers = false;
+        settings.chat.better_titles = false;
     };
     world.manager.change_settings(set).await.unwrap();
     world
@@ -117,4 +120,52 @@ async fn one_waits_for_what_was_being_asked_and_not_for_what_is_asked_later() {
     settled.await;
     assert!(matches!(health(&world, "first"), Health::Failed(_)));
     assert_eq!(health(&world, "later"), Health::Checking, "it is still being asked");
+}
+
+/// A chat with one answer; then its connection is gone, and a silent server is being asked, so that
+/// what is sent waits.
+async fn chat_whose_server_is_looked_for(server: &Server, silent: &Silent) -> (World, Fid) {
+    let known = connection(server, ConnectionKind::Ollama);
+    let mut world = world_with(vec![known, silent.connection("silent")]).await;
+    let (fid, _) = world.ask_and_wait("zero").await;
+    world.manager.change_settings(|settings| drop(settings.connections.remove(0))).await.unwrap();
+    world.manager.refresh_connection("silent");
+    silent.taken(1).await;
+    (world, fid)
+}
+
+/// The chat's connection is found, and nothing is asked any more.
+async fn find(world: &World, server: &Server, silent: &Silent) {
+    let known = connection(server, ConnectionKind::Ollama);
+    world.manager.change_settings(|settings| settings.connections.push(known)).await.unwrap();
+    silent.hang_up(true).await;
+}
+
+/// Lets all tasks go as far as they come; they run on this thread.
+async fn pause() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_stop_of_a_message_that_waits_for_its_server_outlives_what_is_sent_after_it() {
+    let (server, silent) = (Server::start(), Silent::start().await);
+    let (mut world, fid) = chat_whose_server_is_looked_for(&server, &silent).await;
+    let send = |text: &str| {
+        let (manager, request) = (world.manager.clone(), request(Some(&fid), text));
+        tokio::spawn(async move { manager.send(request).await.unwrap() })
+    };
+    let stopped = send("one");
+    pause().await;
+    world.manager.stop(&fid);
+    let waits = send("two");
+    pause().await;
+    assert!(!stopped.is_finished() && !waits.is_finished());
+    find(&world, &server, &silent).await;
+    assert!(!stopped.await.unwrap().queued);
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
+    assert!(waits.await.unwrap().queued, "it was sent later");
+    assert_eq!(world.open(&fid).await.queue[0].content.text, "two");
+    assert_eq!(server.chats().len(), 1, "stop means stop");
 }

@@ -259,7 +259,7 @@ impl Store {
 
     /// Sessions whose title or one of whose messages hold all words of the text, best first.
     /// Words are found from three characters on, parts of words too; where all is shorter, titles
-    /// alone are looked at.
+    /// alone are looked at. Dropping the future breaks the search off.
     pub async fn search(&self, text: &str, limit: usize) -> Result<Vec<Hit>> {
         let text = text.to_owned();
         self.read(move |desk| search::search(desk, &text, limit)).await

@@ -17,6 +17,7 @@ use chat_core::message::Fid;
 use chat_core::store::Hit;
 use gettextrs::gettext;
 use relm4::{Component, ComponentParts, ComponentSender};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::bridge::{Arrival, Bridge};
 use crate::paint;
@@ -37,6 +38,8 @@ pub(crate) struct ChatList {
     early: Option<Vec<Event>>,
     shown: Option<Fid>,
     query: String,
+    /// The search of the texts that is at work; dropping it breaks it off.
+    searching: Option<DropGuard>,
 }
 
 #[derive(Debug)]
@@ -120,6 +123,7 @@ impl Component for ChatList {
             early: Some(Vec::new()),
             shown: None,
             query: String::new(),
+            searching: None,
         };
         ComponentParts { model, widgets }
     }
@@ -169,6 +173,7 @@ impl Component for ChatList {
             }
             Input::Query(query) => {
                 query.trim().clone_into(&mut self.query);
+                self.searching = None;
                 self.model.search_titles(&self.query);
                 self.show_shown(view);
             }
@@ -295,9 +300,16 @@ impl ChatList {
         if query.is_empty() {
             return;
         }
-        sender.oneshot_command(async move {
-            let hits = manager.search(&query, HITS).await;
-            Command::Found { query, hits }
+        let wanted = CancellationToken::new();
+        self.searching = Some(wanted.clone().drop_guard());
+        sender.command(move |out, shutdown| {
+            let search = async move {
+                let searched = wanted.run_until_cancelled(manager.search(&query, HITS)).await;
+                if let Some(hits) = searched {
+                    out.emit(Command::Found { query, hits });
+                }
+            };
+            shutdown.register(search).drop_on_shutdown()
         });
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::columns::{self, instant, json, nanoseconds, word};
 use super::desk::Desk;
@@ -21,6 +22,15 @@ use crate::message::{Ending, Fid, Message, MessageId, ModelRef, Part, Role};
 enum StoredPart<'a> {
     Picture { picture: Cow<'a, str>, mime: Cow<'a, str> },
     Part(Cow<'a, Part>),
+}
+
+/// A part of which the text alone is read.
+#[derive(Deserialize)]
+struct SpokenPart<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    value: Option<&'a RawValue>,
 }
 
 /// Adds a message to a session. Whole ones are indexed.
@@ -120,6 +130,25 @@ fn read_parts(desk: &Desk, json: &str) -> serde_json::Result<Vec<Part>> {
         StoredPart::Part(part) => part.into_owned(),
     };
     Ok(stored.into_iter().map(part).collect())
+}
+
+/// A message and its [text](Message::plain_text), of its stored parts alone: pictures are not read.
+/// None where there is none or it cannot be read.
+pub(super) fn plain_text(desk: &Desk, key: i64) -> Outcome<Option<(MessageId, String)>> {
+    desk.find("SELECT id, parts FROM messages WHERE key = ?1", [key], |row| {
+        let text = spoken(row.get_ref(1)?.as_str().unwrap_or_default()).ok();
+        Ok(text.zip(row.get(0).ok()).map(|(text, id)| (MessageId::from_bytes(id), text)))
+    })
+    .map(Option::flatten)
+}
+
+fn spoken(json: &str) -> serde_json::Result<String> {
+    let parts: Vec<SpokenPart<'_>> = serde_json::from_str(json)?;
+    let texts = parts.into_iter().filter(|part| part.kind.as_deref() == Some("text"));
+    texts
+        .filter_map(|part| part.value)
+        .map(|text| serde_json::from_str::<String>(text.get()))
+        .collect()
 }
 
 /// The `limit` messages of the shown branch before `before`, or the last ones. Takes as long as

@@ -1,5 +1,6 @@
 //! The threads that read. Each has its own connection, so that a long search holds up neither
 //! the writer nor the opening of a chat. Started with the first question; bound to no runtime.
+//! A question that nobody waits for any more is broken off.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +19,9 @@ use crate::error::Result;
 const THREADS: usize = 2;
 
 type Job = Box<dyn FnOnce(&mut Option<Desk>) + Send>;
+
+/// What breaks a question off; none before it is at work, and none when it is done.
+type AtWork = Arc<Mutex<Option<InterruptHandle>>>;
 
 /// The readers' door. Dropping it breaks off what they are reading and ends them.
 #[derive(Debug)]
@@ -48,23 +52,28 @@ impl Readers {
         Self { places, jobs: OnceLock::new(), threads, end }
     }
 
-    /// Runs a question on one state of the database.
+    /// Runs a question on one state of the database. Dropping the future breaks it off.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Desk) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
+        let at_work = AtWork::default();
+        let mut asker = Asker { answered, at_work: Arc::clone(&at_work) };
         let places = Arc::clone(&self.places);
         let end = Arc::clone(&self.end);
         let job: Job = Box::new(move |desk| {
             // Whoever asked may be gone: a search that was typed over.
-            if !answer.is_closed() && !end.begun.load(Ordering::Acquire) {
-                let result = ask(desk, &places, &end, question);
-                let _ = answer.send(result.map_err(|fault| places.told(fault)));
+            let wanted = || !answer.is_closed() && !end.begun.load(Ordering::Acquire);
+            if wanted() {
+                let result = ask(desk, &places, &end, &at_work, wanted, question);
+                if let Some(result) = result.transpose() {
+                    let _ = answer.send(result.map_err(|fault| places.told(fault)));
+                }
             }
         });
         let _ = self.jobs.get_or_init(|| self.start()).send(job);
-        answered.await.unwrap_or_else(|_| Err(gone()))
+        (&mut asker.answered).await.unwrap_or_else(|_| Err(gone()))
     }
 
     fn start(&self) -> mpsc::Sender<Job> {
@@ -101,12 +110,30 @@ impl Drop for Readers {
     }
 }
 
+/// Who waits for an answer. Gone before it came, the question is broken off.
+struct Asker<T> {
+    answered: oneshot::Receiver<Result<T>>,
+    at_work: AtWork,
+}
+
+impl<T> Drop for Asker<T> {
+    fn drop(&mut self) {
+        self.answered.close();
+        if let Some(reading) = locked(&self.at_work).take() {
+            reading.interrupt();
+        }
+    }
+}
+
+/// Gives none where nobody wants to know any more.
 fn ask<T>(
     desk: &mut Option<Desk>,
     places: &Arc<Places>,
     end: &End,
+    at_work: &AtWork,
+    wanted: impl Fn() -> bool,
     question: impl FnOnce(&Desk) -> Outcome<T>,
-) -> Outcome<T> {
+) -> Outcome<Option<T>> {
     let desk = match desk {
         Some(desk) => desk,
         none => {
@@ -116,7 +143,18 @@ fn ask<T>(
         }
     };
     let transaction = desk.connection.unchecked_transaction()?;
-    let result = question(desk);
+    let result = {
+        // SQLite forgets an interruption when no statement runs. With this one open it also stops
+        // what the question begins after it.
+        let mut open = desk.connection.prepare_cached("VALUES (1), (2)")?;
+        let mut open = open.query([])?;
+        open.next()?;
+        *locked(at_work) = Some(desk.connection.get_interrupt_handle());
+        let result = wanted().then(|| question(desk)).transpose();
+        // The next question is another's.
+        *locked(at_work) = None;
+        result
+    };
     transaction.finish()?;
     result
 }
@@ -127,4 +165,61 @@ fn next(queue: &Mutex<mpsc::Receiver<Job>>) -> Option<Job> {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Store;
+    use super::*;
+    use crate::settings::Folders;
+
+    /// Counts without end.
+    const ENDLESS: &str =
+        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+
+    fn count(desk: &Desk, sql: &str) -> Outcome<Option<i64>> {
+        desk.find(sql, [], |row| row.get(0))
+    }
+
+    #[tokio::test]
+    async fn a_question_that_nobody_waits_for_frees_its_reader() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Folders::below(folder.path())).unwrap().store;
+        for _ in 0..2 * THREADS {
+            let (begun, at_work) = oneshot::channel();
+            let asked = store.inner.readers.read(|desk| {
+                let _ = begun.send(());
+                count(desk, ENDLESS)
+            });
+            tokio::select! {
+                biased;
+                _ = asked => panic!("it has no end"),
+                at_work = at_work => at_work.unwrap(),
+            }
+        }
+        let answer = store.inner.readers.read(|desk| count(desk, "SELECT 7")).await;
+        assert_eq!(answer.unwrap(), Some(7));
+    }
+
+    #[tokio::test]
+    async fn what_it_begins_after_it_was_broken_off_is_stopped_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Folders::below(folder.path())).unwrap().store;
+        let (begun, at_work) = oneshot::channel();
+        let (go_on, may_go_on) = mpsc::channel::<()>();
+        let (done, ended) = oneshot::channel();
+        let asked = store.inner.readers.read(move |desk| {
+            let _ = begun.send(());
+            let _ = may_go_on.recv();
+            let _ = done.send(count(desk, ENDLESS).is_err());
+            Ok(())
+        });
+        tokio::select! {
+            biased;
+            _ = asked => panic!("it waits"),
+            at_work = at_work => at_work.unwrap(),
+        }
+        drop(go_on);
+        assert!(ended.await.unwrap());
+    }
 }

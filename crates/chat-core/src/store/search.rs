@@ -23,11 +23,18 @@ const AROUND: usize = 50;
 /// more than a second.
 const RANKED: i64 = 2_000;
 
+/// How many texts are read in vain. Words too short for the index can only be looked for in the
+/// texts themselves: 10,000 take about as long as a person who types should wait.
+const READ_IN_VAIN: usize = 10_000;
+
 /// What a person looks for: all its words must stand in one title or one message.
 struct Query {
     words: Vec<Vec<char>>,
     /// What the index is asked for; none where all is too short for it.
     indexed: Option<String>,
+    /// All of it as it was typed, where the words one by one are too short to be proved by the
+    /// index.
+    phrase: Option<String>,
 }
 
 impl Query {
@@ -39,12 +46,15 @@ impl Query {
         let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\"\""));
         let mut indexed: Vec<String> = words.iter().copied().filter(long).map(quoted).collect();
         let whole = words.join(" ");
+        let has_short = indexed.len() < words.len();
+        let phrase = (has_short && long(&whole.as_str())).then(|| quoted(&whole));
         if indexed.is_empty() && long(&whole.as_str()) {
             indexed.push(quoted(&whole));
         }
         Self {
             words: words.iter().map(|word| folded(word).map(|(_, c)| c).collect()).collect(),
             indexed: (!indexed.is_empty()).then(|| indexed.join(" AND ")),
+            phrase,
         }
     }
 
@@ -107,6 +117,7 @@ fn best(desk: &Desk, query: &Query, titled: Vec<i64>, limit: usize) -> Outcome<V
     let mut others: Vec<i64> = texts.keys().copied().filter(|key| !titled.contains(key)).collect();
     others.sort_unstable_by_key(|session| texts[session].first().map(|(place, _)| *place));
     let titles = titled.len();
+    let mut in_vain = READ_IN_VAIN;
     let mut hits = Hits::new(desk, limit);
     for (place, session) in titled.into_iter().chain(others).enumerate() {
         if hits.is_full() {
@@ -114,7 +125,7 @@ fn best(desk: &Desk, query: &Query, titled: Vec<i64>, limit: usize) -> Outcome<V
         }
         let messages = texts.remove(&session).unwrap_or_default();
         let mut messages = messages.into_iter().map(|(_, message)| Ok(message));
-        let found = first_excerpt(desk, query, &mut messages)?;
+        let found = first_excerpt(desk, query, &mut messages, &mut in_vain)?;
         if found.is_some() || place < titles {
             hits.add(session, found)?;
         }
@@ -122,6 +133,8 @@ fn best(desk: &Desk, query: &Query, titled: Vec<i64>, limit: usize) -> Outcome<V
     Ok(hits.found)
 }
 
+/// The newest first. Of texts that only reading can tell from hits no more than [`READ_IN_VAIN`]
+/// are read; behind them a hit is what has the words as they were typed, which the index proves.
 fn newest(
     desk: &Desk,
     query: &Query,
@@ -130,6 +143,7 @@ fn newest(
     limit: usize,
 ) -> Outcome<Vec<Hit>> {
     let mut hits = Hits::new(desk, limit);
+    let mut in_vain = READ_IN_VAIN;
     let mut seen = HashSet::new();
     let mut of_session = desk.connection.prepare_cached(
         "SELECT m.key FROM text_index CROSS JOIN messages m ON m.key = text_index.rowid \
@@ -142,27 +156,39 @@ fn newest(
             break;
         }
         let mut messages = of_session.query_map(params![indexed, session], |row| row.get(0))?;
-        hits.add(session, first_excerpt(desk, query, &mut messages)?)?;
+        hits.add(session, first_excerpt(desk, query, &mut messages, &mut in_vain)?)?;
         seen.insert(session);
     }
     // A message is younger than those with lower keys.
     let mut all = desk.connection.prepare_cached(
         "SELECT m.session, m.key FROM text_index CROSS JOIN messages m ON m.key = text_index.rowid \
          CROSS JOIN sessions s ON s.key = m.session \
-         WHERE text_index MATCH ?1 AND s.deleted IS NULL ORDER BY text_index.rowid DESC",
+         WHERE text_index MATCH ?1 AND s.deleted IS NULL AND text_index.rowid <= ?2 \
+         ORDER BY text_index.rowid DESC",
     )?;
-    let mut rows = all.query([indexed])?;
-    while !hits.is_full()
-        && let Some(row) = rows.next()?
-    {
-        let session = row.get(0)?;
-        if seen.contains(&session) {
-            continue;
+    let mut below = i64::MAX;
+    for asked in [Some(indexed), query.phrase.as_deref()].into_iter().flatten() {
+        let mut rows = all.query(params![asked, below])?;
+        while !hits.is_full()
+            && let Some(row) = rows.next()?
+        {
+            let session = row.get(0)?;
+            if seen.contains(&session) {
+                continue;
+            }
+            below = row.get(1)?;
+            if in_vain == 0 {
+                break;
+            }
+            if let Some(found) = excerpt_of(desk, query, below, &mut in_vain)? {
+                hits.add(session, Some(found))?;
+                seen.insert(session);
+            }
         }
-        if let Some(found) = excerpt_of(desk, query, row.get(1)?)? {
-            hits.add(session, Some(found))?;
-            seen.insert(session);
+        if in_vain > 0 {
+            break;
         }
+        in_vain = READ_IN_VAIN;
     }
     Ok(hits.found)
 }
@@ -192,14 +218,19 @@ impl<'a> Hits<'a> {
     }
 }
 
-/// The first of these messages that has all words, with the piece of its text.
+/// The first of these messages that has all words, with the piece of its text. No more are looked
+/// at than may be read in vain.
 fn first_excerpt(
     desk: &Desk,
     query: &Query,
     messages: &mut dyn Iterator<Item = rusqlite::Result<i64>>,
+    in_vain: &mut usize,
 ) -> Outcome<Option<(MessageId, String)>> {
     for message in messages {
-        let found = excerpt_of(desk, query, message?)?;
+        if *in_vain == 0 {
+            break;
+        }
+        let found = excerpt_of(desk, query, message?, in_vain)?;
         if found.is_some() {
             return Ok(found);
         }
@@ -245,16 +276,20 @@ fn in_texts(desk: &Desk, query: &Query) -> Outcome<HashMap<i64, Vec<(usize, i64)
     Ok(texts)
 }
 
-/// The message and the piece of its text that has all words.
-fn excerpt_of(desk: &Desk, query: &Query, key: i64) -> Outcome<Option<(MessageId, String)>> {
-    let mut statement = desk
-        .connection
-        .prepare_cached(&format!("SELECT {} FROM messages WHERE key = ?1", messages::COLUMNS))?;
-    let mut rows = statement.query([key])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let Ok(message) = messages::read(desk, row) else { return Ok(None) };
-    let text = message.plain_text();
-    Ok(query.find(&text).map(|at| (message.id, excerpt(&text, at))))
+/// The message and the piece of its text that has all words. Where it has not, one text fewer may
+/// be read in vain.
+fn excerpt_of(
+    desk: &Desk,
+    query: &Query,
+    key: i64,
+    in_vain: &mut usize,
+) -> Outcome<Option<(MessageId, String)>> {
+    let found = messages::plain_text(desk, key)?
+        .and_then(|(id, text)| query.find(&text).map(|at| (id, excerpt(&text, at))));
+    if found.is_none() {
+        *in_vain = in_vain.saturating_sub(1);
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -176,3 +176,38 @@ async fn a_common_word_loses_no_chat() {
     assert_eq!(titles(&store.search("common", 9).await.unwrap()), ["Common", "old"]);
     assert_eq!(titles(&store.search("common wor", 9).await.unwrap()), ["old"]);
 }
+
+/// Words too short for the index are looked for in the texts, which takes long where very many have
+/// the others: older ones are found only where they have the words as they were typed.
+#[tokio::test]
+async fn no_more_texts_are_read_in_vain_than_a_person_waits_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    store.create(titled("far"), vec![user(None, "7z before the end")]).await.unwrap();
+    store.create(titled("typed"), vec![user(None, "what the 7z says")]).await.unwrap();
+    let mut many: Vec<_> = (0..10_000).map(|_| user(None, "the")).collect();
+    let newest = many.split_off(9_900);
+    let store_many = async |title: &str, many: Vec<Arc<Message>>| {
+        store.create(titled(title), many).await.unwrap();
+    };
+    store_many("many", many).await;
+    store_many("near", vec![user(None, "7z before the end")]).await;
+    store_many("newest", newest).await;
+    let hits = store.search("the 7z", 9).await.unwrap();
+    assert_eq!(titles(&hits), ["near", "typed"]);
+    assert_eq!(hits[1].excerpt.as_deref(), Some("what the 7z says"));
+}
+
+#[tokio::test]
+async fn a_text_is_found_over_the_picture_between_its_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let picture = Part::Image { mime: "image/png".into(), data: vec![7; 9].into() };
+    let said = Message {
+        parts: vec![Part::Text("look at ".into()), picture, Part::Text("this gnu".into())],
+        ..Message::text(Role::User, None, "")
+    };
+    store.create(titled("t"), vec![Arc::new(said)]).await.unwrap();
+    let hits = store.search("at this", 9).await.unwrap();
+    assert_eq!(hits[0].excerpt.as_deref(), Some("look at this gnu"));
+}

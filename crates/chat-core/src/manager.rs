@@ -195,7 +195,11 @@ impl Manager {
     /// comes as a notice; it waits on.
     pub async fn send_waiting(&self, fid: &Fid) -> Result<()> {
         let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.send_waiting().await }).await
+        self.run(async move {
+            this.session(&fid).await?.send_waiting().await;
+            Ok(())
+        })
+        .await
     }
 
     /// Takes a waiting message back, and gives it, so that it can be put into the composer.

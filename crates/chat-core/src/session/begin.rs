@@ -98,7 +98,7 @@ impl Session {
         let session = Self::new(Arc::clone(world), record, Vec::new());
         let id = user.id;
         session.lock().tree.get_or_insert_default().insert(user);
-        let cancel = session.lock().starting.child_token();
+        let cancel = session.stopped_from_now();
         register(&session);
         world.hub.tell(&Event::SessionAdded(session.placeholder()));
         session.start(plan, &reply, cancel);
@@ -107,37 +107,52 @@ impl Session {
 
     /// Sends what a person said, or has it wait. Gives the message's id, and whether it waits.
     pub(crate) async fn send(self: &Arc<Self>, request: ChatRequest) -> Result<(MessageId, bool)> {
-        let (cancel, _turn) = self.get_ready(&request).await;
-        let _gate = self.gate.lock().await;
+        let (id, cancel) = (MessageId::new(), self.stopped_from_now());
+        // What must wait for others is on disk before servers are waited for.
+        let gate = self.gate.lock().await;
+        let mut waits = self.enqueue_unless_free(id, &request).await?;
+        drop(gate);
+        if !waits {
+            let _turn = self.get_ready(&request).await;
+            let _gate = self.gate.lock().await;
+            waits = self.enqueue_unless_free(id, &request).await?;
+            if !waits {
+                self.begin(id, &request, cancel.clone()).await?;
+            }
+        }
+        if waits {
+            self.begin_waiting(cancel).await;
+        }
+        Ok((id, waits))
+    }
+
+    /// Has a message wait where a request is at work or others wait already, and says whether. The
+    /// gate must be held.
+    async fn enqueue_unless_free(&self, id: MessageId, request: &ChatRequest) -> Result<bool> {
         let must_wait = {
             let state = self.lock();
             state.work.is_some() || !state.queue.is_empty()
         };
-        if !must_wait {
-            return Ok((self.begin(MessageId::new(), &request, cancel).await?, false));
-        }
-        let id = MessageId::new();
-        let queued = Queued { id, content: request.content.clone() };
-        self.world.store.enqueue(&self.fid, queued).await?;
-        let idle = {
+        if must_wait {
+            let queued = Queued { id, content: request.content.clone() };
+            self.world.store.enqueue(&self.fid, queued).await?;
             let mut state = self.lock();
-            state.queue.push_back(Waiting { id, request });
+            state.queue.push_back(Waiting { id, request: request.clone() });
             state.tell_queue();
-            state.work.is_none()
-        };
-        if idle && !cancel.is_cancelled() {
-            self.begin_next(cancel).await;
         }
-        Ok((id, true))
+        Ok(must_wait)
     }
 
-    /// Takes a stop from now on as one of this request, which is about to begin, and waits until
-    /// it is its turn and what it needs is known.
-    async fn get_ready(&self, request: &ChatRequest) -> (CancellationToken, MutexGuard<'_, ()>) {
-        let cancel = self.lock().starting.child_token();
+    /// Takes a stop from now on as one of a request that is about to begin.
+    fn stopped_from_now(&self) -> CancellationToken {
+        self.lock().starting.child_token()
+    }
+
+    /// Waits until it is a request's turn and what it needs is known.
+    async fn get_ready(&self, request: &ChatRequest) -> MutexGuard<'_, ()> {
         let turn = self.turn.lock().await;
         self.settle(request).await;
-        (cancel, turn)
+        turn
     }
 
     /// Waits until what a request needs is known.
@@ -147,14 +162,23 @@ impl Session {
     }
 
     /// Sends the first message that waits, unless a request is at work.
-    pub(crate) async fn send_waiting(self: &Arc<Self>) -> Result<()> {
-        let Some(request) = self.first_waiting() else { return Ok(()) };
-        let (cancel, _turn) = self.get_ready(&request).await;
+    pub(crate) async fn send_waiting(self: &Arc<Self>) {
+        self.begin_waiting(self.stopped_from_now()).await;
+    }
+
+    /// The same, unless that is stopped: then it waits on.
+    async fn begin_waiting(self: &Arc<Self>, cancel: CancellationToken) {
+        if self.is_busy() {
+            return;
+        }
+        let Some(request) = self.first_waiting() else { return };
+        let Some(_turn) = cancel.run_until_cancelled(self.get_ready(&request)).await else {
+            return;
+        };
         let _gate = self.gate.lock().await;
         if !self.is_busy() && !cancel.is_cancelled() {
             self.begin_next(cancel).await;
         }
-        Ok(())
     }
 
     /// What goes out next.
@@ -222,7 +246,8 @@ impl Session {
 
     /// Answers the last thing that the person said again, on a new branch.
     pub(crate) async fn retry(self: &Arc<Self>) -> Result<()> {
-        let (cancel, _turn) = self.get_ready(&ChatRequest::default()).await;
+        let cancel = self.stopped_from_now();
+        let _turn = self.get_ready(&ChatRequest::default()).await;
         let _gate = self.gate.lock().await;
         if self.is_busy() {
             return Ok(());
@@ -242,7 +267,8 @@ impl Session {
 
     /// Asks the model to go on where its last reply ended too early.
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<()> {
-        let (cancel, _turn) = self.get_ready(&ChatRequest::default()).await;
+        let cancel = self.stopped_from_now();
+        let _turn = self.get_ready(&ChatRequest::default()).await;
         let _gate = self.gate.lock().await;
         if self.is_busy() {
             return Ok(());

@@ -153,11 +153,12 @@ impl Session {
         if went_well && let Some(next) = self.first_waiting() {
             cancel.run_until_cancelled(self.settle(&next)).await;
         }
-        let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
         let gate = self.gate.lock().await;
-        let (unread, troubled, next) = {
+        let (unread, troubled, stopped, next) = {
             let mut state = self.lock();
             state.work = None;
+            // Until here a stop was one of this request, also while it waited for the gate.
+            let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
             if !went_well && !stopped {
                 state.trouble.get_or_insert(Trouble::Failed);
             }
@@ -167,7 +168,8 @@ impl Session {
             state.record.unread |= unread;
             state.record.updated = Timestamp::now();
             // A stop from now on is one of what waits.
-            (unread, state.trouble.is_some(), state.starting.child_token())
+            let next = state.starting.child_token();
+            (unread, state.trouble.is_some(), stopped, next)
         };
         if unread {
             let patch = SessionPatch { unread: Some(true), ..SessionPatch::default() };
@@ -184,6 +186,7 @@ impl Session {
         // Whoever hears that the request has ended may claim the session.
         let goes_on = {
             let state = self.lock();
+            let stopped = stopped || next.is_cancelled();
             went_well && !stopped && !troubled && !state.halted && !state.queue.is_empty()
         };
         if !goes_on {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chat_core::event::{Health, StopReason};
 use chat_core::message::Fid;
-use chat_core::settings::{Connection, ConnectionKind, KeySource};
-use chat_testkit::server::Server;
+use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
+use chat_testkit::server::{Gate, Script, Server};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, watch};
 
@@ -128,10 +128,25 @@ async fn chat_whose_server_is_looked_for(server: &Server, silent: &Silent) -> (W
     let known = connection(server, ConnectionKind::Ollama);
     let mut world = world_with(vec![known, silent.connection("silent")]).await;
     let (fid, _) = world.ask_and_wait("zero").await;
+    lose(&world, silent).await;
+    (world, fid)
+}
+
+/// The same with a first answer that is still to come; nobody watches the chat.
+async fn busy_chat_whose_server_is_looked_for(server: &Server, silent: &Silent) -> (World, Fid) {
+    let known = connection(server, ConnectionKind::Ollama);
+    let world = world_with(vec![known, silent.connection("silent")]).await;
+    let fid = world.manager.send(request(None, "one")).await.unwrap().fid;
+    server.wait_for_chats(1).await;
+    lose(&world, silent).await;
+    (world, fid)
+}
+
+/// The chat's connection is gone, and a silent server is being asked.
+async fn lose(world: &World, silent: &Silent) {
     world.manager.change_settings(|settings| drop(settings.connections.remove(0))).await.unwrap();
     world.manager.refresh_connection("silent");
     silent.taken(1).await;
-    (world, fid)
 }
 
 /// The chat's connection is found, and nothing is asked any more.
@@ -168,4 +183,48 @@ async fn a_stop_of_a_message_that_waits_for_its_server_outlives_what_is_sent_aft
     assert!(waits.await.unwrap().queued, "it was sent later");
     assert_eq!(world.open(&fid).await.queue[0].content.text, "two");
     assert_eq!(server.chats().len(), 1, "stop means stop");
+}
+
+#[tokio::test]
+async fn a_message_for_a_busy_chat_is_kept_before_its_server_is_found() {
+    let (server, silent) = (Server::start(), Silent::start().await);
+    let gate = Gate::new();
+    server.push(Script::new().gate(&gate).text("first"));
+    let (mut world, fid) = busy_chat_whose_server_is_looked_for(&server, &silent).await;
+    assert!(world.say(&fid, "two").await.queued);
+    assert_eq!(health(&world, "silent"), Health::Checking, "it is still being asked");
+    assert_eq!(world.open(&fid).await.queue[0].content.text, "two");
+    gate.open();
+}
+
+#[tokio::test]
+async fn a_stop_while_the_end_of_a_reply_is_stored_holds_what_waits() {
+    let (server, silent) = (Server::start(), Silent::start().await);
+    let gate = Gate::new();
+    server.push(Script::new().gate(&gate).text("first"));
+    // Nobody watches the chat, so that its end is written down as unread.
+    let (mut world, fid) = busy_chat_whose_server_is_looked_for(&server, &silent).await;
+    world.say(&fid, "two").await;
+    let data = Folders::below(world.folder.path()).data;
+    let database = rusqlite::Connection::open(data.join("natter.db")).unwrap();
+    let ended = || {
+        let count = "SELECT count(*) FROM messages WHERE role = 'assistant' AND ended IS NOT NULL";
+        database.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap() == 1
+    };
+    gate.open();
+    while !ended() {
+        tokio::task::yield_now().await;
+    }
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    find(&world, &server, &silent).await;
+    while !world.manager.busy().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    world.manager.stop(&fid);
+    database.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    let waiting = world.open(&fid).await.queue;
+    assert_eq!(waiting.len(), 1, "stop means stop");
+    assert_eq!(waiting[0].content.text, "two");
+    assert_eq!(server.chats().len(), 1);
 }

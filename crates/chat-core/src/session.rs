@@ -9,6 +9,7 @@ mod begin;
 mod empty;
 mod journal;
 mod open;
+mod queue;
 mod reply;
 mod state;
 mod title;
@@ -27,7 +28,7 @@ pub(crate) use world::{Clients, World};
 
 use crate::error::Result;
 use crate::event::{Event, Failure, Queued, SessionPlaceholder, Stage, Status};
-use crate::message::{Fid, MessageId};
+use crate::message::Fid;
 use crate::store::{SessionPatch, SessionRecord};
 
 /// One conversation.
@@ -186,22 +187,6 @@ impl Session {
             self.stop();
             ended.await;
         }
-    }
-
-    /// Takes a waiting message back.
-    pub(crate) async fn unqueue(&self, id: MessageId) -> Result<Option<Queued>> {
-        let _gate = self.gate.lock().await;
-        if !self.lock().queue.iter().any(|waiting| waiting.id == id) {
-            return Ok(None);
-        }
-        self.world.store.dequeue(id).await?;
-        let mut state = self.lock();
-        let place = state.queue.iter().position(|waiting| waiting.id == id);
-        let Some(waiting) = place.and_then(|place| state.queue.remove(place)) else {
-            return Ok(None);
-        };
-        state.tell_queue();
-        Ok(Some(Queued { id, content: waiting.request.content }))
     }
 }
 

@@ -130,8 +130,7 @@ impl Store {
     }
 
     /// Adds whole messages (indexed for search at once) or the beginnings of replies, and sets the
-    /// head. Durable when it returns. Claims the session if need be. A message that waited waits
-    /// no longer.
+    /// head. Durable when it returns. Claims the session if need be.
     ///
     /// # Errors
     /// `SessionInUse`, `SessionNotFound`, and the store's.
@@ -142,14 +141,28 @@ impl Store {
         head: MessageId,
     ) -> Result<()> {
         let fid = fid.clone();
+        self.write(move |desk| append(desk, &fid, &messages, head)).await
+    }
+
+    /// The same with a message that waited and waits no longer. Where it does not wait any more,
+    /// because another process sent it or took it back, nothing is added, and the answer is no.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub async fn append_waiting(
+        &self,
+        fid: &Fid,
+        messages: Vec<Arc<Message>>,
+        head: MessageId,
+        waiting: MessageId,
+    ) -> Result<bool> {
+        let fid = fid.clone();
         self.write(move |desk| {
-            let key = sessions::own(desk, &fid, true)?;
-            for message in &messages {
-                messages::insert(desk, key, message)?;
-                waiting::remove(desk, message.id)?;
+            let waited = waiting::remove(desk, waiting)?;
+            if waited {
+                append(desk, &fid, &messages, head)?;
             }
-            let time = messages.iter().map(|message| message.time).max();
-            sessions::advance(desk, key, head, time.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+            Ok(waited)
         })
         .await
     }
@@ -160,8 +173,8 @@ impl Store {
         self.write(move |desk| waiting::put(desk, sessions::key(desk, &fid)?, &queued)).await
     }
 
-    /// Forgets a message that waits.
-    pub async fn dequeue(&self, id: MessageId) -> Result<()> {
+    /// Forgets a message that waits. Says whether it waited still.
+    pub async fn dequeue(&self, id: MessageId) -> Result<bool> {
         self.write(move |desk| waiting::remove(desk, id)).await
     }
 
@@ -312,4 +325,13 @@ impl Store {
     ) -> Result<T> {
         self.inner.readers.read(question).await
     }
+}
+
+fn append(desk: &Desk, fid: &Fid, messages: &[Arc<Message>], head: MessageId) -> Outcome<()> {
+    let key = sessions::own(desk, fid, true)?;
+    for message in messages {
+        messages::insert(desk, key, message)?;
+    }
+    let time = messages.iter().map(|message| message.time).max();
+    sessions::advance(desk, key, head, time.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use super::state::{Waiting, Work};
+use super::state::Work;
 use super::{Session, World};
 use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
 use crate::event::Event;
 use crate::message::{
     Attachment, ChatRequest, Content, Context, Ending, Fid, Message, MessageId, ModelRef, Options,
-    Part, Queued, Role, Thinking,
+    Part, Role, Thinking,
 };
 use crate::store::{NewSession, SessionPatch, SessionRecord};
 
@@ -117,7 +117,7 @@ impl Session {
             let _gate = self.gate.lock().await;
             waits = self.enqueue_unless_free(id, &request).await?;
             if !waits {
-                self.begin(id, &request, cancel.clone()).await?;
+                self.begin(id, &request, false, cancel.clone()).await?;
             }
         }
         if waits {
@@ -126,30 +126,13 @@ impl Session {
         Ok((id, waits))
     }
 
-    /// Has a message wait where a request is at work or others wait already, and says whether. The
-    /// gate must be held.
-    async fn enqueue_unless_free(&self, id: MessageId, request: &ChatRequest) -> Result<bool> {
-        let must_wait = {
-            let state = self.lock();
-            state.work.is_some() || !state.queue.is_empty()
-        };
-        if must_wait {
-            let queued = Queued { id, content: request.content.clone() };
-            self.world.store.enqueue(&self.fid, queued).await?;
-            let mut state = self.lock();
-            state.queue.push_back(Waiting { id, request: request.clone() });
-            state.tell_queue();
-        }
-        Ok(must_wait)
-    }
-
     /// Takes a stop from now on as one of a request that is about to begin.
-    fn stopped_from_now(&self) -> CancellationToken {
+    pub(super) fn stopped_from_now(&self) -> CancellationToken {
         self.lock().starting.child_token()
     }
 
     /// Waits until it is a request's turn and what it needs is known.
-    async fn get_ready(&self, request: &ChatRequest) -> MutexGuard<'_, ()> {
+    pub(super) async fn get_ready(&self, request: &ChatRequest) -> MutexGuard<'_, ()> {
         let turn = self.turn.lock().await;
         self.settle(request).await;
         turn
@@ -161,63 +144,20 @@ impl Session {
         Plan::settle(&self.world, request, Some(&known)).await;
     }
 
-    /// Sends the first message that waits, unless a request is at work.
-    pub(crate) async fn send_waiting(self: &Arc<Self>) {
-        self.begin_waiting(self.stopped_from_now()).await;
-    }
-
-    /// The same, unless that is stopped: then it waits on.
-    async fn begin_waiting(self: &Arc<Self>, cancel: CancellationToken) {
-        if self.is_busy() {
-            return;
-        }
-        let Some(request) = self.first_waiting() else { return };
-        let Some(_turn) = cancel.run_until_cancelled(self.get_ready(&request)).await else {
-            return;
-        };
-        let _gate = self.gate.lock().await;
-        if !self.is_busy() && !cancel.is_cancelled() {
-            self.begin_next(cancel).await;
-        }
-    }
-
-    /// What goes out next.
-    pub(super) fn first_waiting(&self) -> Option<ChatRequest> {
-        self.lock().queue.front().map(|waiting| waiting.request.clone())
-    }
-
-    /// Begins the first waiting request. Where that fails it goes on waiting, and the person hears
-    /// why. The gate must be held.
-    pub(super) async fn begin_next(self: &Arc<Self>, cancel: CancellationToken) -> bool {
-        let waiting = {
-            let mut state = self.lock();
-            let Some(waiting) = state.queue.pop_front() else { return false };
-            state.tell_queue();
-            waiting
-        };
-        match self.begin(waiting.id, &waiting.request, cancel).await {
-            Ok(_) => true,
-            Err(error) => {
-                {
-                    let mut state = self.lock();
-                    state.queue.push_front(waiting);
-                    state.tell_queue();
-                }
-                self.notice(error);
-                false
-            }
-        }
-    }
-
-    /// Stores what the person said and starts the work. The gate must be held.
-    async fn begin(
+    /// Stores what the person said and starts the work. Does not where it `waited`, and waits no
+    /// longer: says whether it did. The gate must be held.
+    pub(super) async fn begin(
         self: &Arc<Self>,
         id: MessageId,
         request: &ChatRequest,
+        waited: bool,
         cancel: CancellationToken,
-    ) -> Result<MessageId> {
-        let begun = self.begin_claimed(id, request, cancel).await;
+    ) -> Result<bool> {
+        let begun = self.begin_claimed(id, request, waited, cancel).await;
         self.release_unless(&begun).await;
+        if let Ok(false) = begun {
+            self.release().await;
+        }
         begun
     }
 
@@ -234,14 +174,24 @@ impl Session {
         self: &Arc<Self>,
         id: MessageId,
         request: &ChatRequest,
+        waited: bool,
         cancel: CancellationToken,
-    ) -> Result<MessageId> {
+    ) -> Result<bool> {
         let plan = self.plan(request).await?;
         let parent = self.load().await?.last().map(|message| message.id);
         let content = &request.content;
         let user = Message { id, ..user_message(&*plan.agent, parent, content, &request.context) };
-        self.store_and_start(plan, Some(user), id, cancel).await?;
-        Ok(id)
+        let reply = Arc::new(Message::reply(Some(id), plan.model.clone()));
+        let user = Arc::new(user);
+        let messages = self.with_unsaved([&user, &reply]);
+        let store = &self.world.store;
+        if !waited {
+            store.append(&self.fid, messages, reply.id).await?;
+        } else if !store.append_waiting(&self.fid, messages, reply.id, id).await? {
+            return Ok(false);
+        }
+        self.start_stored(plan, Some(&user), &reply, cancel);
+        Ok(true)
     }
 
     /// Answers the last thing that the person said again, on a new branch.
@@ -317,7 +267,7 @@ impl Session {
         Ok(plan)
     }
 
-    /// Stores the person's message, where there is one, and the beginning of the reply to `asked`.
+    /// Stores what is asked for the model, where it is new, and the beginning of the reply to it.
     async fn store_and_start(
         self: &Arc<Self>,
         plan: Plan,
@@ -327,25 +277,45 @@ impl Session {
     ) -> Result<()> {
         let reply = Arc::new(Message::reply(Some(asked), plan.model.clone()));
         let user = user.map(Arc::new);
-        let unsaved = self.lock().unsaved.clone();
-        let messages: Vec<_> = unsaved.iter().chain(&user).chain([&reply]).cloned().collect();
+        let messages = self.with_unsaved(user.iter().chain([&reply]));
         self.world.store.append(&self.fid, messages, reply.id).await?;
+        self.start_stored(plan, user.as_ref(), &reply, cancel);
+        Ok(())
+    }
+
+    /// These messages behind those that the store does not have yet.
+    fn with_unsaved<'a>(
+        &self,
+        messages: impl IntoIterator<Item = &'a Arc<Message>>,
+    ) -> Vec<Arc<Message>> {
+        let mut all = self.lock().unsaved.clone();
+        all.extend(messages.into_iter().cloned());
+        all
+    }
+
+    /// Starts the work on what is stored now.
+    fn start_stored(
+        self: &Arc<Self>,
+        plan: Plan,
+        user: Option<&Arc<Message>>,
+        reply: &Arc<Message>,
+        cancel: CancellationToken,
+    ) {
         let other_branch = {
             let mut state = self.lock();
             state.unsaved.clear();
             let tree = state.tree.get_or_insert_default();
-            let other_branch = user.is_none() && tree.head() != Some(asked);
-            if let Some(user) = &user {
+            let other_branch = user.is_none() && tree.head() != reply.parent;
+            if let Some(user) = user {
                 tree.insert(Arc::clone(user));
                 state.tell_added(user);
             }
             other_branch
         };
-        self.start(plan, &reply, cancel);
+        self.start(plan, reply, cancel);
         if other_branch {
             self.lock().tell(|_, fid| Event::SessionReset { fid });
         }
-        Ok(())
     }
 
     /// The reply begins, and the work with it.

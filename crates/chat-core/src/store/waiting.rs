@@ -16,10 +16,10 @@ pub(super) fn put(desk: &Desk, session: i64, queued: &Queued) -> Outcome<()> {
     Ok(())
 }
 
-/// Forgets a waiting message: it was taken back, or it is a message of the transcript now.
-pub(super) fn remove(desk: &Desk, id: MessageId) -> Outcome<()> {
-    desk.run("DELETE FROM waiting WHERE id = ?1", [id.as_bytes()])?;
-    Ok(())
+/// Forgets a waiting message: it was taken back, or it is a message of the transcript now. Says
+/// whether it waited: another process may have been first.
+pub(super) fn remove(desk: &Desk, id: MessageId) -> Outcome<bool> {
+    Ok(desk.run("DELETE FROM waiting WHERE id = ?1", [id.as_bytes()])? > 0)
 }
 
 /// What waits, in order. What cannot be read is left out: the rest is still worth having.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chat_core::event::StopReason;
-use chat_core::message::{Fid, Role};
+use chat_core::message::{Fid, MessageId, Role};
 use chat_testkit::server::{Gate, Script, Server};
 
 use super::world::World;
@@ -163,4 +163,48 @@ async fn what_one_program_takes_back_of_a_chat_at_rest_waits_in_no_other() {
     assert_eq!(reader.open(&fid).await.queue.len(), 1);
     assert!(writer.manager.unqueue(&fid, two).await.unwrap().is_some());
     reader.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
+}
+
+/// Two programs that show a chat at rest, in which a message waits.
+async fn two_with_one_message(server: &Server) -> (World, World, Fid, MessageId) {
+    let gate = Gate::new();
+    let (mut one, mut other, fid) = one_answers_one_looks_on(server, &gate).await;
+    let waits = one.say(&fid, "two").await.message;
+    one.manager.stop(&fid);
+    one.events.finished(&fid).await;
+    other.events.until(|mirror| mirror.rows.get(&fid).is_some_and(|row| !row.in_use)).await;
+    assert_eq!(other.open(&fid).await.queue.len(), 1);
+    (one, other, fid, waits)
+}
+
+#[tokio::test]
+async fn what_two_programs_take_back_at_once_is_given_to_one() {
+    let server = Server::start();
+    let (mut one, mut other, fid, waits) = two_with_one_message(&server).await;
+    let (mine, theirs) =
+        tokio::join!(one.manager.unqueue(&fid, waits), other.manager.unqueue(&fid, waits));
+    let given = [mine.unwrap(), theirs.unwrap()].into_iter().flatten().count();
+    assert_eq!(given, 1);
+    one.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
+    other.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
+}
+
+#[tokio::test]
+async fn what_one_program_takes_back_while_the_other_sends_it_is_taken_back_or_sent() {
+    for _ in 0..5 {
+        let server = Server::start();
+        let (mut one, other, fid, waits) = two_with_one_message(&server).await;
+        let (sent, taken) =
+            tokio::join!(one.manager.send_waiting(&fid), other.manager.unqueue(&fid, waits));
+        sent.unwrap();
+        let taken = taken.unwrap().is_some();
+        one.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
+        if !taken {
+            one.events.finished(&fid).await;
+        }
+        let said = one.transcript(&fid).await.iter().any(|(_, text)| text == "two");
+        assert!(said != taken, "said: {said}, taken back: {taken}");
+        assert!(one.manager.busy().is_empty());
+        assert!(one.events.notices.is_empty(), "{:?}", one.events.notices);
+    }
 }

@@ -237,7 +237,7 @@ fn floor(window: &adw::Window) -> Feed {
 
 /// The conversation, with a reply that has just begun.
 fn ours(window: &adw::Window, earlier: usize) -> Feed {
-    let conversation = Conversation::new(|_| {});
+    let conversation = Conversation::new(|_, _| {});
     window.set_content(Some(conversation.widget()));
     let fid = Fid::new("2026-01-15-14-30-45");
     let mut messages = Vec::new();

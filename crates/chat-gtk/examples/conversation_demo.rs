@@ -37,7 +37,7 @@ fn show(app: &adw::Application) {
     if wants("--dark") {
         adw::StyleManager::default().set_color_scheme(adw::ColorScheme::ForceDark);
     }
-    let conversation = Conversation::new(|output| println!("{output:?}"));
+    let conversation = Conversation::new(|_, output| println!("{output:?}"));
     let content = gtk::Box::new(gtk::Orientation::Vertical, 0);
     content.append(&adw::HeaderBar::builder().css_classes(["flat"]).build());
     content.append(conversation.widget());

@@ -177,11 +177,14 @@ impl Component for ChatWidget {
             Done::Sent { epoch, from, text, result } => {
                 self.sent(epoch, from.as_ref(), &text, result, view, &sender);
             }
-            Done::Earlier { fid, result } => {
+            Done::Earlier { fid, before, result } => {
                 if self.shown.fid() == Some(&fid) {
                     match result {
-                        Ok(page) => view.conversation.prepend(&page),
-                        Err(error) => tell(&sender, Output::Note(words::sentence(&error))),
+                        Ok(page) => view.conversation.prepend(before, &page),
+                        Err(error) => {
+                            view.conversation.earlier_failed(before);
+                            tell(&sender, Output::Note(words::sentence(&error)));
+                        }
                     }
                 }
             }
@@ -274,7 +277,11 @@ impl ChatWidget {
             Told::Composer(composer::Output::Submit) => self.submit(view, sender),
             Told::Composer(composer::Output::Stop) => self.stop(),
             Told::Composer(composer::Output::Changed) => self.draft_changed(view, sender),
-            Told::Conversation(output) => self.hear_conversation(output, view, sender, root),
+            Told::Conversation(session, output) => {
+                if self.shown.concerns(session.as_ref(), &output) {
+                    self.hear_conversation(output, view, sender, root);
+                }
+            }
             Told::Model(model_picker::Output::Chosen(model)) => {
                 self.choose_model(model, view, sender);
             }

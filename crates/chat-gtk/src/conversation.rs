@@ -13,6 +13,7 @@ mod floating;
 mod fold;
 mod footer;
 mod link;
+mod loading;
 mod prose;
 mod reply;
 mod row;
@@ -32,7 +33,7 @@ use gtk::prelude::*;
 
 use chat_core::error::Error;
 use chat_core::event::{Event, Snapshot};
-use chat_core::message::MessageId;
+use chat_core::message::{Fid, MessageId};
 use chat_core::store::Page;
 
 pub use find::{Pattern, Standing};
@@ -44,7 +45,8 @@ use crate::style;
 /// What a person wants, or the view needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// The messages before this one are needed: give them to [`Conversation::prepend`].
+    /// The messages before this one are needed: give them to [`Conversation::prepend`], or say that
+    /// they could not be had by [`Conversation::earlier_failed`].
     NeedEarlier {
         /// The first message that is there.
         before: MessageId,
@@ -105,10 +107,10 @@ pub fn load_css() {
 }
 
 impl Conversation {
-    /// An empty conversation. `output` is told what a person wants.
-    pub fn new(output: impl Fn(Output) + 'static) -> Self {
+    /// An empty conversation. `output` is told what a person wants, and of which session: that which
+    /// was shown when it was wanted. A new chat is none.
+    pub fn new(output: impl Fn(Option<Fid>, Output) + 'static) -> Self {
         load_css();
-        let output: Rc<dyn Fn(Output)> = Rc::new(output);
         let inner = Rc::new_cyclic(|weak: &Weak<Inner>| Inner::new(weak, output));
         inner.listen();
         Self { inner }
@@ -122,6 +124,13 @@ impl Conversation {
     /// Shows a session: its end, at once.
     pub fn show(&self, snapshot: &Snapshot) {
         self.inner.begin(Transcript::of(snapshot));
+    }
+
+    /// Shows the session as it was read anew. What is still there stays as it is: the reader's
+    /// place, what they opened, earlier messages, the search. Whether it goes on from what is
+    /// shown; otherwise nothing happens, and it is to be given to [`show`](Self::show).
+    pub fn renew(&self, snapshot: &Snapshot) -> bool {
+        self.inner.renew(snapshot)
     }
 
     /// Shows a new chat.
@@ -163,9 +172,16 @@ impl Conversation {
         }
     }
 
-    /// Adds earlier messages, which were asked for. What is being read stays where it is.
-    pub fn prepend(&self, page: &Page) {
-        self.inner.prepend(page);
+    /// Adds the messages before this one, if they are still asked for. What is being read stays
+    /// where it is.
+    pub fn prepend(&self, before: MessageId, page: &Page) {
+        self.inner.prepend(before, page);
+    }
+
+    /// The messages before this one could not be had: they are asked for again once the reader
+    /// moves.
+    pub fn earlier_failed(&self, before: MessageId) {
+        self.inner.earlier_failed(before);
     }
 
     /// The text of a message, as the model or the person wrote it.

@@ -34,7 +34,12 @@ impl ChatWidget {
         }
         match result {
             Ok(snapshot) => {
-                view.conversation.show(&snapshot);
+                // What another program writes is read anew again and again.
+                let open = matches!(&self.shown, Shown::Open(session) if session.fid == *fid);
+                let renewed = open && view.conversation.renew(&snapshot);
+                if !renewed {
+                    view.conversation.show(&snapshot);
+                }
                 let Snapshot { session, .. } = *snapshot;
                 if session.unread {
                     self.mark_read(sender);
@@ -44,7 +49,7 @@ impl ChatWidget {
                 self.show_state(view, sender);
                 if self.sought.is_some() {
                     self.show_sought(view);
-                } else {
+                } else if !renewed {
                     view.find.find_again();
                 }
             }

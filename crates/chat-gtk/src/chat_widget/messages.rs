@@ -81,7 +81,8 @@ pub struct Part(pub(super) Told);
 #[derive(Debug)]
 pub(super) enum Told {
     Composer(composer::Output),
-    Conversation(conversation::Output),
+    /// What is wanted in the conversation, and of which session.
+    Conversation(Option<Fid>, conversation::Output),
     Model(model_picker::Output),
     Agent(String),
     Thinking(Thinking),
@@ -131,7 +132,7 @@ pub(super) enum Done {
     Arrived(Arrival),
     Drafts(HashMap<Option<Fid>, String>),
     Sent { epoch: u64, from: Option<Fid>, text: String, result: Result<Sent> },
-    Earlier { fid: Fid, result: Result<Page> },
+    Earlier { fid: Fid, before: MessageId, result: Result<Page> },
     Capabilities { model: ModelRef, result: Result<Capabilities> },
     Unqueued { fid: Fid, text: Option<String> },
     Finished(Result<()>),

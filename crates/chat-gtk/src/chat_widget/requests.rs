@@ -109,13 +109,15 @@ impl ChatWidget {
         ) {
             // The button goes away with its card: the focus must not fall onto some text.
             view.composer.focus();
+            // Who asks for an answer wants to see it.
+            view.conversation.go_to_end();
         }
         match output {
             Told::NeedEarlier { before } => {
                 let Some(manager) = self.manager.clone() else { return };
                 sender.oneshot_command(async move {
                     let result = manager.earlier(&fid, before, PAGE).await;
-                    done(Done::Earlier { fid, result })
+                    done(Done::Earlier { fid, before, result })
                 });
             }
             Told::Retry | Told::Regenerate => {

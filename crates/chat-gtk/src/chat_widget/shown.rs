@@ -4,6 +4,8 @@ use chat_core::event::{SessionPlaceholder, Status};
 use chat_core::message::{Fid, ModelRef, Options, Thinking};
 use chat_core::session::EmptySession;
 
+use crate::conversation::Output;
+
 #[derive(Debug)]
 pub(super) enum Shown {
     New(EmptySession),
@@ -18,6 +20,14 @@ impl Shown {
             Self::Opening(fid) => Some(fid),
             Self::Open(session) => Some(&session.fid),
         }
+    }
+
+    /// Whether what a conversation tells is to be heard: `session` is the one that it showed. While
+    /// another is being read that is still there, and nothing of it may be done to the other.
+    pub(super) fn concerns(&self, session: Option<&Fid>, output: &Output) -> bool {
+        let of_none =
+            matches!(output, Output::CopyText(_) | Output::OpenLink(_) | Output::Found(_));
+        of_none || matches!(self, Self::Open(shown) if session == Some(&shown.fid))
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -64,6 +74,53 @@ impl Shown {
             Self::New(session) => session.options.clone(),
             Self::Opening(_) => Options::default(),
             Self::Open(session) => session.options.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::message::{MessageId, Thinking};
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::conversation::Standing;
+
+    #[test]
+    fn what_the_chat_before_tells_is_not_done_to_the_one_that_is_being_read() {
+        let (before, now) = (Fid::new("2026-01-15-14-30-45"), Fid::new("2026-01-16-08-00-00"));
+        let open = |fid: &Fid| {
+            Shown::Open(SessionPlaceholder {
+                fid: fid.clone(),
+                title: String::new(),
+                agent: String::new(),
+                model: None,
+                thinking: Thinking::default(),
+                options: Options::default(),
+                status: Status::Idle,
+                unread: false,
+                trouble: None,
+                created: Timestamp::UNIX_EPOCH,
+                updated: Timestamp::UNIX_EPOCH,
+                in_use: false,
+            })
+        };
+        let of_one = [
+            Output::NeedEarlier { before: MessageId::new() },
+            Output::Retry,
+            Output::Resume,
+            Output::Regenerate,
+            Output::Seen,
+        ];
+        for output in &of_one {
+            assert!(open(&before).concerns(Some(&before), output), "{output:?}");
+            assert!(!Shown::Opening(now.clone()).concerns(Some(&before), output), "{output:?}");
+            assert!(!open(&now).concerns(Some(&before), output), "{output:?}");
+            assert!(!open(&now).concerns(None, output), "{output:?}");
+        }
+        let of_none = [Output::CopyText("text".to_owned()), Output::Found(Standing::default())];
+        for output in &of_none {
+            assert!(Shown::Opening(now.clone()).concerns(Some(&before), output), "{output:?}");
         }
     }
 }

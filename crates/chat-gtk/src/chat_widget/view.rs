@@ -62,7 +62,10 @@ pub(super) enum Page {
 
 impl View {
     pub(super) fn new(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) -> Self {
-        let conversation = Conversation::new(tells(sender, Told::Conversation));
+        let conversation = {
+            let told = tells(sender, |(session, output)| Told::Conversation(session, output));
+            Conversation::new(move |session, output| told((session, output)))
+        };
         let closed = tells(sender, |()| Told::FindClosed);
         let find = FindBar::new(&conversation, move || closed(()));
         let model = ModelPicker::new(tells(sender, Told::Model));

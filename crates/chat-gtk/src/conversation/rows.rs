@@ -68,6 +68,11 @@ impl Rows {
         entry.rows = kinds.len();
     }
 
+    /// Removes the rows from here on.
+    pub fn truncate(&mut self, len: usize) {
+        self.remove(len..self.all.len());
+    }
+
     fn update(&mut self, index: usize, entry: &Entry, last: bool) {
         let row = &mut self.all[index];
         if let Some(widget) = &mut row.widget

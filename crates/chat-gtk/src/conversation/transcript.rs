@@ -1,5 +1,6 @@
 //! The messages of a conversation as the window knows them, kept true by events. No widgets.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use chat_core::error::Error;
@@ -42,6 +43,15 @@ pub enum Change {
     Finished,
 }
 
+/// What reading a session anew did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renewed {
+    /// How many messages came before those that were there.
+    pub earlier: usize,
+    /// Whether there is something that was not there before, or something is gone.
+    pub changed: bool,
+}
+
 impl Transcript {
     /// A session as it was opened.
     pub fn of(snapshot: &Snapshot) -> Self {
@@ -57,6 +67,56 @@ impl Transcript {
             transcript.add(message);
         }
         transcript
+    }
+
+    /// Takes the session as it was read anew, where that goes on from what is here: what both have
+    /// stays, and so does what is earlier. None where it does not; then nothing was taken.
+    pub fn renew(&mut self, snapshot: &Snapshot) -> Option<Renewed> {
+        if self.session.as_ref() != Some(&snapshot.session.fid) {
+            return None;
+        }
+        let messages = &snapshot.messages;
+        let mut first = messages.iter().enumerate();
+        let (earlier, mut at) = first.find_map(|(index, message)| {
+            let at = self.entries.iter().position(|entry| entry.id() == message.id)?;
+            Some((index, at))
+        })?;
+        // Where the branch became shorter its end begins before what is here.
+        if earlier > 0 && at > 0 {
+            return None;
+        }
+        if at == 0 {
+            self.more = snapshot.more;
+        }
+        self.stage = snapshot.stage.clone();
+        self.error = None;
+        self.queue.clone_from(&snapshot.queue);
+        self.seq = snapshot.seq;
+        let mut changed = earlier > 0;
+        for message in &messages[earlier..] {
+            match self.entries.get_mut(at) {
+                Some(entry) if entry.id() == message.id => {
+                    if entry.message != *message {
+                        entry.set_message(Arc::clone(message));
+                        changed = true;
+                    }
+                }
+                _ => {
+                    self.entries.truncate(at);
+                    self.entries.push(Entry::new(Arc::clone(message)));
+                    changed = true;
+                }
+            }
+            at += 1;
+        }
+        changed |= self.entries.len() > at;
+        self.entries.truncate(at);
+        let new = messages[..earlier].iter().map(|message| Entry::new(Arc::clone(message)));
+        self.entries.splice(0..0, new);
+        for message in messages {
+            self.answer(message);
+        }
+        Some(Renewed { earlier, changed })
     }
 
     /// Takes an event, if it is one of this session's.
@@ -111,7 +171,7 @@ impl Transcript {
     /// Adds earlier messages.
     pub fn prepend(&mut self, page: &Page) {
         self.more = page.more;
-        let known: Vec<MessageId> = self.entries.iter().map(Entry::id).collect();
+        let known: HashSet<MessageId> = self.entries.iter().map(Entry::id).collect();
         let new = page.messages.iter().filter(|message| !known.contains(&message.id));
         let new: Vec<Entry> = new.map(|message| Entry::new(Arc::clone(message))).collect();
         let count = new.len();

@@ -8,8 +8,7 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 use gtk::{gdk, glib};
 
-use chat_core::message::MessageId;
-use chat_core::store::Page;
+use chat_core::message::{Fid, MessageId};
 
 use super::column::Column;
 use super::find::{Finder, show_found};
@@ -32,6 +31,8 @@ pub(super) struct Inner {
     pub(super) tags: Tags,
     tail: Tail,
     pub(super) output: Rc<dyn Fn(Output)>,
+    /// The session that is shown, for what is told.
+    pub(super) session: Rc<RefCell<Option<Fid>>>,
     pub(super) state: RefCell<State>,
     /// Whether a frame is asked for.
     scheduled: Cell<bool>,
@@ -50,13 +51,21 @@ pub(super) struct State {
     /// How many searches there were.
     pub(super) searches: u64,
     /// The last reply when the rows were made.
-    last: Option<usize>,
+    pub(super) last: Option<usize>,
     /// The message before which more was asked for.
     pub(super) asked: Option<MessageId>,
+    /// How much was above the sight when that could not be had.
+    pub(super) failed: Option<f64>,
 }
 
 impl Inner {
-    pub(super) fn new(weak: &Weak<Self>, output: Rc<dyn Fn(Output)>) -> Self {
+    pub(super) fn new(weak: &Weak<Self>, tell: impl Fn(Option<Fid>, Output) + 'static) -> Self {
+        let session: Rc<RefCell<Option<Fid>>> = Rc::default();
+        let of = Rc::clone(&session);
+        let output: Rc<dyn Fn(Output)> = Rc::new(move |output| {
+            let session = of.borrow().clone();
+            tell(session, output);
+        });
         let column = Column::new();
         accessible::set_label(&column, &gettext("Conversation"));
         let scroller = gtk::ScrolledWindow::builder()
@@ -106,6 +115,7 @@ impl Inner {
             searches: 0,
             last: None,
             asked: None,
+            failed: None,
         };
         Self {
             root,
@@ -115,6 +125,7 @@ impl Inner {
             tags,
             tail,
             output,
+            session,
             state: RefCell::new(state),
             scheduled: Cell::new(false),
             clock: RefCell::default(),
@@ -208,34 +219,6 @@ impl Inner {
         self.root.add_controller(keys);
     }
 
-    /// Shows another conversation.
-    pub(super) fn begin(self: &Rc<Self>, transcript: Transcript) {
-        let mut state = self.state.borrow_mut();
-        let State { transcript: shown, rows, finder, last, asked, .. } = &mut *state;
-        *finder = None;
-        rows.clear();
-        *shown = transcript;
-        *last = None;
-        *asked = None;
-        drop(state);
-        self.unseen.set(false);
-        self.column.follow();
-        self.paint();
-    }
-
-    pub(super) fn prepend(self: &Rc<Self>, page: &Page) {
-        let mut state = self.state.borrow_mut();
-        let State { transcript, rows, last, asked, .. } = &mut *state;
-        *asked = None;
-        let before = transcript.entries.len();
-        transcript.prepend(page);
-        let added = transcript.entries.len() - before;
-        *last = last.map(|last| last + added);
-        rows.prepend(&mut transcript.entries[..added]);
-        drop(state);
-        self.paint();
-    }
-
     /// Asks for a frame, in which everything that came by then is drawn.
     pub(super) fn schedule(self: &Rc<Self>) {
         if self.scheduled.replace(true) {
@@ -252,7 +235,7 @@ impl Inner {
     }
 
     /// Draws what changed.
-    fn paint(self: &Rc<Self>) {
+    pub(super) fn paint(self: &Rc<Self>) {
         let mut state = self.state.borrow_mut();
         let State { transcript, rows, last, asked, .. } = &mut *state;
         let now = transcript.last();
@@ -340,6 +323,7 @@ impl Inner {
             });
         }
         let (above, page, below) = self.column.extent();
+        self.ask_again(follows, above);
         let Ok(state) = self.state.try_borrow() else { return };
         let needs_earlier = above < page * 1.5 && state.transcript.more && state.asked.is_none();
         if needs_earlier || !state.rows.is_settled(above, page, below) {

@@ -122,7 +122,7 @@ fn earlier_messages_come_without_a_jump() {
         .find(|(_, y)| (0.0..600.0).contains(y))
         .expect("some message is in sight");
     let page = Page { messages: messages.into_iter().map(Arc::new).collect(), more: false };
-    scene.conversation.prepend(&page);
+    scene.conversation.prepend(first, &page);
     scene.settle();
     scene.settle();
     let after = scene.place_of(&name).expect("it is in sight");

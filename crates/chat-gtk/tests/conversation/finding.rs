@@ -212,10 +212,10 @@ fn earlier_messages_are_asked_for_until_all_were_read() {
         messages: messages.into_iter().map(Arc::new).collect(),
         more,
     };
-    scene.conversation.prepend(&page(middle, true));
+    scene.conversation.prepend(first, &page(middle, true));
     until("the first page is asked for", || asked(second));
     assert_eq!(scene.standing("news", |_| true).total, 0);
-    scene.conversation.prepend(&page(messages, false));
+    scene.conversation.prepend(second, &page(messages, false));
     let standing = scene.standing("the place", |standing| !standing.searching);
     assert_eq!((standing.current, standing.total), (Some(1), 1));
     assert_eq!(scene.current(), "needle");

@@ -2,4 +2,5 @@
 
 mod drawing;
 mod finding;
+mod loading;
 mod scene;

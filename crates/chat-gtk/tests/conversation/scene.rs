@@ -28,7 +28,7 @@ impl Scene {
         sourceview5::init();
         let told: Rc<RefCell<Vec<Output>>> = Rc::default();
         let tell = Rc::clone(&told);
-        let conversation = Conversation::new(move |output| tell.borrow_mut().push(output));
+        let conversation = Conversation::new(move |_, output| tell.borrow_mut().push(output));
         let window = gtk::Window::builder().default_width(700).default_height(600).build();
         window.set_child(Some(conversation.widget()));
         window.present();

@@ -1,0 +1,95 @@
+//! What is loaded of a conversation: another one, the same read anew, and earlier pages.
+
+use std::rc::Rc;
+
+use chat_core::event::Snapshot;
+use chat_core::message::MessageId;
+use chat_core::store::Page;
+
+use super::entry::Entry;
+use super::transcript::Transcript;
+use super::view::{Inner, State};
+
+impl Inner {
+    /// Shows another conversation.
+    pub(super) fn begin(self: &Rc<Self>, transcript: Transcript) {
+        self.session.replace(transcript.session.clone());
+        let mut state = self.state.borrow_mut();
+        let State { transcript: shown, rows, finder, last, asked, failed, .. } = &mut *state;
+        *finder = None;
+        rows.clear();
+        *shown = transcript;
+        *last = None;
+        *asked = None;
+        *failed = None;
+        drop(state);
+        self.unseen.set(false);
+        self.column.follow();
+        self.paint();
+    }
+
+    /// Shows the same conversation as it was read anew: what is still there stays as it is, with
+    /// the reader's place, what they opened and what they look for. Whether it goes on from what
+    /// is shown; otherwise nothing happens.
+    pub(super) fn renew(self: &Rc<Self>, snapshot: &Snapshot) -> bool {
+        let mut state = self.state.borrow_mut();
+        let State { transcript, rows, last, asked, failed, .. } = &mut *state;
+        let Some(renewed) = transcript.renew(snapshot) else { return false };
+        // Those that are new have no rows yet.
+        rows.truncate(transcript.entries.iter().map(|entry| entry.rows).sum());
+        if renewed.earlier > 0 {
+            rows.prepend(&mut transcript.entries[..renewed.earlier]);
+            *last = last.map(|last| last + renewed.earlier);
+            // What is on its way was asked for before another message.
+            *asked = None;
+            *failed = None;
+        }
+        drop(state);
+        if renewed.changed {
+            self.unseen.set(!self.column.follows());
+        }
+        self.paint();
+        true
+    }
+
+    /// Adds the page before a message. One that was asked for by what was shown earlier would leave
+    /// a gap, and is not taken.
+    pub(super) fn prepend(self: &Rc<Self>, before: MessageId, page: &Page) {
+        let mut state = self.state.borrow_mut();
+        let State { transcript, rows, last, asked, failed, .. } = &mut *state;
+        let first = transcript.entries.first().map(Entry::id);
+        if first != Some(before) || *asked != Some(before) {
+            return;
+        }
+        *asked = None;
+        *failed = None;
+        let count = transcript.entries.len();
+        transcript.prepend(page);
+        let added = transcript.entries.len() - count;
+        *last = last.map(|last| last + added);
+        rows.prepend(&mut transcript.entries[..added]);
+        drop(state);
+        self.paint();
+    }
+
+    /// The page before a message could not be had. It is asked for again once the reader moves:
+    /// at once, it would fail again and again.
+    pub(super) fn earlier_failed(&self, before: MessageId) {
+        let mut state = self.state.borrow_mut();
+        if state.asked == Some(before) {
+            state.failed = Some(self.column.extent().0);
+        }
+    }
+
+    /// Has a page that could not be had be asked for again, if the reader moved since. Who follows
+    /// the end moves by what is added to it, and not themselves.
+    pub(super) fn ask_again(self: &Rc<Self>, follows: bool, above: f64) {
+        let Ok(mut state) = self.state.try_borrow_mut() else { return };
+        if !follows && state.failed.is_some_and(|at| (at - above).abs() >= 1.0) {
+            state.failed = None;
+            state.asked = None;
+            drop(state);
+            self.schedule();
+        }
+    }
+}

@@ -34,10 +34,18 @@ async fn a_chat_that_another_program_writes_is_read_live_and_says_so_until_it_is
     window.type_text("mine").await?;
     assert!(!window.find(named("Send")).await?.is(State::Sensitive));
 
+    // What comes from the other program leaves the reader where they are.
+    window.keys(&["ctrl+f"]).await?;
+    window.find(named("Find in Chat")).await?;
+    window.type_text("apples").await?;
+    window.find(named("1 of 2")).await?;
     gate.open();
     window.shows("Answer: one half, another").await?;
     window.gone(containing("Another program is writing this chat")).await?;
     window.find(named("Send").state(State::Sensitive)).await?;
+    window.find(named("1 of 2")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Find in Chat")).await?;
     window.keys(&["Return"]).await?;
     window.shows("You said: mine").await?;
     let last = stage.server.chats().pop().expect("a request");

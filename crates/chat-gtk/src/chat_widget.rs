@@ -178,15 +178,7 @@ impl Component for ChatWidget {
                 self.sent(epoch, from.as_ref(), &text, result, view, &sender);
             }
             Done::Earlier { fid, before, result } => {
-                if self.shown.fid() == Some(&fid) {
-                    match result {
-                        Ok(page) => view.conversation.prepend(before, &page),
-                        Err(error) => {
-                            view.conversation.earlier_failed(before);
-                            tell(&sender, Output::Note(words::sentence(&error)));
-                        }
-                    }
-                }
+                self.earlier_came(&fid, before, result, view, &sender);
             }
             Done::Capabilities { model, result: Ok(capabilities) } => {
                 self.capabilities.insert(model, capabilities);
@@ -278,9 +270,7 @@ impl ChatWidget {
             Told::Composer(composer::Output::Stop) => self.stop(),
             Told::Composer(composer::Output::Changed) => self.draft_changed(view, sender),
             Told::Conversation(session, output) => {
-                if self.shown.concerns(session.as_ref(), &output) {
-                    self.hear_conversation(output, view, sender, root);
-                }
+                self.hear_conversation(session.as_ref(), output, view, sender, root);
             }
             Told::Model(model_picker::Output::Chosen(model)) => {
                 self.choose_model(model, view, sender);

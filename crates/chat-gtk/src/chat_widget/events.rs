@@ -4,7 +4,8 @@ use chat_core::client::Capabilities;
 use chat_core::error::{Kind, Result};
 use chat_core::event::{Event, Health, Snapshot};
 use chat_core::manager::Manager;
-use chat_core::message::Fid;
+use chat_core::message::{Fid, MessageId};
+use chat_core::store;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
 use gettextrs::gettext;
@@ -60,6 +61,27 @@ impl ChatWidget {
                     tell(sender, note(&error));
                 }
                 sender.input(gone(fid));
+            }
+        }
+    }
+
+    /// Earlier messages were read, or could not be.
+    pub(super) fn earlier_came(
+        &self,
+        fid: &Fid,
+        before: MessageId,
+        result: Result<store::Page>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        if self.shown.fid() != Some(fid) {
+            return;
+        }
+        match result {
+            Ok(page) => view.conversation.prepend(before, &page),
+            Err(error) => {
+                view.conversation.earlier_failed(before);
+                tell(sender, note(&error));
             }
         }
     }

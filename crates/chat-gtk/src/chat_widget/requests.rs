@@ -92,6 +92,7 @@ impl ChatWidget {
 
     pub(super) fn hear_conversation(
         &mut self,
+        session: Option<&Fid>,
         output: conversation::Output,
         view: &View,
         sender: &ComponentSender<Self>,
@@ -99,6 +100,9 @@ impl ChatWidget {
     ) {
         use conversation::Output as Told;
         let Some(fid) = self.shown.fid().cloned() else { return };
+        if !self.shown.concerns(session, &output) {
+            return;
+        }
         if matches!(
             output,
             Told::Retry

@@ -57,7 +57,7 @@ fn a_chat_that_is_read_anew_keeps_the_readers_place_and_shows_what_came() {
     messages.push(Message::text(Role::User, None, "Said in another program"));
     let mut text = String::new();
     for step in 0..10 {
-        text.push_str(&format!("Line {step} of the other program.\n\n"));
+        text += &["Line ", &step.to_string(), " of the other program.\n\n"].concat();
         growing.parts = vec![Part::Text(text.clone())];
         let mut end = messages[messages.len() - 49..].to_vec();
         end.push(growing.clone());

@@ -301,7 +301,8 @@ impl Manager {
     /// Secret Service, or lasts for this run where there is none: the answer says which.
     ///
     /// # Errors
-    /// `InvalidUrl`, `NameTaken`, and what [`change_settings`](Self::change_settings) says.
+    /// `InvalidUrl`, `NameTaken`, `KeyUnavailable` where a connection is renamed and its key cannot
+    /// be had now, and what [`change_settings`](Self::change_settings) says.
     pub async fn save_connection(
         &self,
         mut connection: Connection,
@@ -327,9 +328,10 @@ impl Manager {
             let had_key = this.settings().connections.iter().any(|known| of_keyring(&known));
             // Keys are found by the connection's name.
             let key = match &renamed {
-                Some(old) if key.is_none() && connection.key == KeySource::Keyring => {
+                Some(old) if key.is_none() && had_key && connection.key == KeySource::Keyring => {
                     let old = Connection { name: old.clone(), ..connection.clone() };
-                    this.inner.connections.keys.get(&old).await.ok().flatten()
+                    // Without its key it would be a connection that lost it.
+                    this.inner.connections.keys.get(&old).await?
                 }
                 _ => key,
             };
@@ -348,8 +350,12 @@ impl Manager {
                 }
             })
             .await?;
-            // A key that nobody can name any more is a key too many.
-            let unused = renamed.or_else(|| (!in_keyring && had_key).then(|| name.clone()));
+            // A key that nobody can name any more is a key too many. One that lasts for this run
+            // alone is no reason to give up what the keyring has.
+            let unused = match renamed {
+                Some(old) => (!in_keyring || kept == Some(Kept::Keyring)).then_some(old),
+                None => (!in_keyring && had_key).then(|| name.clone()),
+            };
             if let Some(old) = unused
                 && let Err(error) = this.inner.connections.keys.remove(&old).await
             {

@@ -51,4 +51,34 @@ async fn renames_a_connection() {
     let renamed = Connection { name: "renamed".into(), ..known };
     world.manager.save_connection(renamed.clone(), None, Some(&name)).await.unwrap();
     assert_eq!(world.manager.test_connection(&renamed, None).await.unwrap().models.len(), 1);
+    // Here the new one lasts for this run alone: what there was is not given up for that.
+    let former = Connection { name, ..renamed };
+    assert_eq!(world.manager.test_connection(&former, None).await.unwrap().models.len(), 1);
+}
+
+#[test]
+fn a_connection_whose_key_cannot_be_had_is_not_renamed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = another::command("engine::keys::renames_without_the_key", folder.path());
+    command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+    another::run(command);
+}
+
+#[tokio::test]
+#[ignore = "run by another test, away from the person's keyring"]
+async fn renames_without_the_key() {
+    let server = Server::start();
+    let world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let set = |settings: &mut chat_core::settings::Settings| {
+        settings.connections[0].key = KeySource::Keyring;
+    };
+    world.manager.change_settings(set).await.unwrap();
+    let known = world.manager.settings().connections[0].clone();
+    let renamed = Connection { name: "renamed".into(), ..known.clone() };
+    let save = |key| world.manager.save_connection(renamed.clone(), key, Some(&known.name));
+    assert_eq!(save(None).await.unwrap_err().kind, Kind::KeyUnavailable);
+    assert_eq!(world.manager.settings().connections[0], known, "all is as it was");
+    // With a key typed anew nothing is lost.
+    save(Some(Key::new("new"))).await.unwrap();
+    assert_eq!(world.manager.settings().connections[0].name, "renamed");
 }

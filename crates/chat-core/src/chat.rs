@@ -38,5 +38,4 @@
 mod assembly;
 mod exchange;
 
-pub(crate) use assembly::sort_thoughts;
 pub use exchange::{Chat, Progress, Response, ToolRunner};

@@ -25,7 +25,6 @@ use futures_util::stream::BoxStream;
 
 pub use detect::{Found, Probe, detect_kind, detect_program, find_local, guess_kind};
 pub use model::{Capabilities, ModelInfo};
-pub(crate) use thoughts::split_closed;
 pub use wire::{Delta, Finish, Request, ToolChoice};
 
 use crate::error::Result;

@@ -4,6 +4,7 @@ mod content;
 mod id;
 mod options;
 mod request;
+pub(crate) mod thoughts;
 mod tree;
 
 pub use content::{Ending, Message, Part, Role, ToolCall, ToolResult, ToolSpec, Trouble, Usage};

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::client::{Delta, Finish, split_closed};
+use crate::client::{Delta, Finish};
+use crate::message::thoughts::sort_thoughts;
 use crate::message::{Part, ToolCall, ToolCallId, Usage};
 
 /// A reply as far as it has come.
@@ -76,20 +77,6 @@ impl Assembly {
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.calls.is_empty()
     }
-}
-
-/// Makes thinking of what came as text and turned out to be thoughts: only the first that
-/// came can be.
-pub(crate) fn sort_thoughts(parts: &mut Vec<Part>) {
-    let Some(Part::Text(text)) = parts.first() else { return };
-    let Some((thoughts, answer)) = split_closed(text) else { return };
-    let thinking = Part::Thinking { text: thoughts.to_owned(), took: None };
-    let answer = Part::Text(answer.to_owned());
-    parts.splice(..1, [thinking, answer]);
-    parts.retain(|part| match part {
-        Part::Text(text) | Part::Thinking { text, .. } => !text.is_empty(),
-        _ => true,
-    });
 }
 
 /// What is not JSON stays text: the tool's check says so to the model. Nothing means no arguments.

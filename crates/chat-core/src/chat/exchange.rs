@@ -331,10 +331,11 @@ fn respond(assembly: Assembly, heard: Heard, began: Instant) -> Result<Response>
         (Heard::Ended, Some(Finish::Length)) => Ending::Length,
         (Heard::Ended, _) => Ending::Complete,
     };
-    if assembly.is_empty() && ended == Ending::Complete {
+    let (parts, mut usage) = assembly.into_parts();
+    // Tags that part thoughts from the answer may have been all of it.
+    if parts.is_empty() && ended == Ending::Complete {
         return Err(Kind::EmptyReply.into());
     }
-    let (parts, mut usage) = assembly.into_parts();
     usage.total_ms = Some(began.elapsed().as_millis() as u64);
     Ok(Response { parts, ended, usage })
 }
@@ -342,4 +343,21 @@ fn respond(assembly: Assembly, heard: Heard, began: Instant) -> Result<Response>
 fn until(pause: Duration) -> Timestamp {
     let now = Timestamp::now();
     now.checked_add(pause).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_of_nothing_but_a_closing_tag_is_empty() {
+        let answered = |text: &str| {
+            let mut assembly = Assembly::default();
+            assembly.add(&Delta::Text(text.into()));
+            assembly.add(&Delta::Finish(Finish::Stop));
+            respond(assembly, Heard::Ended, Instant::now()).map(|response| response.parts)
+        };
+        assert_eq!(answered("</think>\n").unwrap_err().kind, Kind::EmptyReply);
+        assert_eq!(answered("</think>\nYes.").unwrap(), [Part::Text("Yes.".into())]);
+    }
 }

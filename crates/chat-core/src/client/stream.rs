@@ -27,6 +27,9 @@ pub(super) trait Decoder: Send + Unpin + 'static {
     /// How far the reply is.
     fn progress(&self) -> Progress;
 
+    /// Whether it has taken something that the model said, though it may hold it back.
+    fn has_begun(&self) -> bool;
+
     /// Gives what was held back to see what it becomes: no more comes, for whatever reason.
     fn flush(&mut self, out: &mut Batch);
 
@@ -221,7 +224,9 @@ impl<D: Decoder, F> Reading<D, F> {
     fn listen(&mut self, cx: &mut Context<'_>) {
         let patience = match self.decoding.decoder.progress() {
             Progress::Ended => LAST_WORDS.min(self.silence),
-            _ if !self.begun && self.batch.is_empty() => return,
+            _ if !self.begun && !self.decoding.decoder.has_begun() && self.batch.is_empty() => {
+                return;
+            }
             _ => self.silence,
         };
         let until = self.last + patience;

@@ -3,14 +3,12 @@
 //! writes: `<think>`, its thoughts, `</think>`, the answer. So do DeepSeek-R1, Qwen3 and their kin
 //! (vLLM: `vllm/reasoning/deepseek_r1_reasoning_parser.py`, with the same two tags). Some templates
 //! put the opening tag into the prompt, and only the closing one arrives (vLLM, issue 13125 and pull
-//! request 14841).
+//! request 14841): [`crate::message::thoughts`] tells these at the end.
 //!
 //! A reply thinks only at its beginning: tags that stand elsewhere are what it talks about.
 
 use super::batch::Batch;
-
-const OPEN: &str = "<think>";
-const CLOSE: &str = "</think>";
+use crate::message::thoughts::{CLOSE, OPEN};
 
 /// Tells thoughts from the answer as text comes. Holds back what may be a piece of a tag, never more.
 #[derive(Debug, Default)]
@@ -40,6 +38,11 @@ impl Thoughts {
         }
         self.held.push_str(more);
         while self.step(out) {}
+    }
+
+    /// Whether a thought or an answer has begun, though nothing of it may have been told yet.
+    pub fn has_begun(&self) -> bool {
+        !self.held.is_empty() || !matches!(self.place, Place::Start | Place::Answer)
     }
 
     /// Something else than text comes, or nothing any more: what is held is no tag.
@@ -107,23 +110,6 @@ fn torn(text: &str) -> usize {
     lengths.into_iter().find(|length| text.ends_with(&CLOSE[..*length])).unwrap_or(0)
 }
 
-/// The thoughts and the answer of a whole text that has the closing tag alone. It must stand on a
-/// line of its own and in no block of code, or the text talks about it.
-pub(crate) fn split_closed(text: &str) -> Option<(&str, &str)> {
-    let mut in_code = false;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let words = line.trim();
-        if words == CLOSE && !in_code {
-            let (thoughts, answer) = (text[..at].trim(), text[at + line.len()..].trim_start());
-            return (!thoughts.contains(OPEN)).then_some((thoughts, answer));
-        }
-        in_code ^= words.starts_with("```") || words.starts_with("~~~");
-        at += line.len();
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -172,20 +158,6 @@ mod tests {
         thoughts.flush(&mut out);
         thoughts.text("think>", &mut out);
         assert_eq!(out.into_deltas(), [text(" <think>")]);
-    }
-
-    #[rstest]
-    #[case("hm\n</think>\n\nYes.", Some(("hm", "Yes.")))]
-    #[case("hm\n</think>", Some(("hm", "")))]
-    #[case("It ends with </think> there.", None)]
-    #[case("```\n</think>\n```\nis its end.", None)]
-    #[case("Write <think>\n</think>\nfirst.", None)]
-    #[case("", None)]
-    fn a_closing_tag_alone_ends_thoughts_on_a_line_of_its_own(
-        #[case] said: &str,
-        #[case] expected: Option<(&str, &str)>,
-    ) {
-        assert_eq!(split_closed(said), expected);
     }
 
     proptest! {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::agent::ReplyEnd;
-use crate::chat::sort_thoughts;
 use crate::event::{LiveText, TextKind};
+use crate::message::thoughts::sort_thoughts;
 use crate::message::{Message, MessageId, Part};
 use crate::store::{Segment, SegmentKind};
 

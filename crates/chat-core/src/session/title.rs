@@ -6,9 +6,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use crate::agent::outgoing;
-use crate::chat::Chat;
+use crate::chat::{Chat, Response};
 use crate::error::Result;
-use crate::message::{Message, ModelRef, Options, Part, Role, Thinking};
+use crate::message::{Ending, Message, ModelRef, Options, Part, Role, Thinking};
 use crate::store::SessionPatch;
 
 /// The most characters of a title.
@@ -43,6 +43,14 @@ pub(crate) fn from_text(text: &str) -> String {
     }
     // What a colon announces does not follow.
     shorten(title.trim_end_matches([':', '：']).trim_end())
+}
+
+/// A title from a whole response. One that was cut off is most often what a model thought first.
+fn from_response(response: &Response, reply: &str) -> Option<String> {
+    if response.ended != Ending::Complete {
+        return None;
+    }
+    from_answer(&response.text(), reply)
 }
 
 /// A title from what a model answered; none where it is none, so that the first one stays. Small
@@ -158,7 +166,7 @@ impl Session {
         messages.push(Arc::new(Message::text(Role::User, None, QUESTION)));
         let mut chat = Chat::new(client, model.model.clone()).options(options).thinking(thinking);
         let response = chat.send(outgoing(&messages), cancel, &mut |_| {}).await?;
-        Ok(from_answer(&response.text(), &reply))
+        Ok(from_response(&response, &reply))
     }
 }
 
@@ -167,6 +175,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::message::Usage;
 
     #[rstest]
     #[case("  Why is\tthe sky   blue?\nTell me.", "Why is the sky blue?")]
@@ -185,6 +194,16 @@ mod tests {
         let title = from_text(&"wörter ".repeat(30));
         assert!(title.chars().count() <= LONGEST && title.ends_with("wörter…"), "{title}");
         assert_eq!(from_text(&"x".repeat(100)).chars().count(), LONGEST);
+    }
+
+    #[rstest]
+    #[case(Ending::Complete, Some("The user asks for one"))]
+    #[case(Ending::Length, None)]
+    #[case(Ending::Stopped, None)]
+    fn a_response_that_was_cut_off_is_no_title(#[case] ended: Ending, #[case] title: Option<&str>) {
+        let parts = vec![Part::Text("The user asks for one".into())];
+        let response = Response { parts, ended, usage: Usage::default() };
+        assert_eq!(from_response(&response, "The sky is blue.").as_deref(), title);
     }
 
     #[rstest]

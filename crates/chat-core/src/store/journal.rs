@@ -9,6 +9,7 @@ use super::fault::Outcome;
 use super::messages;
 use super::record::{Segment, SegmentKind};
 use crate::error::{Error, Kind};
+use crate::message::thoughts::sort_thoughts;
 use crate::message::{Ending, Fid, Message, MessageId, Part};
 
 /// Appends what arrived.
@@ -102,6 +103,12 @@ pub(super) fn withdraw(
     if gone == 0 { Err(unknown(reply).into()) } else { Ok(()) }
 }
 
+/// Ends a reply whose writer died.
+pub(super) fn broken_off(message: &mut Message) {
+    sort_thoughts(&mut message.parts);
+    message.ended = Some(Ending::Interrupted);
+}
+
 /// Ends the unfinished replies of a session as interrupted, with what their journals hold, and
 /// says whether there were any.
 pub(super) fn interrupt(desk: &Desk, session: i64) -> Outcome<bool> {
@@ -113,13 +120,14 @@ pub(super) fn interrupt(desk: &Desk, session: i64) -> Outcome<bool> {
         let mut rows = statement.query([session])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            found.push(messages::read(desk, row)?);
+            let mut message = messages::read(desk, row)?;
+            broken_off(&mut message);
+            found.push(message);
         }
         found
     };
     for message in &unfinished {
-        let message = Message { ended: Some(Ending::Interrupted), ..message.clone() };
-        fold(desk, session, &message)?;
+        fold(desk, session, message)?;
     }
     Ok(!unfinished.is_empty())
 }

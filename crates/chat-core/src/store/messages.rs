@@ -14,7 +14,7 @@ use super::fault::Outcome;
 use super::record::Page;
 use super::{attachments, journal, sessions};
 use crate::error::{Error, Kind};
-use crate::message::{Ending, Fid, Message, MessageId, ModelRef, Part, Role};
+use crate::message::{Fid, Message, MessageId, ModelRef, Part, Role};
 
 /// A part as it stands in the column: as it is, but for pictures.
 #[derive(Serialize, Deserialize)]
@@ -186,7 +186,7 @@ pub(super) fn page(
         let mut message = read(desk, row)?;
         if !written && message.ended.is_none() {
             // Its writer is dead, and nobody has recovered it yet.
-            message.ended = Some(Ending::Interrupted);
+            journal::broken_off(&mut message);
         }
         next = message.parent;
         messages.push(Arc::new(message));

@@ -238,6 +238,26 @@ async fn a_long_chat_is_read_by_pages() {
 }
 
 #[tokio::test]
+async fn a_reply_that_is_recovered_is_told_from_its_thoughts() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let question = user(None, "Hello?");
+    let fid = store.create(titled("Hello"), vec![Arc::clone(&question)]).await.unwrap().fid;
+    let begun = reply(&question);
+    store.append(&fid, vec![Arc::new(begun.clone())], begun.id).await.unwrap();
+    store.journal(vec![segment(&begun, 0, "hm\n</think>\n\nGood day")]).await.unwrap();
+    drop(store);
+
+    let store = open(folder.path());
+    let sorted = [Part::Thinking { text: "hm".into(), took: None }, Part::Text("Good day".into())];
+    let last = store.page(&fid, None, 1).await.unwrap().messages[0].clone();
+    assert_eq!(last.parts, sorted, "before anybody recovered it");
+    assert_eq!(store.recover().await.unwrap(), std::slice::from_ref(&fid));
+    let last = store.page(&fid, None, 1).await.unwrap().messages[0].clone();
+    assert_eq!((&last.parts[..], last.ended), (&sorted[..], Some(Ending::Interrupted)));
+}
+
+#[tokio::test]
 async fn a_branch_is_shown_by_its_head() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());

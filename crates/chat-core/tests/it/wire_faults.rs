@@ -216,6 +216,17 @@ async fn silence_in_mid_stream_is_a_stall(#[values(OLLAMA, OPENAI)] kind: Connec
 
 #[rstest]
 #[tokio::test]
+async fn silence_after_the_tag_that_opens_thoughts_is_a_stall(
+    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values("<think>", "<thi")] held: &str,
+) {
+    let script = Script::new().text(held).stall();
+    let (_, kind) = fault_within(kind, script, impatient()).await;
+    assert_eq!(kind, Kind::Stalled);
+}
+
+#[rstest]
+#[tokio::test]
 async fn a_slow_stream_is_no_stall(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
     let server = Server::start();
     let client = connect(&connection(&server.url()), kind, None, impatient()).unwrap();

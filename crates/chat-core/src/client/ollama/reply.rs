@@ -78,6 +78,10 @@ impl Decoder for OllamaReply {
         if self.over { Progress::Over } else { Progress::Open }
     }
 
+    fn has_begun(&self) -> bool {
+        self.thoughts.has_begun()
+    }
+
     fn flush(&mut self, out: &mut Batch) {
         self.thoughts.flush(out);
     }

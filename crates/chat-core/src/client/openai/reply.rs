@@ -113,6 +113,10 @@ impl Decoder for OpenAiReply {
         }
     }
 
+    fn has_begun(&self) -> bool {
+        self.thoughts.has_begun()
+    }
+
     fn flush(&mut self, out: &mut Batch) {
         self.thoughts.flush(out);
     }

@@ -1,6 +1,7 @@
 //! The engine's one door.
 
 mod connections;
+mod editing;
 mod follow;
 mod lifecycle;
 mod sessions;
@@ -284,107 +285,6 @@ impl Manager {
     /// The connections, configured ones first, then those found on this machine.
     pub fn connections(&self) -> Vec<ConnectionState> {
         self.inner.connections.states()
-    }
-
-    /// Asks a server that need not be configured for its models. Without a key the one is taken
-    /// that the connection names.
-    pub async fn test_connection(
-        &self,
-        connection: &Connection,
-        key: Option<Key>,
-    ) -> Result<TestReport> {
-        let (connections, connection) = (Arc::clone(&self.inner.connections), connection.clone());
-        self.run(async move { connections.test(&connection, key).await }).await
-    }
-
-    /// Stores a connection: adds it, or changes the one named `replaces`. A key given goes to the
-    /// Secret Service, or lasts for this run where there is none: the answer says which.
-    ///
-    /// # Errors
-    /// `InvalidUrl`, `NameTaken`, `KeyUnavailable` where a connection is renamed and its key cannot
-    /// be had now, and what [`change_settings`](Self::change_settings) says.
-    pub async fn save_connection(
-        &self,
-        mut connection: Connection,
-        key: Option<Key>,
-        replaces: Option<&str>,
-    ) -> Result<Option<Kept>> {
-        let (this, replaces) = (self.clone(), replaces.map(str::to_owned));
-        // A slash parts connection and model.
-        connection.name = connection.name.trim().replace('/', "-");
-        client::check_address(&connection)?;
-        self.run(async move {
-            let name = connection.name.clone();
-            let others = this.settings();
-            let mut others =
-                others.connections.iter().filter(|known| Some(&known.name) != replaces.as_ref());
-            if others.any(|known| known.name == name) {
-                return Err(Kind::NameTaken { name }.into());
-            }
-            let renamed = replaces.clone().filter(|old| *old != name);
-            let of_keyring = |known: &&Connection| {
-                Some(&known.name) == replaces.as_ref() && known.key == KeySource::Keyring
-            };
-            let had_key = this.settings().connections.iter().any(|known| of_keyring(&known));
-            // Keys are found by the connection's name.
-            let key = match &renamed {
-                Some(old) if key.is_none() && had_key && connection.key == KeySource::Keyring => {
-                    let old = Connection { name: old.clone(), ..connection.clone() };
-                    // Without its key it would be a connection that lost it.
-                    this.inner.connections.keys.get(&old).await?
-                }
-                _ => key,
-            };
-            let mut kept = None;
-            if let Some(key) = key {
-                kept = Some(this.inner.connections.keys.set(&name, key).await?);
-                connection.key = KeySource::Keyring;
-            }
-            let in_keyring = connection.key == KeySource::Keyring;
-            this.change_settings(move |settings| {
-                let place = replaces
-                    .and_then(|old| settings.connections.iter().position(|c| c.name == old));
-                match place {
-                    Some(place) => settings.connections[place] = connection,
-                    None => settings.connections.push(connection),
-                }
-            })
-            .await?;
-            // A key that nobody can name any more is a key too many. One that lasts for this run
-            // alone is no reason to give up what the keyring has.
-            let unused = match renamed {
-                Some(old) => (!in_keyring || kept == Some(Kept::Keyring)).then_some(old),
-                None => (!in_keyring && had_key).then(|| name.clone()),
-            };
-            if let Some(old) = unused
-                && let Err(error) = this.inner.connections.keys.remove(&old).await
-            {
-                tracing::warn!(%error, "the former key could not be removed");
-            }
-            this.inner.connections.forget_client(&name);
-            this.inner.connections.ask(name);
-            Ok(kept)
-        })
-        .await
-    }
-
-    /// Removes a connection and its stored key. Chats that used it stay.
-    ///
-    /// # Errors
-    /// `ConnectionMissing`, and what [`change_settings`](Self::change_settings) says.
-    pub async fn remove_connection(&self, name: &str) -> Result<()> {
-        let (this, name) = (self.clone(), name.to_owned());
-        self.run(async move {
-            let settings = this.settings();
-            if !settings.connections.iter().any(|connection| connection.name == name) {
-                return Err(Kind::ConnectionMissing { name }.into());
-            }
-            let gone = name.clone();
-            this.change_settings(move |settings| settings.connections.retain(|c| c.name != gone))
-                .await?;
-            this.inner.connections.keys.remove(&name).await
-        })
-        .await
     }
 
     /// The settings as they are now.

@@ -16,6 +16,9 @@ params.n_parallel = 1
 # On a busy machine two threads are far slower than one.
 params.cpuparams.n_threads = 1
 params.use_jinja = True
+# A small model that is left to chance may talk until its window is full.
+params.sampling.temp = 0.0
+params.n_predict = 512
 server = xllamacpp.Server(params)
 print(server.listening_address.rsplit(":", 1)[1], flush=True)
 sys.stdin.read()

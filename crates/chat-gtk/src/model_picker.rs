@@ -174,9 +174,25 @@ impl ModelPicker {
         let weak = Rc::downgrade(inner);
         inner.search.connect_activate(move |_| {
             if let Some(inner) = weak.upgrade() {
-                inner.list.activate_selected();
+                inner.take_found();
             }
         });
+        // Letters that are typed into the list reach the search while the list keeps the keyboard.
+        let enter = gtk::EventControllerKey::new();
+        let weak = Rc::downgrade(inner);
+        enter.connect_key_pressed(move |_, key, _, _| {
+            let returns = [gdk::Key::Return, gdk::Key::KP_Enter, gdk::Key::ISO_Enter];
+            let unread = weak.upgrade().filter(|inner| returns.contains(&key) && inner.is_behind());
+            match unread {
+                Some(inner) => {
+                    inner.take_found();
+                    glib::Propagation::Stop
+                }
+                None => glib::Propagation::Proceed,
+            }
+        });
+        enter.set_propagation_phase(gtk::PropagationPhase::Capture);
+        inner.list.widget().add_controller(enter);
         let keys = gtk::EventControllerKey::new();
         let weak = Rc::downgrade(inner);
         let told = Rc::clone(output);
@@ -299,14 +315,32 @@ impl Inner {
 
     /// Lists what the search finds, with the first as the one that Enter takes.
     fn look_for(&self) {
-        let query = self.search.text().to_string();
-        if *self.query.borrow() != query {
-            // Whoever types into a short list sees what is looked for.
-            self.search.set_visible(self.has_many() || !query.is_empty());
-            let chosen = self.chosen.borrow().clone().filter(|_| query.is_empty());
-            self.query.replace(query);
-            self.fill(chosen.as_ref());
+        if !self.is_behind() {
+            return;
         }
+        let query = self.search.text().to_string();
+        // Whoever types into a short list sees what is looked for.
+        let visible = self.has_many() || !query.is_empty();
+        let leaves = !visible && has_keyboard(&self.search);
+        self.search.set_visible(visible);
+        let chosen = self.chosen.borrow().clone().filter(|_| query.is_empty());
+        self.query.replace(query);
+        self.fill(chosen.as_ref());
+        if leaves {
+            self.list.focus();
+        }
+    }
+
+    /// Whether the list does not answer yet what stands in the search: it waits for the end of
+    /// quick typing.
+    fn is_behind(&self) -> bool {
+        *self.query.borrow() != self.search.text().as_str()
+    }
+
+    /// Takes the model that is selected once the list answers all that was typed.
+    fn take_found(&self) {
+        self.look_for();
+        self.list.activate_selected();
     }
 
     fn has_many(&self) -> bool {
@@ -340,9 +374,18 @@ impl Inner {
         };
         self.nothing.set_visible(words.is_some());
         self.nothing.set_label(&words.unwrap_or_default());
+        if rows.is_empty() && self.search.is_visible() && has_keyboard(self.list.widget()) {
+            // The list goes, and whoever mistyped goes on at the end of what was typed.
+            self.search.grab_focus();
+            self.search.set_position(-1);
+        }
         self.list.widget().set_visible(!rows.is_empty());
         self.list.fill(rows, self.chosen.borrow().as_ref(), at);
     }
+}
+
+fn has_keyboard(widget: &impl IsA<gtk::Widget>) -> bool {
+    widget.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN)
 }
 
 fn flat_button(label: &str) -> gtk::Button {

@@ -4,6 +4,9 @@ mod connections;
 mod editor;
 mod naming;
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use adw::prelude::*;
 use chat_core::error::Result;
 use chat_core::event::Event;
@@ -83,8 +86,7 @@ fn general_page(window: &adw::PreferencesWindow, manager: &Manager) -> adw::Pref
         manager,
         &gettext("Enter sends the message"),
         &gettext("Shift+Enter then breaks the line; otherwise it is the other way round"),
-        settings.ui.enter_sends,
-        |settings, on| settings.ui.enter_sends = on,
+        |settings| &mut settings.ui.enter_sends,
     ));
     let chats = adw::PreferencesGroup::builder().title(gettext("Chats")).build();
     chats.add(&default_model_row(window, manager, settings.chat.model.as_ref()));
@@ -93,8 +95,7 @@ fn general_page(window: &adw::PreferencesWindow, manager: &Manager) -> adw::Pref
         manager,
         &gettext("Better titles"),
         &gettext("After the first reply the model is asked for a title"),
-        settings.chat.better_titles,
-        |settings, on| settings.chat.better_titles = on,
+        |settings| &mut settings.chat.better_titles,
     ));
     page.add(&writing);
     page.add(&chats);
@@ -107,9 +108,9 @@ fn switch_row(
     manager: &Manager,
     title: &str,
     subtitle: &str,
-    active: bool,
-    set: fn(&mut Settings, bool),
+    setting: fn(&mut Settings) -> &mut bool,
 ) -> adw::ActionRow {
+    let active = *setting(&mut Settings::clone(&manager.settings()));
     let switch = gtk::Switch::builder().active(active).valign(gtk::Align::Center).build();
     crate::accessible::set_label(&switch, title);
     let row = adw::ActionRow::builder().title(title).subtitle(subtitle).build();
@@ -117,9 +118,24 @@ fn switch_row(
     row.set_activatable_widget(Some(&switch));
     let manager = manager.clone();
     let window = window.downgrade();
+    let set_back = Rc::new(Cell::new(false));
     switch.connect_active_notify(move |switch| {
+        if set_back.get() {
+            return;
+        }
         let on = switch.is_active();
-        change(&window, &manager, move |settings| set(settings, on));
+        let (window, manager) = (window.clone(), manager.clone());
+        let (switch, set_back) = (switch.downgrade(), Rc::clone(&set_back));
+        glib::spawn_future_local(async move {
+            let result = manager.change_settings(move |settings| *setting(settings) = on).await;
+            say(&window, &result);
+            if let (Err(_), Some(switch)) = (result, switch.upgrade()) {
+                // It stands as it is kept.
+                set_back.set(true);
+                switch.set_active(*setting(&mut Settings::clone(&manager.settings())));
+                set_back.set(false);
+            }
+        });
     });
     row
 }
@@ -154,22 +170,13 @@ fn default_model_row(
     row.connect_selected_notify(move |row| {
         let at = (row.selected() as usize).checked_sub(1);
         let model = at.and_then(|at| models.get(at)).cloned();
-        change(&window, &manager, move |settings| settings.chat.model = model);
+        let (window, manager) = (window.clone(), manager.clone());
+        glib::spawn_future_local(async move {
+            let change = move |settings: &mut Settings| settings.chat.model = model;
+            say(&window, &manager.change_settings(change).await);
+        });
     });
     row
-}
-
-/// Changes settings in the background, and says in the window what does not work.
-fn change(
-    window: &glib::WeakRef<adw::PreferencesWindow>,
-    manager: &Manager,
-    change: impl FnOnce(&mut Settings) + Send + 'static,
-) {
-    let manager = manager.clone();
-    let window = window.clone();
-    glib::spawn_future_local(async move {
-        say(&window, &manager.change_settings(change).await);
-    });
 }
 
 fn say<T>(window: &glib::WeakRef<adw::PreferencesWindow>, result: &Result<T>) {

@@ -1,5 +1,6 @@
 //! The headings of the chat list: which dates stand together.
 
+use chat_edge::words;
 use gettextrs::gettext;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -61,7 +62,10 @@ impl Grouping {
             Group::Yesterday => gettext("Yesterday"),
             Group::Week => gettext("Last 7 days"),
             Group::Month { year, month } if year == self.today.year() => month_name(month),
-            Group::Month { year, month } => format!("{} {year}", month_name(month)),
+            Group::Month { year, month } => words::fill(
+                &gettext("{month} {year}"),
+                &[("month", &month_name(month)), ("year", &year.to_string())],
+            ),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use chat_core::message::MessageId;
 use chat_edge::words::fill;
-use gettextrs::gettext;
+use gettextrs::{gettext, ngettext};
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
@@ -188,7 +188,11 @@ impl FindBar {
                 let place: Vec<_> = place.iter().map(|(name, n)| (*name, n.as_str())).collect();
                 fill(&gettext("{place} of {total}"), &place)
             }
-            None if total > 0 => fill(&gettext("{total} found"), &[("total", &total_words)]),
+            None if total > 0 => {
+                let count = u32::try_from(total).unwrap_or(u32::MAX);
+                let text = ngettext("{total} found", "{total} found", count);
+                fill(&text, &[("total", &total_words)])
+            }
             None if looks && !searching => gettext("Not found"),
             None => String::new(),
         };

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use gettextrs::gettext;
+use gettextrs::{gettext, ngettext};
 use gtk::prelude::*;
 
 use chat_core::message::{Message, MessageId};
@@ -84,7 +84,9 @@ fn details(message: &Message) -> String {
     }
     if let Some(usage) = &message.usage {
         if let Some(tokens) = usage.completion_tokens {
-            out.push(fill(&gettext("{n} tokens"), &[("n", &tokens.to_string())]));
+            let count = u32::try_from(tokens).unwrap_or(u32::MAX);
+            let text = ngettext("{n} token", "{n} tokens", count);
+            out.push(fill(&text, &[("n", &tokens.to_string())]));
             let time = usage.completion_ms.or(usage.total_ms).filter(|ms| *ms > 0);
             if let Some(ms) = time {
                 let speed = format!("{:.0}", tokens as f64 * 1_000.0 / ms as f64);

@@ -3,6 +3,8 @@
 use chat_core::client::{Capabilities, ModelInfo};
 use chat_core::event::ModelEntry;
 use chat_core::message::ModelRef;
+use chat_edge::words;
+use gettextrs::gettext;
 
 /// What stands above the first of a group of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +104,11 @@ fn size(info: &ModelInfo) -> String {
 
 fn bytes(size: u64) -> String {
     let size = size as f64;
-    if size >= 1e9 { format!("{:.1} GB", size / 1e9) } else { format!("{:.0} MB", size / 1e6) }
+    if size >= 1e9 {
+        words::fill(&gettext("{n} GB"), &[("n", &format!("{:.1}", size / 1e9))])
+    } else {
+        words::fill(&gettext("{n} MB"), &[("n", &format!("{:.0}", size / 1e6))])
+    }
 }
 
 #[cfg(test)]

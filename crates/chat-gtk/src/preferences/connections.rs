@@ -62,8 +62,7 @@ impl ConnectionsPage {
             manager,
             &gettext("Find servers on this computer"),
             &gettext("Ollama, llama.cpp, LM Studio and vLLM on their usual ports"),
-            manager.settings().chat.find_local_servers,
-            |settings, on| settings.chat.find_local_servers = on,
+            |settings| &mut settings.chat.find_local_servers,
         ));
         page.add(&local);
 

@@ -40,6 +40,8 @@ struct Editor {
     result: gtk::Label,
     /// The connection as it is, where there is one already.
     old: RefCell<Option<ConnectionState>>,
+    /// Whether it is being saved, for which its server may be asked first.
+    saving: Cell<bool>,
     manager: Manager,
 }
 
@@ -136,7 +138,22 @@ impl Editor {
             .content(&content)
             .build();
         let old = RefCell::new(old);
-        Self { window, name, url, kind, key, test, save, cancel, title, result, old, manager }
+        let saving = Cell::new(false);
+        Self {
+            window,
+            name,
+            url,
+            kind,
+            key,
+            test,
+            save,
+            cancel,
+            title,
+            result,
+            old,
+            saving,
+            manager,
+        }
     }
 
     fn fill(&self) {
@@ -164,7 +181,7 @@ impl Editor {
                 this.run_save();
             }
         });
-        for row in [&self.url, &self.name] {
+        for row in [&self.url, &self.name, self.key.upcast_ref()] {
             let this = Rc::downgrade(self);
             row.connect_changed(move |_| {
                 if let Some(this) = this.upgrade() {
@@ -172,9 +189,19 @@ impl Editor {
                 }
             });
         }
+        let this = Rc::downgrade(self);
+        self.kind.connect_selected_notify(move |_| {
+            if let Some(this) = this.upgrade() {
+                this.check();
+            }
+        });
         for row in [&self.url, &self.name, self.key.upcast_ref()] {
             let save = self.save.clone();
-            row.connect_entry_activated(move |_| save.emit_clicked());
+            row.connect_entry_activated(move |_| {
+                if save.is_sensitive() && save.is_visible() {
+                    save.emit_clicked();
+                }
+            });
         }
         let keys = gtk::EventControllerKey::new();
         let window = self.window.downgrade();
@@ -199,7 +226,7 @@ impl Editor {
         mark(&self.url, bad_url);
         mark(&self.name, bad_name);
         self.test.set_sensitive(given && !bad_url);
-        self.save.set_sensitive(given && !bad_url && !bad_name);
+        self.save.set_sensitive(given && !bad_url && !bad_name && !self.saving.get());
         if bad_url {
             self.say(&words::sentence(&Kind::InvalidUrl.into()), false);
         } else if bad_name {
@@ -235,7 +262,12 @@ impl Editor {
         self.test.set_sensitive(false);
         self.say(&gettext("Asking the server…"), true);
         glib::spawn_future_local(async move {
+            let tested = this.tested();
             let result = this.manager.test_connection(&this.connection(), this.typed_key()).await;
+            if this.tested() != tested {
+                // It says nothing about what stands in the fields now.
+                return;
+            }
             match result {
                 Ok(report) => {
                     if this.name.text().trim().is_empty() {
@@ -249,18 +281,26 @@ impl Editor {
         });
     }
 
+    /// What a test is about: everything but the name.
+    fn tested(&self) -> (Connection, String) {
+        (Connection { name: String::new(), ..self.connection() }, self.key.text().into())
+    }
+
     fn run_save(self: &Rc<Self>) {
         let this = Rc::clone(self);
+        self.saving.set(true);
         self.save.set_sensitive(false);
         glib::spawn_future_local(async move {
-            match this.store().await {
+            let stored = this.store().await;
+            this.saving.set(false);
+            match stored {
                 Ok((connection, Some(kept @ Kept::ThisRun(why)))) => {
                     this.show_added(connection, kept, why);
                 }
                 Ok(_) => this.window.close(),
                 Err(error) => {
+                    this.check();
                     this.say(&words::sentence(&error), false);
-                    this.save.set_sensitive(true);
                 }
             }
         });

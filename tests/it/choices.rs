@@ -108,6 +108,48 @@ async fn letters_typed_into_a_short_list_of_models_look_for_one_and_are_gone_the
 }
 
 #[tokio::test]
+async fn enter_right_after_the_letters_takes_the_model_that_they_find() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models((0..9).map(|n| Model::new(&format!("model-{n}"))));
+    let window = stage.window().await?;
+    window.find(named("model-0")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("model-8").under("Models")).await?;
+    window.keys(&["7", "Return"]).await?;
+    window.gone(named("Models")).await?;
+    window.find(named("model-7")).await?;
+    // Where the keyboard is in the list, too.
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("model-8").under("Models")).await?;
+    window.keys(&["Down", "3", "Return"]).await?;
+    window.gone(named("Models")).await?;
+    window.find(named("model-3")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn who_mistyped_a_model_goes_on_typing() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models([Model::new("alpha"), Model::new("beta"), Model::new("gamma")]);
+    let window = stage.window().await?;
+    window.find(named("alpha")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("gamma").under("Models")).await?;
+    window.type_text("bex").await?;
+    window.find(named("No model found")).await?;
+    window.keys(&["BackSpace", "t"]).await?;
+    window.find(containing("beta").under("Models")).await?;
+    // Without letters the short list has the keyboard again.
+    window.keys(&["BackSpace", "BackSpace", "BackSpace"]).await?;
+    window.find(containing("gamma").under("Models")).await?;
+    window.gone(named("Search Models")).await?;
+    window.keys(&["Down", "Return"]).await?;
+    window.gone(named("Models")).await?;
+    window.find(named("beta")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn escape_closes_the_models_from_every_place_in_them() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;

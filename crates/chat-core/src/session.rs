@@ -109,8 +109,15 @@ impl Session {
         self.world.hub.tell(&Event::Notice(failure));
     }
 
-    /// Stores a change of the session's row, and tells.
+    /// Stores a change of the session's row, and tells. Behind the gate, so that of two changes
+    /// the one that is stored last is the one that is known, too.
     pub(crate) async fn patch(&self, patch: SessionPatch) -> Result<()> {
+        let _gate = self.gate.lock().await;
+        self.patch_claimed(patch).await
+    }
+
+    /// Stores a change of the session's row, and tells. The gate must be held.
+    async fn patch_claimed(&self, patch: SessionPatch) -> Result<()> {
         let record = self.world.store.patch(&self.fid, patch).await?;
         self.lock().record = record;
         self.tell_changed();

@@ -3,6 +3,7 @@
 //! It takes a [`Manager`] and stands in any GTK program; `examples/chat_widget.rs` shows how. Call
 //! [`crate::init`] first.
 
+mod changes;
 mod drafting;
 mod events;
 mod find_bar;
@@ -35,6 +36,7 @@ use relm4::{Component, ComponentParts, ComponentSender};
 use crate::bridge::{Arrival, Bridge};
 use crate::drafts::{self, Drafts};
 use crate::{composer, model_picker};
+use changes::Changes;
 pub use messages::{Brought, Command, Find, Init, Input, Output, Part};
 use messages::{Done, Told};
 use shown::Shown;
@@ -68,6 +70,7 @@ pub struct ChatWidget {
     sending: bool,
     capabilities: HashMap<ModelRef, Capabilities>,
     escaped: Option<Instant>,
+    changes: Changes,
     diagnostics: Diagnostics,
 }
 
@@ -105,6 +108,7 @@ impl Component for ChatWidget {
             sending: false,
             capabilities: HashMap::new(),
             escaped: None,
+            changes: Changes::default(),
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -190,11 +194,14 @@ impl Component for ChatWidget {
                     view.composer.focus();
                 }
             }
-            Done::Finished(Err(error)) => failed(&error, view, &sender),
+            Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
+            Done::Finished { fid, result: Err(error) } => {
+                self.failed(fid.as_ref(), &error, view, &sender);
+            }
             // What a model can do is asked again when it is chosen again.
             Done::Capabilities { result: Err(_), .. }
             | Done::Unqueued { .. }
-            | Done::Finished(Ok(()))
+            | Done::Finished { result: Ok(()), .. }
             | Done::Nothing => {}
         }
     }
@@ -232,6 +239,7 @@ impl ChatWidget {
             return;
         }
         self.sought = None;
+        self.escaped = None;
         view.find.close();
         self.epoch += 1;
         if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
@@ -367,6 +375,21 @@ impl ChatWidget {
             tell(sender, Output::Note(gettext("Press Esc again to stop the reply")));
         }
     }
+
+    /// Says what went wrong in a chat, and opens what mends it where that chat is still shown.
+    fn failed(
+        &self,
+        fid: Option<&Fid>,
+        error: &Error,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        tell(sender, Output::Note(words::sentence(error)));
+        let mends = words::advice(error).actions.first() == Some(&words::Action::ChooseModel);
+        if mends && self.shown.fid() == fid {
+            view.model.open();
+        }
+    }
 }
 
 fn copy_last_reply(view: &View, root: &gtk::Box, sender: &ComponentSender<ChatWidget>) {
@@ -378,15 +401,6 @@ fn copy_last_reply(view: &View, root: &gtk::Box, sender: &ComponentSender<ChatWi
         None => gettext("There is no reply yet"),
     };
     tell(sender, Output::Note(words));
-}
-
-/// Says what went wrong, and opens what mends it where that is here.
-fn failed(error: &Error, view: &View, sender: &ComponentSender<ChatWidget>) {
-    use chat_edge::words::Action;
-    tell(sender, Output::Note(words::sentence(error)));
-    if words::advice(error).actions.first() == Some(&Action::ChooseModel) {
-        view.model.open();
-    }
 }
 
 fn done(done: Done) -> Command {

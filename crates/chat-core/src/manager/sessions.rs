@@ -168,3 +168,56 @@ impl Manager {
         self.inner.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+
+    use super::*;
+    use crate::client::Timeouts;
+    use crate::manager::StartOptions;
+    use crate::settings::Folders;
+    use crate::store::NewSession;
+
+    fn titled(title: &str) -> SessionPatch {
+        SessionPatch { title: Some((title.to_owned(), true)), ..SessionPatch::default() }
+    }
+
+    #[tokio::test]
+    async fn of_two_changes_the_one_stored_last_is_the_one_that_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = StartOptions {
+            folders: Folders::below(folder.path()),
+            timeouts: Timeouts::default(),
+            discover: false,
+            better_titles: false,
+        };
+        let manager = Manager::start(options).await.unwrap();
+        let store = &manager.inner.world.store;
+        let new = NewSession {
+            title: "New".to_owned(),
+            agent: "just-ask".to_owned(),
+            model: None,
+            thinking: crate::message::Thinking::default(),
+            options: crate::message::Options::default(),
+        };
+        let fid = store.create(new, Vec::new()).await.unwrap().fid;
+        let session = manager.session(&fid).await.unwrap();
+        let mut first = pin!(session.patch(titled("first")));
+        let mut second = pin!(session.patch(titled("second")));
+        poll_fn(|context| {
+            assert!(first.as_mut().poll(context).is_pending());
+            assert!(second.as_mut().poll(context).is_pending());
+            Poll::Ready(())
+        })
+        .await;
+        // Whatever the store was asked before is done once this is.
+        store.patch(&fid, SessionPatch::default()).await.unwrap();
+        let (second, first) = tokio::join!(biased; second, first);
+        first.and(second).unwrap();
+        let stored = store.session(&fid).await.unwrap().title;
+        assert_eq!((stored.as_str(), session.placeholder().title), ("second", stored.clone()));
+    }
+}

@@ -262,7 +262,7 @@ impl Session {
         let plan = Plan::make(&self.world, request, Some(&known))?;
         self.world.store.claim(&self.fid).await?;
         if let Some(patch) = plan.patch(request, &known) {
-            self.patch(patch).await?;
+            self.patch_claimed(patch).await?;
         }
         Ok(plan)
     }

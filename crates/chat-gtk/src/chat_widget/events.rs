@@ -117,6 +117,7 @@ impl ChatWidget {
                     && session.fid == changed.fid
                 {
                     session.clone_from(changed);
+                    self.changes.keep(session);
                     return true;
                 }
                 false

@@ -131,10 +131,34 @@ pub struct Brought(pub(super) Done);
 pub(super) enum Done {
     Arrived(Arrival),
     Drafts(HashMap<Option<Fid>, String>),
-    Sent { epoch: u64, from: Option<Fid>, text: String, result: Result<Sent> },
-    Earlier { fid: Fid, before: MessageId, result: Result<Page> },
-    Capabilities { model: ModelRef, result: Result<Capabilities> },
-    Unqueued { fid: Fid, text: Option<String> },
-    Finished(Result<()>),
+    Sent {
+        epoch: u64,
+        from: Option<Fid>,
+        text: String,
+        result: Result<Sent>,
+    },
+    Earlier {
+        fid: Fid,
+        before: MessageId,
+        result: Result<Page>,
+    },
+    Capabilities {
+        model: ModelRef,
+        result: Result<Capabilities>,
+    },
+    Unqueued {
+        fid: Fid,
+        text: Option<String>,
+    },
+    /// A chat's choices are stored, or could not be.
+    Changed {
+        fid: Fid,
+        result: Result<()>,
+    },
+    /// Something is done that was asked for in this chat.
+    Finished {
+        fid: Option<Fid>,
+        result: Result<()>,
+    },
     Nothing,
 }

@@ -1,6 +1,6 @@
 //! What the person asks of the engine: sending, stopping, trying again, and the chat's choices.
 
-use chat_core::error::{Kind, Result};
+use chat_core::error::{Error, Kind, Result};
 use chat_core::manager::{Manager, Sent, SessionChange};
 use chat_core::message::{ChatRequest, Content, Context, Fid, ModelRef, Options, Thinking};
 use chat_core::settings::Settings;
@@ -11,7 +11,7 @@ use relm4::gtk::prelude::*;
 
 use super::shown::Shown;
 use super::view::View;
-use super::{ChatWidget, Done, Input, Output, PAGE, done, failed, tell};
+use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
 use crate::conversation;
 
 impl ChatWidget {
@@ -78,7 +78,7 @@ impl ChatWidget {
             }
             Err(error) => {
                 self.give_back(from, text, view, sender);
-                failed(&error, view, sender);
+                self.failed(from, &error, view, sender);
             }
         }
     }
@@ -159,7 +159,7 @@ impl ChatWidget {
                             let text = queued.map(|queued| queued.content.text);
                             done(Done::Unqueued { fid, text })
                         }
-                        Err(error) => done(Done::Finished(Err(error))),
+                        Err(error) => done(Done::Finished { fid: Some(fid), result: Err(error) }),
                     }
                 });
             }
@@ -230,10 +230,38 @@ impl ChatWidget {
     }
 
     /// Tells the engine of a stored chat's choices; a new chat's go with its first message.
-    fn change(&self, change: SessionChange, sender: &ComponentSender<Self>) {
+    fn change(&mut self, change: SessionChange, sender: &ComponentSender<Self>) {
         if let Shown::Open(session) = &self.shown {
             let fid = session.fid.clone();
-            self.run(sender, async move |manager| manager.change_session(&fid, change).await);
+            if let Some(change) = self.changes.begin(&fid, change) {
+                self.tell_change(fid, change, sender);
+            }
+        }
+    }
+
+    fn tell_change(&self, fid: Fid, change: SessionChange, sender: &ComponentSender<Self>) {
+        let Some(manager) = self.manager.clone() else { return };
+        sender.oneshot_command(async move {
+            let result = manager.change_session(&fid, change).await;
+            done(Done::Changed { fid, result })
+        });
+    }
+
+    /// A chat's choices are stored, or could not be: what was chosen meanwhile comes next.
+    pub(super) fn changed(
+        &mut self,
+        fid: Fid,
+        result: Result<()>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        if let Err(error) = result
+            && !is_gone(&error)
+        {
+            self.failed(Some(&fid), &error, view, sender);
+        }
+        if let Some(next) = self.changes.done(&fid) {
+            self.tell_change(fid, next, sender);
         }
     }
 
@@ -273,16 +301,19 @@ impl ChatWidget {
     {
         let Some(manager) = self.manager.clone() else { return };
         let work = work(manager);
+        let fid = self.shown.fid().cloned();
         sender.oneshot_command(async move {
             match work.await {
-                // Pressed twice, or the chat was deleted meanwhile: there is nothing to say.
-                Err(error) if matches!(error.kind, Kind::SessionNotFound { .. }) => {
-                    done(Done::Nothing)
-                }
-                result => done(Done::Finished(result)),
+                Err(error) if is_gone(&error) => done(Done::Nothing),
+                result => done(Done::Finished { fid, result }),
             }
         });
     }
+}
+
+/// Pressed twice, or the chat was deleted meanwhile: there is nothing to say.
+fn is_gone(error: &Error) -> bool {
+    matches!(error.kind, Kind::SessionNotFound { .. })
 }
 
 /// Opens what a browser or mail program may be given, and nothing else.
@@ -296,6 +327,6 @@ fn open_link(url: &str, root: &gtk::Box) {
 }
 
 /// Says an error in passing.
-pub(super) fn note(error: &chat_core::error::Error) -> Output {
+pub(super) fn note(error: &Error) -> Output {
     Output::Note(words::sentence(error))
 }

@@ -409,18 +409,68 @@ mod tests {
 
     use super::*;
 
-    #[gtk::test]
-    fn a_dialog_that_was_closed_is_gone() {
+    fn manager(runtime: &tokio::runtime::Runtime, folder: &tempfile::TempDir) -> Manager {
         crate::init();
-        let folder = tempfile::tempdir().unwrap();
-        let runtime = tokio::runtime::Runtime::new().unwrap();
         let options = StartOptions {
             folders: Folders::below(folder.path()),
             timeouts: Timeouts::default(),
             discover: false,
             better_titles: false,
         };
-        let manager = runtime.block_on(Manager::start(options)).unwrap();
+        runtime.block_on(Manager::start(options)).unwrap()
+    }
+
+    fn editor(manager: Manager) -> Rc<Editor> {
+        let editor = Rc::new(Editor::new(adw::Window::new().upcast_ref(), manager, None));
+        editor.connect();
+        editor.check();
+        editor
+    }
+
+    #[gtk::test]
+    fn enter_saves_only_what_can_be_saved_and_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let editor = editor(manager(&runtime, &folder));
+        let enter = || editor.url.emit_by_name::<()>("entry-activated", &[]);
+        enter();
+        assert!(!editor.saving.get());
+        editor.url.set_text("http://127.0.0.1:9");
+        enter();
+        assert!(editor.saving.get());
+        // A name that is typed while the server is asked for one begins no second saving.
+        editor.name.set_text("Mine");
+        assert!(!editor.save.is_sensitive());
+    }
+
+    #[gtk::test]
+    fn a_test_says_nothing_of_an_address_that_was_not_tested() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let editor = editor(manager(&runtime, &folder));
+        let context = glib::MainContext::default();
+        let before = Rc::strong_count(&editor);
+        let run = |then: &dyn Fn()| {
+            editor.run_test();
+            context.iteration(false);
+            then();
+            while Rc::strong_count(&editor) > before {
+                context.iteration(true);
+            }
+            editor.result.text()
+        };
+        editor.url.set_text("http://127.0.0.1:9");
+        assert!(run(&|| {}).contains("127.0.0.1"));
+        let other = || editor.url.set_text("http://127.0.0.1:10");
+        assert_eq!(run(&other), "");
+        assert!(editor.test.is_sensitive());
+    }
+
+    #[gtk::test]
+    fn a_dialog_that_was_closed_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let manager = manager(&runtime, &folder);
         let parent = adw::Window::new();
         open(parent.upcast_ref(), &manager, None);
         let dialogs = || gtk::Window::list_toplevels().into_iter().filter(|w| *w != parent);

@@ -1,0 +1,128 @@
+//! The choices of stored chats on their way to the engine: one change of a chat at a time, so that
+//! the last one wins, and what the engine tells of earlier ones does not take them back.
+
+use std::collections::HashMap;
+
+use chat_core::event::SessionPlaceholder;
+use chat_core::manager::SessionChange;
+use chat_core::message::Fid;
+
+/// The changes under way.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    of: HashMap<Fid, UnderWay>,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    /// All that was chosen since nothing was under way.
+    chosen: SessionChange,
+    /// What was chosen after the change that is with the engine.
+    next: Option<SessionChange>,
+}
+
+impl Changes {
+    /// Takes a choice. Gives what the engine is to be told now; otherwise it comes later.
+    pub(super) fn begin(&mut self, fid: &Fid, change: SessionChange) -> Option<SessionChange> {
+        let Some(under_way) = self.of.get_mut(fid) else {
+            self.of.insert(fid.clone(), UnderWay { chosen: change.clone(), next: None });
+            return Some(change);
+        };
+        add(&mut under_way.chosen, &change);
+        add(under_way.next.get_or_insert_default(), &change);
+        None
+    }
+
+    /// The engine has what it was told. Gives what it is to be told next.
+    pub(super) fn done(&mut self, fid: &Fid) -> Option<SessionChange> {
+        let next = self.of.get_mut(fid)?.next.take();
+        if next.is_none() {
+            self.of.remove(fid);
+        }
+        next
+    }
+
+    /// Puts what is under way over what the engine tells of a chat.
+    pub(super) fn keep(&self, session: &mut SessionPlaceholder) {
+        let Some(UnderWay { chosen, .. }) = self.of.get(&session.fid) else { return };
+        let SessionChange { agent, model, thinking, options } = chosen.clone();
+        if let Some(agent) = agent {
+            session.agent = agent;
+        }
+        session.model = model.or(session.model.take());
+        session.thinking = thinking.unwrap_or(session.thinking);
+        if let Some(options) = options {
+            session.options = options;
+        }
+    }
+}
+
+/// Adds a later change to an earlier one.
+fn add(change: &mut SessionChange, later: &SessionChange) {
+    let SessionChange { agent, model, thinking, options } = later.clone();
+    change.agent = agent.or(change.agent.take());
+    change.model = model.or(change.model.take());
+    change.thinking = thinking.or(change.thinking);
+    change.options = options.or(change.options.take());
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::event::Status;
+    use chat_core::message::{ModelRef, Options, Thinking};
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn warmth(temperature: f64) -> SessionChange {
+        let options = Options { temperature: Some(temperature), ..Options::default() };
+        SessionChange { options: Some(options), ..SessionChange::default() }
+    }
+
+    /// A chat as the engine tells of it.
+    fn told(fid: &Fid, temperature: f64, model: &str) -> SessionPlaceholder {
+        SessionPlaceholder {
+            fid: fid.clone(),
+            title: "Chat".to_owned(),
+            agent: "just-ask".to_owned(),
+            model: Some(ModelRef::new("Home", model)),
+            thinking: Thinking::default(),
+            options: warmth(temperature).options.unwrap_or_default(),
+            status: Status::Idle,
+            unread: false,
+            trouble: None,
+            created: Timestamp::UNIX_EPOCH,
+            updated: Timestamp::UNIX_EPOCH,
+            in_use: false,
+        }
+    }
+
+    #[test]
+    fn of_quick_changes_the_last_one_comes_last_and_none_between() {
+        let (fid, mut changes) = (Fid::new(), Changes::default());
+        assert_eq!(changes.begin(&fid, warmth(0.1)), Some(warmth(0.1)));
+        assert_eq!(changes.begin(&fid, warmth(0.2)), None);
+        assert_eq!(changes.begin(&fid, warmth(0.3)), None);
+        assert_eq!(changes.done(&fid), Some(warmth(0.3)));
+        assert_eq!(changes.done(&fid), None);
+        assert_eq!(changes.begin(&fid, warmth(0.4)), Some(warmth(0.4)));
+    }
+
+    #[test]
+    fn what_is_told_of_an_earlier_change_takes_no_later_one_back() {
+        let (fid, mut changes) = (Fid::new(), Changes::default());
+        changes.begin(&fid, warmth(0.1));
+        changes.begin(&fid, warmth(0.2));
+        let mut session = told(&fid, 0.1, "other");
+        changes.keep(&mut session);
+        assert_eq!(session.options.temperature, Some(0.2));
+        // What nobody changed here is taken.
+        assert_eq!(session.model, Some(ModelRef::new("Home", "other")));
+
+        changes.done(&fid);
+        changes.done(&fid);
+        let mut session = told(&fid, 0.9, "other");
+        changes.keep(&mut session);
+        assert_eq!(session.options.temperature, Some(0.9));
+    }
+}

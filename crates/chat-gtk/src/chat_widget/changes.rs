@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn of_quick_changes_the_last_one_comes_last_and_none_between() {
-        let (fid, mut changes) = (Fid::new(), Changes::default());
+        let (fid, mut changes) = (Fid::new("chat"), Changes::default());
         assert_eq!(changes.begin(&fid, warmth(0.1)), Some(warmth(0.1)));
         assert_eq!(changes.begin(&fid, warmth(0.2)), None);
         assert_eq!(changes.begin(&fid, warmth(0.3)), None);
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn what_is_told_of_an_earlier_change_takes_no_later_one_back() {
-        let (fid, mut changes) = (Fid::new(), Changes::default());
+        let (fid, mut changes) = (Fid::new("chat"), Changes::default());
         changes.begin(&fid, warmth(0.1));
         changes.begin(&fid, warmth(0.2));
         let mut session = told(&fid, 0.1, "other");

@@ -118,6 +118,13 @@ async fn enter_right_after_the_letters_takes_the_model_that_they_find() -> Resul
     window.keys(&["7", "Return"]).await?;
     window.gone(named("Models")).await?;
     window.find(named("model-7")).await?;
+    // All of them are there again, and the keyboard is where the chosen one is.
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("model-8").under("Models")).await?;
+    window.find(containing("model-0").under("Models")).await?;
+    window.keys(&["Down", "Down", "Return"]).await?;
+    window.gone(named("Models")).await?;
+    window.find(named("model-8")).await?;
     window.close().await
 }
 

@@ -17,7 +17,7 @@ mod view;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use chat_core::client::Capabilities;
 use chat_core::error::Error;
@@ -46,9 +46,6 @@ pub use view::View;
 const PRIORITY: i32 = 121;
 /// How many messages are opened at once; earlier ones come when they are looked for.
 const PAGE: usize = 50;
-/// How long a second Esc counts as the answer to the first.
-const ESCAPE_TWICE: Duration = Duration::from_secs(3);
-
 /// The widget's state.
 #[derive(Debug)]
 pub struct ChatWidget {
@@ -361,19 +358,6 @@ impl ChatWidget {
 
     fn settings(&self) -> Option<Arc<Settings>> {
         self.manager.as_ref().map(Manager::settings)
-    }
-
-    fn escape(&mut self, sender: &ComponentSender<Self>) {
-        if !self.shown.is_busy() {
-            tell(sender, Output::Escaped);
-            return;
-        }
-        if self.escaped.take().is_some_and(|at| at.elapsed() < ESCAPE_TWICE) {
-            self.stop();
-        } else {
-            self.escaped = Some(Instant::now());
-            tell(sender, Output::Note(gettext("Press Esc again to stop the reply")));
-        }
     }
 
     /// Says what went wrong in a chat, and opens what mends it where that chat is still shown.

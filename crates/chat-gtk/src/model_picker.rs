@@ -1,6 +1,7 @@
 //! The model dropdown: the models of all connections with what each can do, a search where there
 //! are many, the options of the chosen one, and the way to the connections.
 
+mod keys;
 mod list;
 mod options;
 mod row;
@@ -13,7 +14,7 @@ use chat_core::client::Capabilities;
 use chat_core::event::ModelEntry;
 use chat_core::message::{ModelRef, Options};
 use gettextrs::gettext;
-use gtk::{gdk, glib};
+use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use crate::accessible;
@@ -141,10 +142,17 @@ impl ModelPicker {
 
     fn connect(&self, connections: &gtk::Button, output: &Rc<dyn Fn(Output)>) {
         let inner = &self.inner;
+        // Filled before it is shown: GTK 4.8 may keep the size of a list that is filled after.
+        let weak = Rc::downgrade(inner);
+        inner.button.set_create_popup_func(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.fill_all();
+            }
+        });
         let weak = Rc::downgrade(inner);
         inner.popover.connect_show(move |_| {
             if let Some(inner) = weak.upgrade() {
-                inner.open();
+                inner.focus();
             }
         });
         let weak = Rc::downgrade(inner);
@@ -172,47 +180,13 @@ impl ModelPicker {
         });
         inner.search.set_key_capture_widget(Some(inner.list.widget()));
         let weak = Rc::downgrade(inner);
+        let told = Rc::clone(output);
         inner.search.connect_activate(move |_| {
             if let Some(inner) = weak.upgrade() {
-                inner.take_found();
+                inner.take_found(&told);
             }
         });
-        // Letters that are typed into the list reach the search while the list keeps the keyboard.
-        let enter = gtk::EventControllerKey::new();
-        let weak = Rc::downgrade(inner);
-        enter.connect_key_pressed(move |_, key, _, _| {
-            let returns = [gdk::Key::Return, gdk::Key::KP_Enter, gdk::Key::ISO_Enter];
-            let unread = weak.upgrade().filter(|inner| returns.contains(&key) && inner.is_behind());
-            match unread {
-                Some(inner) => {
-                    inner.take_found();
-                    glib::Propagation::Stop
-                }
-                None => glib::Propagation::Proceed,
-            }
-        });
-        enter.set_propagation_phase(gtk::PropagationPhase::Capture);
-        inner.list.widget().add_controller(enter);
-        let keys = gtk::EventControllerKey::new();
-        let weak = Rc::downgrade(inner);
-        let told = Rc::clone(output);
-        keys.connect_key_pressed(move |_, key, _, modifiers| {
-            let Some(inner) = weak.upgrade() else { return glib::Propagation::Proceed };
-            let control = modifiers.contains(gdk::ModifierType::CONTROL_MASK);
-            match key {
-                gdk::Key::Down | gdk::Key::KP_Down => inner.list.focus(),
-                gdk::Key::d if control => {
-                    if let Some(toggled) = inner.list.toggle_favourite() {
-                        inner.hear_list(toggled, &told);
-                    }
-                }
-                _ => return glib::Propagation::Proceed,
-            }
-            glib::Propagation::Stop
-        });
-        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
-        inner.search.add_controller(keys);
-
+        keys::connect(inner, output);
         let weak = Rc::downgrade(inner);
         inner.options_button.connect_clicked(move |_| {
             if let Some(inner) = weak.upgrade() {
@@ -315,7 +289,7 @@ impl Inner {
 
     /// Lists what the search finds, with the first as the one that Enter takes.
     fn look_for(&self) {
-        if !self.is_behind() {
+        if !self.popover.is_visible() || !self.is_behind() {
             return;
         }
         let query = self.search.text().to_string();
@@ -337,24 +311,36 @@ impl Inner {
         *self.query.borrow() != self.search.text().as_str()
     }
 
-    /// Takes the model that is selected once the list answers all that was typed.
-    fn take_found(&self) {
-        self.look_for();
-        self.list.activate_selected();
+    /// Takes the selected model, or the first that is found where the list is behind.
+    fn take_found(&self, output: &Rc<dyn Fn(Output)>) {
+        if !self.is_behind() {
+            self.list.activate_selected();
+            return;
+        }
+        let query = self.search.text();
+        let found =
+            rows(&self.models.borrow(), &self.favourites.borrow(), &query).into_iter().next();
+        match found {
+            Some(row) => self.hear_list(Told::Chosen(row.model), output),
+            None => self.look_for(),
+        }
     }
 
     fn has_many(&self) -> bool {
         self.models.borrow().len() >= SEARCH_FROM
     }
 
-    fn open(&self) {
+    /// Shows all models, with the chosen one selected.
+    fn fill_all(&self) {
         self.pages.set_visible_child_name("models");
-        let many = self.has_many();
-        self.search.set_visible(many);
+        self.search.set_visible(self.has_many());
         self.search.set_text("");
         self.query.replace(String::new());
         self.fill(self.chosen.borrow().as_ref());
-        if many {
+    }
+
+    fn focus(&self) {
+        if self.has_many() {
             self.search.grab_focus();
         } else {
             self.list.focus();

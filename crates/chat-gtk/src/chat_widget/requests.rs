@@ -1,11 +1,14 @@
 //! What the person asks of the engine: sending, stopping, trying again, and the chat's choices.
 
+use std::time::{Duration, Instant};
+
 use chat_core::error::{Error, Kind, Result};
 use chat_core::manager::{Manager, Sent, SessionChange};
 use chat_core::message::{ChatRequest, Content, Context, Fid, ModelRef, Options, Thinking};
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
+use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
@@ -13,6 +16,9 @@ use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
 use crate::conversation;
+
+/// How long a second Esc counts as the answer to the first.
+const ESCAPE_TWICE: Duration = Duration::from_secs(3);
 
 impl ChatWidget {
     pub(super) fn submit(&mut self, view: &View, sender: &ComponentSender<Self>) {
@@ -227,6 +233,20 @@ impl ChatWidget {
             Shown::Opening(_) => return,
         }
         self.change(SessionChange { options: Some(options), ..SessionChange::default() }, sender);
+    }
+
+    /// Esc: pressed twice, it stops the reply; where nothing runs it belongs to the window.
+    pub(super) fn escape(&mut self, sender: &ComponentSender<Self>) {
+        if !self.shown.is_busy() {
+            tell(sender, Output::Escaped);
+            return;
+        }
+        if self.escaped.take().is_some_and(|at| at.elapsed() < ESCAPE_TWICE) {
+            self.stop();
+        } else {
+            self.escaped = Some(Instant::now());
+            tell(sender, Output::Note(gettext("Press Esc again to stop the reply")));
+        }
     }
 
     /// Tells the engine of a stored chat's choices; a new chat's go with its first message.

@@ -4,6 +4,7 @@
 //! was added, a row that is being read stays where it is while rows come and go above it, texts
 //! are measured whole before they are first shown, and what is out of sight is not drawn.
 
+mod focus;
 mod imp;
 
 use std::cell::Cell;
@@ -53,6 +54,18 @@ impl Column {
         self.imp().moved.replace(Some(Box::new(moved)));
     }
 
+    /// Asks for a row behind the last one, or before the first, when the focus moves there: `beyond`
+    /// says whether it was made.
+    pub fn connect_beyond(&self, beyond: impl Fn(bool) -> bool + 'static) {
+        self.imp().beyond.replace(Some(Box::new(beyond)));
+    }
+
+    /// Says whether text is being added to the end: then what is brought into sight by keyboard
+    /// stays there.
+    pub fn set_live(&self, live: bool) {
+        self.imp().live.set(live);
+    }
+
     /// Adds a row before the one at this index, with free space above it, in pixels. A row that is
     /// a text alone is measured by laying it out.
     pub fn insert(&self, index: usize, widget: &gtk::Widget, gap: i32) {
@@ -73,6 +86,13 @@ impl Column {
             self.imp().forget(&row.widget);
             row.widget.unparent();
         }
+    }
+
+    /// Has the rows placed anew in the next frame.
+    fn place_anew(&self) {
+        // Placing moves the scrollbar, which asks for a place meanwhile. That leaves marks above the
+        // column at which a mere `queue_allocate` ends, and the next frame would show no column.
+        self.queue_resize();
     }
 
     /// How many rows there are.
@@ -106,7 +126,7 @@ impl Column {
     /// Goes to the end, and stays there while text is added.
     pub fn follow(&self) {
         self.imp().follows.set(true);
-        self.queue_allocate();
+        self.place_anew();
     }
 
     /// Goes to where this row begins.
@@ -117,7 +137,7 @@ impl Column {
             // What stands free above the first row is shown with it.
             let below = if index == 0 { END_SPACE } else { 0 };
             self.imp().anchor.replace(Some((widget, below)));
-            self.queue_allocate();
+            self.place_anew();
         }
     }
 
@@ -130,7 +150,7 @@ impl Column {
             spot.scroll();
             let target = imp::Target { widget, spot, holds };
             self.imp().target.replace(Some(target.clone()));
-            self.queue_allocate();
+            self.place_anew();
             // What scrolls within a new row can be moved once it was laid out, and not meanwhile.
             let serial = self.imp().reveals.get() + 1;
             self.imp().reveals.set(serial);
@@ -144,10 +164,19 @@ impl Column {
                 }
                 if target.spot.scroll() {
                     column.imp().target.replace(Some(target.clone()));
-                    column.queue_allocate();
+                    column.place_anew();
                 }
                 glib::ControlFlow::Break
             });
+        }
+    }
+
+    /// Brings a letter of a text in a row into sight, if it is not.
+    pub fn reveal_letter(&self, view: &gtk::TextView, letter: usize) {
+        let index = self.imp().index_of(view.upcast_ref());
+        let row = index.and_then(|at| Some(self.imp().rows.borrow().get(at)?.widget.clone()));
+        if let (Some(index), Some(row)) = (index, row) {
+            self.reveal(index, Spot::in_text(view, &row, letter), self.imp().live.get());
         }
     }
 

@@ -222,6 +222,19 @@ impl Rows {
         }
     }
 
+    /// Makes the row behind those that have widgets, or the one before. Whether there is one.
+    pub fn make_beyond(&mut self, behind: bool, entries: &[Entry], last: Option<usize>) -> bool {
+        let made = self.made.len();
+        let places = Places::new(entries);
+        // Every row takes some room, so that this is one.
+        if behind {
+            self.make_below(f64::MIN_POSITIVE, entries, &places, last);
+        } else {
+            self.make_above(f64::MIN_POSITIVE, entries, &places, last);
+        }
+        self.made.len() > made
+    }
+
     /// Makes and drops widgets so that those round the sight are there. Whether the reader is near
     /// the beginning of what is loaded.
     pub fn tend(&mut self, entries: &[Entry], last: Option<usize>) -> bool {
@@ -276,6 +289,7 @@ impl Rows {
 
     /// Draws the caret at the end of the last row, if that is a text.
     pub fn set_caret(&self, live: bool) {
+        self.column.set_live(live);
         let last = self.all.last().and_then(|row| row.widget.as_ref());
         self.column.set_caret(last.filter(|_| live).and_then(RowWidget::caret));
     }

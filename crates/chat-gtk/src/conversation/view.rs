@@ -143,6 +143,13 @@ impl Inner {
             }
         });
         let weak = Rc::downgrade(self);
+        self.column.connect_beyond(move |behind| {
+            let Some(inner) = weak.upgrade() else { return false };
+            let Ok(mut state) = inner.state.try_borrow_mut() else { return false };
+            let State { transcript, rows, .. } = &mut *state;
+            rows.make_beyond(behind, &transcript.entries, transcript.last())
+        });
+        let weak = Rc::downgrade(self);
         self.jump.connect_clicked(move |_| {
             if let Some(inner) = weak.upgrade() {
                 inner.column.follow();

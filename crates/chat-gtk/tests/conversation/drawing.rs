@@ -12,7 +12,7 @@ use chat_gtk::conversation::Output;
 use gtk::glib;
 use gtk::prelude::*;
 
-use crate::scene::{Scene, added, chat, reply, snapshot, until, walk};
+use crate::scene::{Scene, added, chat, reply, snapshot, until};
 
 const TEXT: &str = "# Head\n\nSome *text* with `code` and [a link](https://example.org/).\n\n- one\n- two\n  ```rust\n  fn \
 a() {}\n  ```\n- three\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | <b>2</b> |\n\nEnd &amp; <i>all</i>.\n";
@@ -178,53 +178,6 @@ fn an_idle_conversation_wakes_nobody() {
         turns = turns_in_two_seconds();
     }
     assert!(turns <= 3, "the main loop turned {turns} times in two idle seconds");
-}
-
-#[gtk::test]
-fn links_are_reached_and_opened_by_keyboard_and_say_where_they_lead() {
-    let scene = Scene::new();
-    let text = "A [first](https://example.org/1) and a [**bold** one](https://example.org/2).";
-    scene.conversation.show(&snapshot(vec![Message::text(Role::Assistant, None, text)], false));
-    scene.settle();
-    let mut view = None;
-    walk(scene.conversation.widget(), &mut |widget| {
-        view = view.take().or_else(|| widget.downcast_ref::<gtk::TextView>().cloned());
-    });
-    let view = view.expect("the text");
-    gtk::prelude::GtkWindowExt::set_focus_visible(&scene.window, true);
-    view.grab_focus();
-    let buffer = view.buffer();
-    buffer.place_cursor(&buffer.start_iter());
-    let press = |key: gtk::gdk::Key, modifiers| {
-        let keys = view.observe_controllers();
-        (0..keys.n_items())
-            .filter_map(|at| keys.item(at).and_downcast::<gtk::EventControllerKey>())
-            .any(|keys| {
-                keys.emit_by_name::<bool>(
-                    "key-pressed",
-                    &[&glib::translate::IntoGlib::into_glib(key), &0_u32, &modifiers],
-                )
-            })
-    };
-    let none = gtk::gdk::ModifierType::empty();
-    let shown = |address: &str| scene.texts().iter().any(|text| text == address);
-    assert!(press(gtk::gdk::Key::Tab, none));
-    assert!(shown("https://example.org/1"));
-    assert!(press(gtk::gdk::Key::Tab, none));
-    assert!(shown("https://example.org/2") && !shown("https://example.org/1"));
-    let (start, end) = buffer.selection_bounds().expect("the link is chosen");
-    assert_eq!(buffer.text(&start, &end, true), "bold one", "all of a link is one");
-    assert!(press(gtk::gdk::Key::Return, none));
-    assert_eq!(
-        scene.told.borrow().last(),
-        Some(&Output::OpenLink("https://example.org/2".to_owned()))
-    );
-    assert!(press(gtk::gdk::Key::ISO_Left_Tab, gtk::gdk::ModifierType::SHIFT_MASK));
-    assert!(shown("https://example.org/1"));
-    press(gtk::gdk::Key::Tab, none);
-    press(gtk::gdk::Key::Tab, none);
-    assert!(!view.has_focus(), "behind the last link Tab leaves the text");
-    assert!(!buffer.has_selection() && !shown("https://example.org/2"));
 }
 
 #[gtk::test]

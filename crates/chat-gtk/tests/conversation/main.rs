@@ -2,5 +2,6 @@
 
 mod drawing;
 mod finding;
+mod keyboard;
 mod loading;
 mod scene;

@@ -37,6 +37,8 @@ pub struct Target {
     pub holds: bool,
 }
 
+type Beyond = Box<dyn Fn(bool) -> bool>;
+
 #[derive(glib::Properties)]
 #[properties(wrapper_type = super::Column)]
 pub struct Column {
@@ -60,6 +62,10 @@ pub struct Column {
     pub reveals: Cell<u64>,
     pub caret: RefCell<Option<gtk::TextView>>,
     pub moved: RefCell<Option<Box<dyn Fn()>>>,
+    /// Makes a row behind the last one, or before the first, if there is one.
+    pub beyond: RefCell<Option<Beyond>>,
+    /// Whether text is being added to the end.
+    pub live: Cell<bool>,
     watch: RefCell<Option<glib::SignalHandlerId>>,
     allocating: Cell<bool>,
 }
@@ -79,6 +85,8 @@ impl Default for Column {
             reveals: Cell::default(),
             caret: RefCell::default(),
             moved: RefCell::default(),
+            beyond: RefCell::default(),
+            live: Cell::default(),
             watch: RefCell::default(),
             allocating: Cell::new(false),
         }
@@ -142,6 +150,14 @@ impl WidgetImpl for Column {
     fn snapshot(&self, snapshot: &gtk::Snapshot) {
         self.parent_snapshot(snapshot);
         self.draw_caret(snapshot);
+    }
+
+    fn focus(&self, direction: gtk::DirectionType) -> bool {
+        match direction {
+            gtk::DirectionType::TabForward => self.move_focus(true),
+            gtk::DirectionType::TabBackward => self.move_focus(false),
+            _ => self.parent_focus(direction),
+        }
     }
 
     fn set_focus_child(&self, child: Option<&gtk::Widget>) {
@@ -264,7 +280,7 @@ impl Column {
         let left = adjustment.upper() - adjustment.page_size() - adjustment.value();
         self.follows.set(left < NEAR_END);
         self.remember_anchor();
-        self.obj().queue_allocate();
+        self.obj().place_anew();
     }
 
     fn tell_moved(&self) {
@@ -298,7 +314,8 @@ impl Column {
             let rows = self.rows.borrow();
             rows.iter().find(|row| row.widget == *child).map(|row| (row.y, row.height))
         };
-        let Some((y, height)) = place else { return };
+        // A row that was just made has no place yet.
+        let Some((y, height)) = place.filter(|(y, _)| *y > 0) else { return };
         let (top, bottom) = (f64::from(y), f64::from(y + height));
         let (value, page) = (adjustment.value(), adjustment.page_size());
         // A row that is partly in sight was most likely clicked: it stays where it is.

@@ -12,8 +12,8 @@ pub struct Spot {
 
 #[derive(Clone)]
 enum What {
-    /// The top of the row.
-    Top,
+    /// The top of a widget.
+    Top(glib::WeakRef<gtk::Widget>),
     /// A letter of a text.
     Letter(glib::WeakRef<gtk::TextView>, usize),
     /// A byte of a label.
@@ -23,7 +23,21 @@ enum What {
 impl Spot {
     /// The top of a row.
     pub fn top(row: &gtk::Widget) -> Self {
-        Self { row: row.downgrade(), what: What::Top }
+        Self { row: row.downgrade(), what: What::Top(row.downgrade()) }
+    }
+
+    /// Where a widget in a row that has the focus shows that.
+    pub fn of_focus(widget: &gtk::Widget, row: &gtk::Widget) -> Self {
+        if let Some(view) = widget.downcast_ref::<gtk::TextView>() {
+            return Self::in_text(view, row, view.buffer().cursor_position() as usize);
+        }
+        if let Some(label) = widget.downcast_ref::<gtk::Label>() {
+            let letter = label.selection_bounds().map_or(0, |(start, _)| start.max(0) as usize);
+            let text = label.text();
+            let byte = text.char_indices().nth(letter).map_or(0, |(at, _)| at);
+            return Self::in_label(label, row, byte);
+        }
+        Self { row: row.downgrade(), what: What::Top(widget.downgrade()) }
     }
 
     /// A letter of a text that stands in a row.
@@ -66,7 +80,7 @@ impl Spot {
     /// The widget, the place in it, and how tall that is.
     fn place(&self) -> Option<(gtk::Widget, (f64, f64), f64)> {
         match &self.what {
-            What::Top => Some((self.row.upgrade()?, (0.0, 0.0), 0.0)),
+            What::Top(widget) => Some((widget.upgrade()?, (0.0, 0.0), 0.0)),
             What::Letter(view, letter) => {
                 let view = view.upgrade()?;
                 let at = view.iter_location(&view.buffer().iter_at_offset(*letter as i32));

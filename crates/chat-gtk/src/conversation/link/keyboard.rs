@@ -7,6 +7,7 @@ use std::rc::Rc;
 use gtk::prelude::*;
 use gtk::{gdk, glib};
 
+use super::super::column::Column;
 use super::{Aimed, Lines, Links, link_at};
 
 /// Makes the links of a text work by keyboard.
@@ -52,14 +53,21 @@ fn step(view: &gtk::TextView, lines: &Lines, forward: bool) -> bool {
         all.iter().rev().find(|place| place.end <= until)
     };
     let Some(place) = next else {
-        // Who comes back begins anew.
+        // Who comes back begins anew; nothing stays chosen.
         buffer.place_cursor(&buffer.start_iter());
         return false;
     };
-    let mut start = buffer.iter_at_offset(place.start);
+    let start = buffer.iter_at_offset(place.start);
     buffer.select_range(&start, &buffer.iter_at_offset(place.end));
-    view.scroll_to_iter(&mut start, 0.0, false, 0.0, 0.0);
+    reveal(view, place.start);
     true
+}
+
+/// Brings a letter of the text into sight: the text itself does not scroll.
+fn reveal(view: &gtk::TextView, letter: i32) {
+    if let Some(column) = view.ancestor(Column::static_type()).and_downcast::<Column>() {
+        column.reveal_letter(view, letter as usize);
+    }
 }
 
 /// Where links stand in the text, in order, in characters.
@@ -100,6 +108,14 @@ fn caret(view: &gtk::TextView) {
     });
     focus.connect_leave(move |_| leave(false));
     view.add_controller(focus);
+    // What keys do to it is done once they were heard.
+    view.connect_local("move-cursor", true, |values| {
+        let view = values.first().and_then(|value| value.get::<gtk::TextView>().ok());
+        if let Some(view) = view.filter(gtk::TextView::is_cursor_visible) {
+            reveal(&view, view.buffer().cursor_position());
+        }
+        None
+    });
 }
 
 /// Tells where the link leads that the caret is on.

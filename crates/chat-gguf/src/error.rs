@@ -1,0 +1,37 @@
+//! What can be wrong with a file. The wording for people is made by the front ends.
+
+use std::io;
+
+/// Why a file is no model that can be used. A closed list.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is no GGUF file at all.
+    #[error("not a GGUF file")]
+    NotGguf,
+    /// The file ends before what its header names does.
+    #[error("the file has {found} bytes and should have at least {expected}")]
+    Truncated {
+        /// How many bytes it needs to have, as far as that is known.
+        expected: u64,
+        /// How many it has.
+        found: u64,
+    },
+    /// The header is larger than any real one.
+    #[error("the header is too large")]
+    HeaderTooLarge,
+    /// The header contradicts itself.
+    #[error("the header is corrupt: {0}")]
+    Corrupt(&'static str),
+    /// A version of the format other than 2 and 3.
+    #[error("version {version} of the format{}", if *.big_endian { ", big-endian" } else { "" })]
+    UnsupportedVersion {
+        /// The version.
+        version: u32,
+        /// Whether the file was made for machines of the other byte order, which no version is
+        /// read of.
+        big_endian: bool,
+    },
+    /// The file cannot be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}

@@ -1,9 +1,13 @@
 //! What can go wrong, as kinds. The wording for people is made by the front ends.
 
+mod model;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::model::FileFault;
 
 /// The engine's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -158,6 +162,61 @@ pub enum Kind {
         path: PathBuf,
     },
 
+    /// A file is no model that can be used.
+    ModelFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: FileFault,
+    },
+    /// The file of a model is not there any more.
+    ModelFileMissing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The folder of models, or its list, could not be read or written.
+    ModelStorage,
+    /// The site that models come from cannot be reached.
+    HubUnreachable,
+    /// The site that models come from answered with a failure, or with something unreadable.
+    HubFailed,
+    /// The site has no such repository, or it is private.
+    RepositoryNotFound {
+        /// Its name, `owner/name`.
+        repository: String,
+    },
+    /// The repository is there and wants its terms to be accepted first.
+    RepositoryClosed {
+        /// Its name.
+        repository: String,
+    },
+    /// The repository has no such file.
+    RepositoryFileNotFound {
+        /// Its name.
+        repository: String,
+        /// The file, or the pattern of one.
+        file: String,
+    },
+    /// The disk has too little room for a download.
+    DiskTooSmall {
+        /// How many bytes are still to come.
+        needed: u64,
+        /// How many bytes are free.
+        free: u64,
+    },
+    /// A download broke off; what had arrived is kept.
+    DownloadInterrupted,
+    /// What was downloaded is not the file that was meant: it was thrown away.
+    DownloadDiffers {
+        /// The file.
+        file: String,
+    },
+    /// Another program is downloading this file.
+    DownloadElsewhere {
+        /// The file.
+        file: String,
+    },
+
     /// There is no such session.
     SessionNotFound {
         /// The id asked for.
@@ -240,6 +299,18 @@ impl Kind {
             Self::Storage => "storage",
             Self::ConfigInvalid { .. } => "config_invalid",
             Self::ConfigLocked { .. } => "config_locked",
+            Self::ModelFile { .. } => "model_file",
+            Self::ModelFileMissing { .. } => "model_file_missing",
+            Self::ModelStorage => "model_storage",
+            Self::HubUnreachable => "hub_unreachable",
+            Self::HubFailed => "hub_failed",
+            Self::RepositoryNotFound { .. } => "repository_not_found",
+            Self::RepositoryClosed { .. } => "repository_closed",
+            Self::RepositoryFileNotFound { .. } => "repository_file_not_found",
+            Self::DiskTooSmall { .. } => "disk_too_small",
+            Self::DownloadInterrupted => "download_interrupted",
+            Self::DownloadDiffers { .. } => "download_differs",
+            Self::DownloadElsewhere { .. } => "download_elsewhere",
             Self::SessionNotFound { .. } => "session_not_found",
             Self::SessionInUse => "session_in_use",
             Self::AgentMissing { .. } => "agent_missing",
@@ -266,6 +337,9 @@ impl Kind {
                 | Self::Cut
                 | Self::Stalled
                 | Self::EmptyReply
+                | Self::HubUnreachable
+                | Self::HubFailed
+                | Self::DownloadInterrupted
         )
     }
 }

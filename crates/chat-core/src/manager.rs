@@ -4,6 +4,7 @@ mod connections;
 mod editing;
 mod follow;
 mod lifecycle;
+mod models;
 mod sessions;
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,6 +21,7 @@ use crate::event::{
     ConnectionState, Event, ModelEntry, Queued, SessionPlaceholder, Snapshot, Subscription,
 };
 use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef};
+use crate::models::Library;
 use crate::session::{Clients, EmptySession, Session, World};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
@@ -45,6 +47,7 @@ struct Inner {
     world: Arc<World>,
     connections: Arc<Connections>,
     settings: Arc<SettingsFile>,
+    library: Library,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// The stored sessions as they were last seen, to tell what other processes changed.

@@ -21,7 +21,7 @@ impl Fingerprint {
 }
 
 impl Manager {
-    /// Follows the database and the configuration file until the Manager is gone. Wakes only when
+    /// Follows the database, the configuration file and the list of models until the Manager is gone. Wakes only when
     /// something changed.
     pub(super) fn follow(&self) {
         let weak = Arc::downgrade(&self.inner);
@@ -36,12 +36,21 @@ impl Manager {
         }));
         let weak = Arc::downgrade(&self.inner);
         let mut changes = self.inner.settings.changes();
-        self.inner.world.runtime.spawn(closing.run_until_cancelled_owned(async move {
+        self.inner.world.runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
             loop {
                 let settings = changes.next().await;
                 let Some(manager) = Self::upgrade(&weak) else { return };
                 manager.take_settings(settings);
                 manager.refresh();
+            }
+        }));
+        let weak = Arc::downgrade(&self.inner);
+        let mut changes = self.inner.library.changes();
+        self.inner.world.runtime.spawn(closing.run_until_cancelled_owned(async move {
+            loop {
+                changes.next().await;
+                let Some(manager) = Self::upgrade(&weak) else { return };
+                manager.library_changed();
             }
         }));
     }

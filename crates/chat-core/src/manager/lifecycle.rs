@@ -11,6 +11,7 @@ use super::connections::Connections;
 use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
 use crate::agent::{Agent, JustAsk};
 use crate::event::Hub;
+use crate::models::Library;
 use crate::store::{Opened, Store};
 use crate::tool::Registry;
 
@@ -34,6 +35,7 @@ impl Manager {
     /// `DatabaseNewer`, `ReadOnly`, `DiskFull`, `Storage`.
     pub async fn start(options: StartOptions) -> Result<Self> {
         let folders = options.folders.clone();
+        let library = Library::of(&folders);
         let opening = tokio::task::spawn_blocking(move || {
             let (file, settings, problem) = SettingsFile::load(&folders);
             Store::open(&folders).map(|opened| (opened, file, settings, problem))
@@ -62,6 +64,7 @@ impl Manager {
                 world: Arc::new(world),
                 connections,
                 settings: Arc::new(file),
+                library,
                 sessions: Mutex::default(),
                 rows: Mutex::new(BTreeMap::new()),
                 notices,

@@ -75,14 +75,23 @@ pub fn advice(error: &Error) -> Advice {
         },
         Kind::Unsupported { feature: Feature::Tools } => vec![ChooseModel, ChooseAgent],
         Kind::Unsupported { feature: Feature::Thinking } => vec![ThinkingAsModel, ChooseModel],
-        Kind::Unsupported { .. } => vec![ChooseModel],
+        Kind::Unsupported { .. } | Kind::ModelFile { .. } | Kind::ModelFileMissing { .. } => {
+            vec![ChooseModel]
+        }
         Kind::Busy
         | Kind::RateLimited { .. }
         | Kind::EmptyReply
         | Kind::DiskFull
         | Kind::ReadOnly { .. }
         | Kind::Storage
-        | Kind::SessionInUse => vec![Retry],
+        | Kind::SessionInUse
+        | Kind::ModelStorage
+        | Kind::HubUnreachable
+        | Kind::HubFailed
+        | Kind::DiskTooSmall { .. }
+        | Kind::DownloadInterrupted
+        | Kind::DownloadDiffers { .. }
+        | Kind::DownloadElsewhere { .. } => vec![Retry],
         Kind::ServerFailed
         | Kind::InvalidResponse
         | Kind::LineTooLong
@@ -98,7 +107,10 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::ConfigLocked { .. }
         | Kind::SessionNotFound { .. }
         | Kind::NothingToSend
-        | Kind::NameTaken { .. } => Vec::new(),
+        | Kind::NameTaken { .. }
+        | Kind::RepositoryNotFound { .. }
+        | Kind::RepositoryClosed { .. }
+        | Kind::RepositoryFileNotFound { .. } => Vec::new(),
     };
     Advice { actions }
 }

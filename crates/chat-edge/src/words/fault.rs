@@ -179,6 +179,18 @@ pub fn sentence(error: &Error) -> String {
                 "This was not saved, because the settings in “{path}” cannot be read. Correct the file first.",
             ),
         ),
+        Kind::ModelFile { .. }
+        | Kind::ModelFileMissing { .. }
+        | Kind::ModelStorage
+        | Kind::HubUnreachable
+        | Kind::HubFailed
+        | Kind::RepositoryNotFound { .. }
+        | Kind::RepositoryClosed { .. }
+        | Kind::RepositoryFileNotFound { .. }
+        | Kind::DiskTooSmall { .. }
+        | Kind::DownloadInterrupted
+        | Kind::DownloadDiffers { .. }
+        | Kind::DownloadElsewhere { .. } => super::model::sentence(&error.kind),
         Kind::SessionNotFound { fid } => fill(
             &gettext(
                 "There is no chat “{fid}”. It may have been deleted; look at the list of chats.",

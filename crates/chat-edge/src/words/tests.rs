@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chat_core::error::{Error, Feature, Kind};
+use chat_core::error::{Error, Feature, FileFault, Kind};
 
 use super::{advice, sentence};
 
@@ -63,6 +63,29 @@ fn all_kinds() -> Vec<Kind> {
         Kind::KeyUnavailable,
         Kind::RoundLimit { rounds: 25 },
         Kind::Internal,
+        Kind::ModelFile { path: path(), fault: FileFault::NotGguf },
+        Kind::ModelFile {
+            path: path(),
+            fault: FileFault::Truncated { expected: 2_000_000_000, found: 1_500_000_000 },
+        },
+        Kind::ModelFile { path: path(), fault: FileFault::HeaderTooLarge },
+        Kind::ModelFile { path: path(), fault: FileFault::Corrupt },
+        Kind::ModelFile { path: path(), fault: FileFault::Version },
+        Kind::ModelFile { path: path(), fault: FileFault::NoModel },
+        Kind::ModelFileMissing { path: path() },
+        Kind::ModelStorage,
+        Kind::HubUnreachable,
+        Kind::HubFailed,
+        Kind::RepositoryNotFound { repository: "ada/tiny".to_owned() },
+        Kind::RepositoryClosed { repository: "ada/tiny".to_owned() },
+        Kind::RepositoryFileNotFound {
+            repository: "ada/tiny".to_owned(),
+            file: "*Q4_K_M.gguf".to_owned(),
+        },
+        Kind::DiskTooSmall { needed: 2_000_000_000, free: 1_500_000 },
+        Kind::DownloadInterrupted,
+        Kind::DownloadDiffers { file: "tiny.gguf".to_owned() },
+        Kind::DownloadElsewhere { file: "tiny.gguf".to_owned() },
     ]
 }
 
@@ -107,10 +130,22 @@ fn place(kind: &Kind) -> usize {
         Kind::KeyUnavailable => 34,
         Kind::RoundLimit { .. } => 35,
         Kind::Internal => 36,
+        Kind::ModelFile { .. } => 37,
+        Kind::ModelFileMissing { .. } => 38,
+        Kind::ModelStorage => 39,
+        Kind::HubUnreachable => 40,
+        Kind::HubFailed => 41,
+        Kind::RepositoryNotFound { .. } => 42,
+        Kind::RepositoryClosed { .. } => 43,
+        Kind::RepositoryFileNotFound { .. } => 44,
+        Kind::DiskTooSmall { .. } => 45,
+        Kind::DownloadInterrupted => 46,
+        Kind::DownloadDiffers { .. } => 47,
+        Kind::DownloadElsewhere { .. } => 48,
     }
 }
 
-const KINDS: usize = 37;
+const KINDS: usize = 49;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -1,0 +1,166 @@
+//! The list of installed models on disk: `index.json` in the models' folder. Two programs may
+//! change it at once: a lock on a file of its own, and a rename.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::facts::{self, Facts};
+use super::library::Installed;
+use super::name;
+use crate::error::{Error, Kind, Result};
+use crate::settings::disk;
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// The list.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Index {
+    version: u32,
+    pub models: Vec<Entry>,
+}
+
+/// A model, and when its file was last changed as we knew it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    #[serde(flatten)]
+    pub model: Installed,
+    #[serde(default)]
+    pub modified: Option<SystemTime>,
+}
+
+/// Where the list lies.
+pub(super) fn path(folder: &Path) -> PathBuf {
+    folder.join("index.json")
+}
+
+/// Changes the list under its lock. It is as it was where the change fails. Blocks.
+pub(super) fn change<T>(folder: &Path, change: impl FnOnce(&mut Index) -> Result<T>) -> Result<T> {
+    disk::private_folder(folder).map_err(|e| facts::fault_of(folder, &e))?;
+    let lock_path = folder.join("index.lock");
+    let fault = |error| facts::fault_of(&lock_path, &error);
+    let lock: File = disk::private_file(&lock_path).map_err(fault)?;
+    lock.lock().map_err(fault)?;
+    let mut index = match read(folder) {
+        Err(Unread::Damaged(detail)) => {
+            let kept_as = folder.join("index.damaged.json");
+            tracing::warn!(
+                "the list of models is damaged ({detail}), kept as {}",
+                kept_as.display()
+            );
+            fs::rename(path(folder), &kept_as).map_err(|e| facts::fault_of(&kept_as, &e))?;
+            found_in(folder)
+        }
+        read => read.map_err(Unread::into_error)?,
+    };
+    let before = serde_json::to_vec_pretty(&index).unwrap_or_default();
+    let result = change(&mut index)?;
+    index.version = VERSION;
+    let content = serde_json::to_vec_pretty(&index)
+        .map_err(|error| Error::new(Kind::Internal).with_detail(error.to_string()))?;
+    if content != before || !path(folder).exists() {
+        let path = path(folder);
+        disk::replace(&path, &content).map_err(|e| facts::fault_of(&path, &e))?;
+    }
+    Ok(result)
+}
+
+/// The list as it is; where it is damaged or missing, what lies in the folder.
+pub(super) fn load(folder: &Path) -> Result<Index> {
+    match read(folder) {
+        Err(Unread::Damaged(detail)) => {
+            tracing::warn!("the list of models is damaged: {detail}");
+            Ok(found_in(folder))
+        }
+        read => read.map_err(Unread::into_error),
+    }
+}
+
+enum Unread {
+    Damaged(String),
+    Failed(Error),
+}
+
+impl Unread {
+    fn into_error(self) -> Error {
+        match self {
+            Self::Damaged(detail) => Error::new(Kind::ModelStorage).with_detail(detail),
+            Self::Failed(error) => error,
+        }
+    }
+}
+
+/// What every version says first: what a newer program wrote is not judged by what we expect.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+fn read(folder: &Path) -> Result<Index, Unread> {
+    let path = path(folder);
+    let content = match fs::read(&path) {
+        Ok(content) => content,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found_in(folder)),
+        Err(error) => return Err(Unread::Failed(facts::fault_of(&path, &error))),
+    };
+    if let Ok(Version { version }) = serde_json::from_slice(&content)
+        && version > VERSION
+    {
+        let detail = format!("{}: written by a newer version", path.display());
+        return Err(Unread::Failed(Error::new(Kind::ModelStorage).with_detail(detail)));
+    }
+    serde_json::from_slice(&content).map_err(|error| Unread::Damaged(error.to_string()))
+}
+
+/// The models that lie in the folder, each in one of its own: what a list that was lost had of
+/// those that were downloaded.
+fn found_in(folder: &Path) -> Index {
+    let mut index = Index { version: VERSION, models: Vec::new() };
+    let folders = fs::read_dir(folder).into_iter().flatten().flatten();
+    let hidden = |path: &Path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    };
+    let mut folders: Vec<_> =
+        folders.map(|entry| entry.path()).filter(|path| path.is_dir() && !hidden(path)).collect();
+    folders.sort();
+    for own in folders {
+        let files = fs::read_dir(&own).into_iter().flatten().flatten();
+        let mut files: Vec<_> = files
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|kind| kind == "gguf"))
+            .collect();
+        files.sort();
+        let Some(path) = files.into_iter().next() else { continue };
+        let words = own.file_name().unwrap_or_default().to_string_lossy();
+        if let Ok(entry) = entry(&path, name::of_words(&words), true) {
+            index.models.push(entry);
+        }
+    }
+    index
+}
+
+/// An entry for a file that is verified here.
+pub(super) fn entry(path: &Path, name: String, owned: bool) -> Result<Entry> {
+    let modified = modified(path);
+    let header = facts::read(path)?;
+    let model = Installed {
+        name,
+        path: path.to_owned(),
+        size: header.size(),
+        sha256: None,
+        source: None,
+        owned,
+        facts: Facts::of(&header),
+        problem: None,
+    };
+    Ok(Entry { model, modified })
+}
+
+/// When a file was last changed.
+pub(super) fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|about| about.modified()).ok()
+}

@@ -1,0 +1,111 @@
+//! Sentences about models on this machine and where they come from.
+
+use std::path::Path;
+
+use chat_core::error::{FileFault, Kind};
+use gettextrs::gettext;
+
+use super::fill;
+
+/// Says what happened to a model, its file or its download, and what to do. Kinds that are about
+/// something else have their sentences in `fault`, and get an empty one here.
+pub fn sentence(kind: &Kind) -> String {
+    match kind {
+        Kind::ModelFile { path, fault } => of_file(path, *fault),
+        Kind::ModelFileMissing { path } => about(
+            &gettext(
+                "The file “{name}” is not there any more. Put it back, or add the model again.",
+            ),
+            &path.display().to_string(),
+        ),
+        Kind::ModelStorage => gettext(
+            "The list of models could not be read or saved. Try again; the details say more.",
+        ),
+        Kind::HubUnreachable => gettext(
+            "Hugging Face, where models come from, cannot be reached. Check the network, then try again.",
+        ),
+        Kind::HubFailed => gettext(
+            "Hugging Face, where models come from, could not answer. Try again in a while; the details say more.",
+        ),
+        Kind::RepositoryNotFound { repository } => about(
+            &gettext("Hugging Face has no “{name}”, or not any more. Choose another model."),
+            repository,
+        ),
+        Kind::RepositoryClosed { repository } => about(
+            &gettext(
+                "“{name}” wants its terms to be accepted first. Do so on huggingface.co, and start Natter with HF_TOKEN set; or choose another model.",
+            ),
+            repository,
+        ),
+        Kind::RepositoryFileNotFound { repository, file } => fill(
+            &gettext("“{name}” has no file “{file}”, or not any more. Choose another one."),
+            &[("name", repository), ("file", file)],
+        ),
+        Kind::DiskTooSmall { needed, free } => fill(
+            &gettext(
+                "The disk has too little room: {needed} are needed, and {free} are free. Make room, then try again.",
+            ),
+            &[("needed", &bytes(*needed)), ("free", &bytes(*free))],
+        ),
+        Kind::DownloadInterrupted => {
+            gettext("The download broke off. What had arrived is kept: resume it.")
+        }
+        Kind::DownloadDiffers { file } => about(
+            &gettext(
+                "What was downloaded is not “{name}” as it should be, so it was thrown away. Try again.",
+            ),
+            file,
+        ),
+        Kind::DownloadElsewhere { file } => {
+            about(&gettext("Another Natter is downloading “{name}”. Wait until it is done."), file)
+        }
+        _ => String::new(),
+    }
+}
+
+fn of_file(path: &Path, fault: FileFault) -> String {
+    let name = path.display().to_string();
+    match fault {
+        FileFault::NotGguf => about(
+            &gettext("“{name}” is no model in the format GGUF. Choose a file that is one."),
+            &name,
+        ),
+        FileFault::Truncated { expected, found } => fill(
+            &gettext(
+                "“{name}” is not complete: it has {found} and should have at least {expected}. Download it again.",
+            ),
+            &[("name", &name), ("found", &bytes(found)), ("expected", &bytes(expected))],
+        ),
+        FileFault::HeaderTooLarge | FileFault::Corrupt => {
+            about(&gettext("“{name}” is damaged. Download it again."), &name)
+        }
+        FileFault::Version => about(
+            &gettext(
+                "“{name}” is of a version of the format GGUF that Natter does not read. Look for another file of this model.",
+            ),
+            &name,
+        ),
+        FileFault::NoModel => about(
+            &gettext(
+                "“{name}” belongs to a model and is none by itself. Choose the file of the model.",
+            ),
+            &name,
+        ),
+    }
+}
+
+fn about(sentence: &str, name: &str) -> String {
+    fill(sentence, &[("name", name)])
+}
+
+/// An amount of data, for people: 98.4 MB. Units are of 1,000, as disks and downloads have them.
+pub fn bytes(count: u64) -> String {
+    let amount = count as f64;
+    let (text, sentence) = match count {
+        0..1_000 => (count.to_string(), gettext("{amount} bytes")),
+        1_000..999_500 => (format!("{:.0}", amount / 1e3), gettext("{amount} kB")),
+        999_500..999_950_000 => (format!("{:.1}", amount / 1e6), gettext("{amount} MB")),
+        _ => (format!("{:.1}", amount / 1e9), gettext("{amount} GB")),
+    };
+    fill(&sentence, &[("amount", &text)])
+}

@@ -45,6 +45,7 @@ command ninja                       | ninja-build            | ninja-build      
 command ip                          | iproute2               | iproute               | iproute2
 command unshare                     | util-linux             | util-linux            | util-linux
 command setpriv                     | util-linux             | util-linux            | util-linux
+command flock                       | util-linux             | util-linux            | util-linux
 command curl                        | curl                   | curl                  | curl
 command gnome-keyring-daemon        | gnome-keyring          | gnome-keyring         | gnome-keyring
 venv                                | python3-venv           | python3               | python
@@ -123,7 +124,11 @@ $(cut -d'|' -f1 <<<"$missing")"
             -o DPkg::Lock::Timeout=300 install --no-install-recommends "${names[@]}"
         ;;
     dnf) packages_as_root dnf -q -y install "${names[@]}" ;;
-    pacman) packages_as_root pacman -Sy --noconfirm --needed "${names[@]}" ;;
+    pacman)
+        # Arch knows no partial upgrades: new lists with old packages break what is installed.
+        say "pacman upgrades the system along with it, as Arch wants."
+        packages_as_root pacman -Syu --noconfirm --needed "${names[@]}"
+        ;;
     esac </dev/null >&2
 
     hash -r

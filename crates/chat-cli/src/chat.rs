@@ -3,7 +3,7 @@
 mod command;
 mod lines;
 
-use chat_core::message::{ChatRequest, Content, Fid};
+use chat_core::message::{ChatRequest, Fid};
 
 use crate::args::Request;
 use crate::engine::Program;
@@ -66,7 +66,15 @@ impl Conversation<'_> {
             match command::read(&text) {
                 Some(Command::Quit) => return Ok(Outcome::Done),
                 Some(command) => {
-                    if let Err(trouble) = self.obey(command).await {
+                    // Ctrl+C ends what a command waits for, and not the conversation.
+                    let obeyed = tokio::select! {
+                        obeyed = self.obey(command) => obeyed,
+                        () = signals.next() => Ok(()),
+                    };
+                    if signals.ends_all() {
+                        return Err(Trouble::Stopped);
+                    }
+                    if let Err(trouble) = obeyed {
                         self.survive(trouble)?;
                     }
                 }
@@ -106,17 +114,25 @@ impl Conversation<'_> {
         match command {
             Command::New => {
                 let model = self.current_model().await;
-                self.request = ChatRequest { model, ..ChatRequest::default() };
+                // Files that were given and not sent yet go with the next message.
+                let content = std::mem::take(&mut self.request.content);
+                self.request = ChatRequest { model, content, ..ChatRequest::default() };
                 self.remark(&say::new_chat());
             }
             Command::Open(fid) => self.open(&Fid::new(fid)).await?,
             Command::Sessions(search) => {
                 let list =
                     crate::sessions::lines(search.as_deref(), Some(20), self.program).await?;
+                if list.is_empty() {
+                    self.remark(&say::no_chats(search.is_some()));
+                }
                 self.program.output.print(list).await?;
             }
             Command::Model(None) => {
                 let list = crate::models::lines(self.program).await;
+                if list.is_empty() {
+                    self.remark(&say::no_models());
+                }
                 self.program.output.print(list).await?;
             }
             Command::Model(Some(name)) => {
@@ -140,11 +156,7 @@ impl Conversation<'_> {
     async fn open(&mut self, fid: &Fid) -> Result<()> {
         let subscription = self.program.manager.subscribe();
         let snapshot = self.program.manager.open(fid, 1, &subscription).await?;
-        self.request = ChatRequest {
-            session: Some(fid.clone()),
-            content: Content::default(),
-            ..self.request.clone()
-        };
+        self.request = ChatRequest { session: Some(fid.clone()), ..self.request.clone() };
         self.remark(&say::opened(&snapshot.session.title));
         Ok(())
     }

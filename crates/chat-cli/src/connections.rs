@@ -25,7 +25,7 @@ pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> 
         Some(Connections::Add { name, url, kind, key_stdin, key_env }) => {
             let (source, key) = match key_env {
                 Some(variable) => (KeySource::Env(variable), None),
-                None if key_stdin => (KeySource::Keyring, Some(read_key(None).await?)),
+                None if key_stdin => (KeySource::Keyring, Some(read_key(&name, program).await?)),
                 None => (KeySource::None, None),
             };
             add(Connection { name, kind, url, key: source }, key, program).await
@@ -35,7 +35,7 @@ pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> 
         }
         Some(Connections::Test { name }) => test(&name, program).await,
         Some(Connections::Remove { name }) => {
-            program.manager.remove_connection(&name).await?;
+            program.manager.remove_connection(&name).await.map_err(named)?;
             remark(&say::connection_removed(&name));
             Ok(Outcome::Done)
         }
@@ -60,12 +60,12 @@ async fn change_key(
     remove: bool,
     program: &Program,
 ) -> Result<Outcome> {
-    let missing = || Error::new(Kind::ConnectionMissing { name: name.to_owned() });
+    let missing = || Trouble::Said(say::no_connection(name));
     let connection = configured(name, program).ok_or_else(missing)?;
     let (source, key) = match env {
         Some(variable) => (KeySource::Env(variable), None),
         None if remove => (KeySource::None, None),
-        None => (KeySource::Keyring, Some(read_key(Some((name, program))).await?)),
+        None => (KeySource::Keyring, Some(read_key(name, program).await?)),
     };
     let changed = Connection { key: source, ..connection };
     let kept = program.manager.save_connection(changed, key, Some(name)).await?;
@@ -91,7 +91,7 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
         program.settled().await;
         let all = program.manager.connections();
         let found = all.into_iter().map(|state| state.connection).find(|c| c.name == name);
-        found.ok_or_else(|| Error::new(Kind::ConnectionMissing { name: name.to_owned() }))?
+        found.ok_or_else(|| Trouble::Said(say::no_connection(name)))?
     };
     let report = program.manager.test_connection(&connection, None).await?;
     let kind = kind_name(report.kind);
@@ -103,6 +103,14 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
     }
     program.output.print(program.terminal.clean_output(&list).into_owned()).await?;
     Ok(Outcome::Done)
+}
+
+/// Here a connection that is not there is one that was named, and not a chat's.
+fn named(error: Error) -> Trouble {
+    match &error.kind {
+        Kind::ConnectionMissing { name } => Trouble::Said(say::no_connection(name)),
+        _ => Trouble::Engine(error),
+    }
 }
 
 fn configured(name: &str, program: &Program) -> Option<Connection> {
@@ -181,11 +189,10 @@ fn kind_name(kind: ConnectionKind) -> &'static str {
 }
 
 /// Reads a key as one line. Of a person at a terminal it is asked, and not shown as they type.
-async fn read_key(asked: Option<(&str, &Program)>) -> Result<Key> {
-    let asked = asked.filter(|(_, program)| program.terminal.input);
+async fn read_key(name: &str, program: &Program) -> Result<Key> {
     // A stop gives the terminal its echo back.
     let mut signals = Signals::new()?;
-    let _unseen = asked.map(|(name, _)| {
+    let _unseen = program.terminal.input.then(|| {
         let unseen = Unseen::begin();
         terminal::say(&terminal::clean(&say::connection_key(name)));
         unseen

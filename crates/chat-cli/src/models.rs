@@ -38,6 +38,9 @@ pub async fn list(json: bool, program: &Program) -> Result<Outcome> {
         terminal::say(&format!("{}\n", say::add_server()));
         return Ok(Outcome::Failed);
     }
+    if !found && program.terminal.error {
+        terminal::say(&format!("{}\n", say::no_models()));
+    }
     Ok(Outcome::Done)
 }
 
@@ -47,15 +50,13 @@ pub async fn lines(program: &Program) -> String {
     let mut out = String::new();
     for entry in program.manager.models() {
         let info = &entry.info;
-        let about = [
+        let known = [
             info.parameters.clone(),
             info.quantization.clone(),
-            info.context_length.map(|tokens| format!("{tokens} tokens")),
-            info.capabilities.tools.filter(|can| *can).map(|_| "tools".to_owned()),
-            info.capabilities.vision.filter(|can| *can).map(|_| "vision".to_owned()),
-            info.capabilities.thinking.filter(|can| *can).map(|_| "thinking".to_owned()),
+            info.context_length.map(say::reads),
         ];
-        let about: Vec<String> = about.into_iter().flatten().collect();
+        let can = say::abilities(info.capabilities);
+        let about: Vec<String> = known.into_iter().flatten().chain(can).collect();
         let name = say::model(&entry.model);
         // Writing into a string cannot fail.
         let _ = writeln!(

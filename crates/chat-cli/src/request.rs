@@ -106,7 +106,10 @@ fn is_own_name(model: &ModelRef, program: &Program) -> bool {
     let connection = settings.connections.iter().find(|c| c.name == model.connection);
     // Ollama's models are shown as they are named.
     let ollama = connection.is_some_and(|c| c.kind == Some(ConnectionKind::Ollama));
-    ollama || settings.chat.model.as_ref() == Some(model)
+    let shows_itself = connection.is_some() && !model.may_be_shown_of_another();
+    // It was talked to before, or is set to be.
+    let used = program.manager.empty_session().model.as_ref() == Some(model);
+    ollama || shows_itself || used || settings.chat.model.as_ref() == Some(model)
 }
 
 /// The model of new chats where it is on this connection, else the first that the connection has.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use chat_core::client::Capabilities;
 use chat_core::message::{ModelRef, Trouble};
 use chat_edge::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
@@ -30,17 +31,42 @@ pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
     })
 }
 
-/// A word as a shell takes it.
+/// A word as a shell takes it, whatever is in it.
 fn quoted(word: &str) -> String {
     if word.chars().all(|c| c.is_alphanumeric() || "-_.:".contains(c)) {
         return word.to_owned();
     }
-    format!("{word:?}")
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// What can be typed where a server wants a key, or another one.
+pub fn give_key(connection: &str) -> String {
+    fill(
+        &gettext("Give it a key with: natter-cli connections key {name}"),
+        &[("name", &quoted(connection))],
+    )
 }
 
 /// A server can be added like this; shown where there is none.
 pub fn add_server() -> String {
     gettext("Add a server with: natter-cli connections add NAME --url URL")
+}
+
+/// What there is to say of an empty list of chats.
+pub fn no_chats(searched: bool) -> String {
+    if searched { gettext("No chat has this.") } else { gettext("There are no chats yet.") }
+}
+
+/// Servers answer, or none is known, and there is no model on any.
+pub fn no_models() -> String {
+    gettext("No server has a model yet.")
+}
+
+pub fn no_connection(name: &str) -> String {
+    fill(
+        &gettext("There is no connection “{name}”. See what there is with: natter-cli connections"),
+        &[("name", name)],
+    )
 }
 
 pub fn no_home() -> String {
@@ -195,6 +221,22 @@ pub fn picture() -> String {
 
 pub fn still_writing() -> String {
     gettext("This reply is still being written.")
+}
+
+/// How much a model reads at once.
+pub fn reads(tokens: u32) -> String {
+    let text = ngettext("{n} token", "{n} tokens", tokens);
+    fill(&text, &[("n", &tokens.to_string())])
+}
+
+/// What a model can do besides answering.
+pub fn abilities(can: Capabilities) -> impl Iterator<Item = String> {
+    let all = [
+        (can.tools, gettext("tools")),
+        (can.vision, gettext("vision")),
+        (can.thinking, gettext("thinking")),
+    ];
+    all.into_iter().filter(|(can, _)| *can == Some(true)).map(|(_, word)| word)
 }
 
 /// A model as people read it.

@@ -26,7 +26,7 @@ struct Row {
 
 /// A chat as programs get it.
 #[derive(Serialize)]
-struct View<'a> {
+pub struct View<'a> {
     fid: &'a str,
     title: &'a str,
     agent: &'a str,
@@ -41,6 +41,27 @@ struct View<'a> {
     excerpt: Option<&'a str>,
 }
 
+impl<'a> View<'a> {
+    /// The chat as it is now.
+    pub fn new(session: &'a SessionPlaceholder) -> Self {
+        Self {
+            fid: session.fid.as_str(),
+            title: &session.title,
+            agent: &session.agent,
+            model: session.model.as_ref().map(ToString::to_string),
+            created: session.created,
+            updated: session.updated,
+            unread: session.unread,
+            in_use: session.in_use,
+            trouble: session.trouble.map(|trouble| match trouble {
+                message::Trouble::Failed => "failed",
+                message::Trouble::Interrupted => "interrupted",
+            }),
+            excerpt: None,
+        }
+    }
+}
+
 /// Lists chats.
 pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
     let text = if args.json {
@@ -48,6 +69,10 @@ pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
     } else {
         lines(args.search.as_deref(), args.limit, program).await?
     };
+    // A script reads it off the empty list.
+    if text.is_empty() && !args.json && program.terminal.error {
+        terminal::say(&format!("{}\n", say::no_chats(args.search.is_some())));
+    }
     program.output.print(text).await?;
     Ok(Outcome::Done)
 }
@@ -88,21 +113,7 @@ fn note(session: &SessionPlaceholder) -> Option<String> {
 fn json_lines(rows: &[Row]) -> String {
     let mut out = String::new();
     for Row { session, excerpt } in rows {
-        let view = View {
-            fid: session.fid.as_str(),
-            title: &session.title,
-            agent: &session.agent,
-            model: session.model.as_ref().map(ToString::to_string),
-            created: session.created,
-            updated: session.updated,
-            unread: session.unread,
-            in_use: session.in_use,
-            trouble: session.trouble.map(|trouble| match trouble {
-                message::Trouble::Failed => "failed",
-                message::Trouble::Interrupted => "interrupted",
-            }),
-            excerpt: excerpt.as_deref(),
-        };
+        let view = View { excerpt: excerpt.as_deref(), ..View::new(session) };
         // Plain data can always be written as JSON.
         out.push_str(&serde_json::to_string(&view).unwrap_or_default());
         out.push('\n');

@@ -17,6 +17,7 @@ use crate::args;
 use crate::engine::Program;
 use crate::output::json::MessageView;
 use crate::say;
+use crate::sessions;
 use crate::trouble::{Outcome, Result, Trouble};
 
 /// A stored chat, read.
@@ -28,14 +29,14 @@ struct Chat {
 /// Prints a chat.
 pub async fn show(args: args::Show, program: &Program) -> Result<Outcome> {
     let chat = read(&args.fid, program).await?;
+    let terminal = program.terminal;
     let text = if args.json {
         json(&chat)
     } else if args.markdown {
-        markdown::write(&chat)
+        terminal.clean_output(&markdown::write(&chat)).into_owned()
     } else {
-        plain::write(&chat, program.terminal)
+        plain::write(&chat, terminal)
     };
-    let text = if args.json { text } else { program.terminal.clean_output(&text).into_owned() };
     program.output.print(text).await?;
     Ok(Outcome::Done)
 }
@@ -45,7 +46,7 @@ pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
     let chat = read(&args.fid, program).await?;
     let text = if args.markdown { markdown::write(&chat) } else { whole(&chat) };
     match args.output {
-        None => program.output.print(text).await?,
+        None => program.output.print(program.terminal.clean_output(&text).into_owned()).await?,
         Some(path) => write(&path, &text, args.force).map_err(|error| {
             Trouble::Said(match error.kind() {
                 std::io::ErrorKind::AlreadyExists => say::file_exists(&path),
@@ -76,32 +77,17 @@ async fn read(fid: &str, program: &Program) -> Result<Chat> {
     Ok(Chat { session, messages })
 }
 
-/// A chat as programs get it.
+/// A chat as programs get it: as the list shows it, with its messages.
 #[derive(Serialize)]
 struct View<'a> {
-    fid: &'a str,
-    title: &'a str,
-    agent: &'a str,
-    model: Option<String>,
-    created: Timestamp,
-    updated: Timestamp,
-    in_use: bool,
+    #[serde(flatten)]
+    session: sessions::View<'a>,
     messages: Vec<MessageView<'a>>,
 }
 
 fn json(chat: &Chat) -> String {
-    let session = &chat.session;
-    let view = View {
-        fid: session.fid.as_str(),
-        title: &session.title,
-        agent: &session.agent,
-        model: session.model.as_ref().map(ToString::to_string),
-        created: session.created,
-        updated: session.updated,
-        in_use: session.in_use,
-        messages: chat.messages.iter().map(|message| MessageView::new(message)).collect(),
-    };
-    as_json(&view)
+    let messages = chat.messages.iter().map(|message| MessageView::new(message)).collect();
+    as_json(&View { session: sessions::View::new(&chat.session), messages })
 }
 
 /// The version of the exported form; raised when something in it changes its meaning.

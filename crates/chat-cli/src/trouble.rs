@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use chat_core::error::Error;
+use chat_core::error::{Error, Kind};
 use chat_core::event::StopReason;
 use chat_edge::words;
 
@@ -96,7 +96,11 @@ impl Trouble {
 /// The sentence of an error, the words of the server, and what can be typed about it.
 pub fn explain(error: &Error, terminal: Terminal) -> String {
     let mut out = format!("{}\n", terminal.alarm(&words::sentence(error)));
-    let hint = say::hint(&words::advice(error).actions, error.connection.as_deref());
+    let connection = error.connection.as_deref();
+    let hint = match (&error.kind, connection) {
+        (Kind::Unauthorized { signin_url: None, .. }, Some(name)) => Some(say::give_key(name)),
+        _ => say::hint(&words::advice(error).actions, connection),
+    };
     for line in error.detail.iter().flat_map(|detail| detail.lines()).chain(hint.as_deref()) {
         // Writing into a string cannot fail.
         let _ = writeln!(out, "  {}", terminal.dim(&terminal::clean(line)));

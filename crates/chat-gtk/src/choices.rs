@@ -14,6 +14,8 @@ use crate::accessible;
 
 /// A choice no longer than this is never cut; of a longer one so much is always seen.
 const NARROWEST: usize = 14;
+/// The same where the window is so narrow that each letter of a title counts.
+const NARROWEST_ALONE: usize = 8;
 
 /// An entry of a dropdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +39,10 @@ pub(crate) struct Choices<T> {
 
 impl<T: Clone + PartialEq + 'static> Choices<T> {
     fn new(name: &str, output: impl Fn(T) + 'static) -> Self {
-        let dropdown =
-            gtk::DropDown::builder().factory(&title_factory()).css_classes(["flat"]).build();
+        let dropdown = gtk::DropDown::builder()
+            .factory(&title_factory(NARROWEST))
+            .css_classes(["flat"])
+            .build();
         dropdown.set_list_factory(Some(&entry_factory(&dropdown)));
         accessible::set_label(&dropdown, name);
         // The button inside is what has the keyboard.
@@ -126,6 +130,12 @@ pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentInfo], chosen
     choices.show(&chosen.to_owned());
 }
 
+/// Leaves more room to the title beside it, or takes it again.
+pub(crate) fn make_room(dropdown: &gtk::DropDown, narrow: bool) {
+    let least = if narrow { NARROWEST_ALONE } else { NARROWEST };
+    dropdown.set_factory(Some(&title_factory(least)));
+}
+
 /// The thinking dropdown.
 pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking> {
     let choices = Choices::new(&gettext("Thinking"), output);
@@ -150,26 +160,26 @@ pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking>
     choices
 }
 
-/// What the closed dropdown shows: little.
-fn title_factory() -> gtk::SignalListItemFactory {
-    factory(|entry| {
+/// What the closed dropdown shows: little. `least`: how many letters are always seen.
+fn title_factory(least: usize) -> gtk::SignalListItemFactory {
+    factory(move |entry| {
         let line = gtk::Box::new(gtk::Orientation::Horizontal, 6);
         if let Some(icon) = entry.icon {
             line.append(&gtk::Image::from_icon_name(icon));
         }
         if !entry.closed.is_empty() {
-            line.append(&closed_label(&entry.closed));
+            line.append(&closed_label(&entry.closed, least));
         }
         line.upcast()
     })
 }
 
-fn closed_label(words: &str) -> gtk::Label {
+fn closed_label(words: &str, least: usize) -> gtk::Label {
     let label = gtk::Label::new(Some(words));
     // What can be cut may be cut to nothing by a long title beside it.
-    if words.chars().count() > NARROWEST {
+    if words.chars().count() > least {
         label.set_ellipsize(gtk::pango::EllipsizeMode::End);
-        label.set_width_chars(NARROWEST as i32);
+        label.set_width_chars(least as i32);
     }
     label
 }
@@ -229,7 +239,7 @@ fn mark(item: &gtk::ListItem, selected: u32) {
     }
 }
 
-fn factory(make: fn(&Entry) -> gtk::Widget) -> gtk::SignalListItemFactory {
+fn factory(make: impl Fn(&Entry) -> gtk::Widget + 'static) -> gtk::SignalListItemFactory {
     let factory = gtk::SignalListItemFactory::new();
     factory.connect_bind(move |_, item| {
         let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
@@ -238,4 +248,25 @@ fn factory(make: fn(&Entry) -> gtk::Widget) -> gtk::SignalListItemFactory {
         }
     });
     factory
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[gtk::test]
+    fn a_long_choice_takes_less_room_where_there_is_little() {
+        crate::init();
+        let choices = agents(|_| {});
+        set_agents(&choices, &[], "Einfach fragen");
+        let window = gtk::Window::builder().child(choices.widget()).build();
+        window.present();
+        let least = || choices.widget().measure(gtk::Orientation::Horizontal, -1).0;
+        let wide = least();
+        make_room(choices.widget(), true);
+        let narrow = least();
+        assert!(narrow + 30 <= wide, "{narrow} of {wide}");
+        make_room(choices.widget(), false);
+        assert_eq!(least(), wide);
+    }
 }

@@ -13,9 +13,12 @@ use crate::terminal::Terminal;
 /// The chat, message by message.
 pub(super) fn write(chat: &Chat, terminal: Terminal) -> String {
     // Writing into a string cannot fail.
-    let mut out = format!("{}\n", terminal.bold(&chat.session.title));
+    let bold = |text: &str| terminal.bold(&terminal.clean_output(text));
+    let mut out = format!("{}\n", bold(&chat.session.title));
     for message in chat.messages.iter().filter(|m| m.role != Role::System) {
-        let _ = write!(out, "\n{}\n{}", terminal.bold(&heading(message)), body(message));
+        let body = body(message);
+        let body = terminal.clean_output(&body);
+        let _ = write!(out, "\n{}\n{body}", bold(&heading(message)));
     }
     out
 }

@@ -91,3 +91,20 @@ fn a_message_that_cannot_be_sent_is_an_event_and_the_conversation_goes_on() {
     assert_eq!(chunks(&events, false), "You said: two");
     assert!(run.stderr.contains("The agent “nobody” is not there any more."), "{}", run.stderr);
 }
+
+#[test]
+fn files_go_with_the_first_message_of_a_chat_that_goes_on() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run(["ask", "one"]).ok();
+    let file = home.path("notes.txt");
+    std::fs::write(&file, "remember the milk").expect("written");
+    let file = file.to_str().expect("a path");
+    home.run_with(["chat", "--session", &home.fid(), "--file", file], "two\n").ok();
+    assert!(server.chats()[1].texts_of("user").concat().contains("remember the milk"));
+    // Nor are they lost on the way to another chat.
+    home.run_with(["chat", "--file", file], "/new\nthree\nfour\n").ok();
+    let chats = server.chats();
+    assert!(chats[2].texts_of("user").concat().contains("remember the milk"));
+    assert_eq!(chats[3].texts_of("user").last().map(String::as_str), Some("four"));
+}

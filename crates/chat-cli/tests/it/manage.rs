@@ -252,3 +252,35 @@ fn completions_and_manual_pages_are_made() {
     assert!(folder.join("natter-cli.1").exists() && folder.join("natter-cli-ask.1").exists());
     assert!(!home.path("data").exists(), "nothing is begun for that");
 }
+
+#[test]
+fn a_model_whose_name_is_nobody_elses_is_asked_without_asking_for_models() {
+    let name = "maker/model";
+    let server = Server::start().only(Protocol::OpenAi).with_models([Model::new(name)]);
+    let home = Home::with(&connection(&server.url()).replace("\"ollama\"", "\"openai\""));
+    home.run(["ask", "--model", "Test/maker/model", "hello"]).ok();
+    assert_eq!(server.chats()[0].model(), name);
+    assert_eq!(server.requests().len(), 1, "{:#?}", server.requests());
+}
+
+#[test]
+fn a_key_that_is_refused_is_told_with_what_to_type() {
+    let server = Server::start().with_key("right");
+    let settings = connection(&server.url()).replace("\"Test\"", "\"My $HOME\"");
+    let home = Home::with(&settings);
+    let run = home.run(["ask", "--model", "My $HOME/scripted", "hello"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let wanted = "Give it a key with: natter-cli connections key 'My $HOME'";
+    assert!(run.stderr.contains(wanted), "{}", run.stderr);
+}
+
+#[test]
+fn a_connection_that_is_not_there_is_told_with_where_to_look() {
+    let home = Home::with("");
+    for command in ["test", "remove", "key"] {
+        let run = home.run_with(["connections", command, "Nope"], "");
+        assert_eq!(run.code, Some(1), "{run:?}");
+        let wanted = "There is no connection “Nope”. See what there is with";
+        assert!(run.stderr.contains(wanted), "{command}: {}", run.stderr);
+    }
+}

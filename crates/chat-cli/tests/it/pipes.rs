@@ -251,3 +251,28 @@ fn a_key_typed_at_a_terminal_is_not_shown() {
     all.extend(shown);
     assert!(all.contains("has another key now") && !all.contains("sk-typed"), "{all}");
 }
+
+#[test]
+fn a_chat_at_a_terminal_has_bold_headings_and_nothing_else_to_obey() {
+    let server = Server::start();
+    server.push(Script::new().text("\x1b]0;owned\x07"));
+    let home = Home::new(&server);
+    home.run(["ask", "hello"]).ok();
+    let fid = home.fid();
+    let shows = |args: &[&str]| {
+        let (ours, theirs) = terminal();
+        let mut command = home.command(args);
+        command.stdout(on(&theirs)).stderr(on(&theirs)).env("TERM", "xterm");
+        let mut child = command.spawn().expect("started");
+        drop((command, theirs));
+        let seen: String = screen(ours).iter().collect();
+        assert_eq!(end_of(&mut child).code(), Some(0), "{seen:?}");
+        seen
+    };
+    let shown = shows(&["show", &fid]);
+    assert!(shown.starts_with("\x1b[1mhello\x1b[0m\r\n"), "{shown:?}");
+    for shown in [shown, shows(&["export", "--markdown", &fid])] {
+        assert!(shown.contains("␛]0;owned␇"), "{shown:?}");
+    }
+    assert!(shows(&["sessions", "--search", "nowhere"]).contains("No chat has this."));
+}

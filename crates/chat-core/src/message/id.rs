@@ -97,6 +97,12 @@ impl ModelRef {
     pub fn display_name(&self) -> &str {
         display_name(&self.model)
     }
+
+    /// Whether this name may be what is shown of a longer one, as [`display_name`](Self::display_name)
+    /// shows it: never where it is itself a path or the name of a file.
+    pub fn may_be_shown_of_another(&self) -> bool {
+        !self.model.contains(['/', '\\'])
+    }
 }
 
 /// A model's name as people read it: llama.cpp's server calls a model by the path of its file.

@@ -14,7 +14,7 @@ use super::state::WindowState;
 use super::{Input, Window};
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
-use crate::{accessible, popover};
+use crate::{accessible, choices, popover};
 
 /// The list's width, in pixels at the usual font.
 const LIST_WIDTH: i32 = 260;
@@ -37,6 +37,7 @@ pub(crate) struct View {
     chat_header: adw::HeaderBar,
     list_button: gtk::Button,
     back: gtk::Button,
+    agents: gtk::DropDown,
     new_chat: gtk::Button,
     title: adw::WindowTitle,
     notice: gtk::Revealer,
@@ -82,7 +83,8 @@ impl View {
         chat_header.pack_start(&list_button);
         chat_header.pack_start(&new_chat);
         chat_header.pack_end(&main_menu());
-        chat_header.pack_end(chat.widgets().agent_dropdown());
+        let agents = chat.widgets().agent_dropdown().clone();
+        chat_header.pack_end(&agents);
         let chat_pane = pane("chat-pane", &chat_header);
         chat_pane.set_width_request(CHAT_WIDTH);
         chat_pane.set_hexpand(true);
@@ -117,6 +119,7 @@ impl View {
             chat_header,
             list_button,
             back,
+            agents,
             new_chat,
             title,
             notice,
@@ -168,6 +171,7 @@ impl View {
         self.list_button.set_visible(!folded);
         self.new_chat.set_visible(!folded && list_hidden);
         self.list_header.set_show_end_title_buttons(folded);
+        choices::make_room(&self.agents, folded);
         self.chat_header.set_show_start_title_buttons(folded || list_hidden);
     }
 

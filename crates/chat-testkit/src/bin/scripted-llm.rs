@@ -72,6 +72,8 @@ enum Fault {
     Reset,
     /// Nothing more comes.
     Stall,
+    /// The model ends at its limit of tokens.
+    Length,
     /// The server refuses at once: 503.
     Busy,
     /// The server refuses at once: 429, try again in 2 seconds.
@@ -145,6 +147,7 @@ fn script(options: &Options) -> Option<Script> {
         Some(Fault::Cut) => script.cut(),
         Some(Fault::Reset) => script.reset(),
         Some(Fault::Stall) => script.stall(),
+        Some(Fault::Length) => script.finish("length"),
         _ => script,
     };
     if let Some(seed) = options.split_seed {

@@ -90,6 +90,25 @@ impl Drop for Unseen {
     }
 }
 
+/// A terminal that is as it was before, once this is dropped, whoever was reading from it.
+#[derive(Debug)]
+pub struct AsBefore(Option<Termios>);
+
+impl AsBefore {
+    /// As it is now. Where standard input is no terminal there is nothing to give back.
+    pub fn now() -> Self {
+        Self(tcgetattr(std::io::stdin()).ok())
+    }
+}
+
+impl Drop for AsBefore {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
+        }
+    }
+}
+
 /// Writes to standard error at once. Nothing can be done where that fails.
 pub fn say(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());

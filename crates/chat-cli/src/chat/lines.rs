@@ -11,7 +11,7 @@ use rustyline::{Config, Editor};
 use tokio::sync::mpsc;
 
 use crate::say;
-use crate::terminal::{self, Terminal};
+use crate::terminal::{self, AsBefore, Terminal};
 use crate::trouble::{Result, Trouble};
 
 /// What came.
@@ -32,6 +32,8 @@ pub struct Lines {
     answers: mpsc::Receiver<Result<Line>>,
     /// Whether a message was asked for that has not come yet.
     asked: bool,
+    /// The editor changes how the terminal works, and a signal may end us while it reads.
+    _terminal: AsBefore,
 }
 
 const PROMPT: &str = "> ";
@@ -46,13 +48,14 @@ impl Lines {
     pub fn start(terminal: Terminal, folders: &Folders) -> Self {
         let (ask, asked) = std::sync::mpsc::channel();
         let (answer, answers) = mpsc::channel(1);
+        let before = AsBefore::now();
         let history = folders.state.join("chat-history");
         std::thread::spawn(move || {
             let mut source = Source::new(terminal, history);
             // Ends when nobody asks or listens any more.
             while asked.recv().is_ok() && answer.blocking_send(source.message()).is_ok() {}
         });
-        Self { ask, answers, asked: false }
+        Self { ask, answers, asked: false, _terminal: before }
     }
 
     /// The next message. Cancel-safe: one that was being typed is given by the next call.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use chat_testkit::server::{End, Gate, PATIENCE, Script, Server};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::home::{Home, Run, chunks, end_of, events, wait_until};
+use crate::home::{Home, Run, chunks, end_of, events, kill, wait_until};
 
 #[test]
 fn text_comes_at_once_and_not_at_the_end() {
@@ -275,4 +275,21 @@ fn a_chat_at_a_terminal_has_bold_headings_and_nothing_else_to_obey() {
         assert!(shown.contains("␛]0;owned␇"), "{shown:?}");
     }
     assert!(shows(&["sessions", "--search", "nowhere"]).contains("No chat has this."));
+}
+
+#[test]
+fn a_conversation_that_is_ended_from_outside_leaves_the_terminal_as_it_was() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let (ours, theirs) = terminal();
+    let modes = || rustix::termios::tcgetattr(&theirs).expect("its modes").local_modes;
+    let before = modes();
+    let mut command = home.command(["chat"]);
+    command.stdin(on(&theirs)).stdout(on(&theirs)).stderr(on(&theirs)).env("TERM", "xterm");
+    let mut child = command.spawn().expect("started");
+    wait_until("the editor", || modes() != before);
+    kill(child.id(), "TERM");
+    assert_eq!(end_of(&mut child).code(), Some(130));
+    assert_eq!(modes(), before);
+    drop(ours);
 }

@@ -56,9 +56,12 @@ impl Decoder for OllamaReply {
             }
             self.thoughts.text(&message.content.unwrap_or_default().0, out);
             if let Some(calls) = message.tool_calls {
-                self.thoughts.flush(out);
                 let calls: Vec<Value> =
                     serde_json::from_str(calls.get()).map_err(|error| invalid(&error))?;
+                // Some servers send an empty list with each piece of text.
+                if !calls.is_empty() {
+                    self.thoughts.flush(out);
+                }
                 for call in &calls {
                     self.call(call, out);
                 }

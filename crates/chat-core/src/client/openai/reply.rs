@@ -51,9 +51,12 @@ impl OpenAiReply {
             // What a model says instead of answering is an answer too.
             self.thoughts.text(&said.refusal.unwrap_or_default().0, out);
             if let Some(calls) = said.tool_calls {
-                self.thoughts.flush(out);
                 let calls: Vec<Value> =
                     serde_json::from_str(calls.get()).map_err(|error| invalid(&error))?;
+                // Some servers send an empty list with each piece of text.
+                if !calls.is_empty() {
+                    self.thoughts.flush(out);
+                }
                 for call in &calls {
                     self.calls.piece(call, out);
                 }

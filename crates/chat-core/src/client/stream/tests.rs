@@ -252,3 +252,32 @@ data: [DONE]"#;
     assert!(matches!(&deltas[0], Delta::ToolCall { arguments, .. } if arguments == "{}"));
     assert_eq!(deltas[2], Delta::Finish(Finish::ToolCalls));
 }
+
+#[test]
+fn an_empty_list_of_calls_parts_no_thoughts_from_the_answer() {
+    // Each piece of text may come with such a list, and the first is often empty.
+    let pieces = ["", "<thi", "nk>Hm", "m.</th", "ink>", "Yes."];
+    let events: String = pieces
+        .iter()
+        .map(|piece| {
+            let delta = json!({ "content": piece, "tool_calls": [] });
+            format!("data: {}\n\n", json!({ "choices": [{ "delta": delta }] }))
+        })
+        .collect();
+    let events = format!("{events}data: [DONE]\n\n");
+    let lines: String = pieces
+        .iter()
+        .map(|piece| {
+            json!({ "message": { "content": piece, "tool_calls": [] } }).to_string() + "\n"
+        })
+        .collect();
+    let lines = format!("{lines}{}\n", json!({ "done": true }));
+    let openai = decoded(Framing::Events, OpenAiReply::new(Asked::default()), [events.as_bytes()]);
+    let ollama = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [lines.as_bytes()]);
+    for (deltas, ended) in [openai, ollama] {
+        assert_eq!(ended, Ok(()));
+        let said = [Delta::Thinking("Hmm.".to_owned()), Delta::Text("Yes.".to_owned())];
+        assert_eq!(deltas[..2], said);
+        assert_eq!(deltas.last(), Some(&Delta::Finish(Finish::Stop)));
+    }
+}

@@ -20,6 +20,8 @@ pub struct Entry {
     pub parts: Vec<PartState>,
     /// How many rows it has.
     pub rows: usize,
+    /// Whether its text was read, so that its rows are known. Text that nobody is near is not.
+    pub read: bool,
     /// Whether something changed since its rows were made.
     pub dirty: bool,
     /// Where it has what is looked for.
@@ -69,6 +71,7 @@ impl Entry {
             message: Arc::clone(&message),
             parts: Vec::new(),
             rows: 0,
+            read: false,
             dirty: true,
             found: Found::default(),
         };
@@ -196,6 +199,7 @@ impl Entry {
 
     /// Reads text that arrived, and says which rows the message has now.
     pub fn kinds(&mut self) -> Vec<RowKind> {
+        self.read = true;
         self.dirty = false;
         self.found.touch();
         for part in &mut self.parts {

@@ -38,7 +38,6 @@ impl Inner {
         // Those that are new have no rows yet.
         rows.truncate(transcript.entries.iter().map(|entry| entry.rows).sum());
         if renewed.earlier > 0 {
-            rows.prepend(&mut transcript.entries[..renewed.earlier]);
             *last = last.map(|last| last + renewed.earlier);
             // What is on its way was asked for before another message.
             *asked = None;
@@ -56,7 +55,7 @@ impl Inner {
     /// a gap, and is not taken.
     pub(super) fn prepend(self: &Rc<Self>, before: MessageId, page: &Page) {
         let mut state = self.state.borrow_mut();
-        let State { transcript, rows, last, asked, failed, .. } = &mut *state;
+        let State { transcript, last, asked, failed, .. } = &mut *state;
         let first = transcript.entries.first().map(Entry::id);
         if first != Some(before) || *asked != Some(before) {
             return;
@@ -67,7 +66,6 @@ impl Inner {
         transcript.prepend(page);
         let added = transcript.entries.len() - count;
         *last = last.map(|last| last + added);
-        rows.prepend(&mut transcript.entries[..added]);
         drop(state);
         self.paint();
     }

@@ -124,16 +124,35 @@ impl Rows {
         self.all[index].marked = Some(Marked::default());
     }
 
-    /// Makes rows for earlier entries, whose widgets come when they are near the sight.
-    pub fn prepend(&mut self, entries: &mut [Entry]) {
-        let mut new = Vec::new();
-        for entry in entries {
+    /// Reads the last of entries that have no rows yet and stand before all others, until they are
+    /// enough: `enough` is told how tall, in pixels, those are that were read. Their widgets come when
+    /// they are near the sight.
+    pub fn prepend(&mut self, entries: &mut [Entry], enough: &dyn Fn(f64) -> bool) {
+        let mut height = 0.0;
+        let mut read = Vec::new();
+        for entry in entries.iter_mut().rev() {
             let kinds = entry.kinds();
             entry.rows = kinds.len();
-            new.extend(kinds.into_iter().map(|kind| Row { kind, widget: None, marked: None }));
+            entry.dirty = !entry.is_settled();
+            height += kinds.iter().map(|kind| estimate(*kind, entry)).sum::<f64>();
+            read.push(kinds);
+            if enough(height) {
+                break;
+            }
         }
+        let kinds = read.into_iter().rev().flatten();
+        let new: Vec<Row> = kinds.map(|kind| Row { kind, widget: None, marked: None }).collect();
         self.made = self.made.start + new.len()..self.made.end + new.len();
         self.all.splice(0..0, new);
+    }
+
+    /// Reads as many of these entries as are seen from where the reader is, if they are near.
+    pub fn read_near(&mut self, entries: &mut [Entry]) {
+        let (value, page, _) = self.column.extent();
+        let page = if page < 1.0 { UNKNOWN_PAGE } else { page };
+        if self.made.is_empty() || (self.made.start == 0 && value < page * AHEAD) {
+            self.prepend(entries, &|height| height > page * (AHEAD + 1.0));
+        }
     }
 
     /// Sees to it that this row and those round it have widgets.

@@ -168,6 +168,11 @@ impl Transcript {
         }
     }
 
+    /// How many messages at the beginning were not read yet: they have no rows.
+    pub fn unread(&self) -> usize {
+        self.entries.iter().take_while(|entry| !entry.read).count()
+    }
+
     /// Adds earlier messages.
     pub fn prepend(&mut self, page: &Page) {
         self.more = page.more;

@@ -254,9 +254,12 @@ impl Inner {
             }
             *last = now;
         }
+        let unread = transcript.unread();
+        rows.read_near(&mut transcript.entries[..unread]);
         let mut start = 0;
         let mut again = false;
-        for (index, entry) in transcript.entries.iter_mut().enumerate() {
+        let unread = transcript.unread();
+        for (index, entry) in transcript.entries.iter_mut().enumerate().skip(unread) {
             if entry.dirty {
                 rows.set(start, entry, now == Some(index));
                 entry.dirty = !entry.is_settled();
@@ -272,7 +275,7 @@ impl Inner {
             &transcript.queue,
             rows.reach_end(),
         );
-        let need = near_start && transcript.more && asked.is_none();
+        let need = near_start && unread == 0 && transcript.more && asked.is_none();
         let before = transcript.entries.first().map(entry::Entry::id).filter(|_| need);
         if before.is_some() {
             *asked = before;
@@ -332,7 +335,9 @@ impl Inner {
         let (above, page, below) = self.column.extent();
         self.ask_again(follows, above);
         let Ok(state) = self.state.try_borrow() else { return };
-        let needs_earlier = above < page * 1.5 && state.transcript.more && state.asked.is_none();
+        let unread = state.transcript.unread() > 0;
+        let wanted = unread || (state.transcript.more && state.asked.is_none());
+        let needs_earlier = above < page * 1.5 && wanted;
         if needs_earlier || !state.rows.is_settled(above, page, below) {
             drop(state);
             self.schedule();

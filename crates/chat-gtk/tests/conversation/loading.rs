@@ -1,6 +1,7 @@
 //! What is read anew or comes late: what is read stays where it is, and nothing is left out.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use chat_core::event::Stage;
 use chat_core::message::{Message, MessageId, Part, Role};
@@ -161,4 +162,31 @@ fn a_page_that_could_not_be_had_is_asked_for_again_once_the_reader_moves() {
     until("it is asked for again", || scene.asked(first) == 2);
     scene.conversation.prepend(first, &page(&messages[..60], false));
     assert!(scene.conversation.text_of(messages[0].id).is_some());
+}
+
+#[gtk::test]
+fn only_what_is_near_the_sight_is_read_and_the_rest_comes_without_a_jump() {
+    let scene = Scene::new();
+    // Text that was read has no bounds of its own; the time of opening tells.
+    let long = "A paragraph with **bold** words and `code` of some length.\n\n".repeat(1_700);
+    let message = |index: usize| {
+        Message::text(Role::Assistant, None, format!("Message {index} begins.\n\n{long}"))
+    };
+    let messages: Vec<Message> = (0..50).map(message).collect();
+    let open = |messages: &[Message]| {
+        let begun = Instant::now();
+        scene.conversation.show(&snapshot(messages.to_vec(), false));
+        begun.elapsed()
+    };
+    let all = open(&messages);
+    let one = open(&messages[49..]);
+    assert!(all < one * 8, "opening fifty takes {all:?}, one {one:?}");
+    open(&messages[40..]);
+    scene.settle();
+    assert!(scene.is_at_end());
+    // Those above are read when they are looked through or scrolled to.
+    scene.conversation.find("message 40 begins");
+    let is_found = |told: &Output| matches!(told, Output::Found(at) if at.current == Some(1));
+    until("the first message is found", || scene.told.borrow().iter().any(is_found));
+    until("it is shown", || scene.has("Message 40 begins."));
 }

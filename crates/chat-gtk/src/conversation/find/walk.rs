@@ -78,20 +78,27 @@ impl Inner {
     /// Reads for a while. Whether there is more to read.
     fn slice(self: &Rc<Self>) -> bool {
         let mut state = self.state.borrow_mut();
-        let State { transcript, finder: Some(finder), asked, .. } = &mut *state else {
+        let State { transcript, rows, finder: Some(finder), asked, .. } = &mut *state else {
             return false;
         };
         let begun = Instant::now();
+        let is_over = || begun.elapsed() > SLICE;
         let mut left = false;
-        for entry in transcript.entries.iter_mut().rev() {
+        let unread = transcript.unread();
+        for entry in transcript.entries[unread..].iter_mut().rev() {
             if entry.found.is_of(finder.search) {
                 continue;
             }
-            left = begun.elapsed() > SLICE;
+            left = is_over();
             if left {
                 break;
             }
             found::read(entry, &finder.pattern, finder.search);
+        }
+        if !left && unread > 0 {
+            // What has no rows yet gets them, and is looked through in the next slice.
+            left = true;
+            rows.prepend(&mut transcript.entries[..unread], &|_| is_over());
         }
         let brought =
             finder.seek.is_some().then(|| finder.sought(&transcript.entries, transcript.more));

@@ -1,11 +1,14 @@
 //! How much a conversation costs the window's thread while a reply streams in: prints CPU time,
 //! stalls and frames as JSON. Events are made here; there is no engine.
 //!
-//! `conversation_bench [--kib 40] [--rate 500] [--floor] [--earlier N] [--burst]`
+//! `conversation_bench [--kib 40] [--rate 500] [--floor] [--earlier N] [--burst] [--find] [--stored N]`
 //!
 //! `--floor` appends the same chunks to one plain text once a frame instead: the least that any
 //! window must do. `--earlier` puts messages above the reply, `--burst` gives all chunks at once:
-//! afterwards the view is read from its top to its end, and must say all that the reply says.
+//! afterwards the view is read from its top to its end, and must say all that the reply says. `--find`
+//! looks for a word meanwhile that the reply has often. `--stored` opens a chat of so many messages of
+//! `--kib` each, adds a page of 50 such messages above, and looks for a word in all of them: the
+//! turns of the main loop in each of these are printed.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
@@ -19,6 +22,8 @@ use chat_core::message::{Fid, Message, MessageId, ModelRef, Options, Role, Think
 use chat_edge::diagnostics::thread_cpu;
 use chat_gtk::conversation::Conversation;
 use gtk::glib;
+
+mod stored;
 
 /// How often the bridge to the engine hands over what came.
 const HANDOVER: Duration = Duration::from_millis(16);
@@ -36,12 +41,20 @@ struct Wish {
     floor: bool,
     earlier: usize,
     burst: bool,
+    find: bool,
+    stored: usize,
 }
+
+/// The word that is looked for.
+const WORD: &str = "leaf";
 
 fn main() {
     let wish = wish();
     adw::init().expect("a display");
     sourceview5::init();
+    if wish.stored > 0 {
+        return stored::measure(&wish);
+    }
     let chunks = chunks(wish.bytes);
     let count = chunks.len();
     let reply = chunks.concat();
@@ -54,7 +67,7 @@ fn main() {
             clock.connect_after_paint(move |_| painted.set(painted.get() + 1));
         }
     });
-    let feed: Feed = if wish.floor { floor(&window) } else { ours(&window, wish.earlier) };
+    let feed: Feed = if wish.floor { floor(&window) } else { ours(&window, &wish) };
     window.present();
     let context = glib::MainContext::default();
     let settled = Instant::now() + SETTLE;
@@ -198,6 +211,7 @@ fn print(wish: &Wish, chunks: usize, cpu: Duration, stalls: &[f64], frames: u32)
         "chunks": chunks,
         "earlier": wish.earlier,
         "burst": wish.burst,
+        "find": wish.find,
         "cpu_ms": cpu.as_secs_f64() * 1_000.0,
         "stall_p50_ms": at(0.5),
         "stall_p99_ms": at(0.99),
@@ -236,12 +250,12 @@ fn floor(window: &adw::Window) -> Feed {
 }
 
 /// The conversation, with a reply that has just begun.
-fn ours(window: &adw::Window, earlier: usize) -> Feed {
+fn ours(window: &adw::Window, wish: &Wish) -> Feed {
     let conversation = Conversation::new(|_, _| {});
     window.set_content(Some(conversation.widget()));
     let fid = Fid::new("2026-01-15-14-30-45");
     let mut messages = Vec::new();
-    for index in 0..earlier {
+    for index in 0..wish.earlier {
         let text = chunks(1_500).concat();
         let (role, text) = if index % 2 == 0 {
             (Role::User, format!("Question {index}: what is this, and how does it work?"))
@@ -256,6 +270,9 @@ fn ours(window: &adw::Window, earlier: usize) -> Feed {
     conversation.show(&snapshot(fid.clone(), messages));
     // The window does so when its person begins to write.
     conversation.expect_reply();
+    if wish.find {
+        conversation.find(WORD);
+    }
     let state = Cell::new((0_usize, 1_u64));
     Box::new(move |chunks| {
         // The mailbox joins what came since it was last looked into.
@@ -337,7 +354,15 @@ fn chunks(bytes: usize) -> Vec<String> {
 }
 
 fn wish() -> Wish {
-    let mut wish = Wish { bytes: 40 * 1024, rate: 500.0, floor: false, earlier: 0, burst: false };
+    let mut wish = Wish {
+        bytes: 40 * 1024,
+        rate: 500.0,
+        floor: false,
+        earlier: 0,
+        burst: false,
+        find: false,
+        stored: 0,
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().and_then(|text| text.parse().ok()).expect("a number");
@@ -345,6 +370,8 @@ fn wish() -> Wish {
             "--kib" => wish.bytes = number() * 1024,
             "--rate" => wish.rate = number() as f64,
             "--earlier" => wish.earlier = number(),
+            "--find" => wish.find = true,
+            "--stored" => wish.stored = number(),
             "--burst" => wish.burst = true,
             "--floor" => wish.floor = true,
             other => panic!("unknown: {other}"),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
+use chat_core::models::HubOptions;
 use chat_core::settings::Folders;
 use chat_edge::diagnostics::Diagnostics;
 use chat_edge::{i18n, log};
@@ -31,6 +32,7 @@ fn main() -> Result<ExitCode> {
         let options = StartOptions {
             folders: folders.clone(),
             timeouts: Timeouts::default(),
+            hub: HubOptions::from_env(),
             discover: true,
             better_titles: true,
         };

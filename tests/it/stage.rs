@@ -99,6 +99,7 @@ impl Stage {
         let options = StartOptions {
             folders: self.folders(),
             timeouts: Timeouts::default(),
+            hub: chat_core::models::HubOptions::default(),
             discover: false,
             better_titles: false,
         };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
+use chat_core::models::HubOptions;
 use chat_core::settings::Folders;
 use chat_edge::diagnostics::Diagnostics;
 
@@ -46,6 +47,7 @@ impl Program {
         let options = StartOptions {
             folders: folders.clone(),
             timeouts: Timeouts::default(),
+            hub: HubOptions::from_env(),
             discover: false,
             better_titles,
         };

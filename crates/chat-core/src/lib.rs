@@ -4,7 +4,7 @@
 //! [`event::Event`]s from its [`event::Subscription`]. The modules stand in layers; each may use
 //! only those named before it:
 //!
-//! `error`, `message`, `settings`, `models`, `client`, `store`, `tool`, `chat`, `event`, `agent`, `session`, `manager`.
+//! `error`, `net`, `message`, `settings`, `models`, `client`, `store`, `tool`, `chat`, `event`, `agent`, `session`, `manager`.
 //!
 //! [`chat::Chat`] can be used alone, without agent or Manager.
 
@@ -19,6 +19,7 @@ pub mod event;
 pub mod manager;
 pub mod message;
 pub mod models;
+mod net;
 pub mod session;
 pub mod settings;
 pub mod store;

@@ -21,7 +21,7 @@ use crate::event::{
     ConnectionState, Event, ModelEntry, Queued, SessionPlaceholder, Snapshot, Subscription,
 };
 use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef};
-use crate::models::Library;
+use crate::models::{Downloads, HubOptions, Library};
 use crate::session::{Clients, EmptySession, Session, World};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
@@ -48,6 +48,7 @@ struct Inner {
     connections: Arc<Connections>,
     settings: Arc<SettingsFile>,
     library: Library,
+    downloads: Arc<Downloads>,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// The stored sessions as they were last seen, to tell what other processes changed.
@@ -81,6 +82,8 @@ pub struct StartOptions {
     pub folders: Folders,
     /// How long to wait for servers.
     pub timeouts: Timeouts,
+    /// Where models are downloaded from.
+    pub hub: HubOptions,
     /// Whether to ask the servers for their models at once, and to look for local ones. A program
     /// that knows which model it wants does without, and calls [`Manager::refresh`] where it must.
     pub discover: bool,

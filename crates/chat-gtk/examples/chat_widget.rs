@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
+use chat_core::models::HubOptions;
 use chat_core::settings::{Connection, Folders, KeySource};
 use chat_gtk::chat_widget::{self, ChatWidget, Input, Output};
 use gtk::prelude::*;
@@ -59,6 +60,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
     let options = StartOptions {
         folders,
         timeouts: Timeouts::default(),
+        hub: HubOptions::from_env(),
         discover: true,
         better_titles: true,
     };

@@ -1,8 +1,7 @@
 //! What both protocols need of HTTP: one server's connection, its key, and errors as kinds.
 
-use std::error::Error as _;
 use std::io;
-use std::sync::{Once, OnceLock};
+use std::sync::OnceLock;
 
 use bytes::BytesMut;
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -13,6 +12,7 @@ use serde::de::DeserializeOwned;
 use super::refusal::{self, Asked};
 use super::{Timeouts, address};
 use crate::error::{Error, Kind, Result};
+use crate::net::{self, root_words};
 use crate::settings::Key;
 
 /// Of a short answer so many bytes are read: the longest lists of models have some megabytes.
@@ -144,11 +144,7 @@ impl Http {
 }
 
 fn build(base: &Url, timeouts: &Timeouts) -> reqwest::Result<reqwest::Client> {
-    static PROVIDER: Once = Once::new();
-    // Programs install one when they start; who uses the engine alone may not have.
-    PROVIDER.call_once(|| {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
+    net::provide_tls();
     let mut client = reqwest::Client::builder()
         .user_agent(concat!("natter/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(timeouts.connect)
@@ -208,17 +204,6 @@ pub(super) fn transport(error: &reqwest::Error) -> Error {
         Kind::Cut
     };
     Error::new(kind).with_detail(root_words(error))
-}
-
-/// The words of the innermost cause: "Connection refused (os error 111)".
-fn root_words(error: &reqwest::Error) -> String {
-    let mut words = String::new();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        words = inner.to_string();
-        cause = inner.source();
-    }
-    words
 }
 
 /// Whether a connection was made and its encryption failed.

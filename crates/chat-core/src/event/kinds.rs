@@ -112,8 +112,10 @@ pub enum Event {
         /// What went wrong, where something did.
         error: Option<Error>,
     },
-    /// The list of models changed.
+    /// The list of models changed: those of the servers, or those on this machine.
     ModelsChanged,
+    /// A download of a model began, went on, or ended.
+    DownloadsChanged,
     /// A connection was added, changed, removed, or found to be well or ill.
     ConnectionsChanged,
     /// The list of agents changed.

@@ -127,6 +127,7 @@ enum Key {
     Queue(Fid),
     Stage(Fid),
     Models,
+    Downloads,
     Connections,
     Agents,
     Settings,
@@ -148,6 +149,7 @@ fn key(event: &Event) -> Option<Key> {
         // Each request ends in its own way, and whoever waits for one waits for that one.
         Event::RequestFinished { .. } => return None,
         Event::ModelsChanged => Key::Models,
+        Event::DownloadsChanged => Key::Downloads,
         Event::ConnectionsChanged => Key::Connections,
         Event::AgentsChanged => Key::Agents,
         Event::SettingsChanged => Key::Settings,

@@ -10,8 +10,8 @@ use tokio_util::task::TaskTracker;
 use super::connections::Connections;
 use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
 use crate::agent::{Agent, JustAsk};
-use crate::event::Hub;
-use crate::models::Library;
+use crate::event::{Event, Hub};
+use crate::models::{self, Downloads, Library, Told};
 use crate::store::{Opened, Store};
 use crate::tool::Registry;
 
@@ -48,6 +48,12 @@ impl Manager {
         }
         let hub = Arc::new(Hub::default());
         let connections = Connections::new(Arc::clone(&hub), options.timeouts, Arc::new(settings));
+        let site = Arc::new(models::Hub::new(options.hub));
+        let told = Arc::clone(&hub);
+        let downloads = Downloads::new(site, library.clone(), move |what| match what {
+            Told::Downloads => told.tell(&Event::DownloadsChanged),
+            Told::Library => told.tell(&Event::ModelsChanged),
+        });
         let agents: [Arc<dyn Agent>; 1] = [Arc::new(JustAsk)];
         let world = World {
             store,
@@ -65,6 +71,7 @@ impl Manager {
                 connections,
                 settings: Arc::new(file),
                 library,
+                downloads,
                 sessions: Mutex::default(),
                 rows: Mutex::new(BTreeMap::new()),
                 notices,
@@ -89,6 +96,7 @@ impl Manager {
         let this = self.clone();
         let ending = async move {
             this.inner.closing.cancel();
+            this.inner.downloads.close().await;
             let sessions: Vec<_> = this.sessions_lock().values().cloned().collect();
             for session in &sessions {
                 session.halt();

@@ -191,6 +191,7 @@ mod tests {
         let options = StartOptions {
             folders: Folders::below(folder.path()),
             timeouts: Timeouts::default(),
+            hub: crate::models::HubOptions::default(),
             discover: false,
             better_titles: false,
         };

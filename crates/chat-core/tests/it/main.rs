@@ -2,6 +2,7 @@
 
 mod another;
 mod engine;
+mod models;
 mod settings;
 mod store;
 mod wire;

@@ -414,6 +414,7 @@ mod tests {
         let options = StartOptions {
             folders: Folders::below(folder.path()),
             timeouts: Timeouts::default(),
+            hub: chat_core::models::HubOptions::default(),
             discover: false,
             better_titles: false,
         };

@@ -95,7 +95,13 @@ async fn start_with(folder: &Path, server: &Server) -> (Manager, Mirror) {
 async fn start(folder: &Path) -> Manager {
     let folders = Folders::below(folder);
     let timeouts = Timeouts::default();
-    let options = StartOptions { folders, timeouts, discover: false, better_titles: false };
+    let options = StartOptions {
+        folders,
+        timeouts,
+        hub: chat_core::models::HubOptions::default(),
+        discover: false,
+        better_titles: false,
+    };
     Manager::start(options).await.unwrap()
 }
 

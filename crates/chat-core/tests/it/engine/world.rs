@@ -95,7 +95,13 @@ impl World {
 
     async fn start_with(folder: Arc<TempDir>, timeouts: Timeouts) -> Self {
         let folders = Folders::below(folder.path());
-        let options = StartOptions { folders, timeouts, discover: false, better_titles: true };
+        let options = StartOptions {
+            folders,
+            timeouts,
+            hub: chat_core::models::HubOptions::default(),
+            discover: false,
+            better_titles: true,
+        };
         let manager = Manager::start(options).await.unwrap();
         let events = Mirror::new(manager.subscribe());
         Self { manager, events, folder }
@@ -290,6 +296,7 @@ impl Mirror {
             | Event::ModelsChanged
             | Event::ConnectionsChanged
             | Event::AgentsChanged
+            | Event::DownloadsChanged
             | Event::SettingsChanged => {}
         }
     }

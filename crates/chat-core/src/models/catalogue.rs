@@ -1,0 +1,114 @@
+//! The models that Natter offers of itself: `data/models.toml`, which ships inside the program.
+//! It says where to look; what is there now the repository tells.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::glob;
+use super::hub::RemoteModel;
+
+/// A model of the catalogue. What the fields mean stands at the head of `data/models.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offer {
+    /// What people type. Short and unique.
+    pub name: String,
+    /// What its makers call it.
+    pub title: String,
+    /// What it is good for: one line, in English; front ends translate it.
+    pub good_for: String,
+    /// How many parameters it has, as its makers count them: `1.5B`.
+    pub parameters: String,
+    /// How many bytes of memory it needs with a window of 8,192 tokens.
+    pub memory: u64,
+    /// Its licence, by its SPDX name where it has one.
+    pub licence: String,
+    /// The longest window that it was made for, in tokens.
+    pub context: u32,
+    /// Whether it calls tools.
+    pub tools: bool,
+    /// Whether it sees pictures.
+    pub vision: bool,
+    /// Whether it can think before it answers.
+    pub thinking: bool,
+    /// Where its file is: `owner/name`.
+    pub repository: String,
+    /// Which file it is there: a pattern.
+    pub file: String,
+    /// How many bytes it had when the entry was made.
+    pub size: u64,
+    /// Where these facts were found, and when.
+    pub source: String,
+}
+
+#[derive(Deserialize)]
+struct Shipped {
+    model: Vec<Offer>,
+}
+
+/// All models of the catalogue, the smallest first.
+pub fn catalogue() -> &'static [Offer] {
+    static OFFERS: LazyLock<Vec<Offer>> = LazyLock::new(|| {
+        let shipped = toml::from_str::<Shipped>(include_str!("../../../../data/models.toml"));
+        // A test reads it: what ships can be read.
+        shipped.map(|shipped| shipped.model).unwrap_or_default()
+    });
+    &OFFERS
+}
+
+/// The model of the catalogue that has this name, whichever case its letters have.
+pub fn offer(name: &str) -> Option<&'static Offer> {
+    catalogue().iter().find(|offer| offer.name.eq_ignore_ascii_case(name))
+}
+
+impl Offer {
+    /// Whether this is the file that the entry means.
+    pub fn means(&self, model: &RemoteModel) -> bool {
+        self.repository.eq_ignore_ascii_case(&model.repository) && self.is_file(&model.file)
+    }
+
+    /// Whether a file of this name is the one that the entry means, wherever it came from.
+    pub(super) fn is_file(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        glob::fits(&self.file, path) || glob::fits(&self.file, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::models::{hub, name};
+
+    #[test]
+    fn what_ships_can_be_read_and_makes_sense() {
+        let shipped = toml::from_str::<Shipped>(include_str!("../../../../data/models.toml"));
+        shipped.map_err(|error| error.to_string()).unwrap();
+        let offers = catalogue();
+        assert!(offers.len() >= 8, "{}", offers.len());
+        let names: HashSet<_> = offers.iter().map(|offer| offer.name.as_str()).collect();
+        assert_eq!(names.len(), offers.len(), "names are unique");
+        for offer in offers {
+            assert_eq!(name::of_words(&offer.name), offer.name);
+            assert!(hub::is_repository(&offer.repository), "{}", offer.name);
+            let kind = offer.file.rsplit('.').next();
+            assert_eq!(kind, Some("gguf"), "{}", offer.name);
+            assert!(offer.memory > offer.size, "{}", offer.name);
+            assert!(offer.context >= 2_048 && offer.size > 50_000_000, "{}", offer.name);
+            for words in [&offer.title, &offer.good_for, &offer.licence, &offer.source] {
+                assert!(!words.trim().is_empty(), "{}", offer.name);
+            }
+            assert!(!offer.good_for.contains('\n'), "{}", offer.name);
+        }
+    }
+
+    #[test]
+    fn an_entry_is_found_by_its_name_and_knows_its_file() {
+        let smallest = offer("SmolLM2-135M").unwrap();
+        assert!(smallest.is_file("SmolLM2-135M-Instruct.Q4_1.gguf"));
+        assert!(!smallest.is_file("SmolLM2-360M-Instruct.Q4_1.gguf"));
+        assert!(offer("nothing").is_none());
+    }
+}

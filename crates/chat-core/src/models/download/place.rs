@@ -1,0 +1,207 @@
+//! Where the pieces of a download lie, and the plan of what they are to become.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Kind, Result};
+use crate::models::facts::fault_of;
+use crate::models::hub::RemoteModel;
+use crate::models::library::Library;
+use crate::settings::disk;
+
+/// The folder of all downloads, below the library's. Hidden: no model has such a name.
+const FOLDER: &str = ".downloads";
+/// The version of the plan's format.
+const VERSION: u32 = 1;
+
+/// The folder of one download.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::models) struct Place {
+    id: String,
+    folder: PathBuf,
+}
+
+/// What a download is to become.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::models) struct Plan {
+    version: u32,
+    /// What the model is to be called.
+    pub name: String,
+    /// What is fetched.
+    pub model: RemoteModel,
+}
+
+impl Plan {
+    pub fn new(name: String, model: RemoteModel) -> Self {
+        Self { version: VERSION, name, model }
+    }
+}
+
+impl Place {
+    /// Where a model is downloaded to: always the same, so that it is gone on with.
+    pub fn of(library: &Library, model: &RemoteModel) -> Self {
+        let whole = Sha256::digest(format!("{}\n{}", model.repository, model.file));
+        let id = hexadecimal(&whole[..8]);
+        Self { folder: library.folder().join(FOLDER).join(&id), id }
+    }
+
+    /// The downloads that were begun and are not done. Plans that cannot be read are none.
+    pub fn all(library: &Library) -> Vec<(Self, Plan)> {
+        let entries = fs::read_dir(library.folder().join(FOLDER)).into_iter().flatten().flatten();
+        let mut places: Vec<_> = entries
+            .filter_map(|entry| {
+                let id = entry.file_name().into_string().ok()?;
+                let place = Self { folder: entry.path(), id };
+                let plan = place.plan().ok()?;
+                Some((place, plan))
+            })
+            .collect();
+        places.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));
+        places
+    }
+
+    /// The download's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> Result<Plan> {
+        let path = self.plan_path();
+        let content = fs::read(&path).map_err(|e| fault_of(&path, &e))?;
+        let plan: Plan = serde_json::from_slice(&content)
+            .map_err(|error| Error::new(Kind::ModelStorage).with_detail(error.to_string()))?;
+        // The names in it become names of files here.
+        let safe = plan.model.parts.iter().all(|part| {
+            let name = Path::new(part.file_name());
+            name.file_name() == Some(name.as_os_str())
+                && name.extension().is_some_and(|kind| kind == "gguf")
+        });
+        if plan.version != VERSION || !safe || plan.model.parts.is_empty() {
+            return Err(Kind::ModelStorage.into());
+        }
+        Ok(plan)
+    }
+
+    /// Writes the plan where there is none yet that can be read.
+    pub fn prepare(&self, plan: &Plan) -> Result<()> {
+        disk::private_folder(&self.folder).map_err(|e| fault_of(&self.folder, &e))?;
+        if self.plan().is_ok() {
+            return Ok(());
+        }
+        self.write(plan)
+    }
+
+    /// Throws away what had arrived, and writes another plan.
+    pub fn begin_anew(&self, plan: &Plan) -> Result<()> {
+        let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        for file in files.map(|entry| entry.path()) {
+            if file.extension().is_some_and(|kind| kind == "part" || kind == "gguf") {
+                fs::remove_file(&file).map_err(|e| fault_of(&file, &e))?;
+            }
+        }
+        self.write(plan)
+    }
+
+    fn write(&self, plan: &Plan) -> Result<()> {
+        let path = self.plan_path();
+        let content = serde_json::to_vec_pretty(plan).map_err(|_| Kind::Internal)?;
+        disk::replace(&path, &content).map_err(|e| fault_of(&path, &e))
+    }
+
+    /// Takes it for this process, or none where another has it. Held while the file is open.
+    pub fn lock(&self) -> Result<Option<File>> {
+        let path = self.folder.join("lock");
+        disk::private_folder(&self.folder).map_err(|e| fault_of(&self.folder, &e))?;
+        let file = disk::private_file(&path).map_err(|e| fault_of(&path, &e))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(fault_of(&path, &error)),
+        }
+    }
+
+    /// Whether some process is downloading here.
+    pub fn is_taken(&self) -> bool {
+        let held = File::open(self.folder.join("lock")).map(|file| file.try_lock_shared());
+        matches!(held, Ok(Err(TryLockError::WouldBlock)))
+    }
+
+    /// Where a file's pieces are gathered.
+    pub fn part(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.part"))
+    }
+
+    /// How many bytes have arrived of files of these names. One that was whole already when the
+    /// program ended gets its name as a part back.
+    pub fn arrived(&self, names: &[String]) -> Result<u64> {
+        let mut sum = 0;
+        for name in names {
+            let (whole, part) = (self.folder.join(name), self.part(name));
+            match fs::rename(&whole, &part) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(fault_of(&whole, &error));
+                }
+                _ => {}
+            }
+            sum += fs::metadata(&part).map_or(0, |about| about.len());
+        }
+        Ok(sum)
+    }
+
+    /// How many bytes have arrived, for those who only look.
+    pub fn received(&self, plan: &Plan) -> u64 {
+        let sizes = plan.model.parts.iter().map(|part| {
+            let name = part.file_name();
+            let there = [self.part(name), self.folder.join(name)];
+            there.iter().find_map(|path| fs::metadata(path).ok()).map_or(0, |about| about.len())
+        });
+        sizes.sum()
+    }
+
+    /// How many bytes are free on its disk.
+    pub fn free(&self) -> Result<u64> {
+        let about = rustix::fs::statvfs(&self.folder)
+            .map_err(|error| fault_of(&self.folder, &error.into()))?;
+        Ok(about.f_bavail.saturating_mul(about.f_frsize))
+    }
+
+    /// Gives the gathered files the names that they have in the repository.
+    pub fn unpart(&self, plan: &Plan) -> Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for part in &plan.model.parts {
+            let (from, to) = (self.part(part.file_name()), self.folder.join(part.file_name()));
+            fs::rename(&from, &to).map_err(|e| fault_of(&from, &e))?;
+            files.push(to);
+        }
+        Ok(files)
+    }
+
+    /// Deletes all of it.
+    pub fn clear(&self) -> Result<()> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(fault_of(&self.folder, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn plan_path(&self) -> PathBuf {
+        self.folder.join("plan.json")
+    }
+}
+
+/// Bytes as hexadecimal digits, in small letters.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut digits, byte| {
+        // Writing into a string cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}

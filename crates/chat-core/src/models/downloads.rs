@@ -1,0 +1,353 @@
+//! All downloads: those that run here, those that wait to be gone on with, and those that another
+//! program runs.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::download::{self, Ended, Job, Place, Plan, Progress};
+use super::hub::{Hub, RemoteModel};
+use super::library::{Installed, Library};
+use crate::error::{Error, Kind, Result};
+
+pub use super::download::Stage as DownloadStage;
+
+/// What somebody hears of it.
+pub(crate) enum Told {
+    /// A download began, went on, or ended.
+    Downloads,
+    /// A model arrived.
+    Library,
+}
+
+/// A model on its way here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Download {
+    /// Its id: the same each time the same file is downloaded.
+    pub id: String,
+    /// What the model is to be called.
+    pub name: String,
+    /// Where it comes from, `owner/name`.
+    pub repository: String,
+    /// The file there; the first, where there are several.
+    pub file: String,
+    /// How many bytes are here.
+    pub received: u64,
+    /// How many there are.
+    pub total: u64,
+    /// How it stands.
+    pub state: DownloadState,
+}
+
+/// How a download stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DownloadState {
+    /// It is at work.
+    Running {
+        /// At what.
+        stage: DownloadStage,
+        /// How many bytes come in a second, over the last few.
+        speed: Option<u64>,
+    },
+    /// It waits to be gone on with: somebody paused it, or the program ended.
+    Paused,
+    /// It failed; it can be tried again, and goes on from what had arrived.
+    Failed(Error),
+    /// Another program downloads it.
+    Elsewhere,
+    /// The model is here, under this name.
+    Done {
+        /// Its name in the library.
+        model: String,
+    },
+}
+
+/// The list of downloads. Dropping it stops them; what had arrived stays.
+pub(crate) struct Downloads {
+    hub: Arc<Hub>,
+    library: Library,
+    runtime: tokio::runtime::Handle,
+    tell: Arc<dyn Fn(Told) + Send + Sync>,
+    entries: Mutex<Vec<Entry>>,
+    closing: CancellationToken,
+    tasks: TaskTracker,
+}
+
+struct Entry {
+    place: Place,
+    plan: Plan,
+    work: Work,
+}
+
+enum Work {
+    Running { progress: Arc<Progress>, stop: CancellationToken },
+    Paused,
+    Failed(Error),
+    Done { model: String },
+}
+
+impl Drop for Downloads {
+    fn drop(&mut self) {
+        self.closing.cancel();
+    }
+}
+
+impl Downloads {
+    /// The downloads of a library. `tell` is called whenever there is something new.
+    pub fn new(
+        hub: Arc<Hub>,
+        library: Library,
+        tell: impl Fn(Told) + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            hub,
+            library,
+            runtime: tokio::runtime::Handle::current(),
+            tell: Arc::new(tell),
+            entries: Mutex::default(),
+            closing: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        })
+    }
+
+    pub fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    /// All downloads as they stand, those of other programs too. Looks at the disk.
+    pub fn list(&self) -> Vec<Download> {
+        let on_disk = Place::all(&self.library);
+        let mut entries = self.lock();
+        // What another program brought to its end or threw away is no more.
+        entries.retain(|entry| {
+            !matches!(entry.work, Work::Paused | Work::Failed(_))
+                || on_disk.iter().any(|(place, _)| *place == entry.place)
+        });
+        for (place, plan) in on_disk {
+            let known = entries.iter_mut().find(|entry| entry.place == place);
+            match known {
+                Some(Entry { work: Work::Done { .. }, .. }) | None => {
+                    entries.retain(|entry| entry.place != place);
+                    entries.push(Entry { place, plan, work: Work::Paused });
+                }
+                Some(entry) => entry.plan = plan,
+            }
+        }
+        entries.iter().map(Entry::download).collect()
+    }
+
+    /// Begins to download a model that the site has just told of, or goes on with it. Gives its
+    /// id. One that is installed already is done at once. Looks at the disk.
+    pub fn start(self: &Arc<Self>, model: RemoteModel) -> Result<String> {
+        let place = Place::of(&self.library, &model);
+        let name = download::name_for(&model);
+        if let Some(there) = self.there(&model)? {
+            let (id, plan) = (place.id().to_owned(), Plan::new(there.name.clone(), model));
+            let mut entries = self.lock();
+            entries.retain(|entry| entry.place != place);
+            entries.push(Entry { place, plan, work: Work::Done { model: there.name } });
+            drop(entries);
+            (self.tell)(Told::Downloads);
+            return Ok(id);
+        }
+        place.prepare(&Plan::new(name, model.clone()))?;
+        self.run(place, Some(model))
+    }
+
+    /// The installed model that was downloaded from just there and is what the site has now.
+    fn there(&self, model: &RemoteModel) -> Result<Option<Installed>> {
+        let is_it = |installed: &Installed| {
+            let from = installed.source.as_ref();
+            let hash = model.parts.first().and_then(|part| part.sha256.as_ref());
+            installed.problem.is_none()
+                && from.is_some_and(|from| {
+                    from.repository == model.repository && from.file == model.file
+                })
+                && installed.size == model.size()
+                && (installed.sha256.is_none() || installed.sha256.as_ref() == hash)
+        };
+        Ok(self.library.list()?.into_iter().find(is_it))
+    }
+
+    /// Goes on with a download that is paused or failed. Does nothing where it runs.
+    ///
+    /// # Errors
+    /// `ModelStorage` where there is no such download any more.
+    pub fn resume(self: &Arc<Self>, id: &str) -> Result<()> {
+        let place = self.place(id).ok_or(Kind::ModelStorage)?;
+        self.run(place, None).map(drop)
+    }
+
+    /// Stops a download; what had arrived stays.
+    pub fn pause(&self, id: &str) {
+        let mut entries = self.lock();
+        if let Some(entry) = entries.iter_mut().find(|entry| entry.place.id() == id)
+            && let Work::Running { stop, .. } = &entry.work
+        {
+            // The task marks it as paused when it has let go of its file.
+            stop.cancel();
+        }
+    }
+
+    /// Stops a download and throws away what had arrived. One that is done is only forgotten.
+    ///
+    /// # Errors
+    /// `DownloadElsewhere` where another program downloads it; `ModelStorage`, `ReadOnly`.
+    pub async fn cancel(&self, id: &str) -> Result<()> {
+        self.pause(id);
+        self.settled(id).await;
+        let place = self.place(id);
+        if let Some(place) = place {
+            let clearing = tokio::task::spawn_blocking(move || {
+                // With the lock in hand nobody writes there.
+                match place.lock()? {
+                    Some(_lock) => place.clear(),
+                    None => Err(Kind::DownloadElsewhere { file: place.plan()?.model.file }.into()),
+                }
+            });
+            clearing.await.unwrap_or_else(|_| Err(Kind::Internal.into()))?;
+        }
+        self.lock().retain(|entry| entry.place.id() != id);
+        (self.tell)(Told::Downloads);
+        Ok(())
+    }
+
+    /// Stops all of them and waits until each has let go of its file.
+    pub async fn close(&self) {
+        self.closing.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Waits until a download does nothing any more.
+    async fn settled(&self, id: &str) {
+        let progress = {
+            let entries = self.lock();
+            entries.iter().find(|entry| entry.place.id() == id).and_then(|entry| {
+                match &entry.work {
+                    Work::Running { progress, .. } => Some(Arc::clone(progress)),
+                    _ => None,
+                }
+            })
+        };
+        if let Some(progress) = progress {
+            progress.ended().await;
+        }
+    }
+
+    fn place(&self, id: &str) -> Option<Place> {
+        let known =
+            self.lock().iter().find(|entry| entry.place.id() == id).map(|e| e.place.clone());
+        let on_disk = || Place::all(&self.library).into_iter().map(|(place, _)| place);
+        known.filter(|place| place.plan().is_ok()).or_else(|| on_disk().find(|p| p.id() == id))
+    }
+
+    fn run(self: &Arc<Self>, place: Place, fresh: Option<RemoteModel>) -> Result<String> {
+        let id = place.id().to_owned();
+        let mut entries = self.lock();
+        let running =
+            |entry: &Entry| entry.place == place && matches!(entry.work, Work::Running { .. });
+        if entries.iter().any(running) {
+            return Ok(id);
+        }
+        let plan = place.plan()?;
+        let tell = Arc::clone(&self.tell);
+        let progress = Arc::new(Progress::new(move || tell(Told::Downloads)));
+        let stop = self.closing.child_token();
+        let work = Work::Running { progress: Arc::clone(&progress), stop: stop.clone() };
+        entries.retain(|entry| entry.place != place);
+        entries.push(Entry { place: place.clone(), plan, work });
+        drop(entries);
+        let job = Job {
+            hub: Arc::clone(&self.hub),
+            library: self.library.clone(),
+            place: place.clone(),
+            progress: Arc::clone(&progress),
+            stop,
+        };
+        let (weak, tell) = (Arc::downgrade(self), Arc::clone(&self.tell));
+        self.tasks.spawn_on(
+            async move {
+                let ended = job.run(fresh).await;
+                if let Some(this) = weak.upgrade() {
+                    this.take_end(&place, ended);
+                }
+                progress.end();
+                tell(Told::Downloads);
+            },
+            &self.runtime,
+        );
+        (self.tell)(Told::Downloads);
+        Ok(id)
+    }
+
+    fn take_end(&self, place: &Place, ended: Result<Installed, Ended>) {
+        let mut arrived = false;
+        let mut entries = self.lock();
+        if let Some(entry) = entries.iter_mut().find(|entry| entry.place == *place) {
+            if let Ok(plan) = place.plan() {
+                entry.plan = plan;
+            }
+            entry.work = match ended {
+                Ok(model) => {
+                    arrived = true;
+                    Work::Done { model: model.name }
+                }
+                Err(Ended::Stopped) => Work::Paused,
+                Err(Ended::Failed(error)) => {
+                    tracing::warn!(%error, "a download failed");
+                    Work::Failed(error)
+                }
+            };
+        }
+        drop(entries);
+        if arrived {
+            (self.tell)(Told::Library);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn download(&self) -> Download {
+        let model = &self.plan.model;
+        let (received, total, state) = match &self.work {
+            Work::Running { progress, .. } => {
+                let look = progress.look();
+                let state = DownloadState::Running { stage: look.stage, speed: look.speed };
+                (look.received, model.size(), state)
+            }
+            Work::Done { model: name } => {
+                (model.size(), model.size(), DownloadState::Done { model: name.clone() })
+            }
+            Work::Failed(error) => {
+                let state = DownloadState::Failed(error.clone());
+                (self.place.received(&self.plan), model.size(), state)
+            }
+            Work::Paused => {
+                let taken = self.place.is_taken();
+                let state = if taken { DownloadState::Elsewhere } else { DownloadState::Paused };
+                (self.place.received(&self.plan), model.size(), state)
+            }
+        };
+        Download {
+            id: self.place.id().to_owned(),
+            name: self.plan.name.clone(),
+            repository: model.repository.clone(),
+            file: model.file.clone(),
+            received,
+            total,
+            state,
+        }
+    }
+}
+
+impl std::fmt::Debug for Downloads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Downloads").finish_non_exhaustive()
+    }
+}

@@ -58,7 +58,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// List the models of all servers
+    /// List models, and bring some to this computer
     #[command(args_conflicts_with_subcommands = true)]
     Models {
         /// What to do with them; without it they are listed.
@@ -218,12 +218,70 @@ pub enum Connections {
 /// What to do with models.
 #[derive(Debug, Subcommand)]
 pub enum Models {
-    /// List them
-    List {
+    /// List those that can be talked to, on all servers
+    List(ListModels),
+    /// Tell what is known of a model: one that is installed, one of the catalogue, a repository
+    /// at Hugging Face, or a GGUF file
+    Info {
+        /// Its name, OWNER/REPOSITORY, or a file
+        model: String,
         /// Print one JSON object a line
         #[arg(long)]
         json: bool,
     },
+    /// Search Hugging Face for models
+    Search {
+        /// What to look for
+        words: String,
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Download a model, or go on with a download that was stopped
+    Pull {
+        /// Its name in the catalogue, or OWNER/REPOSITORY at Hugging Face
+        model: String,
+        /// Which file of the repository: its name, or a pattern such as `*Q8_0.gguf`
+        #[arg(short, long, value_name = "PATTERN")]
+        file: Option<String>,
+        /// Print one JSON object a line for each event
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add a GGUF file that is on this computer; it stays where it is
+    Add {
+        /// The file; of a model in several files any of them
+        file: PathBuf,
+        /// Move it to where Natter keeps its models: removing the model deletes it then
+        #[arg(long = "move")]
+        take: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a model off the list, and delete its file where it is Natter’s own
+    Remove {
+        /// Its name
+        model: String,
+    },
+}
+
+/// Which models to list.
+#[derive(Debug, Default, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "options on the command line are flags")]
+pub struct ListModels {
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// Only those on this computer, and those on their way here
+    #[arg(long, group = "which")]
+    pub installed: bool,
+    /// Those of the catalogue, which can be downloaded
+    #[arg(long, group = "which")]
+    pub offered: bool,
+    /// Those that other programs have on this computer, which can be added
+    #[arg(long, group = "which")]
+    pub found: bool,
 }
 
 fn thinking_parser() -> impl clap::builder::TypedValueParser<Value = Thinking> {

@@ -82,8 +82,8 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Export(args) => show::export(args, program).await,
         Command::Connections { action, json } => connections::run(action, json, program).await,
         Command::Models { action, json } => {
-            let json = json || matches!(action, Some(args::Models::List { json: true }));
-            models::list(json, program).await
+            let list = args::Models::List(args::ListModels { json, ..Default::default() });
+            models::run(action.unwrap_or(list), program).await
         }
         // Made before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),

@@ -1,4 +1,8 @@
-//! `natter-cli models`: what can be talked to.
+//! `natter-cli models`: what can be talked to, and what is on this computer or could be.
+
+mod local;
+mod pull;
+mod view;
 
 use std::fmt::Write as _;
 
@@ -6,10 +10,30 @@ use chat_core::client::ModelInfo;
 use chat_core::event::Health;
 use serde::Serialize;
 
+use crate::args::{ListModels, Models};
 use crate::engine::Program;
 use crate::say;
 use crate::terminal;
 use crate::trouble::{Outcome, Result, explain};
+
+/// Does what the command line says.
+pub async fn run(action: Models, program: &Program) -> Result<Outcome> {
+    match action {
+        Models::List(ListModels { json, installed: true, .. }) => {
+            local::installed(json, program).await
+        }
+        Models::List(ListModels { json, offered: true, .. }) => local::offered(json, program).await,
+        Models::List(ListModels { json, found: true, .. }) => local::found(json, program).await,
+        Models::List(ListModels { json, .. }) => list(json, program).await,
+        Models::Info { model, json } => local::info(&model, json, program).await,
+        Models::Search { words, json } => local::search(&words, json, program).await,
+        Models::Pull { model, file, json } => {
+            pull::run(&model, file.as_deref(), json, program).await
+        }
+        Models::Add { file, take, json } => local::add(file, take, json, program).await,
+        Models::Remove { model } => local::remove(&model, program).await,
+    }
+}
 
 /// A model as programs get it.
 #[derive(Serialize)]
@@ -22,7 +46,7 @@ struct View<'a> {
 }
 
 /// Lists the models of all servers that answer; those that do not are named on standard error.
-pub async fn list(json: bool, program: &Program) -> Result<Outcome> {
+async fn list(json: bool, program: &Program) -> Result<Outcome> {
     let text = if json { json_lines(program).await } else { lines(program).await };
     let found = !text.is_empty();
     program.output.print(text).await?;
@@ -83,4 +107,9 @@ async fn json_lines(program: &Program) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Says something on standard error.
+fn remark(text: &str) {
+    terminal::say(&format!("{}\n", terminal::clean(text)));
 }

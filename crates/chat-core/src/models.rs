@@ -4,18 +4,22 @@ mod catalogue;
 mod download;
 mod downloads;
 mod facts;
+mod found;
 mod glob;
 mod hub;
 mod index;
 mod library;
+mod machine;
 mod name;
 
 pub use catalogue::{Offer, catalogue, offer};
 pub use downloads::{Download, DownloadStage, DownloadState};
 pub(crate) use downloads::{Downloads, Told};
 pub use facts::{Facts, Memory};
+pub use found::{Found, Places, Program, found};
 pub use hub::{Hub, HubOptions, RemoteFile, RemoteModel, Repository};
 pub use library::{Installed, Library, LibraryChanges, Source};
+pub use machine::{Fit, fit, machine_memory};
 
 /// The name of the connection that the built-in engine is.
 pub const CONNECTION: &str = "On this computer";

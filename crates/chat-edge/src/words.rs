@@ -15,7 +15,7 @@ pub use advice::{Action, Advice, advice};
 pub use fault::sentence;
 pub use fill::fill;
 pub use level::{thinking_from_name, thinking_levels, thinking_name};
-pub use model::bytes;
+pub use model::{bytes, download_stage, good_for};
 pub use state::{
     agent_description, agent_title, ending, health, kept, notice, role, seconds, stage,
     stop_reason, thinking,

@@ -7,6 +7,7 @@ mod faults;
 mod home;
 mod kill;
 mod manage;
+mod models;
 mod pipes;
 mod real;
 mod stop;

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Event, Kind, Manager, Result};
-use crate::models::{Download, Installed, Library, RemoteModel, Repository};
+use crate::models::{
+    self, Download, Facts, Found, Installed, Library, Places, RemoteModel, Repository,
+};
 
 impl Manager {
     /// The models that are installed on this machine. Its methods block for milliseconds.
@@ -43,6 +45,31 @@ impl Manager {
     /// `ModelStorage`, `ReadOnly`.
     pub async fn installed_models(&self) -> Result<Vec<Installed>> {
         self.ask_library(Library::list).await
+    }
+
+    /// What a GGUF file says of its model; nothing is added.
+    ///
+    /// # Errors
+    /// `ModelFile`, `ModelFileMissing`, `ModelStorage`, `ReadOnly`.
+    pub async fn model_file(&self, path: PathBuf) -> Result<Facts> {
+        self.ask_library(move |_| Facts::read(&path)).await
+    }
+
+    /// Models that other programs have on this machine and that are not installed here, by name.
+    /// [`add_found_model`](Self::add_found_model) takes one where it lies.
+    ///
+    /// # Errors
+    /// `ModelStorage`, `ReadOnly`.
+    pub async fn found_models(&self) -> Result<Vec<Found>> {
+        self.ask_library(|library| models::found(library, &Places::from_env())).await
+    }
+
+    /// Adds a model that another program has, under the name that it has there.
+    ///
+    /// # Errors
+    /// As [`add_model`](Self::add_model).
+    pub async fn add_found_model(&self, found: Found) -> Result<Installed> {
+        self.change_library(move |library| library.add_as(&found.path, Some(&found.name))).await
     }
 
     // Where more come from

@@ -61,6 +61,14 @@ impl Memory {
 }
 
 impl Facts {
+    /// What a file says, after it was verified. Blocks for some milliseconds.
+    ///
+    /// # Errors
+    /// `ModelFile`, `ModelFileMissing`, `ModelStorage`, `ReadOnly`.
+    pub fn read(path: &Path) -> Result<Self> {
+        read(path).map(|header| Self::of(&header))
+    }
+
     /// What a header says.
     pub fn of(header: &Header) -> Self {
         let template = header.chat_template();

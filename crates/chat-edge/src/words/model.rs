@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chat_core::error::{FileFault, Kind};
+use chat_core::models::{DownloadStage, Offer};
 use gettextrs::gettext;
 
 use super::fill;
@@ -108,4 +109,20 @@ pub fn bytes(count: u64) -> String {
         _ => (format!("{:.1}", amount / 1e9), gettext("{amount} GB")),
     };
     fill(&sentence, &[("amount", &text)])
+}
+
+/// What a model of the catalogue is good for.
+pub fn good_for(offer: &Offer) -> String {
+    // The lines are taken out of the catalogue by scripts/lib/translations.
+    gettext(offer.good_for.as_str())
+}
+
+/// What a download does just now. Empty while it fetches: its numbers say that.
+pub fn download_stage(stage: DownloadStage) -> String {
+    match stage {
+        DownloadStage::Asking => gettext("Asking Hugging Face"),
+        DownloadStage::Fetching => String::new(),
+        DownloadStage::Checking => gettext("Checking"),
+        DownloadStage::Resting => gettext("The connection broke; it goes on in a moment"),
+    }
 }

@@ -1,0 +1,245 @@
+//! Models on this computer, those that other programs have, and those that could be fetched.
+
+use std::path::{Path, PathBuf};
+
+use chat_core::error::{Error, Kind};
+use chat_core::models::{
+    self, CONNECTION, Download, DownloadState, Fit, Installed, Offer, RemoteModel,
+};
+use chat_edge::words;
+use serde::Serialize;
+
+use super::view::{FactsView, InstalledView, OfferView, RemoteView, WINDOW, facts_line};
+use crate::engine::Program;
+use crate::terminal;
+use crate::trouble::{Outcome, Result, explain};
+
+mod sentences;
+
+/// Those that are installed, and those on their way here.
+pub async fn installed(json: bool, program: &Program) -> Result<Outcome> {
+    let models = program.manager.installed_models().await?;
+    let mut out = String::new();
+    for model in &models {
+        let sentence = model.problem.as_ref().map(words::sentence).unwrap_or_default();
+        if json {
+            out.push_str(&line_of(&InstalledView::new(model, &sentence)));
+        } else {
+            let size = words::bytes(model.size);
+            let about = if sentence.is_empty() { facts_line(&model.facts) } else { sentence };
+            out.push_str(&row(&model.name, &size, &about, program));
+        }
+    }
+    let waiting = program.manager.downloads();
+    for download in waiting.iter().filter(|d| !matches!(d.state, DownloadState::Done { .. })) {
+        if json {
+            out.push_str(&line_of(&super::view::DownloadView::new(download)));
+        } else {
+            let about = sentences::arrived(download);
+            out.push_str(&row(&download.name, &words::bytes(download.total), &about, program));
+        }
+    }
+    if out.is_empty() && !json && program.terminal.error {
+        terminal::say(&format!("{}\n", sentences::none_installed()));
+    }
+    program.output.print(out).await?;
+    Ok(Outcome::Done)
+}
+
+/// Those of the catalogue.
+pub async fn offered(json: bool, program: &Program) -> Result<Outcome> {
+    let installed = program.manager.installed_models().await?;
+    let memory = models::machine_memory();
+    let mut out = String::new();
+    for offer in models::catalogue() {
+        let is_here = installed.iter().any(|model| is_of(model, offer));
+        if json {
+            out.push_str(&line_of(&OfferView::new(offer, is_here)));
+            continue;
+        }
+        let fit = memory.map_or(Fit::Well, |memory| models::fit(offer.memory, memory));
+        let mut about = words::good_for(offer);
+        if let Some(note) = sentences::note(is_here, fit) {
+            about = format!("{about} ({note})");
+        }
+        out.push_str(&row(&offer.name, &words::bytes(offer.size), &about, program));
+    }
+    program.output.print(out).await?;
+    Ok(Outcome::Done)
+}
+
+/// Those that other programs have.
+pub async fn found(json: bool, program: &Program) -> Result<Outcome> {
+    #[derive(Serialize)]
+    struct View<'a> {
+        program: &'a str,
+        name: &'a str,
+        path: String,
+        size: u64,
+        #[serde(flatten)]
+        facts: FactsView<'a>,
+    }
+    let mut out = String::new();
+    for found in program.manager.found_models().await? {
+        let path = found.path.display().to_string();
+        if json {
+            let facts = FactsView::new(&found.facts);
+            let (program, name, size) = (found.program.name(), found.name.as_str(), found.size);
+            out.push_str(&line_of(&View { program, name, path, size, facts }));
+        } else {
+            let about = format!("{}: {path}", found.program.name());
+            out.push_str(&row(&found.name, &words::bytes(found.size), &about, program));
+        }
+    }
+    program.output.print(out).await?;
+    Ok(Outcome::Done)
+}
+
+/// What is known of one model.
+pub async fn info(name: &str, json: bool, program: &Program) -> Result<Outcome> {
+    let short = name.strip_prefix(CONNECTION).and_then(|rest| rest.strip_prefix('/'));
+    let installed = program.manager.installed_models().await?;
+    let is_it = |model: &&Installed| model.name.eq_ignore_ascii_case(short.unwrap_or(name));
+    if let Some(model) = installed.iter().find(is_it) {
+        return print_installed(model, json, program).await;
+    }
+    if let Some(offer) = models::offer(name) {
+        let text =
+            if json { line_of(&OfferView::new(offer, false)) } else { sentences::of_offer(offer) };
+        program.output.print(program.terminal.clean_output(&text).into_owned()).await?;
+        return Ok(Outcome::Done);
+    }
+    let path = Path::new(name);
+    if path.extension().is_some_and(|kind| kind == "gguf") && path.exists() {
+        let path = path.to_owned();
+        let facts = program.manager.model_file(path.clone()).await?;
+        let text = if json {
+            line_of(&FactsView::new(&facts))
+        } else {
+            sentences::of_file(&path.display().to_string(), &facts)
+        };
+        program.output.print(program.terminal.clean_output(&text).into_owned()).await?;
+        return Ok(Outcome::Done);
+    }
+    if name.contains('/') {
+        return list_remote(&program.manager.remote_models(name).await?, json, program).await;
+    }
+    Err(Error::new(Kind::ModelNotFound { model: name.to_owned() }).into())
+}
+
+/// Repositories that fit what somebody looks for.
+pub async fn search(text: &str, json: bool, program: &Program) -> Result<Outcome> {
+    #[derive(Serialize)]
+    struct View<'a> {
+        repository: &'a str,
+        downloads: u64,
+        likes: u64,
+        licence: Option<&'a str>,
+        closed: bool,
+    }
+    let mut out = String::new();
+    for found in program.manager.search_models(text).await? {
+        let licence = found.licence.as_deref();
+        if json {
+            out.push_str(&line_of(&View {
+                repository: &found.name,
+                downloads: found.downloads,
+                likes: found.likes,
+                licence,
+                closed: found.closed,
+            }));
+        } else {
+            let line = format!("{:60}  {}", found.name, licence.unwrap_or_default());
+            out.push_str(&program.terminal.clean_output(line.trim_end()));
+            out.push('\n');
+        }
+    }
+    program.output.print(out).await?;
+    Ok(Outcome::Done)
+}
+
+/// Adds a file.
+pub async fn add(file: PathBuf, take: bool, json: bool, program: &Program) -> Result<Outcome> {
+    let model = if take {
+        program.manager.take_model(file).await?
+    } else {
+        program.manager.add_model(file).await?
+    };
+    if json {
+        program.output.print(line_of(&InstalledView::new(&model, ""))).await?;
+    } else {
+        super::remark(&sentences::added(&model.name));
+    }
+    Ok(Outcome::Done)
+}
+
+/// Removes a model, or a download that waits.
+pub async fn remove(name: &str, program: &Program) -> Result<Outcome> {
+    let short = name.strip_prefix(CONNECTION).and_then(|rest| rest.strip_prefix('/'));
+    let name = short.unwrap_or(name);
+    let downloads = program.manager.downloads();
+    let waits = |download: &&Download| download.name.eq_ignore_ascii_case(name);
+    match program.manager.remove_model(name).await {
+        Ok(model) => super::remark(&sentences::removed(&model.name, model.owned)),
+        Err(error) => {
+            let Some(download) = downloads.iter().find(waits) else { return Err(error.into()) };
+            program.manager.cancel_download(&download.id).await?;
+            super::remark(&sentences::removed(&download.name, true));
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Lists the models of a repository.
+pub async fn list_remote(models: &[RemoteModel], json: bool, program: &Program) -> Result<Outcome> {
+    let mut out = String::new();
+    for model in models {
+        if json {
+            out.push_str(&line_of(&RemoteView::new(model)));
+        } else {
+            let line = format!("{:>10}  {}", words::bytes(model.size()), model.file);
+            out.push_str(&program.terminal.clean_output(&line));
+            out.push('\n');
+        }
+    }
+    program.output.print(out).await?;
+    Ok(Outcome::Done)
+}
+
+async fn print_installed(model: &Installed, json: bool, program: &Program) -> Result<Outcome> {
+    let sentence = model.problem.as_ref().map(words::sentence).unwrap_or_default();
+    let text = if json {
+        line_of(&InstalledView::new(model, &sentence))
+    } else {
+        sentences::of_installed(model)
+    };
+    program.output.print(program.terminal.clean_output(&text).into_owned()).await?;
+    if let Some(problem) = model.problem.as_ref().filter(|_| !json) {
+        terminal::say(&explain(problem, program.terminal));
+        return Ok(Outcome::Failed);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Whether an installed model is one of the catalogue.
+fn is_of(model: &Installed, offer: &Offer) -> bool {
+    model.name == offer.name
+        || model.source.as_ref().is_some_and(|source| {
+            source.repository == offer.repository && source.file == offer.file
+        })
+}
+
+fn row(name: &str, size: &str, about: &str, program: &Program) -> String {
+    let line = format!("{name:24}  {size:>10}  {about}");
+    format!("{}\n", program.terminal.clean_output(line.trim_end()))
+}
+
+/// Plain data as a line of JSON, which it can always be.
+pub fn line_of(view: &impl Serialize) -> String {
+    format!("{}\n", serde_json::to_string(view).unwrap_or_default())
+}
+
+/// How much memory a model needs, for people.
+fn memory(facts: &models::Facts) -> String {
+    words::bytes(facts.memory.with_window(WINDOW))
+}

@@ -1,0 +1,103 @@
+//! The words about models on this computer. Plain literals on one line each, and no lone
+//! apostrophes, for xgettext.
+
+use std::fmt::Write as _;
+
+use chat_core::models::{Download, DownloadState, Facts, Fit, Installed, Offer};
+use chat_edge::words::{self, fill};
+use gettextrs::gettext;
+
+use crate::models::view::facts_line;
+
+pub fn none_installed() -> String {
+    gettext("There is no model here yet. See what there is with: natter-cli models list --offered")
+}
+
+pub fn added(name: &str) -> String {
+    fill(&gettext("Added as “{name}”."), &[("name", name)])
+}
+
+pub fn removed(name: &str, deleted: bool) -> String {
+    let sentence = if deleted {
+        gettext("“{name}” is removed, and its file deleted.")
+    } else {
+        gettext("“{name}” is removed; its file is where it was.")
+    };
+    fill(&sentence, &[("name", name)])
+}
+
+/// What a person should know of a model of the catalogue.
+pub fn note(installed: bool, fit: Fit) -> Option<String> {
+    match (installed, fit) {
+        (true, _) => Some(gettext("installed")),
+        (false, Fit::Well) => None,
+        (false, Fit::Tight) => Some(gettext("leaves little memory")),
+        (false, Fit::TooLarge) => Some(gettext("too large for this computer")),
+    }
+}
+
+/// How far a download is.
+pub fn arrived(download: &Download) -> String {
+    let percent = download.received.saturating_mul(100) / download.total.max(1);
+    let sentence = match download.state {
+        DownloadState::Elsewhere => gettext("another program downloads it: {percent} %"),
+        _ => gettext(
+            "downloaded: {percent} %; go on with: natter-cli models pull {repository} --file {file}",
+        ),
+    };
+    let percent = percent.to_string();
+    let values = [
+        ("percent", percent.as_str()),
+        ("repository", &download.repository),
+        ("file", &download.file),
+    ];
+    fill(&sentence, &values)
+}
+
+/// What is known of a model that is installed.
+pub fn of_installed(model: &Installed) -> String {
+    let mut out = of_file(&model.name, &model.facts);
+    line(&mut out, &gettext("File"), &model.path.display().to_string());
+    line(&mut out, &gettext("Size"), &words::bytes(model.size));
+    if let Some(source) = &model.source {
+        line(&mut out, &gettext("From"), &format!("{} ({})", source.repository, source.file));
+    }
+    if let Some(sha256) = &model.sha256 {
+        line(&mut out, "SHA-256", sha256);
+    }
+    out
+}
+
+/// What a file says of its model.
+pub fn of_file(name: &str, facts: &Facts) -> String {
+    let mut out = format!("{name}\n");
+    if let Some(title) = &facts.title {
+        line(&mut out, &gettext("Title"), title);
+    }
+    line(&mut out, &gettext("Kind"), &format!("{}, {}", facts.architecture, facts_line(facts)));
+    if let Some(licence) = &facts.licence {
+        line(&mut out, &gettext("Licence"), licence);
+    }
+    line(&mut out, &gettext("Memory"), &super::memory(facts));
+    out
+}
+
+/// What the catalogue says of a model.
+pub fn of_offer(offer: &Offer) -> String {
+    let mut out = format!("{}\n", offer.name);
+    line(&mut out, &gettext("Title"), &offer.title);
+    line(&mut out, &gettext("Good for"), &words::good_for(offer));
+    line(&mut out, &gettext("Licence"), &offer.licence);
+    line(&mut out, &gettext("Size"), &words::bytes(offer.size));
+    line(&mut out, &gettext("Memory"), &words::bytes(offer.memory));
+    line(&mut out, &gettext("From"), &format!("{} ({})", offer.repository, offer.file));
+    let get = gettext("Get it with: natter-cli models pull {name}");
+    out.push_str(&fill(&get, &[("name", &offer.name)]));
+    out.push('\n');
+    out
+}
+
+fn line(out: &mut String, label: &str, value: &str) {
+    // Writing into a string cannot fail.
+    let _ = writeln!(out, "  {label:10}  {value}");
+}

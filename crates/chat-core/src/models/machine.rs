@@ -1,0 +1,53 @@
+//! How much memory this machine has, and what fits into it.
+
+use std::fs;
+
+/// Whether a model fits into this machine's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// It leaves the system and the other programs their share.
+    Well,
+    /// It fits, and leaves little.
+    Tight,
+    /// It does not fit.
+    TooLarge,
+}
+
+/// How many bytes of memory this machine has. None where the system does not say.
+pub fn machine_memory() -> Option<u64> {
+    total(&fs::read_to_string("/proc/meminfo").ok()?)
+}
+
+/// Whether a model that needs so many bytes fits into so many: three quarters of the memory are for
+/// the model at most, the rest for everything else.
+pub fn fit(needed: u64, memory: u64) -> Fit {
+    if needed <= memory / 4 * 3 {
+        Fit::Well
+    } else if needed <= memory {
+        Fit::Tight
+    } else {
+        Fit::TooLarge
+    }
+}
+
+fn total(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_and_judged() {
+        assert_eq!(total("MemTotal:       16384000 kB\nMemFree: 1 kB\n"), Some(16_384_000 * 1_024));
+        assert_eq!(total("MemFree: 1 kB"), None);
+        assert!(machine_memory().is_some_and(|bytes| bytes > 100 << 20));
+        assert_eq!(
+            (fit(75, 100), fit(76, 100), fit(101, 100)),
+            (Fit::Well, Fit::Tight, Fit::TooLarge)
+        );
+    }
+}

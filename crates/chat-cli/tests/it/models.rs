@@ -6,7 +6,8 @@ use chat_gguf::write::Writer;
 use chat_testkit::hub::{Fault, Hub};
 use serde_json::Value;
 
-use crate::home::{Home, Run, kill};
+use crate::home::{Home, Run, end_of, kill};
+use crate::pipes::{on, screen, terminal, wait_for};
 
 const REPOSITORY: &str = "ada/tiny-GGUF";
 const FILE: &str = "Tiny-Instruct-Q4_K_M.gguf";
@@ -181,4 +182,20 @@ fn the_catalogue_and_what_other_programs_have_are_listed() {
     assert_eq!((ours.len(), &ours[0]["name"]), (1, &"b".into()));
     let both = run(&home, &hub, &["list", "--found", "--offered"]);
     assert_eq!(both.code, Some(2));
+}
+
+#[test]
+fn a_terminal_sees_how_far_it_is() {
+    let (home, hub) = world();
+    hub.fail([Fault::StallAfter(2_000_000)]);
+    let (ours, end) = terminal();
+    let mut pull = command(&home, &hub, &["pull", REPOSITORY]);
+    let mut child = pull.stdout(on(&end)).stderr(on(&end)).spawn().expect("it starts");
+    drop((pull, end));
+    let screen = screen(ours);
+    let mut seen = String::new();
+    wait_for(&screen, &mut seen, "tiny: 63 %, 2.0 MB of 3.1 MB");
+    hub.go_on();
+    wait_for(&screen, &mut seen, "“tiny” is here: 3.1 MB.");
+    assert_eq!(end_of(&mut child).code(), Some(0));
 }

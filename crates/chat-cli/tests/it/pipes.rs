@@ -80,7 +80,7 @@ fn a_slow_reader_slows_nobody_and_gets_it_all_in_larger_pieces() {
 }
 
 /// The two ends of a terminal: ours, and the one for the program.
-fn terminal() -> (std::fs::File, OwnedFd) {
+pub fn terminal() -> (std::fs::File, OwnedFd) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).expect("granted");
     unlockpt(&ours).expect("unlocked");
@@ -93,12 +93,12 @@ fn terminal() -> (std::fs::File, OwnedFd) {
     (ours.into(), file.into())
 }
 
-fn on(end: &OwnedFd) -> Stdio {
+pub fn on(end: &OwnedFd) -> Stdio {
     Stdio::from(end.try_clone().expect("another handle"))
 }
 
 /// Gathers what the program shows on a terminal, until the terminal is closed.
-fn screen(mut ours: std::fs::File) -> std::sync::mpsc::Receiver<String> {
+pub fn screen(mut ours: std::fs::File) -> std::sync::mpsc::Receiver<String> {
     let (send, receive) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = [0; 4096];
@@ -113,7 +113,7 @@ fn screen(mut ours: std::fs::File) -> std::sync::mpsc::Receiver<String> {
     receive
 }
 
-fn wait_for(screen: &std::sync::mpsc::Receiver<String>, seen: &mut String, wanted: &str) {
+pub fn wait_for(screen: &std::sync::mpsc::Receiver<String>, seen: &mut String, wanted: &str) {
     while !seen.contains(wanted) {
         let Ok(more) = screen.recv_timeout(PATIENCE) else {
             panic!("waited in vain for {wanted:?} in {seen:?}");

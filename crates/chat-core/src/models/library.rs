@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::facts::{self, Facts};
 use super::index::{self, Entry};
-use super::name;
+use super::{catalogue, name};
 use crate::error::{Error, Kind, Result};
 use crate::settings::watch::Watch;
 use crate::settings::{Folders, disk};
@@ -116,7 +116,7 @@ impl Library {
         // A model is named by its first part.
         let first = chat_gguf::parts(&path).and_then(|parts| parts.into_iter().next());
         let path = first.unwrap_or(path);
-        let wanted = words.map_or_else(|| name::of_file(&path), name::of_words);
+        let wanted = words.map_or_else(|| name_of(&path), name::of_words);
         let entry = index::entry(&path, wanted, false)?;
         let same = fs::canonicalize(&path).map_err(|e| facts::fault_of(&path, &e))?;
         index::change(&self.folder, |index| {
@@ -138,7 +138,7 @@ impl Library {
     pub fn take_in(&self, path: &Path) -> Result<Installed> {
         let path = std::path::absolute(path).map_err(|e| facts::fault_of(path, &e))?;
         let files = chat_gguf::parts(&path).unwrap_or_else(|| vec![path.clone()]);
-        let wanted = name::of_file(&path);
+        let wanted = name_of(&path);
         self.adopt(&files, &wanted, None, None)
     }
 
@@ -270,6 +270,13 @@ impl LibraryChanges {
             }
         }
     }
+}
+
+/// What a file's model is to be called: as in the catalogue, where it is one of its files.
+fn name_of(path: &Path) -> String {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let offered = catalogue::catalogue().iter().find(|offer| offer.is_file(&file));
+    offered.map_or_else(|| name::of_file(path), |offer| offer.name.clone())
 }
 
 /// Puts an entry on the list, under a name that is free.

@@ -257,14 +257,12 @@ data: [DONE]"#;
 fn an_empty_list_of_calls_parts_no_thoughts_from_the_answer() {
     // Each piece of text may come with such a list, and the first is often empty.
     let pieces = ["", "<thi", "nk>Hm", "m.</th", "ink>", "Yes."];
-    let events: String = pieces
-        .iter()
-        .map(|piece| {
-            let delta = json!({ "content": piece, "tool_calls": [] });
-            format!("data: {}\n\n", json!({ "choices": [{ "delta": delta }] }))
-        })
-        .collect();
-    let events = format!("{events}data: [DONE]\n\n");
+    let event = |piece: &&str| {
+        let delta = json!({ "content": piece, "tool_calls": [] });
+        format!("data: {}\n\n", json!({ "choices": [{ "delta": delta }] }))
+    };
+    let events =
+        format!("{}data: [DONE]\n\n", pieces.iter().map(event).collect::<Vec<_>>().concat());
     let lines: String = pieces
         .iter()
         .map(|piece| {

@@ -104,7 +104,7 @@ impl Http {
     }
 
     async fn send(&self, url: Url, mut headers: HeaderMap) -> Result<Response> {
-        if let Some(token) = &self.token {
+        if let Some(token) = self.token.as_ref().filter(|_| is_private(&url)) {
             let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
                 .map_err(|_| Kind::KeyUnavailable)?;
             value.set_sensitive(true);
@@ -133,14 +133,22 @@ impl Http {
                     attempt.follow()
                 }
             }));
-        let is_here = Url::parse(&self.base)
-            .is_ok_and(|url| matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")));
-        if is_here {
+        if Url::parse(&self.base).is_ok_and(|url| is_here(&url)) {
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|error| unreachable(root_words(&error)))?;
         Ok(self.client.get_or_init(|| client))
     }
+}
+
+/// Whether an address is on this machine.
+fn is_here(url: &Url) -> bool {
+    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
+}
+
+/// Whether nobody on the way to an address can read what is sent there.
+fn is_private(url: &Url) -> bool {
+    url.scheme() == "https" || is_here(url)
 }
 
 async fn read(mut response: Response) -> Result<Vec<u8>> {
@@ -216,6 +224,17 @@ mod tests {
         assert_eq!(next("</x>; rel=\"next\"").as_deref(), Some("https://hub.example/x"));
         assert_eq!(next("<https://evil.example/>; rel=\"next\""), None);
         assert_eq!(next("<https://hub.example/>; rel=\"prev\""), None);
+    }
+
+    #[test]
+    fn a_token_never_goes_where_others_read_it() {
+        for (address, expected) in [
+            ("https://huggingface.co/x", true),
+            ("http://127.0.0.1:1/x", true),
+            ("http://mirror.example/x", false),
+        ] {
+            assert_eq!(is_private(&Url::parse(address).unwrap()), expected, "{address}");
+        }
     }
 
     #[test]

@@ -74,6 +74,14 @@ fn a_file_taken_in_is_ours_and_goes_with_its_model() {
 }
 
 #[test]
+fn a_file_of_the_catalogue_has_its_name_there() {
+    let place = place();
+    let offer = catalogue::offer("qwen3-4b").unwrap();
+    assert_ne!(name::of_file(Path::new(&offer.file)), "qwen3-4b");
+    assert_eq!(place.library.add(&place.file(&offer.file)).unwrap().name, "qwen3-4b");
+}
+
+#[test]
 fn what_is_no_model_never_gets_in() {
     let place = place();
     let whole = Writer::tiny("Tiny", 256).bytes();

@@ -117,6 +117,8 @@ impl Manager {
     pub async fn start_download(&self, model: RemoteModel) -> Result<String> {
         let downloads = Arc::clone(&self.inner.downloads);
         self.run(async move {
+            // One that is just being paused is begun again, and not forgotten.
+            downloads.settled(&downloads.id_of(&model)).await;
             let starting = tokio::task::spawn_blocking(move || downloads.start(model));
             starting.await.unwrap_or_else(|_| Err(Kind::Internal.into()))
         })
@@ -135,6 +137,7 @@ impl Manager {
     pub async fn resume_download(&self, id: &str) -> Result<()> {
         let (downloads, id) = (Arc::clone(&self.inner.downloads), id.to_owned());
         self.run(async move {
+            downloads.settled(&id).await;
             let starting = tokio::task::spawn_blocking(move || downloads.resume(&id));
             starting.await.unwrap_or_else(|_| Err(Kind::Internal.into()))
         })

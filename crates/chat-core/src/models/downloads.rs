@@ -220,20 +220,22 @@ impl Downloads {
         self.tasks.wait().await;
     }
 
-    /// Waits until a download does nothing any more.
-    async fn settled(&self, id: &str) {
-        let progress = {
-            let entries = self.lock();
-            entries.iter().find(|entry| entry.place.id() == id).and_then(|entry| {
-                match &entry.work {
-                    Work::Running { progress, .. } => Some(Arc::clone(progress)),
-                    _ => None,
-                }
-            })
+    /// Waits until a download that was told to stop has let go of its file. One that was not told
+    /// so is not waited for.
+    pub async fn settled(&self, id: &str) {
+        let stopping = |entry: &Entry| match &entry.work {
+            Work::Running { progress, stop } if stop.is_cancelled() => Some(Arc::clone(progress)),
+            _ => None,
         };
-        if let Some(progress) = progress {
+        let found = self.lock().iter().find(|entry| entry.place.id() == id).and_then(stopping);
+        if let Some(progress) = found {
             progress.ended().await;
         }
+    }
+
+    /// The id that the download of a model has.
+    pub fn id_of(&self, model: &RemoteModel) -> String {
+        Place::of(&self.library, model).id().to_owned()
     }
 
     fn place(&self, id: &str) -> Option<Place> {

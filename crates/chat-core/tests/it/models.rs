@@ -104,6 +104,20 @@ async fn a_paused_download_goes_on_after_the_program_began_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn going_on_right_after_a_pause_is_not_lost() {
+    let world = World::start().await;
+    for _ in 0..3 {
+        world.hub.fail([Fault::StallAfter(1_200_000)]);
+        let id = world.begin().await;
+        world.until(&id, |download| download.received >= 1_000_000).await;
+        world.manager.pause_download(&id);
+        world.manager.resume_download(&id).await.unwrap();
+        world.until_done(&id).await;
+        world.manager.remove_model("tiny").await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_download_at_work_when_the_program_ends_waits_for_it() {
     let mut world = World::start().await;
     world.hub.fail([Fault::StallAfter(2_000_000)]);

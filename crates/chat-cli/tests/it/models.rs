@@ -199,3 +199,16 @@ fn a_terminal_sees_how_far_it_is() {
     wait_for(&screen, &mut seen, "“tiny” is here: 3.1 MB.");
     assert_eq!(end_of(&mut child).code(), Some(0));
 }
+
+#[test]
+fn the_token_is_in_no_log() {
+    let (home, hub) = world();
+    let mut pull = command(&home, &hub, &["pull", REPOSITORY]);
+    let pulled = Run::of(pull.env("NATTER_LOG", "trace").spawn().expect("it starts")).ok();
+    assert!(hub.asks().iter().any(|ask| ask.token.is_some()), "it was sent to the site");
+    let mut logs = pulled.stderr;
+    for log in std::fs::read_dir(home.path("state/natter/logs")).expect("logs") {
+        logs += &std::fs::read_to_string(log.expect("a log").path()).expect("text");
+    }
+    assert!(logs.contains("TRACE") && !logs.contains("hf_secret"), "{logs}");
+}

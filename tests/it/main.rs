@@ -10,6 +10,7 @@ mod find;
 mod first_run;
 mod keyboard;
 mod long_list;
+mod models;
 mod narrow;
 mod real_model;
 mod sessions;

@@ -40,8 +40,11 @@ fn main() -> anyhow::Result<glib::ExitCode> {
         .connect_receiver(move |_, output| match output {
             Output::Titled(words) => title.set_title(Some(&words)),
             Output::Note(words) => eprintln!("{words}"),
-            Output::Shown(_) | Output::Connections(_) | Output::AddConnection | Output::Escaped => {
-            }
+            Output::Shown(_)
+            | Output::Connections(_)
+            | Output::AddConnection
+            | Output::Models
+            | Output::Escaped => {}
         });
         let header = gtk::HeaderBar::new();
         header.pack_end(chat.widgets().agent_dropdown());

@@ -8,6 +8,7 @@ mod drafting;
 mod events;
 mod find_bar;
 mod hint;
+mod local;
 mod messages;
 mod requests;
 mod shown;
@@ -27,16 +28,15 @@ use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Diagnostics;
 use chat_edge::words;
-use gettextrs::gettext;
 use gtk::glib;
 use relm4::component::Connector;
-use relm4::gtk::prelude::*;
 use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
 use crate::drafts::{self, Drafts};
 use crate::{composer, model_picker};
 use changes::Changes;
+use local::{Local, Looking};
 pub use messages::{Brought, Command, Find, Init, Input, Output, Part};
 use messages::{Done, Told};
 use shown::Shown;
@@ -68,6 +68,9 @@ pub struct ChatWidget {
     capabilities: HashMap<ModelRef, Capabilities>,
     escaped: Option<Instant>,
     changes: Changes,
+    /// What the start page says about models on this computer, once that is known.
+    local: Option<Local>,
+    looking: Looking,
     diagnostics: Diagnostics,
 }
 
@@ -106,6 +109,8 @@ impl Component for ChatWidget {
             capabilities: HashMap::new(),
             escaped: None,
             changes: Changes::default(),
+            local: None,
+            looking: Looking::No,
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -141,7 +146,7 @@ impl Component for ChatWidget {
                 self.has_chats = has;
                 self.show_state(view, &sender);
             }
-            Input::CopyLastReply => copy_last_reply(view, root, &sender),
+            Input::CopyLastReply => requests::copy_last_reply(view, root, &sender),
             Input::FocusMessage => view.composer.focus(),
             Input::Find(find) => self.find(find, view),
             Input::ShowFound { fid, message, words } => {
@@ -191,6 +196,7 @@ impl Component for ChatWidget {
                     view.composer.focus();
                 }
             }
+            Done::Stock(stock) => self.stock_came(stock, view, &sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
             Done::Finished { fid, result: Err(error) } => {
                 self.failed(fid.as_ref(), &error, view, &sender);
@@ -216,6 +222,7 @@ impl ChatWidget {
         self.manager = Some(manager);
         self.take_settings(view);
         self.take_models(view);
+        self.look_at_stock(sender);
         // Who began to write goes on where they are; what they asked for is shown all the same.
         let wanted = self.wanted.take();
         match wanted.filter(|fid| !self.drafts.were_typed() || self.recalled.as_ref() != Some(fid))
@@ -318,6 +325,9 @@ impl ChatWidget {
                 tell(sender, Output::Connections(None));
             }
             Told::AddConnection => tell(sender, Output::AddConnection),
+            Told::Model(model_picker::Output::Manage) | Told::Models => {
+                tell(sender, Output::Models);
+            }
             Told::FindClosed => view.composer.focus(),
             Told::Height(height) => view.composer.set_height_of_all(height),
         }
@@ -374,17 +384,6 @@ impl ChatWidget {
             view.model.open();
         }
     }
-}
-
-fn copy_last_reply(view: &View, root: &gtk::Box, sender: &ComponentSender<ChatWidget>) {
-    let words = match view.conversation.last_reply() {
-        Some(reply) => {
-            root.clipboard().set_text(&reply);
-            gettext("Reply copied")
-        }
-        None => gettext("There is no reply yet"),
-    };
-    tell(sender, Output::Note(words));
 }
 
 fn done(done: Done) -> Command {

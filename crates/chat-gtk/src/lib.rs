@@ -15,6 +15,7 @@ mod drafts;
 mod fuzzy;
 pub mod markdown;
 mod model_picker;
+mod models;
 mod paint;
 mod popover;
 mod preferences;

@@ -34,6 +34,8 @@ pub(crate) enum Output {
     Favourite(ModelRef, bool),
     /// The options were changed.
     Options(Options),
+    /// The models on this computer are asked for.
+    Manage,
     /// The connections are asked for.
     Connections,
 }
@@ -92,6 +94,7 @@ impl ModelPicker {
             .justify(gtk::Justification::Center)
             .build();
         let options_button = flat_button(&gettext("Options…"));
+        let manage = flat_button(&gettext("Manage models…"));
         let connections = flat_button(&gettext("Connections…"));
         let first = gtk::Box::new(gtk::Orientation::Vertical, 6);
         first.append(&search);
@@ -116,6 +119,7 @@ impl ModelPicker {
             first.append(&nothing);
             first.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
             first.append(&options_button);
+            first.append(&manage);
             first.append(&connections);
             Inner {
                 button,
@@ -136,11 +140,12 @@ impl ModelPicker {
         });
         let picker = Self { inner };
         picker.inner.show_label();
-        picker.connect(&connections, &output);
+        picker.connect(&output);
+        picker.connect_ways(&manage, &connections, &output);
         picker
     }
 
-    fn connect(&self, connections: &gtk::Button, output: &Rc<dyn Fn(Output)>) {
+    fn connect(&self, output: &Rc<dyn Fn(Output)>) {
         let inner = &self.inner;
         // Filled before it is shown: GTK 4.8 may keep the size of a list that is filled after.
         let weak = Rc::downgrade(inner);
@@ -200,14 +205,26 @@ impl ModelPicker {
                 inner.pages.set_visible_child_name("models");
             }
         });
-        let weak = Rc::downgrade(inner);
-        let told = Rc::clone(output);
-        connections.connect_clicked(move |_| {
-            if let Some(inner) = weak.upgrade() {
-                inner.popover.popdown();
-            }
-            told(Output::Connections);
-        });
+    }
+
+    /// The buttons that lead to other windows.
+    fn connect_ways(
+        &self,
+        manage: &gtk::Button,
+        connections: &gtk::Button,
+        output: &Rc<dyn Fn(Output)>,
+    ) {
+        for (button, way) in
+            [(manage, (|| Output::Manage) as fn() -> Output), (connections, || Output::Connections)]
+        {
+            let (weak, told) = (Rc::downgrade(&self.inner), Rc::clone(output));
+            button.connect_clicked(move |_| {
+                if let Some(inner) = weak.upgrade() {
+                    inner.popover.popdown();
+                }
+                told(way());
+            });
+        }
     }
 
     pub(crate) fn widget(&self) -> &gtk::MenuButton {

@@ -1,7 +1,8 @@
-//! The preferences: how the window behaves, and the connections.
+//! The preferences: how the window behaves, the connections, and the models on this computer.
 
 mod connections;
 mod editor;
+mod models;
 mod naming;
 
 use std::cell::Cell;
@@ -18,6 +19,9 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use connections::ConnectionsPage;
+use models::ModelsPage;
+
+use crate::models::adding;
 
 /// Where the preferences open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +29,8 @@ pub(crate) enum Page {
     General,
     /// The connections; with a name, that one's settings.
     Connections(Option<String>),
+    /// The models on this computer.
+    Models,
 }
 
 /// Opens the preferences above a window.
@@ -40,15 +46,28 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
     window.add(&general_page(&window, manager));
     let connections = ConnectionsPage::new(&window, manager);
     window.add(connections.widget());
-    if let Page::Connections(name) = page {
-        window.set_visible_page(connections.widget());
-        let state =
-            manager.connections().into_iter().find(|c| Some(&c.connection.name) == name.as_ref());
-        if let Some(state) = state {
-            editor::open(window.upcast_ref(), manager, Some(state));
+    let models = ModelsPage::new(&window, manager);
+    window.add(models.widget());
+    match page {
+        Page::General => {}
+        Page::Connections(name) => {
+            window.set_visible_page(connections.widget());
+            let state = manager.connections().into_iter();
+            let state = state.into_iter().find(|c| Some(&c.connection.name) == name.as_ref());
+            if let Some(state) = state {
+                editor::open(window.upcast_ref(), manager, Some(state));
+            }
         }
+        Page::Models => window.set_visible_page(models.widget()),
     }
-    follow(&window, manager, connections);
+    let (dropped, weak) = (models.clone(), window.downgrade());
+    adding::accept_drops(&window, move |files| {
+        if let Some(window) = weak.upgrade() {
+            window.set_visible_page(dropped.widget());
+        }
+        dropped.add(files);
+    });
+    follow(&window, manager, connections, models);
     window.present();
 }
 
@@ -57,14 +76,26 @@ pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
     editor::open(parent, manager, None);
 }
 
-/// Keeps the list of connections true while the window is open.
-fn follow(window: &adw::PreferencesWindow, manager: &Manager, page: ConnectionsPage) {
+/// Keeps the lists of connections and models true while the window is open.
+fn follow(
+    window: &adw::PreferencesWindow,
+    manager: &Manager,
+    connections: ConnectionsPage,
+    models: ModelsPage,
+) {
     let mut subscription = manager.subscribe();
     let following = glib::spawn_future_local(async move {
+        models.look_around().await;
         while let Some(events) = subscription.next().await {
-            let told = |e: &Event| matches!(e, Event::ConnectionsChanged | Event::ModelsChanged);
-            if events.iter().any(told) {
-                page.fill();
+            let models_changed = events.iter().any(|e| matches!(e, Event::ModelsChanged));
+            let changed = |e: &Event| matches!(e, Event::ConnectionsChanged);
+            if models_changed || events.iter().any(changed) {
+                connections.fill();
+            }
+            if models_changed {
+                models.look_around().await;
+            } else if events.iter().any(|e| matches!(e, Event::DownloadsChanged)) {
+                models.refresh().await;
             }
         }
     });

@@ -121,6 +121,8 @@ impl Component for Window {
                 view.show_chats();
                 start(&self.launch, &sender);
             }
+            Input::Dropped(files) => self.add_models(files, &sender),
+            Input::Note(words) => view.note(&words),
             Input::List(output) => self.hear_list(output, view, &sender, root),
             Input::Chat(output) => self.hear_chat(output, view, root),
             Input::Exported(Ok(path)) => {

@@ -13,6 +13,7 @@ use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::hint::{self, Hint};
+use super::local::Local;
 use super::requests::note;
 use super::shown::Shown;
 use super::start_page::{self, StartPage};
@@ -132,7 +133,14 @@ impl ChatWidget {
                 }
                 false
             }
+            Event::DownloadsChanged => {
+                self.look_at_stock(sender);
+                false
+            }
             Event::ModelsChanged | Event::ConnectionsChanged | Event::AgentsChanged => {
+                if matches!(event, Event::ModelsChanged) {
+                    self.look_at_stock(sender);
+                }
                 self.take_models(view);
                 if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
                     && session.model.is_none()
@@ -222,7 +230,8 @@ impl ChatWidget {
         };
         let said = view.conversation.last_error().filter(|_| matches!(self.shown, Shown::Open(_)));
         let said = said.as_ref().map(words::sentence);
-        view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref()));
+        let model = self.shown.model();
+        view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref(), model));
     }
 
     fn show_page(&self, view: &View, sender: &ComponentSender<Self>) {
@@ -235,15 +244,18 @@ impl ChatWidget {
             view.show_page(Page::Blank);
             return;
         };
+        let local = self.local.as_ref().map(Local::standing);
         let page = StartPage {
             connections: manager.connections(),
             models: manager.models(),
+            local,
             chosen: self.shown.model().cloned(),
             thinks: self.known_capabilities().thinking == Some(true),
             first_run: !self.has_chats,
         };
         if view.start.borrow().as_ref() != Some(&page) {
-            view.show_start(&start_page::build(&page, sender));
+            let fetch = self.local.as_ref().and_then(Local::fetch);
+            view.show_start(&start_page::build(&page, fetch, sender));
             view.start.replace(Some(page));
         }
         view.show_page(Page::Start);

@@ -1,12 +1,18 @@
 //! The bar above the composer: what a person must know before they write.
 
+use chat_core::message::ModelRef;
+use chat_core::models::CONNECTION;
+use chat_edge::words;
 use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::view::tells;
 use super::{ChatWidget, Told};
-use crate::side_or_below;
+use crate::{models, side_or_below};
+
+/// The model that Natter brings along so that anything answers at all.
+const TINY: &str = "smollm2-135m";
 
 /// What the bar says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,17 +21,36 @@ pub(super) enum Hint {
     InUse,
     /// The server does not answer, in these words.
     NoAnswer(String),
+    /// The model is a tiny one for trying out, of this title.
+    Tiny(String),
 }
 
 impl Hint {
     /// What is to be said. `failure`: why the chat's server does not answer. `said`: what the end
     /// of the conversation says already.
-    pub(super) fn of(in_use: bool, failure: Option<String>, said: Option<&str>) -> Option<Self> {
+    pub(super) fn of(
+        in_use: bool,
+        failure: Option<String>,
+        said: Option<&str>,
+        model: Option<&ModelRef>,
+    ) -> Option<Self> {
         if in_use {
             return Some(Self::InUse);
         }
-        failure.filter(|words| said != Some(words)).map(Self::NoAnswer)
+        if failure.is_some() {
+            return failure.filter(|words| said != Some(words)).map(Self::NoAnswer);
+        }
+        model.filter(|model| is_tiny(model)).map(|model| Self::Tiny(title(model)))
     }
+}
+
+/// Whether this is the tiny model that is there for trying out.
+pub(super) fn is_tiny(model: &ModelRef) -> bool {
+    model.connection == CONNECTION && model.model == TINY
+}
+
+fn title(model: &ModelRef) -> String {
+    models::words::title_of(&model.model)
 }
 
 /// Why a chat that another program writes cannot be continued.
@@ -41,6 +66,8 @@ pub(super) struct HintBar {
     words: gtk::Label,
     /// What can be done about a server that does not answer.
     buttons: gtk::Box,
+    /// Leads to better models.
+    better: gtk::Button,
 }
 
 impl HintBar {
@@ -53,15 +80,21 @@ impl HintBar {
         again.connect_clicked(move |_| told(()));
         let told = tells(sender, |()| Told::Connections);
         settings.connect_clicked(move |_| told(()));
+        let better = gtk::Button::with_label(&gettext("Get a Better One…"));
+        let told = tells(sender, |()| Told::Models);
+        better.connect_clicked(move |_| told(()));
         let buttons = gtk::Box::builder().spacing(10).valign(gtk::Align::Center).build();
         buttons.append(&settings);
         buttons.append(&again);
-        let icon = gtk::Image::builder().valign(gtk::Align::Start).build();
+        let all = gtk::Box::builder().valign(gtk::Align::Center).build();
+        all.append(&buttons);
+        all.append(&better);
+        let icon = gtk::Image::builder().valign(gtk::Align::Center).build();
         let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
         line.append(&icon);
-        line.append(&side_or_below::pair(&words, &buttons));
+        line.append(&side_or_below::pair(&words, &all));
         let root = gtk::Revealer::builder().child(&line).build();
-        Self { root, icon, words, buttons }
+        Self { root, icon, words, buttons, better }
     }
 
     pub(super) fn widget(&self) -> &gtk::Revealer {
@@ -72,13 +105,20 @@ impl HintBar {
     pub(super) fn show(&self, hint: Option<Hint>) {
         self.root.set_reveal_child(hint.is_some());
         let Some(hint) = hint else { return };
-        let (icon, words, can_act) = match hint {
-            Hint::InUse => ("changes-prevent-symbolic", in_use(), false),
-            Hint::NoAnswer(words) => ("dialog-warning-symbolic", words, true),
+        let (icon, words, can_act, can_improve) = match hint {
+            Hint::InUse => ("changes-prevent-symbolic", in_use(), false, false),
+            Hint::NoAnswer(words) => ("dialog-warning-symbolic", words, true, false),
+            Hint::Tiny(model) => {
+                let text =
+                    gettext("{model} is a tiny model for trying out; its answers are often wrong.");
+                let words = words::fill(&text, &[("model", &model)]);
+                ("dialog-information-symbolic", words, false, true)
+            }
         };
         self.icon.set_icon_name(Some(icon));
         self.words.set_label(&words);
         self.buttons.set_visible(can_act);
+        self.better.set_visible(can_improve);
     }
 }
 
@@ -89,12 +129,26 @@ mod tests {
     #[test]
     fn nothing_is_said_twice() {
         let no_answer = || Some("Nothing answers.".to_owned());
-        assert_eq!(Hint::of(false, None, None), None);
+        assert_eq!(Hint::of(false, None, None, None), None);
         assert_eq!(
-            Hint::of(false, no_answer(), Some("The key is wrong.")),
+            Hint::of(false, no_answer(), Some("The key is wrong."), None),
             Some(Hint::NoAnswer("Nothing answers.".to_owned()))
         );
-        assert_eq!(Hint::of(false, no_answer(), Some("Nothing answers.")), None);
-        assert_eq!(Hint::of(true, no_answer(), None), Some(Hint::InUse));
+        assert_eq!(Hint::of(false, no_answer(), Some("Nothing answers."), None), None);
+        assert_eq!(Hint::of(true, no_answer(), None, None), Some(Hint::InUse));
+    }
+
+    #[test]
+    fn the_tiny_model_on_this_computer_is_told_from_all_others() {
+        let of = |connection: &str, model: &str| {
+            Hint::of(false, None, None, Some(&ModelRef::new(connection, model)))
+        };
+        assert_eq!(of(CONNECTION, TINY), Some(Hint::Tiny("SmolLM2 135M".to_owned())));
+        assert_eq!(of(CONNECTION, "qwen3-4b"), None);
+        assert_eq!(of("Ollama", TINY), None);
+        // That it does not answer is more than that it is tiny.
+        let broken = Some("Nothing answers.".to_owned());
+        let tiny = ModelRef::new(CONNECTION, TINY);
+        assert!(matches!(Hint::of(false, broken, None, Some(&tiny)), Some(Hint::NoAnswer(_))));
     }
 }

@@ -11,6 +11,7 @@ use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
 use crate::bridge::Arrival;
+use crate::models::Stock;
 use crate::{composer, conversation, model_picker};
 
 /// How a chat widget begins.
@@ -94,6 +95,7 @@ pub(super) enum Told {
     Gone(Fid),
     Connections,
     AddConnection,
+    Models,
     FindClosed,
     Height(i32),
 }
@@ -111,6 +113,8 @@ pub enum Output {
     Connections(Option<String>),
     /// A connection is to be added.
     AddConnection,
+    /// The models on this computer are asked for.
+    Models,
     /// Esc was pressed, and there was nothing here to stop.
     Escaped,
 }
@@ -155,6 +159,8 @@ pub(super) enum Done {
         fid: Fid,
         result: Result<()>,
     },
+    /// The models that are here, and those that are coming.
+    Stock(Result<Stock>),
     /// Something is done that was asked for in this chat.
     Finished {
         fid: Option<Fid>,

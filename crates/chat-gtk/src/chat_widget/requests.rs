@@ -350,3 +350,14 @@ fn open_link(url: &str, root: &gtk::Box) {
 pub(super) fn note(error: &Error) -> Output {
     Output::Note(words::sentence(error))
 }
+
+pub(super) fn copy_last_reply(view: &View, root: &gtk::Box, sender: &ComponentSender<ChatWidget>) {
+    let words = match view.conversation.last_reply() {
+        Some(reply) => {
+            root.clipboard().set_text(&reply);
+            gettext("Reply copied")
+        }
+        None => gettext("There is no reply yet"),
+    };
+    tell(sender, Output::Note(words));
+}

@@ -3,13 +3,17 @@
 use adw::prelude::*;
 use chat_core::event::{ConnectionState, Health, ModelEntry};
 use chat_core::message::ModelRef;
+use chat_core::models::CONNECTION;
 use chat_edge::words;
 use gettextrs::{gettext, ngettext};
 use relm4::ComponentSender;
 
+use super::local::Standing;
 use super::view::tells;
-use super::{ChatWidget, Told};
+use super::{ChatWidget, Told, hint};
 use crate::model_picker;
+use crate::models::fetch::Fetch;
+use crate::models::words::title_of;
 
 /// How many models are named in a row.
 const NAMED: usize = 3;
@@ -19,18 +23,24 @@ const NAMED: usize = 3;
 pub(super) struct StartPage {
     pub(super) connections: Vec<ConnectionState>,
     pub(super) models: Vec<ModelEntry>,
+    /// What there is on this computer itself; none while that is not known.
+    pub(super) local: Option<Standing>,
     pub(super) chosen: Option<ModelRef>,
     pub(super) thinks: bool,
     pub(super) first_run: bool,
 }
 
-/// Builds the page.
-pub(super) fn build(page: &StartPage, sender: &ComponentSender<ChatWidget>) -> gtk::Widget {
+/// Builds the page. `fetch`: the row that offers a model for this computer.
+pub(super) fn build(
+    page: &StartPage,
+    fetch: Option<&Fetch>,
+    sender: &ComponentSender<ChatWidget>,
+) -> gtk::Widget {
     let (title, rows) = match &page.chosen {
         Some(model) if !page.first_run => {
             (gettext("What shall we do?"), beginnings(page, model, sender))
         }
-        _ => (gettext("Whom do you want to talk to?"), servers(page, sender)),
+        _ => (gettext("Whom do you want to talk to?"), servers(page, fetch, sender)),
     };
     let column = gtk::Box::builder()
         .orientation(gtk::Orientation::Vertical)
@@ -65,12 +75,19 @@ pub(super) fn build(page: &StartPage, sender: &ComponentSender<ChatWidget>) -> g
 }
 
 /// The servers that were found or configured, and the way to more.
-fn servers(page: &StartPage, sender: &ComponentSender<ChatWidget>) -> gtk::ListBox {
+fn servers(
+    page: &StartPage,
+    fetch: Option<&Fetch>,
+    sender: &ComponentSender<ChatWidget>,
+) -> gtk::ListBox {
     let list = boxed_list();
-    for state in &page.connections {
+    local_rows(&list, page, fetch, sender);
+    let mut servers = page.connections.iter().filter(|state| !is_local(state)).peekable();
+    let none = servers.peek().is_none();
+    for state in servers {
         list.append(&server_row(state, page, sender));
     }
-    if page.connections.is_empty() {
+    if none {
         let row = row(
             "natter-computer-symbolic",
             &gettext("No model server found on this computer"),
@@ -94,6 +111,80 @@ fn servers(page: &StartPage, sender: &ComponentSender<ChatWidget>) -> gtk::ListB
     more.set_activatable_widget(Some(&add));
     list.append(&more);
     list
+}
+
+/// What answers, or could, with no server at all.
+fn local_rows(
+    list: &gtk::ListBox,
+    page: &StartPage,
+    fetch: Option<&Fetch>,
+    sender: &ComponentSender<ChatWidget>,
+) {
+    match (&page.local, fetch) {
+        (Some(Standing::Here { models }), _) => list.append(&local_row(models, page, sender)),
+        (Some(Standing::Offered { .. }), Some(fetch)) => {
+            let widget = fetch.widget();
+            // It outlives the page that it stood on before.
+            if let Some(before) = widget.parent().and_downcast::<gtk::ListBox>() {
+                before.remove(&widget);
+            }
+            list.append(&widget);
+        }
+        (Some(Standing::Offered { .. } | Standing::Nothing), _) => {}
+        (None, _) => return,
+    }
+    let more = row(
+        "folder-download-symbolic",
+        &gettext("Models for this computer"),
+        &gettext("Choose, download, or add a file of your own"),
+    );
+    more.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
+    more.set_activatable(true);
+    let told = tells(sender, |()| Told::Models);
+    more.connect_activated(move |_| told(()));
+    list.append(&more);
+}
+
+/// The models that are on this computer. The one that is chosen stays, else the first is taken.
+fn local_row(
+    models: &[String],
+    page: &StartPage,
+    sender: &ComponentSender<ChatWidget>,
+) -> adw::ActionRow {
+    let refs: Vec<ModelRef> = models.iter().map(|name| ModelRef::new(CONNECTION, name)).collect();
+    let below = match &refs[..] {
+        [only] if hint::is_tiny(only) => {
+            words::fill(&gettext("{model}, tiny"), &[("model", &title_of(&only.model))])
+        }
+        [only] => title_of(&only.model),
+        _ => names(&refs.iter().collect::<Vec<_>>()),
+    };
+    let state = page.connections.iter().find(|state| is_local(state));
+    let failure = match state.map(|state| &state.health) {
+        Some(Health::Failed(error)) => Some(words::sentence(error)),
+        _ => None,
+    };
+    let below = failure.clone().unwrap_or(below);
+    let row = row("natter-computer-symbolic", &gettext("On this computer"), &below);
+    if failure.is_some() {
+        return row;
+    }
+    let usable = |model: &ModelRef| page.models.iter().any(|entry| entry.model == *model);
+    let chosen = page.chosen.as_ref().filter(|chosen| refs.contains(chosen));
+    let Some(model) = chosen.or(refs.iter().find(|model| usable(model))).cloned() else {
+        return row;
+    };
+    let ready = gtk::Label::builder().label(gettext("Ready")).css_classes(["state-ready"]).build();
+    row.add_suffix(&ready);
+    row.set_activatable(true);
+    let told = tells(sender, Told::Model);
+    row.connect_activated(move |_| told(model_picker::Output::Chosen(model.clone())));
+    row
+}
+
+/// Whether this is no server but this computer itself, which has a row of its own.
+fn is_local(state: &ConnectionState) -> bool {
+    state.connection.name == CONNECTION
 }
 
 fn server_row(

@@ -1,5 +1,7 @@
 //! What the window does when an action is asked for, or when one of its parts tells something.
 
+use std::path::PathBuf;
+
 use adw::prelude::*;
 use chat_core::message::Fid;
 use chat_edge::words;
@@ -7,9 +9,10 @@ use relm4::{ComponentController, ComponentSender};
 
 use super::keys::Action;
 use super::view::View;
-use super::{Window, about, export, keys, state, switcher, view};
+use super::{Input, Window, about, export, keys, state, switcher, view};
 use crate::chat_list::{self, FoundIn};
 use crate::chat_widget::{self, Find};
+use crate::models::adding;
 use crate::preferences;
 
 impl Window {
@@ -103,6 +106,14 @@ impl Window {
         }
     }
 
+    /// Adds files that were dropped to the models on this computer, and says what came of it.
+    pub(super) fn add_models(&self, files: Vec<PathBuf>, sender: &ComponentSender<Self>) {
+        if let Some(manager) = &self.manager {
+            let input = sender.input_sender().clone();
+            adding::add_then(manager, files, move |words, _| input.emit(Input::Note(words)));
+        }
+    }
+
     fn export(
         &self,
         fid: Fid,
@@ -173,6 +184,7 @@ impl Window {
             Told::Connections(name) => {
                 self.open_preferences(preferences::Page::Connections(name), root);
             }
+            Told::Models => self.open_preferences(preferences::Page::Models, root),
             Told::AddConnection => {
                 if let Some(manager) = &self.manager {
                     preferences::add_connection(root.upcast_ref(), manager);

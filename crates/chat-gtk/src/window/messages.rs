@@ -54,6 +54,10 @@ pub(crate) enum Input {
     Retitle(Fid, String),
     /// Start the engine again, which could not start.
     StartAgain,
+    /// Files were dropped on the window.
+    Dropped(Vec<PathBuf>),
+    /// Something to say in passing.
+    Note(String),
     List(chat_list::Output),
     Chat(chat_widget::Output),
     /// A chat was written to this file, or could not be, for this reason.

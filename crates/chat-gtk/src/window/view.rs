@@ -14,6 +14,7 @@ use super::state::WindowState;
 use super::{Input, Window};
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
+use crate::models::adding;
 use crate::{accessible, choices, popover};
 
 /// The list's width, in pixels at the usual font.
@@ -140,6 +141,8 @@ impl View {
             input.emit(Input::Close);
             glib::Propagation::Stop
         });
+        let input = sender.input_sender().clone();
+        adding::accept_drops(root, move |files| input.emit(Input::Dropped(files)));
         let input = sender.input_sender().clone();
         root.connect_is_active_notify(move |root| {
             if root.is_active() {

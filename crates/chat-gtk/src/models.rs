@@ -1,0 +1,36 @@
+//! Models on this computer as the window shows them: rows with their downloads, sentences, and how
+//! files are added. The preferences and the first page are made of these.
+
+pub(crate) mod adding;
+pub(crate) mod fetch;
+pub(crate) mod list;
+pub(crate) mod machine;
+pub(crate) mod row;
+pub(crate) mod words;
+
+use chat_core::error::Result;
+use chat_core::manager::Manager;
+use chat_core::models::{Download, DownloadState, Installed};
+use gtk::gio;
+
+/// The models that are here and those that are coming, at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Stock {
+    pub(crate) installed: Vec<Installed>,
+    pub(crate) downloads: Vec<Download>,
+}
+
+impl Stock {
+    /// Looks. What is coming is looked for first: what ends between the two is then here.
+    pub(crate) async fn take(manager: &Manager) -> Result<Self> {
+        let looking = manager.clone();
+        let downloads = gio::spawn_blocking(move || looking.downloads()).await.unwrap_or_default();
+        let installed = manager.installed_models().await?;
+        Ok(Self { installed, downloads })
+    }
+
+    /// The downloads that are not over yet.
+    pub(crate) fn coming(&self) -> impl Iterator<Item = &Download> {
+        self.downloads.iter().filter(|it| !matches!(it.state, DownloadState::Done { .. }))
+    }
+}

@@ -1,0 +1,94 @@
+//! Files of models that a person adds: chosen in a dialog, or dropped on a window.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+
+use adw::prelude::*;
+use chat_core::manager::Manager;
+use chat_core::models::Installed;
+use chat_edge::words::{fill, sentence};
+use gettextrs::{gettext, ngettext};
+use gtk::{gdk, gio, glib};
+
+use super::words;
+
+/// Asks for files.
+pub(crate) fn choose(parent: &gtk::Window, then: impl Fn(Vec<PathBuf>) + 'static) {
+    let chooser = gtk::FileChooserNative::builder()
+        .title(gettext("Add a Model"))
+        .action(gtk::FileChooserAction::Open)
+        .accept_label(gettext("_Add"))
+        .select_multiple(true)
+        .transient_for(parent)
+        .modal(true)
+        .build();
+    let models = gtk::FileFilter::new();
+    models.set_name(Some(&gettext("Models (GGUF)")));
+    models.add_pattern("*.gguf");
+    let all = gtk::FileFilter::new();
+    all.set_name(Some(&gettext("All files")));
+    all.add_pattern("*");
+    chooser.add_filter(&models);
+    chooser.add_filter(&all);
+    // The dialog lives until it is answered, and no longer.
+    let alive = RefCell::new(Some(chooser.clone()));
+    chooser.connect_response(move |chooser, response| {
+        alive.take();
+        if response == gtk::ResponseType::Accept {
+            let files = chooser.files();
+            let files = files.iter::<gio::File>().filter_map(std::result::Result::ok);
+            then(files.filter_map(|file| file.path()).collect());
+        }
+    });
+    chooser.show();
+}
+
+/// Takes files that are dropped anywhere on a window. It has them before a text field, which would
+/// take their names.
+pub(crate) fn accept_drops(window: &impl IsA<gtk::Widget>, then: impl Fn(Vec<PathBuf>) + 'static) {
+    let target = gtk::DropTarget::new(gdk::FileList::static_type(), gdk::DragAction::COPY);
+    target.set_propagation_phase(gtk::PropagationPhase::Capture);
+    target.connect_drop(move |_, value, _, _| {
+        let Ok(files) = value.get::<gdk::FileList>() else { return false };
+        let paths: Vec<PathBuf> = files.files().iter().filter_map(FileExt::path).collect();
+        let any = !paths.is_empty();
+        if any {
+            then(paths);
+        }
+        any
+    });
+    window.add_controller(target);
+}
+
+/// Adds files where they lie, and says what came of it: a sentence, and whether all went well.
+pub(crate) async fn add(manager: &Manager, files: Vec<PathBuf>) -> (String, bool) {
+    let mut added = Vec::new();
+    let mut refused = Vec::new();
+    for file in files {
+        match manager.add_model(file).await {
+            Ok(model) => added.push(model),
+            Err(error) => refused.push(sentence(&error)),
+        }
+    }
+    if refused.is_empty() { (welcome(&added), true) } else { (refused.join("\n"), false) }
+}
+
+/// Does the same in a while, and hands on what is to be said.
+pub(crate) fn add_then(
+    manager: &Manager,
+    files: Vec<PathBuf>,
+    then: impl FnOnce(String, bool) + 'static,
+) {
+    let manager = manager.clone();
+    glib::spawn_future_local(async move {
+        let (words, well) = add(&manager, files).await;
+        then(words, well);
+    });
+}
+
+fn welcome(added: &[Installed]) -> String {
+    let count = u32::try_from(added.len()).unwrap_or(u32::MAX);
+    let name = added.first().map(words::title).unwrap_or_default();
+    let text = ngettext("{model} was added", "{n} models were added", count);
+    fill(&text, &[("model", &name), ("n", &count.to_string())])
+}

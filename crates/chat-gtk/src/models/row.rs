@@ -1,0 +1,238 @@
+//! A row about one model: what it is, how far its download is, and what can be done with it.
+
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+use adw::prelude::*;
+use chat_edge::words::fill;
+use gettextrs::gettext;
+use gtk::pango;
+
+use crate::{accessible, side_or_below};
+
+/// What can be done with a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    Download,
+    Pause,
+    Resume,
+    Retry,
+    Cancel,
+    Add,
+    Delete,
+    Remove,
+}
+
+/// What a row shows below its title.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Look {
+    /// What there is to know.
+    pub(crate) about: String,
+    /// How much of it is here, from 0 to 1.
+    pub(crate) fraction: Option<f64>,
+    /// How it stands.
+    pub(crate) state: Option<String>,
+    /// Whether that is something that went wrong.
+    pub(crate) wrong: bool,
+    pub(crate) acts: Vec<Act>,
+}
+
+type OnAct = Rc<dyn Fn(Act)>;
+
+/// The row. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct ModelRow {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    row: adw::PreferencesRow,
+    title: gtk::Label,
+    about: gtk::Label,
+    bar: gtk::ProgressBar,
+    state: gtk::Label,
+    buttons: gtk::Box,
+    /// What its buttons say that they are about.
+    subject: RefCell<String>,
+    shown: RefCell<Look>,
+    on_act: RefCell<Option<OnAct>>,
+}
+
+/// A row, as long as it is there.
+pub(crate) struct WeakRow(Weak<Inner>);
+
+impl WeakRow {
+    pub(crate) fn upgrade(&self) -> Option<ModelRow> {
+        self.0.upgrade().map(|inner| ModelRow { inner })
+    }
+}
+
+impl std::fmt::Debug for ModelRow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelRow").field("title", &self.inner.title.label()).finish()
+    }
+}
+
+impl ModelRow {
+    pub(crate) fn new(icon: &str, title: &str) -> Self {
+        let label = |class| {
+            gtk::Label::builder()
+                .xalign(0.0)
+                .wrap(true)
+                .wrap_mode(pango::WrapMode::WordChar)
+                .css_classes([class])
+                .build()
+        };
+        let (name, about, state) = (label("title"), label("subtitle"), label("model-state"));
+        let bar = gtk::ProgressBar::builder().margin_top(5).margin_bottom(3).build();
+        about.set_visible(false);
+        bar.set_visible(false);
+        state.set_visible(false);
+        let text = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .valign(gtk::Align::Center)
+            .spacing(3)
+            .build();
+        for part in [name.upcast_ref::<gtk::Widget>(), about.upcast_ref(), bar.upcast_ref()] {
+            text.append(part);
+        }
+        text.append(&state);
+        let buttons =
+            gtk::Box::builder().spacing(6).valign(gtk::Align::Center).visible(false).build();
+        let line = gtk::Box::builder().spacing(6).css_classes(["header", "model-line"]).build();
+        line.append(&gtk::Image::from_icon_name(icon));
+        line.append(&side_or_below::pair(&text, &buttons));
+        let row = adw::PreferencesRow::builder().child(&line).activatable(false).build();
+        accessible::set_label(&row, title);
+        name.set_label(title);
+        let inner = Inner {
+            row,
+            title: name,
+            about,
+            bar,
+            state,
+            buttons,
+            subject: RefCell::new(title.to_owned()),
+            shown: RefCell::default(),
+            on_act: RefCell::default(),
+        };
+        Self { inner: Rc::new(inner) }
+    }
+
+    /// The same, where the title is not the model's name but `subject` is.
+    pub(crate) fn about(icon: &str, title: &str, subject: &str) -> Self {
+        let this = Self::new(icon, title);
+        this.inner.subject.replace(subject.to_owned());
+        this
+    }
+
+    /// For what the row itself holds on to.
+    pub(crate) fn downgrade(&self) -> WeakRow {
+        WeakRow(Rc::downgrade(&self.inner))
+    }
+
+    pub(crate) fn widget(&self) -> &adw::PreferencesRow {
+        &self.inner.row
+    }
+
+    /// What is done when a button is pressed.
+    pub(crate) fn connect_act(&self, on_act: impl Fn(Act) + 'static) {
+        self.inner.on_act.replace(Some(Rc::new(on_act)));
+    }
+
+    /// Shows how it stands. What did not change is not touched.
+    pub(crate) fn show(&self, look: Look) {
+        let inner = &self.inner;
+        if *inner.shown.borrow() == look {
+            return;
+        }
+        inner.about.set_label(&look.about);
+        inner.about.set_visible(!look.about.is_empty());
+        inner.bar.set_visible(look.fraction.is_some());
+        inner.bar.set_fraction(look.fraction.unwrap_or_default());
+        inner.state.set_label(look.state.as_deref().unwrap_or_default());
+        inner.state.set_visible(look.state.is_some());
+        if look.wrong {
+            inner.state.add_css_class("error");
+        } else {
+            inner.state.remove_css_class("error");
+        }
+        let before = inner.shown.replace(look);
+        if before.acts != inner.shown.borrow().acts {
+            self.show_acts(&inner.shown.borrow().acts.clone());
+        }
+    }
+
+    /// Puts other buttons in place. Who is at one of the old ones is at the first new one after.
+    fn show_acts(&self, acts: &[Act]) {
+        let buttons = &self.inner.buttons;
+        let had_keyboard = buttons.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN);
+        if had_keyboard {
+            // While the buttons change the keyboard does not wander off.
+            self.inner.row.grab_focus();
+        }
+        while let Some(old) = buttons.first_child() {
+            buttons.remove(&old);
+        }
+        for act in acts {
+            buttons.append(&self.button(*act));
+        }
+        buttons.set_visible(!acts.is_empty());
+        if let (true, Some(first)) = (had_keyboard, buttons.first_child()) {
+            first.grab_focus();
+        }
+    }
+
+    fn button(&self, act: Act) -> gtk::Button {
+        let (icon, label, name) = act.words();
+        let name = fill(&name, &[("model", &self.inner.subject.borrow())]);
+        let button = gtk::Button::builder().valign(gtk::Align::Center).build();
+        match icon {
+            Some(icon) => {
+                button.set_icon_name(icon);
+                button.add_css_class("flat");
+                button.set_tooltip_text(Some(&label));
+            }
+            None => button.set_label(&label),
+        }
+        accessible::set_label(&button, &name);
+        let inner = Rc::downgrade(&self.inner);
+        button.connect_clicked(move |_| {
+            let on_act = inner.upgrade().and_then(|inner| inner.on_act.borrow().clone());
+            if let Some(on_act) = on_act {
+                on_act(act);
+            }
+        });
+        button
+    }
+}
+
+impl Act {
+    /// The icon of its button where it has one, the words on it or beside it, and its name.
+    fn words(self) -> (Option<&'static str>, String, String) {
+        match self {
+            Self::Download => (None, gettext("Download"), gettext("Download {model}")),
+            Self::Pause => (
+                Some("media-playback-pause-symbolic"),
+                gettext("Pause"),
+                gettext("Pause the download of {model}"),
+            ),
+            Self::Resume => (None, gettext("Resume"), gettext("Resume the download of {model}")),
+            Self::Retry => (None, gettext("Retry"), gettext("Try to download {model} again")),
+            Self::Cancel => (
+                Some("window-close-symbolic"),
+                gettext("Cancel"),
+                gettext("Cancel the download of {model}"),
+            ),
+            Self::Add => (None, gettext("Add"), gettext("Add {model}")),
+            Self::Delete => {
+                (Some("user-trash-symbolic"), gettext("Delete…"), gettext("Delete {model}"))
+            }
+            Self::Remove => (
+                Some("list-remove-symbolic"),
+                gettext("Remove from the list"),
+                gettext("Remove {model} from the list"),
+            ),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Sentences about models and their downloads.
+
+use std::path::Path;
+
+use chat_core::models::{Download, DownloadStage, DownloadState, Facts, Installed, Offer, offer};
+use chat_edge::words::{self, bytes, fill, sentence};
+use gettextrs::{gettext, ngettext};
+
+use super::machine::{self, Room, WINDOW};
+
+/// What an installed model is called: by its makers, where the catalogue knows it.
+pub(crate) fn title(model: &Installed) -> String {
+    title_of(&model.name)
+}
+
+/// The same for a model of this name.
+pub(crate) fn title_of(name: &str) -> String {
+    offer(name).map_or_else(|| name.to_owned(), |offer| offer.title.clone())
+}
+
+/// Three lines about an installed model: what it is, what memory it needs, where it came from.
+pub(crate) fn about(model: &Installed) -> String {
+    let facts = &model.facts;
+    let parameters = (facts.parameters > 0).then(|| parameters(&facts.parameters_label()));
+    let can = Some(can(facts));
+    let is = joined([Some(bytes(model.size)), parameters, facts.quantization.clone(), can]);
+    format!("{is}\n{}\n{}", memory(need_of(facts)), origin(model))
+}
+
+/// What a model can do, by what its file says.
+pub(crate) fn can(facts: &Facts) -> String {
+    let knows = |what: Option<bool>| what == Some(true);
+    if facts.embedding {
+        gettext("for embeddings only")
+    } else if facts.chat == Some(true) {
+        abilities(knows(facts.tools), knows(facts.thinking))
+    } else {
+        gettext("has no template for chats")
+    }
+}
+
+/// Two lines about a model of the catalogue.
+pub(crate) fn about_offer(offer: &Offer) -> String {
+    let need = fill(&gettext("needs {need} of memory"), &[("need", &roughly(offer.memory))]);
+    let can = abilities(offer.tools, offer.thinking);
+    let is = joined([Some(bytes(offer.size)), Some(need), Some(can), Some(offer.licence.clone())]);
+    format!("{}\n{is}", words::good_for(offer))
+}
+
+/// The same for somebody who has no model yet: which it is, how much there is to load, and what
+/// for.
+pub(crate) fn invitation(offer: &Offer) -> String {
+    let text = gettext("{model}, {size} to download");
+    let first = fill(&text, &[("model", &offer.title), ("size", &bytes(offer.size))]);
+    format!("{first}\n{}", words::good_for(offer))
+}
+
+/// How much memory a model needs with the usual window, or its own where that is less.
+pub(crate) fn need_of(facts: &Facts) -> u64 {
+    let window = facts.context_length.map_or(WINDOW, |longest| longest.min(WINDOW));
+    facts.memory.with_window(window)
+}
+
+/// How much memory is needed, and whether this machine has it.
+pub(crate) fn memory(need: u64) -> String {
+    let text = match machine::room(need) {
+        None => gettext("Needs about {need} of memory"),
+        Some(Room::Enough) => gettext("Needs about {need} of memory: fits this machine"),
+        Some(Room::Little) => {
+            gettext("Needs about {need} of {all} of memory: leaves little to other programs")
+        }
+        Some(Room::TooLittle) => {
+            gettext("Needs about {need} of memory: too large for this machine, which has {all}")
+        }
+    };
+    let all = machine::memory().map(roughly).unwrap_or_default();
+    fill(&text, &[("need", &roughly(need)), ("all", &all)])
+}
+
+/// An amount of memory, as exactly as it can be told beforehand.
+pub(crate) fn roughly(count: u64) -> String {
+    let amount = (count as f64 / 1e9).max(0.1);
+    fill(&gettext("{amount} GB"), &[("amount", &format!("{amount:.1}"))])
+}
+
+/// How a download stands: how far it is where that is known, and in words.
+pub(crate) fn download(it: &Download) -> (Option<f64>, String) {
+    let fraction = (it.total > 0).then(|| (it.received as f64 / it.total as f64).min(1.0));
+    let so_far = [("received", &*bytes(it.received)), ("total", &*bytes(it.total))];
+    let text = match &it.state {
+        DownloadState::Running { stage: DownloadStage::Fetching, speed } => {
+            let amount = fill(&gettext("{received} of {total}"), &so_far);
+            let (speed, left) = match speed.filter(|speed| *speed > 0) {
+                Some(speed) => {
+                    let left = it.total.saturating_sub(it.received) / speed;
+                    let text = gettext("{amount}/s");
+                    (Some(fill(&text, &[("amount", &bytes(speed))])), Some(time_left(left)))
+                }
+                None => (None, None),
+            };
+            joined([Some(amount), speed, left, None])
+        }
+        DownloadState::Running { stage, .. } => going_on(*stage),
+        DownloadState::Paused => fill(&gettext("Paused at {received} of {total}"), &so_far),
+        DownloadState::Failed(error) => sentence(error),
+        DownloadState::Elsewhere => gettext("Another Natter is downloading it"),
+        DownloadState::Done { .. } => gettext("Installed"),
+    };
+    (fraction, text)
+}
+
+/// While the site is asked what it has.
+pub(crate) fn asking() -> String {
+    going_on(DownloadStage::Asking)
+}
+
+fn going_on(stage: DownloadStage) -> String {
+    format!("{}…", words::download_stage(stage))
+}
+
+fn time_left(seconds: u64) -> String {
+    let count = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let (text, n) = match seconds {
+        0..60 => return gettext("less than a minute left"),
+        60..5_400 => {
+            let n = seconds.div_ceil(60);
+            (ngettext("about {n} minute left", "about {n} minutes left", count(n)), n)
+        }
+        _ => {
+            let n = seconds.div_ceil(3_600);
+            (ngettext("about {n} hour left", "about {n} hours left", count(n)), n)
+        }
+    };
+    fill(&text, &[("n", &n.to_string())])
+}
+
+fn parameters(count: &str) -> String {
+    fill(&gettext("{count} parameters"), &[("count", count)])
+}
+
+fn abilities(tools: bool, thinking: bool) -> String {
+    match (tools, thinking) {
+        (false, false) => gettext("chat"),
+        (true, false) => gettext("chat, tools"),
+        (false, true) => gettext("chat, thinking"),
+        (true, true) => gettext("chat, tools, thinking"),
+    }
+}
+
+fn origin(model: &Installed) -> String {
+    match &model.source {
+        Some(source) => fill(&gettext("From {place}"), &[("place", &source.repository)]),
+        None if model.owned => gettext("In Natter’s own folder"),
+        None => short_path(&model.path),
+    }
+}
+
+/// A path as people write it, with `~` for their own folder.
+pub(crate) fn short_path(path: &Path) -> String {
+    let home = gtk::glib::home_dir();
+    match path.strip_prefix(&home) {
+        Ok(below) => format!("~/{}", below.display()),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+/// Why a model cannot be used now, where it cannot.
+pub(crate) fn problem(model: &Installed) -> Option<String> {
+    model.problem.as_ref().map(words::sentence)
+}
+
+fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    let there: Vec<String> = parts.into_iter().flatten().collect();
+    there.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coming(state: DownloadState) -> Download {
+        Download {
+            id: "id".to_owned(),
+            name: "tiny".to_owned(),
+            repository: "a/b".to_owned(),
+            file: "tiny.gguf".to_owned(),
+            received: 25_000_000,
+            total: 100_000_000,
+            state,
+        }
+    }
+
+    #[test]
+    fn a_download_says_how_far_how_fast_and_how_long() {
+        let running =
+            |speed| coming(DownloadState::Running { stage: DownloadStage::Fetching, speed });
+        assert_eq!(
+            download(&running(Some(500_000))),
+            (Some(0.25), "25.0 MB of 100.0 MB · 500 kB/s · about 3 minutes left".to_owned())
+        );
+        assert_eq!(download(&running(None)).1, "25.0 MB of 100.0 MB");
+        assert_eq!(download(&running(Some(0))).1, "25.0 MB of 100.0 MB");
+        assert_eq!(download(&coming(DownloadState::Paused)).1, "Paused at 25.0 MB of 100.0 MB");
+        assert_eq!(time_left(59), "less than a minute left");
+        assert_eq!(time_left(7_201), "about 3 hours left");
+    }
+
+    #[test]
+    fn nothing_is_divided_by_what_is_not_known() {
+        let mut it = coming(DownloadState::Paused);
+        it.total = 0;
+        assert_eq!(download(&it).0, None);
+    }
+}

@@ -1,0 +1,85 @@
+//! The page with the models on this computer: which are here, and where more come from.
+
+mod found;
+mod installed;
+mod offers;
+mod search;
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use adw::prelude::*;
+use chat_core::manager::Manager;
+use chat_edge::words;
+use gettextrs::gettext;
+
+use crate::models::Stock;
+use found::FoundModels;
+use installed::InstalledModels;
+use offers::Offers;
+use search::Search;
+
+/// The page. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct ModelsPage {
+    inner: Rc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    page: adw::PreferencesPage,
+    installed: InstalledModels,
+    found: FoundModels,
+    offers: Offers,
+    search: Search,
+    manager: Manager,
+}
+
+impl ModelsPage {
+    pub(super) fn new(window: &adw::PreferencesWindow, manager: &Manager) -> Self {
+        let page = adw::PreferencesPage::builder()
+            .title(gettext("Models"))
+            .icon_name("natter-computer-symbolic")
+            .build();
+        let installed = InstalledModels::new(window, manager);
+        let found = FoundModels::new(manager);
+        let offers = Offers::new(manager);
+        let search = Search::new(manager);
+        page.add(installed.widget());
+        page.add(found.widget());
+        page.add(search.widget());
+        page.add(offers.widget());
+        page.add(offers.too_large());
+        let inner = Inner { page, installed, found, offers, search, manager: manager.clone() };
+        Self { inner: Rc::new(inner) }
+    }
+
+    pub(super) fn widget(&self) -> &adw::PreferencesPage {
+        &self.inner.page
+    }
+
+    /// Adds files; the page says what came of it.
+    pub(super) fn add(&self, files: Vec<PathBuf>) {
+        self.inner.installed.add(files);
+    }
+
+    /// Shows what is here and what other programs have as it is now. Reads folders for a while.
+    pub(super) async fn look_around(&self) {
+        self.refresh().await;
+        self.inner.found.look().await;
+    }
+
+    /// Shows what is here and what is coming as it is now.
+    pub(super) async fn refresh(&self) {
+        let inner = &self.inner;
+        match Stock::take(&inner.manager).await {
+            Ok(stock) => {
+                let offered = |it: &chat_core::models::Download| inner.offers.has(it);
+                inner.installed.show(&stock, offered);
+                inner.offers.show(&stock);
+                inner.search.show(&stock);
+            }
+            Err(error) => inner.installed.say(&words::sentence(&error)),
+        }
+    }
+}

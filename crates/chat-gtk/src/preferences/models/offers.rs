@@ -1,0 +1,109 @@
+//! The models that Natter offers of itself: those that this machine can hold, and folded away
+//! those that are too large for it.
+
+use adw::prelude::*;
+use chat_core::manager::Manager;
+use chat_core::models::{Download, Offer, catalogue};
+use chat_edge::words::fill;
+use gettextrs::{gettext, ngettext};
+
+use crate::accessible;
+use crate::models::fetch::{Fetch, Goods};
+use crate::models::machine::{self, Room};
+use crate::models::row::{Look, ModelRow};
+use crate::models::{Stock, words};
+
+/// The group.
+#[derive(Debug)]
+pub(super) struct Offers {
+    group: adw::PreferencesGroup,
+    too_large: adw::PreferencesGroup,
+    fetches: Vec<(&'static Offer, Fetch)>,
+}
+
+impl Offers {
+    pub(super) fn new(manager: &Manager) -> Self {
+        let below = match machine::memory() {
+            Some(memory) => {
+                let text = gettext(
+                    "These fit the {memory} of memory of this machine. Larger ones answer better, smaller ones faster.",
+                );
+                fill(&text, &[("memory", &words::roughly(memory))])
+            }
+            None => gettext("Larger ones answer better, smaller ones faster."),
+        };
+        let group = adw::PreferencesGroup::builder()
+            .title(gettext("To Download"))
+            .description(below)
+            .build();
+        let list = gtk::ListBox::builder()
+            .selection_mode(gtk::SelectionMode::None)
+            .css_classes(["boxed-list"])
+            .build();
+        accessible::set_label(&list, &gettext("Models to Download"));
+        group.add(&list);
+        let (fitting, others) = sorted(machine::beginning());
+        let mut fetches = Vec::with_capacity(fitting.len());
+        for offer in fitting {
+            let beginning = machine::beginning().is_some_and(|first| first.name == offer.name);
+            let icon = if beginning { "starred-symbolic" } else { "folder-download-symbolic" };
+            let mut about = words::about_offer(offer);
+            if beginning {
+                about = format!("{}\n{about}", gettext("A good one to begin with on this machine"));
+            }
+            let row = ModelRow::new(icon, &offer.title);
+            let fetch = Fetch::new(manager, Goods::Offer(offer), row, about);
+            list.append(&fetch.widget());
+            fetches.push((offer, fetch));
+        }
+        Self { group, too_large: too_large(&others), fetches }
+    }
+
+    pub(super) fn widget(&self) -> &adw::PreferencesGroup {
+        &self.group
+    }
+
+    /// The models that this machine cannot hold.
+    pub(super) fn too_large(&self) -> &adw::PreferencesGroup {
+        &self.too_large
+    }
+
+    /// Whether a download is shown here.
+    pub(super) fn has(&self, it: &Download) -> bool {
+        self.fetches.iter().any(|(offer, _)| Goods::Offer(offer).is(it))
+    }
+
+    pub(super) fn show(&self, stock: &Stock) {
+        for (_, fetch) in &self.fetches {
+            fetch.update(stock);
+        }
+    }
+}
+
+/// The offers that leave room to other programs, the one to begin with first and then by what they
+/// need; and the others.
+fn sorted(first: Option<&'static Offer>) -> (Vec<&'static Offer>, Vec<&'static Offer>) {
+    let fits =
+        |offer: &&'static Offer| matches!(machine::room(offer.memory), None | Some(Room::Enough));
+    let (mut fitting, mut others): (Vec<_>, Vec<_>) = catalogue().iter().partition(fits);
+    fitting.sort_by_key(|offer| (first.is_none_or(|first| first.name != offer.name), offer.memory));
+    others.sort_by_key(|offer| offer.memory);
+    (fitting, others)
+}
+
+fn too_large(offers: &[&'static Offer]) -> adw::PreferencesGroup {
+    let count = u32::try_from(offers.len()).unwrap_or(u32::MAX);
+    let text = ngettext("{n} more is too large", "{n} more are too large", count);
+    let fold = adw::ExpanderRow::builder()
+        .title(fill(&text, &[("n", &count.to_string())]))
+        .subtitle(gettext("They need more than three quarters of this machine’s memory"))
+        .build();
+    for offer in offers {
+        let row = ModelRow::new("natter-computer-symbolic", &offer.title);
+        row.show(Look { about: words::about_offer(offer), ..Look::default() });
+        fold.add_row(row.widget());
+    }
+    let group = adw::PreferencesGroup::builder().visible(!offers.is_empty()).build();
+    group.add(&fold);
+    group
+}

@@ -1,0 +1,158 @@
+//! Models on this computer: how they come, how they are shown, and how they go.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use chat_core::models::{Library, catalogue};
+use chat_gguf::write::Writer;
+use chat_testkit::hub::{Fault, Hub};
+use chat_testkit::ui::{Role, containing, named};
+
+use crate::stage::{Stage, Window, program};
+
+const REPOSITORY: &str = "ada/nimble-GGUF";
+const FILE: &str = "Nimble-Q4_K_M.gguf";
+/// Of a file so much arrives before it stalls, in bytes.
+const PIECE: usize = 1 << 20;
+
+/// A whole model of three of these pieces.
+fn model() -> Vec<u8> {
+    Writer::tiny("Nimble", 3 * PIECE as u64).bytes()
+}
+
+/// A file of a model in a folder of the person's.
+fn file(stage: &Stage, name: &str, content: &[u8]) -> Result<PathBuf> {
+    let path = stage.desktop.folder().join(name);
+    fs::write(&path, content)?;
+    Ok(path)
+}
+
+/// Starts the program, which takes this for the site that models come from.
+async fn window_at(stage: &Stage, hub: &Hub) -> Result<Window> {
+    stage.launch(program().env("HF_ENDPOINT", hub.url())).await
+}
+
+/// Opens the page with the models by keyboard and from the list of models.
+async fn manage(window: &Window) -> Result<()> {
+    window.find(named("Message")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.click(named("Manage models…")).await?;
+    window.find(named("On This Computer")).await.map(drop)
+}
+
+/// Adds a file in the dialog for that, by keyboard.
+async fn add(window: &Window, file: &std::path::Path) -> Result<()> {
+    window.click(named("Add a File…")).await?;
+    window.find(named("Add a Model")).await?;
+    // A path that is typed opens the field for it.
+    window.type_text(file.to_str().context("a plain path")?).await?;
+    window.keys(&["Return"]).await?;
+    window.gone(named("Add a Model")).await
+}
+
+#[tokio::test]
+async fn a_file_is_added_where_it_lies_and_one_that_is_no_model_is_named() -> Result<()> {
+    let stage = Stage::bare().await?;
+    let good = file(&stage, "Nimble-Q4_K_M.gguf", &model())?;
+    let bad = file(&stage, "letter.gguf", b"Dear Ada,")?;
+    let window = stage.window().await?;
+    manage(&window).await?;
+    window.find(containing("None yet.")).await?;
+    add(&window, &bad).await?;
+    window.find(containing("letter.gguf” is no model")).await?;
+    add(&window, &good).await?;
+    window.find(named("nimble").under("Installed Models")).await?;
+    window.gone(containing("is no model")).await?;
+
+    // It goes without a question, since its file stays.
+    window.click(named("Remove nimble from the list")).await?;
+    window.gone(named("nimble").under("Installed Models")).await?;
+    assert!(good.exists());
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_model_of_natters_own_is_deleted_after_a_question() -> Result<()> {
+    let stage = Stage::bare().await?;
+    let own = Library::of(&stage.folders()).take_in(&file(&stage, FILE, &model())?)?;
+    assert!(own.path.exists());
+    let window = stage.window().await?;
+    manage(&window).await?;
+    window.click(named("Delete nimble")).await?;
+    window.find(containing("Delete “nimble”?")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(containing("Delete “nimble”?")).await?;
+    assert!(own.path.exists());
+    window.click(named("Delete nimble")).await?;
+    window.find(containing("Delete “nimble”?")).await?;
+    window.keys(&["alt+d"]).await?;
+    window.gone(named("nimble").under("Installed Models")).await?;
+    assert!(!own.path.exists());
+    window.close().await
+}
+
+#[tokio::test]
+async fn any_model_is_found_at_the_hub_and_its_download_is_paused_and_resumed() -> Result<()> {
+    let stage = Stage::bare().await?;
+    let hub = Hub::start();
+    hub.put(REPOSITORY, FILE, model());
+    hub.fail([Fault::StallAfter(PIECE)]);
+    let window = window_at(&stage, &hub).await?;
+    manage(&window).await?;
+    window.find(named("Search Hugging Face").role(Role::Text)).await?.click_with_mouse().await?;
+    window.type_text("nimble").await?;
+    window.keys(&["Return"]).await?;
+    window.find(named(REPOSITORY).under("Models Found")).await?;
+    assert!(!hub.asks().iter().any(|ask| ask.path.contains("/tree/")));
+    window.keys(&["Tab", "Tab", "Return"]).await?;
+    window.click(named(&format!("Download {FILE}"))).await?;
+
+    window.find(containing("1.0 MB of 3.1 MB")).await?;
+    window.click(named(&format!("Pause the download of {FILE}"))).await?;
+    window.find(containing("Paused at 1.0 MB of 3.1 MB")).await?;
+    hub.go_on();
+    window.click(named(&format!("Resume the download of {FILE}"))).await?;
+    window.find(named("nimble").under("Installed Models")).await?;
+    window.find(named("Installed").under("Models Found")).await?;
+    let fetches = hub.fetches();
+    assert_eq!(fetches.len(), 2);
+    assert!(fetches[1].range.as_deref().is_some_and(|range| range != "bytes=0-"), "{fetches:?}");
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_the_hub_cannot_give_is_said_in_place() -> Result<()> {
+    let stage = Stage::bare().await?;
+    // Nothing is in any of its repositories.
+    let hub = Hub::start();
+    let window = window_at(&stage, &hub).await?;
+    manage(&window).await?;
+    window.click(named("Download SmolLM2 360M")).await?;
+    window.find(containing("Hugging Face has no “").under("Models to Download")).await?;
+    window.find(named("Try to download SmolLM2 360M again")).await?;
+    window.find(named("Search Hugging Face").role(Role::Text)).await?.click_with_mouse().await?;
+    window.type_text("nimble").await?;
+    window.keys(&["Return"]).await?;
+    window.find(containing("Nothing found")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_first_page_offers_a_model_and_downloads_it_in_place() -> Result<()> {
+    let stage = Stage::bare().await?;
+    let hub = Hub::start();
+    // Which one is offered depends on the machine's memory.
+    for offer in catalogue() {
+        hub.put(&offer.repository, &offer.file.replace('*', "x"), model());
+    }
+    hub.fail([Fault::StallAfter(PIECE)]);
+    let window = window_at(&stage, &hub).await?;
+    window.click(containing("Download ").role(Role::Button)).await?;
+    window.find(containing("1.0 MB of 3.1 MB")).await?;
+    hub.go_on();
+    window.gone(containing("of 3.1 MB")).await?;
+    window.gone(containing("to download")).await?;
+    window.find(named("On this computer")).await?;
+    window.close().await
+}

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use chat_core::models::{Library, catalogue};
+use chat_core::models::{CONNECTION, Library, catalogue};
 use chat_gguf::write::Writer;
 use chat_testkit::hub::{Fault, Hub};
+use chat_testkit::server::Model;
 use chat_testkit::ui::{Role, containing, named};
 
 use crate::stage::{Stage, Window, program};
@@ -154,5 +155,24 @@ async fn the_first_page_offers_a_model_and_downloads_it_in_place() -> Result<()>
     window.gone(containing("of 3.1 MB")).await?;
     window.gone(containing("to download")).await?;
     window.find(named("On this computer")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_chat_with_the_tiny_model_says_that_it_is_one_and_leads_to_better_ones() -> Result<()> {
+    let stage = Stage::bare().await?;
+    // What is talked to in place of the engine bears its name.
+    stage.server.set_models([Model::new("smollm2-135m"), Model::new("scripted")]);
+    stage.configure_all(&[(CONNECTION, &stage.server.url())])?;
+    let window = stage.window().await?;
+    window.find(containing("SmolLM2 135M is a tiny model")).await?;
+    window.click(named("Get a Better One…")).await?;
+    window.find(named("Models to Download")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Models to Download")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("scripted").under("Models")).await?;
+    window.keys(&["Down", "Return"]).await?;
+    window.gone(containing("is a tiny model")).await?;
     window.close().await
 }

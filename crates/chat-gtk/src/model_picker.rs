@@ -371,7 +371,9 @@ impl Inner {
         let words = if !rows.is_empty() {
             None
         } else if models.is_empty() {
-            Some(gettext("No models yet. Add a connection to a server that has some."))
+            Some(gettext(
+                "No models yet. Download one for this computer, or add a connection to a server.",
+            ))
         } else {
             Some(gettext("No model found"))
         };

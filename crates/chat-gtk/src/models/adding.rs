@@ -92,3 +92,34 @@ fn welcome(added: &[Installed]) -> String {
     let text = ngettext("{model} was added", "{n} models were added", count);
     fill(&text, &[("model", &name), ("n", &count.to_string())])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[gtk::test]
+    fn files_that_are_dropped_are_taken_before_a_field_below_takes_their_names() {
+        crate::init();
+        let window = gtk::Window::new();
+        let taken: Rc<RefCell<Vec<PathBuf>>> = Rc::default();
+        let told = Rc::clone(&taken);
+        accept_drops(&window, move |files| told.borrow_mut().extend(files));
+        let controllers = window.observe_controllers();
+        let mut all = (0..controllers.n_items()).filter_map(|place| controllers.item(place));
+        let target = all.find_map(|it| it.downcast::<gtk::DropTarget>().ok()).unwrap();
+        assert_eq!(target.propagation_phase(), gtk::PropagationPhase::Capture);
+
+        let drop = |files: &[gio::File]| {
+            let files = glib::BoxedValue(gdk::FileList::from_array(files).to_value());
+            target.emit_by_name::<bool>("drop", &[&files, &0.0, &0.0])
+        };
+        let (one, other) = (PathBuf::from("/models/a.gguf"), PathBuf::from("/models/b.gguf"));
+        assert!(drop(&[gio::File::for_path(&one), gio::File::for_path(&other)]));
+        assert_eq!(*taken.borrow(), [one, other]);
+        // What lies on no disk here cannot be added.
+        assert!(!drop(&[gio::File::for_uri("https://models.example/c.gguf")]));
+        assert_eq!(taken.borrow().len(), 2);
+    }
+}

@@ -59,13 +59,15 @@ impl Search {
             .visible(false)
             .build();
         accessible::set_label(&results, &gettext("Models Found"));
-        let column =
-            gtk::Box::builder().orientation(gtk::Orientation::Vertical).spacing(12).build();
+        let column = gtk::Box::new(gtk::Orientation::Vertical, 0);
         let words = remark("", "dim-label");
         let trouble = remark("", "error");
-        column.append(&words);
-        column.append(&trouble);
-        column.append(&results);
+        for part in [words.upcast_ref::<gtk::Widget>(), trouble.upcast_ref(), results.upcast_ref()]
+        {
+            // Only what is shown keeps its distance.
+            part.set_margin_top(12);
+            column.append(part);
+        }
         group.add(&entry);
         group.add(&column);
         let inner = Rc::new(Inner {

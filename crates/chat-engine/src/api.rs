@@ -1,0 +1,3 @@
+//! What is asked of the engine, and how it answers.
+
+pub mod request;

@@ -1,0 +1,3 @@
+//! The program `natter-engine`.
+
+fn main() {}

@@ -1,0 +1,31 @@
+//! What a model wrote, told apart: thoughts, answer, and calls of tools.
+
+mod call;
+mod sorter;
+mod stop;
+
+pub use sorter::{Expected, Sorter};
+pub use stop::StopTexts;
+
+/// A piece of what a model wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// More thinking.
+    Thinking(String),
+    /// More of the answer.
+    Text(String),
+    /// A call begins.
+    Call {
+        /// Which of this answer, from 0.
+        index: usize,
+        /// The tool.
+        name: String,
+    },
+    /// More of a call's arguments, as JSON text.
+    Arguments {
+        /// Which call.
+        index: usize,
+        /// The text.
+        text: String,
+    },
+}

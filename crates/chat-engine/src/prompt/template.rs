@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use minijinja::value::ValueKind;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value};
 use minijinja_contrib::pycompat::unknown_method_callback;
 use serde::Serialize;
@@ -55,8 +56,8 @@ impl Template {
                     text.replace(mark, "").replace(&mark.replace("generation", "endgeneration"), "")
                 });
         let mut environment = Environment::new();
-        environment.set_trim_blocks(true);
-        environment.set_lstrip_blocks(true);
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        environment.set_syntax(syntax.map_err(|error| failed(&error))?);
         environment.set_fuel(Some(FUEL));
         environment.set_recursion_limit(100);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
@@ -111,7 +112,7 @@ impl Template {
             }
         }
         let mut values: BTreeMap<String, Value> = given.kwargs.clone();
-        values.insert("messages".to_owned(), Value::from_serialize(&messages));
+        values.insert("messages".to_owned(), Value::from(Serde(&messages)));
         let tools = (!given.tools.is_empty()).then(|| given.tools.clone());
         values.insert("tools".to_owned(), tools.map_or(Value::from(()), Value::from));
         values.insert("add_generation_prompt".to_owned(), Value::from(true));

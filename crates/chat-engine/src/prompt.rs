@@ -1,6 +1,7 @@
 //! How a conversation becomes the text that a model goes on with.
 
 pub mod fallback;
+pub mod guard;
 mod json;
 pub mod template;
 pub mod tools;

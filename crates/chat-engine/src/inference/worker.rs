@@ -1,0 +1,287 @@
+//! The thread that computes with one model: all its conversations, one evaluation after another.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::context::params::LlamaContextParams;
+use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::llama_batch::LlamaBatch;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::token::LlamaToken;
+
+use super::picker::Picker;
+use super::slot::{Slot, Work};
+use super::{Job, Limits, Order, Said, embed, vocabulary};
+use crate::failure::Failure;
+
+/// The most tokens of prompts in one evaluation.
+const BATCH: usize = 512;
+/// The fewest: less is no quicker.
+const LEAST: usize = 8;
+/// An evaluation takes no longer than about this, so that who gives up is heard.
+const TURN: Duration = Duration::from_millis(250);
+
+/// Computes until nobody can order anything any more.
+pub(super) fn run(
+    backend: &LlamaBackend,
+    model: &LlamaModel,
+    limits: Limits,
+    orders: &Receiver<Order>,
+) {
+    let mut worker = Worker {
+        backend,
+        model,
+        limits,
+        context: None,
+        slots: Vec::new(),
+        waiting: VecDeque::new(),
+        batch: LlamaBatch::new(BATCH + limits.slots as usize, 1),
+        at_once: BATCH,
+        clock: 0,
+    };
+    loop {
+        let idle = worker.waiting.is_empty() && worker.is_idle();
+        let order = if idle {
+            match orders.recv() {
+                Ok(order) => Some(order),
+                Err(_) => return,
+            }
+        } else {
+            match orders.try_recv() {
+                Ok(order) => Some(order),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => return,
+            }
+        };
+        match order {
+            Some(Order::Write(job)) => worker.waiting.push_back(job),
+            Some(Order::Embed { texts, answer }) => {
+                // Who asked may have gone.
+                let _ = answer.send(embed::embed(backend, model, limits, &texts));
+            }
+            None => {
+                worker.begin_waiting();
+                worker.step();
+            }
+        }
+    }
+}
+
+struct Worker<'a> {
+    backend: &'a LlamaBackend,
+    model: &'a LlamaModel,
+    limits: Limits,
+    context: Option<LlamaContext<'a>>,
+    slots: Vec<Slot>,
+    waiting: VecDeque<Box<Job>>,
+    batch: LlamaBatch<'static>,
+    /// How many tokens of prompts one evaluation takes.
+    at_once: usize,
+    clock: u64,
+}
+
+impl<'a> Worker<'a> {
+    fn is_idle(&self) -> bool {
+        self.slots.iter().all(|slot| slot.at_work.is_none())
+    }
+
+    /// Begins what waits, as far as there is a place for it, in the order in which it came.
+    fn begin_waiting(&mut self) {
+        for slot in &mut self.slots {
+            if slot.at_work.as_ref().is_some_and(Work::is_given_up) {
+                slot.at_work = None;
+            }
+        }
+        while let Some(job) = self.waiting.front() {
+            if job.said.is_closed() {
+                self.waiting.pop_front();
+                continue;
+            }
+            if self.window() < job.window {
+                if !self.is_idle() {
+                    return;
+                }
+                if let Err(failure) = self.open(job.window) {
+                    self.refuse(failure);
+                    continue;
+                }
+            }
+            if self.slots.iter().all(|slot| slot.at_work.is_some()) {
+                return;
+            }
+            let Some(job) = self.waiting.pop_front() else { return };
+            let said = job.said.clone();
+            if let Err(failure) = self.begin(job) {
+                let _ = said.send(Said::Failed(failure));
+            }
+        }
+    }
+
+    fn refuse(&mut self, failure: Failure) {
+        if let Some(job) = self.waiting.pop_front() {
+            let _ = job.said.send(Said::Failed(failure));
+        }
+    }
+
+    /// The window of the memory at hand, in tokens.
+    fn window(&self) -> u32 {
+        self.context.as_ref().map_or(0, LlamaContext::n_ctx)
+    }
+
+    /// Makes a memory with a window of so many tokens. What was known is forgotten.
+    fn open(&mut self, window: u32) -> Result<(), Failure> {
+        self.context = None;
+        self.slots.clear();
+        let params = LlamaContextParams::default()
+            .with_n_ctx(NonZeroU32::new(window))
+            .with_n_batch(BATCH as u32 + self.limits.slots)
+            .with_n_ubatch(BATCH as u32)
+            .with_n_seq_max(self.limits.slots)
+            .with_n_threads(self.limits.threads)
+            .with_n_threads_batch(self.limits.threads)
+            .with_no_perf(true);
+        let context = self.model.new_context(self.backend, params);
+        let context = context.map_err(|error| Failure::Compute(error.to_string()))?;
+        self.context = Some(context);
+        self.slots.resize_with(self.limits.slots as usize, Slot::default);
+        Ok(())
+    }
+
+    /// Begins a job in the place that knows most of it.
+    fn begin(&mut self, job: Box<Job>) -> Result<(), Failure> {
+        let picker = Picker::new(self.model, &job.sampling, job.grammar.as_ref())?;
+        let prompt = job.prompt.as_bytes();
+        let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.at_work.is_none());
+        let best = free.max_by_key(|(_, slot)| {
+            (slot.known.common(prompt).tokens, std::cmp::Reverse(slot.used))
+        });
+        let Some((at, slot)) = best else { return Err(Failure::Gone) };
+        let common = slot.known.common(prompt);
+        let rest = vocabulary::read(self.model, &job.prompt[common.bytes..], common.tokens == 0);
+        let tokens = common.tokens + rest.len();
+        let window = self.window() / self.limits.slots;
+        if tokens >= window as usize {
+            return Err(Failure::TooLong { tokens, window });
+        }
+        let (kept, rest) = if self.forget(at, common.tokens) {
+            (common.tokens, rest)
+        } else {
+            // This model's memory cannot be taken back: all of it is read again.
+            (0, vocabulary::read(self.model, &job.prompt, true))
+        };
+        self.clock += 1;
+        let slot = &mut self.slots[at];
+        slot.used = self.clock;
+        slot.known.truncate(kept);
+        slot.at_work = Some(Work::new(job, picker, rest, kept));
+        Ok(())
+    }
+
+    /// Takes a conversation's memory back to so many tokens. Gives whether that went.
+    fn forget(&mut self, at: usize, tokens: usize) -> bool {
+        let Some(context) = &mut self.context else { return false };
+        if tokens > 0 && tokens == self.slots[at].known.len() {
+            return true;
+        }
+        let sequence = Some(at as u32);
+        if tokens > 0 && context.clear_kv_cache_seq(sequence, Some(tokens as u32), None) == Ok(true)
+        {
+            return true;
+        }
+        let _ = context.clear_kv_cache_seq(sequence, None, None);
+        tokens == 0
+    }
+
+    /// One evaluation: a token of each answer, and some of the prompts.
+    fn step(&mut self) {
+        let Some(context) = &mut self.context else { return };
+        let batch = &mut self.batch;
+        batch.clear();
+        let mut room = self.at_once;
+        let mut taken = vec![0; self.slots.len()];
+        for (at, slot) in self.slots.iter_mut().enumerate() {
+            let Some(work) = &mut slot.at_work else { continue };
+            work.output = None;
+            let place = slot.known.len();
+            if let Some(next) = &work.next {
+                let output = batch.n_tokens();
+                if batch.add(LlamaToken(next.id), place as i32, &[at as i32], true).is_ok() {
+                    work.output = Some(output);
+                    taken[at] = 1;
+                }
+                continue;
+            }
+            for token in work.prompt[work.read..].iter().take(room) {
+                let last = work.read + taken[at] + 1 == work.prompt.len();
+                let output = batch.n_tokens();
+                let position = (place + taken[at]) as i32;
+                if batch.add(LlamaToken(token.id), position, &[at as i32], last).is_err() {
+                    break;
+                }
+                if last {
+                    work.output = Some(output);
+                }
+                taken[at] += 1;
+            }
+            room -= taken[at].min(room);
+        }
+        let tokens = batch.n_tokens();
+        if tokens == 0 {
+            return;
+        }
+        let begun = Instant::now();
+        if let Err(error) = context.decode(batch) {
+            tracing::error!(%error, "an evaluation failed");
+            self.fail_all(&error.to_string());
+            return;
+        }
+        self.adapt(tokens as usize, begun.elapsed());
+        self.take(&taken);
+    }
+
+    /// What was evaluated is known now, and the next tokens are chosen.
+    fn take(&mut self, taken: &[usize]) {
+        let window = (self.window() / self.limits.slots) as usize;
+        let Some(context) = &self.context else { return };
+        for (slot, &count) in self.slots.iter_mut().zip(taken) {
+            let Some(work) = &mut slot.at_work else { continue };
+            if let Some(next) = work.next.take() {
+                slot.known.push(&next);
+            } else if count > 0 {
+                for token in &work.prompt[work.read..work.read + count] {
+                    slot.known.push(token);
+                }
+                work.was_read(count);
+            }
+            let Some(output) = work.output else { continue };
+            let token = work.picker.pick(context, output);
+            let room = window.saturating_sub(slot.known.len() + 1);
+            if work.take(self.model, token, room) {
+                slot.at_work = None;
+            }
+        }
+    }
+
+    /// An evaluation takes about a turn, however fast the machine and the model are.
+    fn adapt(&mut self, tokens: usize, took: Duration) {
+        if tokens >= LEAST {
+            let fits = tokens as f64 * TURN.as_secs_f64() / took.as_secs_f64().max(1e-6);
+            self.at_once = (fits as usize).clamp(LEAST, BATCH);
+        }
+    }
+
+    fn fail_all(&mut self, words: &str) {
+        for (at, slot) in self.slots.iter_mut().enumerate() {
+            if let Some(work) = slot.at_work.take() {
+                work.fail(Failure::Compute(words.to_owned()));
+                slot.known.truncate(0);
+                if let Some(context) = &mut self.context {
+                    let _ = context.clear_kv_cache_seq(Some(at as u32), None, None);
+                }
+            }
+        }
+    }
+}

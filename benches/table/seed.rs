@@ -20,6 +20,7 @@ pub fn folders(desktop: &Desktop) -> Folders {
         config: desktop.config().join("natter"),
         data: desktop.data().join("natter"),
         state: desktop.state().join("natter"),
+        runtime: desktop.folder().join("runtime/natter"),
     }
 }
 

@@ -67,6 +67,7 @@ impl Stage {
             config: self.desktop.config().join("natter"),
             data: self.desktop.data().join("natter"),
             state: self.desktop.state().join("natter"),
+            runtime: self.desktop.folder().join("runtime/natter"),
         }
     }
 

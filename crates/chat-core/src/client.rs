@@ -3,6 +3,7 @@
 
 mod address;
 mod batch;
+mod built_in;
 mod detect;
 mod frames;
 mod http;
@@ -23,9 +24,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
+pub use built_in::{BuiltIn, EngineOptions};
 pub use detect::{Found, Probe, detect_kind, detect_program, find_local, guess_kind};
 pub use model::{Capabilities, ModelInfo};
-pub use wire::{Delta, Finish, Request, ToolChoice};
+pub use wire::{Delta, Finish, Preparing, Request, ToolChoice};
 
 use crate::error::Result;
 use crate::settings::{Connection, ConnectionKind, Key};

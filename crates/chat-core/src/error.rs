@@ -236,6 +236,26 @@ pub enum Kind {
     },
     /// No model was chosen, and there is none to choose.
     NoModel,
+    /// The program of the built-in engine is not installed.
+    EngineMissing,
+    /// The built-in engine did not start.
+    EngineFailed,
+    /// The processor lacks what the built-in engine needs.
+    ProcessorTooOld {
+        /// What it lacks, by the makers' names: `AVX2`.
+        lacks: String,
+    },
+    /// A model needs more memory than there is.
+    ModelTooLarge {
+        /// What it needs, in bytes.
+        needed: u64,
+        /// What there is, in bytes.
+        available: u64,
+    },
+    /// llama.cpp cannot load the model: an unknown architecture, say.
+    ModelNotLoaded,
+    /// The model's chat template refuses the conversation, or fails.
+    TemplateFailed,
     /// There was nothing to send.
     NothingToSend,
     /// A connection of this name exists already.
@@ -316,6 +336,12 @@ impl Kind {
             Self::AgentMissing { .. } => "agent_missing",
             Self::ConnectionMissing { .. } => "connection_missing",
             Self::NoModel => "no_model",
+            Self::EngineMissing => "engine_missing",
+            Self::EngineFailed => "engine_failed",
+            Self::ProcessorTooOld { .. } => "processor_too_old",
+            Self::ModelTooLarge { .. } => "model_too_large",
+            Self::ModelNotLoaded => "model_not_loaded",
+            Self::TemplateFailed => "template_failed",
             Self::NothingToSend => "nothing_to_send",
             Self::NameTaken { .. } => "name_taken",
             Self::KeyUnavailable => "key_unavailable",

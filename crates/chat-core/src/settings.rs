@@ -13,4 +13,4 @@ pub use connection::{Connection, ConnectionKind, KeySource};
 pub use file::SettingsFile;
 pub use folders::Folders;
 pub use keys::{Kept, Key, KeyStore, NotKept};
-pub use values::{ChatSettings, ModelUsage, Settings, UiSettings};
+pub use values::{ChatSettings, EngineSettings, ModelUsage, Settings, UiSettings};

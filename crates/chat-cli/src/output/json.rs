@@ -128,7 +128,7 @@ impl Sink for Json {
             Stage::Waiting { .. } => ("waiting", None),
             Stage::RateLimited { until } => ("rate_limited", Some(*until)),
             // What follows them says it.
-            Stage::Idle | Stage::Streaming | Stage::RunningTools => return,
+            Stage::Idle | Stage::Preparing(_) | Stage::Streaming | Stage::RunningTools => return,
         };
         self.line(&Line::Stage { stage, until });
     }

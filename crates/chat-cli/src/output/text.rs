@@ -152,7 +152,10 @@ impl Sink for Text {
     }
 
     fn tick(&mut self) -> bool {
-        let waits = matches!(self.stage, Stage::Waiting { .. } | Stage::RateLimited { .. });
+        let waits = matches!(
+            self.stage,
+            Stage::Waiting { .. } | Stage::Preparing(_) | Stage::RateLimited { .. }
+        );
         if !waits || !self.terminal.rewrites() {
             return false;
         }

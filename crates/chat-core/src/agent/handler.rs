@@ -58,6 +58,7 @@ impl AgentHandler {
         let progress_sink = Arc::clone(&sink);
         let mut progress = move |progress: Progress<'_>| match progress {
             Progress::Waiting => progress_sink.on_waiting(),
+            Progress::Preparing(what) => progress_sink.on_preparing(what),
             Progress::RateLimited(until) => progress_sink.on_rate_limited(until),
             Progress::Text(text) => progress_sink.on_chunk(TextKind::Text, text),
             Progress::Thinking(text) => progress_sink.on_chunk(TextKind::Thinking, text),

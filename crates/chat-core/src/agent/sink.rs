@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+use crate::client::Preparing;
 use crate::error::{Error, Result};
 use crate::event::TextKind;
 use crate::message::{Ending, Message, ToolCall, Usage};
@@ -15,6 +16,9 @@ use crate::message::{Ending, Message, ToolCall, Usage};
 pub trait ReplySink: Send + Sync {
     /// The server has not answered yet.
     fn on_waiting(&self);
+
+    /// The model is being made ready.
+    fn on_preparing(&self, what: Preparing);
 
     /// The server asked us to wait until then.
     fn on_rate_limited(&self, until: Timestamp);

@@ -55,6 +55,7 @@ impl Assembly {
                 }
                 call.arguments.push_str(arguments);
             }
+            Delta::Preparing(_) => {}
             Delta::Usage(usage) => self.usage = merge(&self.usage, usage),
             Delta::Finish(finish) => self.finish = Some(finish.clone()),
         }

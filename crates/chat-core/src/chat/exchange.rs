@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
-use crate::client::{Client, Delta, Finish, Request, ToolChoice};
+use crate::client::{Client, Delta, Finish, Preparing, Request, ToolChoice};
 use crate::error::{Error, Kind, Result};
 use crate::message::{Ending, Message, Options, Part, Role, Thinking, ToolCall, ToolSpec, Usage};
 
@@ -47,6 +47,8 @@ pub enum Progress<'a> {
     Waiting,
     /// The server asked us to wait until then; the request will be sent again.
     RateLimited(Timestamp),
+    /// The model is being made ready.
+    Preparing(Preparing),
     /// More of the answer.
     Text(&'a str),
     /// More of what the model thinks.
@@ -293,6 +295,7 @@ impl Chat {
             for delta in batch? {
                 assembly.add(&delta);
                 match &delta {
+                    Delta::Preparing(what) => progress(Progress::Preparing(*what)),
                     Delta::Text(text) if !text.is_empty() => progress(Progress::Text(text)),
                     Delta::Thinking(text) if !text.is_empty() => progress(Progress::Thinking(text)),
                     _ => {}

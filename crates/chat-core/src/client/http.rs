@@ -1,6 +1,7 @@
 //! What both protocols need of HTTP: one server's connection, its key, and errors as kinds.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use bytes::BytesMut;
@@ -28,6 +29,8 @@ pub(super) struct Http {
     base: Url,
     key: Option<Key>,
     name: String,
+    /// Where it is no server of the network.
+    socket: Option<PathBuf>,
     pub timeouts: Timeouts,
     client: OnceLock<reqwest::Client>,
 }
@@ -35,7 +38,23 @@ pub(super) struct Http {
 impl Http {
     /// A server below this address. Connects to nothing yet.
     pub fn new(base: Url, key: Option<Key>, name: &str, timeouts: Timeouts) -> Self {
-        Self { base, key, name: name.to_owned(), timeouts, client: OnceLock::new() }
+        let (name, client) = (name.to_owned(), OnceLock::new());
+        Self { base, key, name, socket: None, timeouts, client }
+    }
+
+    /// A server of this machine behind a socket.
+    pub fn at_socket(socket: &Path, name: &str, timeouts: Timeouts) -> Result<Self> {
+        let base = address::parse("http://localhost/v1")?;
+        Ok(Self { socket: Some(socket.to_owned()), ..Self::new(base, None, name, timeouts) })
+    }
+
+    /// What a path of a server answers, to be read as it comes.
+    pub async fn open(&self, path: &str) -> Result<Response> {
+        let mut url = self.base.clone();
+        url.set_path(path);
+        let response = self.client()?.get(url).send().await;
+        let response = response.map_err(|error| self.named(transport(&error)))?;
+        response.error_for_status().map_err(|error| self.named(transport(&error)))
     }
 
     pub fn base(&self) -> &Url {
@@ -137,13 +156,17 @@ impl Http {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = build(&self.base, &self.timeouts)
+        let client = build(&self.base, self.socket.as_deref(), &self.timeouts)
             .map_err(|error| self.named(Error::new(Kind::Tls).with_detail(root_words(&error))))?;
         Ok(self.client.get_or_init(|| client))
     }
 }
 
-fn build(base: &Url, timeouts: &Timeouts) -> reqwest::Result<reqwest::Client> {
+fn build(
+    base: &Url,
+    socket: Option<&Path>,
+    timeouts: &Timeouts,
+) -> reqwest::Result<reqwest::Client> {
     net::provide_tls();
     let mut client = reqwest::Client::builder()
         .user_agent(concat!("natter/", env!("CARGO_PKG_VERSION")))
@@ -165,6 +188,9 @@ fn build(base: &Url, timeouts: &Timeouts) -> reqwest::Result<reqwest::Client> {
             // Reading the system's certificates costs more than a short conversation.
             client = client.tls_certs_only([]);
         }
+    }
+    if let Some(socket) = socket {
+        client = client.unix_socket(socket);
     }
     client.build()
 }

@@ -5,6 +5,7 @@ mod models;
 mod reply;
 mod request;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,19 @@ impl OpenAi {
         let dialect = request::Dialect::of(&base);
         let http = Arc::new(Http::new(base, key, &connection.name, timeouts));
         Ok(Self { http, dialect })
+    }
+}
+
+impl OpenAi {
+    /// A client of Natter's own engine at this socket.
+    pub(super) fn at_socket(socket: &Path, name: &str, timeouts: Timeouts) -> Result<Self> {
+        let http = Arc::new(Http::at_socket(socket, name, timeouts)?);
+        Ok(Self { http, dialect: request::Dialect::BuiltIn })
+    }
+
+    /// Its server.
+    pub(super) fn http(&self) -> &Http {
+        &self.http
     }
 }
 

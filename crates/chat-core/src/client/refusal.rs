@@ -40,6 +40,8 @@ struct Words {
     status: Option<u16>,
     window: Option<u32>,
     signin_url: Option<String>,
+    /// Bytes that a model needs, and bytes that there are: from our own engine.
+    memory: Option<(u64, u64)>,
 }
 
 /// The error of an answer whose status is not 200.
@@ -123,6 +125,15 @@ fn by_wording(words: &Words, status: u16, asked: &Asked) -> Option<Kind> {
     if matches!(status, 401..=403 | 429 | 503) {
         return None;
     }
+    // Our own engine's words.
+    match (words.kind.as_str(), words.memory) {
+        ("model_too_large", Some((needed, available))) => {
+            return Some(Kind::ModelTooLarge { needed, available });
+        }
+        ("bad_model" | "load_failed", _) => return Some(Kind::ModelNotLoaded),
+        ("template_failed", _) => return Some(Kind::TemplateFailed),
+        _ => {}
+    }
     let message = words.message.to_lowercase();
     if wording::is_too_long(&message, &words.code, &words.kind) {
         let said = words.window.or_else(|| wording::window(&message));
@@ -166,6 +177,7 @@ impl Words {
             status: error["code"].as_u64().and_then(|code| code.try_into().ok()),
             window: error["n_ctx"].as_u64().and_then(|n| n.try_into().ok()),
             signin_url: value["signin_url"].as_str().map(str::to_owned),
+            memory: error["needed"].as_u64().zip(error["available"].as_u64()),
         };
         // OpenRouter says "Provider returned error"; what the provider said stands apart.
         if let Some(raw) = error["metadata"]["raw"].as_str() {

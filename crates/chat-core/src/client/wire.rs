@@ -50,9 +50,26 @@ pub enum ToolChoice {
     Required,
 }
 
+/// What a model does before it says anything. Only some servers tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preparing {
+    /// It is being loaded.
+    Loading {
+        /// How much is done, of 100.
+        percent: u8,
+    },
+    /// It reads what was said.
+    Reading {
+        /// How much is done, of 100.
+        percent: u8,
+    },
+}
+
 /// A piece of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
+    /// Nothing yet: the model is being made ready.
+    Preparing(Preparing),
     /// More text.
     Text(String),
     /// More thinking.

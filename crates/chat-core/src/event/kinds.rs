@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::client::ModelInfo;
+use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
     Fid, Message, MessageId, ModelRef, Options, Queued, Thinking, ToolCallId, Trouble, Usage,
@@ -170,6 +170,8 @@ pub enum Stage {
         /// Since when.
         since: Timestamp,
     },
+    /// The model is being loaded, or reads what was said.
+    Preparing(Preparing),
     /// The server asked us to wait.
     RateLimited {
         /// Until when.
@@ -264,6 +266,8 @@ pub struct ConnectionState {
     pub connection: Connection,
     /// Whether it was found on this machine rather than configured.
     pub found: bool,
+    /// Whether it is Natter's own engine, which nobody configures.
+    pub built_in: bool,
     /// How it is.
     pub health: Health,
 }

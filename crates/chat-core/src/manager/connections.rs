@@ -14,13 +14,16 @@ use self::questions::Questions;
 use crate::client::{Client, ModelInfo, Timeouts};
 use crate::event::{ConnectionState, Health, Hub};
 use crate::message::ModelRef;
-use crate::settings::{Connection, KeyStore, Settings};
+use crate::models::CONNECTION;
+use crate::settings::{Connection, ConnectionKind, KeySource, KeyStore, Settings};
 
 /// All connections, configured and found.
 pub(super) struct Connections {
     hub: Arc<Hub>,
     timeouts: Timeouts,
     pub keys: KeyStore,
+    /// Natter's own engine, which is there whatever the settings say.
+    built_in: Arc<dyn Client>,
     runtime: tokio::runtime::Handle,
     known: Mutex<Known>,
     /// The questions to servers that are open.
@@ -40,6 +43,7 @@ struct Known {
 struct Entry {
     connection: Connection,
     found: bool,
+    built_in: bool,
     health: Health,
     client: Option<Arc<dyn Client>>,
     models: Vec<ModelInfo>,
@@ -47,13 +51,31 @@ struct Entry {
 
 impl Entry {
     fn new(connection: Connection, found: bool) -> Self {
-        Self { connection, found, health: Health::Checking, client: None, models: Vec::new() }
+        let (health, client, models) = (Health::Checking, None, Vec::new());
+        Self { connection, found, built_in: false, health, client, models }
+    }
+
+    fn built_in(client: &Arc<dyn Client>) -> Self {
+        let connection = Connection {
+            name: CONNECTION.to_owned(),
+            kind: Some(ConnectionKind::OpenAi),
+            url: String::new(),
+            key: KeySource::None,
+        };
+        let client = Some(Arc::clone(client));
+        Self { built_in: true, client, ..Self::new(connection, false) }
     }
 }
 
 impl Connections {
-    pub(super) fn new(hub: Arc<Hub>, timeouts: Timeouts, settings: Arc<Settings>) -> Arc<Self> {
+    pub(super) fn new(
+        hub: Arc<Hub>,
+        timeouts: Timeouts,
+        settings: Arc<Settings>,
+        built_in: Arc<dyn Client>,
+    ) -> Arc<Self> {
         let connections = Self {
+            built_in,
             hub,
             timeouts,
             keys: KeyStore::default(),
@@ -79,7 +101,12 @@ impl Connections {
             same.cloned().unwrap_or_else(|| Entry::new(connection.clone(), false))
         });
         let mut entries: Vec<_> = configured.collect();
-        for entry in old.into_iter().filter(|entry| entry.found) {
+        let mut own = None;
+        for entry in old.into_iter().filter(|entry| entry.found || entry.built_in) {
+            if entry.built_in {
+                own = Some(entry);
+                continue;
+            }
             let taken = |other: &Entry| {
                 other.connection.name == entry.connection.name
                     || same_address(&other.connection.url, &entry.connection.url)
@@ -87,6 +114,10 @@ impl Connections {
             if !entries.iter().any(taken) {
                 entries.push(entry);
             }
+        }
+        // One of the person's own may bear its name.
+        if !entries.iter().any(|entry| entry.connection.name == CONNECTION) {
+            entries.push(own.unwrap_or_else(|| Entry::built_in(&self.built_in)));
         }
         // What is known of a changed connection's models may be another server's.
         known.details.retain(|model, _| {
@@ -108,9 +139,13 @@ impl Connections {
 
     pub(super) fn states(&self) -> Vec<ConnectionState> {
         let known = self.lock();
-        let states = known.entries.iter().map(|entry| ConnectionState {
+        // Natter's own engine is a connection as soon as it has a model.
+        let shown =
+            known.entries.iter().filter(|entry| !entry.built_in || !entry.models.is_empty());
+        let states = shown.map(|entry| ConnectionState {
             connection: entry.connection.clone(),
             found: entry.found,
+            built_in: entry.built_in,
             health: entry.health.clone(),
         });
         states.collect()

@@ -10,8 +10,9 @@ use tokio_util::task::TaskTracker;
 use super::connections::Connections;
 use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
 use crate::agent::{Agent, JustAsk};
+use crate::client::{BuiltIn, EngineOptions};
 use crate::event::{Event, Hub};
-use crate::models::{self, Downloads, Library, Told};
+use crate::models::{self, CONNECTION, Downloads, Library, Told};
 use crate::store::{Opened, Store};
 use crate::tool::Registry;
 
@@ -47,12 +48,19 @@ impl Manager {
             notices.push(error);
         }
         let hub = Arc::new(Hub::default());
-        let connections = Connections::new(Arc::clone(&hub), options.timeouts, Arc::new(settings));
+        let settings = Arc::new(settings);
+        let engine = EngineOptions::of(&options.folders, &settings.engine);
+        let built_in = Arc::new(BuiltIn::new(library.clone(), engine, options.timeouts));
+        let connections =
+            Connections::new(Arc::clone(&hub), options.timeouts, settings, built_in as _);
         let site = Arc::new(models::Hub::new(options.hub));
-        let told = Arc::clone(&hub);
+        let (told, asked) = (Arc::clone(&hub), Arc::clone(&connections));
         let downloads = Downloads::new(site, library.clone(), move |what| match what {
             Told::Downloads => told.tell(&Event::DownloadsChanged),
-            Told::Library => told.tell(&Event::ModelsChanged),
+            Told::Library => {
+                asked.ask(CONNECTION.to_owned());
+                told.tell(&Event::ModelsChanged);
+            }
         });
         let agents: [Arc<dyn Agent>; 1] = [Arc::new(JustAsk)];
         let world = World {

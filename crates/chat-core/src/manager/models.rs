@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Event, Kind, Manager, Result};
 use crate::models::{
-    self, Download, Facts, Found, Installed, Library, Places, RemoteModel, Repository,
+    self, CONNECTION, Download, Facts, Found, Installed, Library, Places, RemoteModel, Repository,
 };
 
 impl Manager {
@@ -176,6 +176,7 @@ impl Manager {
 
     /// Tells that other models are installed than before.
     pub(super) fn library_changed(&self) {
+        self.inner.connections.ask(CONNECTION.to_owned());
         self.inner.world.hub.tell(&Event::ModelsChanged);
     }
 }

@@ -96,9 +96,13 @@ impl State {
         match (&self.work, &self.stage) {
             (None, _) => Status::Idle,
             (Some(_), Stage::Streaming | Stage::RunningTools) => Status::Answering,
-            (Some(_), Stage::Idle | Stage::Waiting { .. } | Stage::RateLimited { .. }) => {
-                Status::Waiting
-            }
+            (
+                Some(_),
+                Stage::Idle
+                | Stage::Waiting { .. }
+                | Stage::Preparing(_)
+                | Stage::RateLimited { .. },
+            ) => Status::Waiting,
         }
     }
 

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use super::begin::Plan;
 use crate::agent::{Outcome, ReplyEnd, ReplySink, Work};
+use crate::client::Preparing;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Growth, Stage, StopReason, TextKind};
 use crate::message::{
@@ -250,6 +251,10 @@ struct Sink {
 impl ReplySink for Sink {
     fn on_waiting(&self) {
         self.session.on_waiting();
+    }
+
+    fn on_preparing(&self, what: Preparing) {
+        self.session.set_stage(Stage::Preparing(what));
     }
 
     fn on_rate_limited(&self, until: Timestamp) {

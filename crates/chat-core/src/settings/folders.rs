@@ -11,22 +11,28 @@ pub struct Folders {
     pub data: PathBuf,
     /// `$XDG_STATE_HOME/natter`.
     pub state: PathBuf,
+    /// `$XDG_RUNTIME_DIR/natter`, or the state's folder where there is none.
+    pub runtime: PathBuf,
 }
 
 impl Folders {
     /// The folders as the environment says. None where there is no home.
     pub fn from_env() -> Option<Self> {
         let of_person = directories::ProjectDirs::from("", "", "natter")?;
+        let state = of_person.state_dir()?.to_owned();
         Some(Self {
             config: of_person.config_dir().to_owned(),
             data: of_person.data_dir().to_owned(),
-            state: of_person.state_dir()?.to_owned(),
+            runtime: of_person.runtime_dir().map_or_else(|| state.clone(), PathBuf::from),
+            state,
         })
     }
 
     /// All of them below one folder, for tests.
     pub fn below(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
-        Self { config: root.join("config"), data: root.join("data"), state: root.join("state") }
+        let [config, data, state, runtime] =
+            ["config", "data", "state", "run"].map(|name| root.join(name));
+        Self { config, data, state, runtime }
     }
 }

@@ -15,6 +15,8 @@ pub struct Settings {
     pub chat: ChatSettings,
     /// How the window behaves.
     pub ui: UiSettings,
+    /// How Natter's own engine works.
+    pub engine: EngineSettings,
     /// The configured servers, in the person's order.
     pub connections: Vec<Connection>,
     /// What was set for single models, by `connection/model`.
@@ -44,6 +46,28 @@ impl Default for ChatSettings {
             better_titles: true,
             find_local_servers: true,
         }
+    }
+}
+
+/// How Natter's own engine works. Taken when it starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineSettings {
+    /// Threads to compute with; none is all processors but one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    /// Conversations at once with one model. They divide its window.
+    pub slots: u32,
+    /// Minutes after which a model that nobody uses is unloaded.
+    pub idle_minutes: u32,
+    /// The memory that all loaded models may take, in megabytes; none is what the machine has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u64>,
+}
+
+impl Default for EngineSettings {
+    fn default() -> Self {
+        Self { threads: None, slots: 1, idle_minutes: 10, memory_mb: None }
     }
 }
 

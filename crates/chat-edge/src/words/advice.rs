@@ -68,7 +68,13 @@ pub fn advice(error: &Error) -> Advice {
             vec![ConnectionSettings, Retry]
         }
         Kind::Forbidden | Kind::NoCredit => vec![ChooseModel, ConnectionSettings, Retry],
-        Kind::ModelNotFound { .. } | Kind::BadRequest => vec![ChooseModel, Retry],
+        Kind::ModelNotFound { .. }
+        | Kind::BadRequest
+        | Kind::EngineMissing
+        | Kind::ProcessorTooOld { .. }
+        | Kind::ModelTooLarge { .. }
+        | Kind::ModelNotLoaded
+        | Kind::TemplateFailed => vec![ChooseModel, Retry],
         Kind::InputTooLong { window, largest } => match larger_window(*window, *largest) {
             Some(action) => vec![action, NewChat],
             None => vec![NewChat, ChooseModel],
@@ -79,6 +85,7 @@ pub fn advice(error: &Error) -> Advice {
             vec![ChooseModel]
         }
         Kind::Busy
+        | Kind::EngineFailed
         | Kind::RateLimited { .. }
         | Kind::EmptyReply
         | Kind::DiskFull

@@ -179,7 +179,13 @@ pub fn sentence(error: &Error) -> String {
                 "This was not saved, because the settings in “{path}” cannot be read. Correct the file first.",
             ),
         ),
-        Kind::ModelFile { .. }
+        Kind::EngineMissing
+        | Kind::EngineFailed
+        | Kind::ProcessorTooOld { .. }
+        | Kind::ModelTooLarge { .. }
+        | Kind::ModelNotLoaded
+        | Kind::TemplateFailed
+        | Kind::ModelFile { .. }
         | Kind::ModelFileMissing { .. }
         | Kind::ModelStorage
         | Kind::HubUnreachable

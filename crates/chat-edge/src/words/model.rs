@@ -12,6 +12,30 @@ use super::fill;
 /// something else have their sentences in `fault`, and get an empty one here.
 pub fn sentence(kind: &Kind) -> String {
     match kind {
+        Kind::EngineMissing => gettext(
+            "The program natter-engine, which runs models on this computer, is not installed. Install it, or choose a model of a server.",
+        ),
+        Kind::EngineFailed => gettext(
+            "The engine for models on this computer did not start. Try again; the details say more.",
+        ),
+        Kind::ProcessorTooOld { lacks } => fill(
+            &gettext(
+                "The processor of this computer cannot run models: it lacks {lacks}. Choose a model of a server.",
+            ),
+            &[("lacks", lacks)],
+        ),
+        Kind::ModelTooLarge { needed, available } => fill(
+            &gettext(
+                "This model needs {needed} of memory, and {available} are free. Close other programs, make its context window smaller, or choose a smaller model.",
+            ),
+            &[("needed", &bytes(*needed)), ("available", &bytes(*available))],
+        ),
+        Kind::ModelNotLoaded => gettext(
+            "This model cannot be loaded: its architecture may be unknown to Natter, or its file is damaged. Choose another model.",
+        ),
+        Kind::TemplateFailed => gettext(
+            "This model’s chat template does not accept the conversation. Choose another model; the details say more.",
+        ),
         Kind::ModelFile { path, fault } => of_file(path, *fault),
         Kind::ModelFileMissing { path } => about(
             &gettext(

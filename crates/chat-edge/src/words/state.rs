@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chat_core::client::Preparing;
 use chat_core::event::{Failure, Health, Stage, StopReason};
 use chat_core::manager::AgentInfo;
 use chat_core::message::{Ending, Role, Thinking};
@@ -38,6 +39,14 @@ pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
                 "Waiting for the model for {time}. It may be loading, or others are before you.",
             );
             Some(fill(&text, &[("time", &seconds(waited))]))
+        }
+        Stage::Preparing(Preparing::Loading { percent }) => {
+            let text = gettext("Loading the model… {percent} %");
+            Some(fill(&text, &[("percent", &percent.to_string())]))
+        }
+        Stage::Preparing(Preparing::Reading { percent }) => {
+            let text = gettext("Reading the conversation… {percent} %");
+            Some(fill(&text, &[("percent", &percent.to_string())]))
         }
         Stage::RateLimited { until } => {
             let left = until.duration_since(now).max(jiff::SignedDuration::ZERO).unsigned_abs();

@@ -86,6 +86,12 @@ fn all_kinds() -> Vec<Kind> {
         Kind::DownloadInterrupted,
         Kind::DownloadDiffers { file: "tiny.gguf".to_owned() },
         Kind::DownloadElsewhere { file: "tiny.gguf".to_owned() },
+        Kind::EngineMissing,
+        Kind::EngineFailed,
+        Kind::ProcessorTooOld { lacks: "AVX2".to_owned() },
+        Kind::ModelTooLarge { needed: 20_000_000_000, available: 7_500_000_000 },
+        Kind::ModelNotLoaded,
+        Kind::TemplateFailed,
     ]
 }
 
@@ -142,10 +148,16 @@ fn place(kind: &Kind) -> usize {
         Kind::DownloadInterrupted => 46,
         Kind::DownloadDiffers { .. } => 47,
         Kind::DownloadElsewhere { .. } => 48,
+        Kind::EngineMissing => 49,
+        Kind::EngineFailed => 50,
+        Kind::ProcessorTooOld { .. } => 51,
+        Kind::ModelTooLarge { .. } => 52,
+        Kind::ModelNotLoaded => 53,
+        Kind::TemplateFailed => 54,
     }
 }
 
-const KINDS: usize = 49;
+const KINDS: usize = 55;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -79,6 +79,8 @@ impl Told {
 impl ReplySink for Told {
     fn on_waiting(&self) {}
 
+    fn on_preparing(&self, _what: crate::client::Preparing) {}
+
     fn on_rate_limited(&self, _until: Timestamp) {}
 
     fn on_chunk(&self, _kind: TextKind, _text: &str) {}

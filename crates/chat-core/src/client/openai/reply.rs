@@ -11,7 +11,7 @@ use crate::client::json::{Text, count};
 use crate::client::refusal::{self, Asked};
 use crate::client::stream::{Decoder, Progress, invalid};
 use crate::client::thoughts::Thoughts;
-use crate::client::{Delta, Finish};
+use crate::client::{Delta, Finish, Preparing};
 use crate::error::{Kind, Result};
 use crate::message::Usage;
 
@@ -91,6 +91,14 @@ impl Decoder for OpenAiReply {
             let value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
             return Err(refusal::of_object(&value, &self.asked));
         }
+        if let Some(part) = chunk.loading {
+            let percent = (part.clamp(0.0, 1.0) * 100.0) as u8;
+            out.push(Delta::Preparing(Preparing::Loading { percent }));
+        }
+        if let Some(Read { total, processed }) = chunk.prompt_progress {
+            let percent = (processed.min(total) * 100).checked_div(total).unwrap_or(100) as u8;
+            out.push(Delta::Preparing(Preparing::Reading { percent }));
+        }
         for choice in chunk.choices.unwrap_or_default() {
             // Nobody asks for several.
             if choice.index.unwrap_or(0) == 0 {
@@ -146,6 +154,17 @@ struct Chunk<'a> {
     timings: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
+    /// Our own engine's: how much of the model is loaded, of 1.
+    loading: Option<f32>,
+    /// llama.cpp's (`return_progress`), and our own engine's.
+    prompt_progress: Option<Read>,
+}
+
+/// How much of a prompt is read, in tokens.
+#[derive(Deserialize)]
+struct Read {
+    total: u64,
+    processed: u64,
 }
 
 #[derive(Deserialize)]

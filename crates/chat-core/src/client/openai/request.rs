@@ -21,6 +21,8 @@ pub(super) enum Dialect {
     OpenAi,
     /// A server of one's own (llama.cpp, vLLM, LM Studio): templates switch thinking.
     Own,
+    /// Natter's own engine: takes the window with each request.
+    BuiltIn,
     /// Any other.
     Hosted,
 }
@@ -37,6 +39,11 @@ impl Dialect {
             Self::Hosted
         }
     }
+
+    /// Whether templates switch thinking.
+    fn has_switch(self) -> bool {
+        matches!(self, Self::Own | Self::BuiltIn)
+    }
 }
 
 /// The request as servers want it.
@@ -44,7 +51,7 @@ pub(super) fn body(request: &Request, dialect: Dialect) -> serde_json::Result<Ve
     let options = &request.options;
     let (max_tokens, max_completion_tokens) = match dialect {
         Dialect::OpenAi => (None, options.max_tokens),
-        Dialect::Own | Dialect::Hosted => (options.max_tokens, None),
+        Dialect::Own | Dialect::BuiltIn | Dialect::Hosted => (options.max_tokens, None),
     };
     let tool_choice = match request.tool_choice {
         ToolChoice::Auto => None,
@@ -66,7 +73,8 @@ pub(super) fn body(request: &Request, dialect: Dialect) -> serde_json::Result<Ve
         max_tokens,
         max_completion_tokens,
         reasoning_effort: effort(request.thinking, dialect),
-        chat_template_kwargs: switch(request.thinking).filter(|_| dialect == Dialect::Own),
+        chat_template_kwargs: switch(request.thinking).filter(|_| dialect.has_switch()),
+        context_window: options.context_window.filter(|_| dialect == Dialect::BuiltIn),
     })
 }
 
@@ -95,6 +103,8 @@ struct Body<'a> {
     reasoning_effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chat_template_kwargs: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_window: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -217,7 +227,7 @@ fn tool(spec: &ToolSpec) -> Value {
 fn effort(thinking: Thinking, dialect: Dialect) -> Option<&'static str> {
     match thinking {
         Thinking::Habit => None,
-        Thinking::Off | Thinking::On if dialect == Dialect::Own => None,
+        Thinking::Off | Thinking::On if dialect.has_switch() => None,
         Thinking::Off => Some("none"),
         Thinking::Low => Some("low"),
         Thinking::On | Thinking::Medium => Some("medium"),

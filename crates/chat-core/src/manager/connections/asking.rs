@@ -103,7 +103,9 @@ impl Connections {
                     entry.models = models;
                 }
                 Err(error) => {
-                    entry.client = None;
+                    if !entry.built_in {
+                        entry.client = None;
+                    }
                     entry.health = Health::Failed(error.on(name));
                     entry.models.clear();
                 }
@@ -119,7 +121,7 @@ impl Connections {
         {
             let known = self.lock();
             candidates.retain(|candidate| {
-                let known = known.entries.iter().filter(|entry| !entry.found);
+                let known = known.entries.iter().filter(|entry| !entry.found && !entry.built_in);
                 let taken = |entry: &Entry| same_address(&entry.connection.url, &candidate.url);
                 !known.into_iter().any(taken)
             });
@@ -135,7 +137,10 @@ impl Connections {
                 let name = &found.connection.name;
                 if !known.entries.iter().any(|entry| entry.connection.name == *name) {
                     names.push(name.clone());
-                    known.entries.push(Entry::new(found.connection, true));
+                    // Natter's own comes last: who has a server has larger models there.
+                    let last = known.entries.iter().position(|entry| entry.built_in);
+                    let place = last.unwrap_or(known.entries.len());
+                    known.entries.insert(place, Entry::new(found.connection, true));
                 }
             }
             names

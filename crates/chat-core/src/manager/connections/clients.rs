@@ -42,7 +42,8 @@ impl Connections {
     /// Forgets a connection's client, so that the next request takes the key anew.
     pub(in crate::manager) fn forget_client(&self, name: &str) {
         let mut known = self.lock();
-        if let Some(entry) = known.entries.iter_mut().find(|entry| entry.connection.name == name) {
+        let mut entries = known.entries.iter_mut();
+        if let Some(entry) = entries.find(|e| e.connection.name == name && !e.built_in) {
             entry.client = None;
             entry.health = Health::Checking;
         }
@@ -93,7 +94,8 @@ impl Clients for Connections {
 
     fn forget_key(&self, connection: &str) {
         let mut known = self.lock();
-        let entry = known.entries.iter_mut().find(|entry| entry.connection.name == connection);
+        let mut entries = known.entries.iter_mut();
+        let entry = entries.find(|e| e.connection.name == connection && !e.built_in);
         if let Some(entry) = entry {
             entry.client = None;
         }

@@ -13,6 +13,16 @@ library libadwaita-1 1.2            | libadwaita-1-dev       | libadwaita-devel 
 library gtksourceview-5 5.6         | libgtksourceview-5-dev | gtksourceview5-devel  | gtksourceview5
 command glib-compile-resources      | libglib2.0-dev         | glib2-devel           | glib2-devel
 command msgfmt                      | gettext                | gettext               | gettext
+command cmake                       | cmake                  | cmake                 | cmake
+command make                        | make                   | make                  | make
+command c++                         | g++                    | gcc-c++               | gcc
+command clang                       | clang                  | clang                 | clang
+libclang                            | libclang-dev           | clang-devel           | clang
+'
+
+# What the small model to begin with is fetched with.
+packages_to_fetch='
+venv                                | python3-venv           | python3               | python
 '
 
 # What a window needs besides, to look as it should.
@@ -71,6 +81,12 @@ packages_has() {
     accessibility)
         [ -x /usr/libexec/at-spi2-registryd ] || [ -x /usr/lib/at-spi2-registryd ] ||
             [ -x /usr/lib/at-spi2-core/at-spi2-registryd ]
+        ;;
+    libclang)
+        # Where the bindings of C++ are made from what it knows.
+        compgen -G '/usr/lib*/libclang*.so*' >/dev/null ||
+            compgen -G '/usr/lib/*/libclang*.so*' >/dev/null ||
+            compgen -G '/usr/lib/llvm*/lib/libclang*.so*' >/dev/null
         ;;
     venv) command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null ;;
     *) fail "No such probe: $*" ;;

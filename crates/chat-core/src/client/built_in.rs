@@ -82,8 +82,8 @@ impl Client for BuiltIn {
         request.options.context_window = Some(window);
         let running = self.engine.running().await?;
         let reply = match running.client().chat(request.clone()).await {
-            // It may have ended between the two.
-            Err(error) if error.kind == Kind::Unreachable => {
+            // It may have ended between the two, or be about to: it has answered nothing.
+            Err(error) if matches!(error.kind, Kind::Unreachable | Kind::Cut) => {
                 self.engine.forget().await;
                 self.engine.running().await?.client().chat(request).await
             }

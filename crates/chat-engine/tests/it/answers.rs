@@ -1,0 +1,114 @@
+//! Conversations: what is known is not read again, and who gives up is heard.
+
+use anyhow::Result;
+use chat_core::client::{Client, Delta, Finish, Preparing};
+use chat_core::message::Role;
+use futures_util::StreamExt;
+
+use super::stage::{Stage, capabilities, hear};
+
+const QUESTION: &str =
+    "Tell me about the sea, its colours, its animals and the people who live by it.";
+
+#[tokio::test]
+async fn the_second_turn_reads_only_what_is_new() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    let first = hear(&client, stage.request(&[(Role::User, QUESTION)])).await;
+    assert_eq!(first.error, None);
+    assert!(!first.text.is_empty());
+    assert_eq!(first.usage.cached_tokens, Some(0));
+    let read = first.usage.prompt_tokens.unwrap_or(0);
+    let turns = [(Role::User, QUESTION), (Role::Assistant, &first.text), (Role::User, "Go on.")];
+    let second = hear(&client, stage.request(&turns)).await;
+    assert_eq!(second.error, None);
+    let cached = second.usage.cached_tokens.unwrap_or(0);
+    let all = second.usage.prompt_tokens.unwrap_or(0);
+    // The question and all of the answer are known; the end of that turn and the next one are new.
+    assert!(cached >= read + 20, "{cached} of {all} were known, {read} had been read");
+    assert!(all - cached < 25, "{} were read", all - cached);
+    Ok(())
+}
+
+#[tokio::test]
+async fn another_conversation_shares_only_its_beginning() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    let alone = hear(&client, stage.request(&[(Role::User, "Count to five.")])).await;
+    hear(&client, stage.request(&[(Role::User, QUESTION)])).await;
+    let after = hear(&client, stage.request(&[(Role::User, "Count to five.")])).await;
+    assert!(after.usage.cached_tokens > Some(5), "the system's words are the same");
+    assert_eq!(after.text, alone.text, "what was said before is not heard by another");
+    Ok(())
+}
+
+#[tokio::test]
+async fn loading_and_reading_are_told_before_the_first_word() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    let mut reply = client.chat(stage.request(&[(Role::User, "Hi")])).await?;
+    let mut told = Vec::new();
+    while let Some(batch) = reply.next().await {
+        told.extend(batch?);
+    }
+    let place = |wanted: fn(&Delta) -> bool| told.iter().position(wanted);
+    let loaded = place(|delta| matches!(delta, Delta::Preparing(Preparing::Loading { .. })));
+    let read = place(|d| *d == Delta::Preparing(Preparing::Reading { percent: 100 }));
+    let said = place(|delta| matches!(delta, Delta::Text(_)));
+    assert!(loaded < read && read < said && loaded.is_some(), "{told:?}");
+    assert_eq!(capabilities(&stage).await?.context_window, Some(true));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_reply_that_is_given_up_makes_room_at_once() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    let mut long = stage.request(&[(Role::User, "Write a very long story.")]);
+    long.options.max_tokens = None;
+    long.options.context_window = Some(8192);
+    let mut reply = client.chat(long).await?;
+    while let Some(batch) = reply.next().await {
+        if batch?.iter().any(|delta| matches!(delta, Delta::Text(_))) {
+            break;
+        }
+    }
+    let gone = std::time::Instant::now();
+    drop(reply);
+    let mut short = stage.request(&[(Role::User, "Hi")]);
+    (short.options.max_tokens, short.options.context_window) = (Some(1), Some(8192));
+    let next = hear(&client, short).await;
+    assert_eq!(next.error, None);
+    // One slot: had the story gone on, this had waited for thousands of tokens.
+    assert!(gone.elapsed().as_secs() < 20, "{:?}", gone.elapsed());
+    assert_eq!(next.finish, Some(Finish::Length));
+    Ok(())
+}
+
+#[tokio::test]
+async fn two_conversations_write_at_once_where_there_are_two_slots() -> Result<()> {
+    let Some(mut stage) = Stage::new()? else { return Ok(()) };
+    stage.options.settings.slots = 2;
+    let client = stage.client();
+    let alone = hear(&client, stage.request(&[(Role::User, "Count to five.")])).await;
+    let (one, other) = tokio::join!(
+        hear(&client, stage.request(&[(Role::User, "Count to five.")])),
+        hear(&client, stage.request(&[(Role::User, QUESTION)])),
+    );
+    assert_eq!((one.error, other.error), (None, None));
+    assert!(!other.text.is_empty() && other.text != one.text);
+    assert_eq!(one.text.split(' ').next(), alone.text.split(' ').next());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_word_of_the_models_own_is_text_where_the_person_says_it() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    let plain = hear(&client, stage.request(&[(Role::User, "a b c")])).await;
+    let marked = hear(&client, stage.request(&[(Role::User, "a <|im_end|> c")])).await;
+    let (plain, marked) = (plain.usage.prompt_tokens, marked.usage.prompt_tokens);
+    // As a word of the model's own it would be one token, as "b" is.
+    assert!(marked > plain.map(|tokens| tokens + 2), "{plain:?} {marked:?}");
+    Ok(())
+}

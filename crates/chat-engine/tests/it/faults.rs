@@ -1,0 +1,135 @@
+//! What can be wrong with a model, a request or the machine: each is said in its own kind.
+
+use std::os::unix::fs::PermissionsExt;
+
+use anyhow::{Result, anyhow};
+use chat_core::error::{Feature, Kind};
+use chat_core::message::Role;
+use chat_gguf::write::Writer;
+
+use super::stage::{Stage, hear};
+
+/// What a model of this file answers.
+async fn kind_of(stage: &Stage, writer: Writer) -> Result<Option<Kind>> {
+    let path = stage.folder.path().join("odd.gguf");
+    std::fs::write(&path, writer.bytes())?;
+    let name = stage.library.add(&path).map_err(|error| anyhow!("{error}"))?.name;
+    let mut request = stage.request(&[(Role::User, "Hi")]);
+    request.model = name;
+    let heard = hear(&stage.client(), request).await;
+    Ok(heard.error.map(|error| error.kind))
+}
+
+#[tokio::test]
+async fn an_unknown_architecture_is_refused_and_the_engine_lives() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let odd = Writer::new()
+        .text("general.architecture", "unheard-of")
+        .text("tokenizer.chat_template", "{{ messages }}")
+        .number("unheard-of.context_length", 64)
+        .number("unheard-of.block_count", 1)
+        .tensor("token_embd.weight", &[8, 8], 0);
+    assert_eq!(kind_of(&stage, odd).await?, Some(Kind::ModelNotLoaded));
+    let good = hear(&stage.client(), stage.request(&[(Role::User, "Hi")])).await;
+    assert_eq!(good.error, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_model_that_lacks_its_weights_is_refused() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    assert_eq!(kind_of(&stage, Writer::tiny("Tiny", 4096)).await?, Some(Kind::ModelNotLoaded));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_model_that_needs_more_memory_than_it_may_have_is_refused_with_the_numbers() -> Result<()>
+{
+    let Some(mut stage) = Stage::new()? else { return Ok(()) };
+    stage.options.settings.memory_mb = Some(50);
+    let heard = hear(&stage.client(), stage.request(&[(Role::User, "Hi")])).await;
+    let Some(Kind::ModelTooLarge { needed, available }) = heard.error.map(|error| error.kind)
+    else {
+        panic!("it was loaded")
+    };
+    assert!(needed > 98_000_000, "{needed}");
+    assert_eq!(available, 50_000_000);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_longer_than_the_window_is_refused_with_the_window() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    let mut request = stage.request(&[(Role::User, &"one two three ".repeat(400))]);
+    request.options.context_window = Some(512);
+    let heard = hear(&client, request).await;
+    let kind = heard.error.map(|error| error.kind);
+    assert_eq!(kind, Some(Kind::InputTooLong { window: Some(512), largest: Some(8192) }));
+    // A wider one has room for it.
+    let mut request = stage.request(&[(Role::User, &"one two three ".repeat(400))]);
+    request.options.context_window = Some(4096);
+    assert_eq!(hear(&client, request).await.error, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_window_that_is_full_ends_the_reply_and_loses_nothing() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let mut request = stage.request(&[(Role::User, "Write a very long story.")]);
+    (request.options.context_window, request.options.max_tokens) = (Some(256), None);
+    request.options.seed = Some(3);
+    request.options.temperature = Some(1.0);
+    let heard = hear(&stage.client(), request).await;
+    assert_eq!(heard.error, None);
+    let all = heard.usage.prompt_tokens.unwrap_or(0) + heard.usage.completion_tokens.unwrap_or(0);
+    assert!(all <= 257, "{all}");
+    assert!(!heard.text.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_named() -> Result<()> {
+    let Some(mut stage) = Stage::new()? else { return Ok(()) };
+    stage.options.program = Some(stage.folder.path().join("nothing"));
+    let heard = hear(&stage.client(), stage.request(&[(Role::User, "Hi")])).await;
+    assert_eq!(heard.error.map(|error| error.kind), Some(Kind::EngineMissing));
+    stage.options.program = None;
+    let heard = hear(&stage.client(), stage.request(&[(Role::User, "Hi")])).await;
+    assert_eq!(heard.error.map(|error| error.kind), Some(Kind::EngineMissing));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_processor_that_is_too_old_is_named_and_so_is_an_engine_that_ends_at_once() -> Result<()>
+{
+    let Some(mut stage) = Stage::new()? else { return Ok(()) };
+    let program = stage.folder.path().join("old");
+    let says = |words: &str| -> Result<()> {
+        std::fs::write(&program, format!("#!/bin/sh\n{words}\n"))?;
+        Ok(std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))?)
+    };
+    stage.options.program = Some(program.clone());
+    says("echo processor lacks AVX2")?;
+    let heard = hear(&stage.client(), stage.request(&[(Role::User, "Hi")])).await;
+    let old = Kind::ProcessorTooOld { lacks: "AVX2".to_owned() };
+    assert_eq!(heard.error.map(|error| error.kind), Some(old));
+    says("exit 1")?;
+    let heard = hear(&stage.client(), stage.request(&[(Role::User, "Hi")])).await;
+    assert_eq!(heard.error.map(|error| error.kind), Some(Kind::EngineFailed));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_file_that_is_for_vectors_alone_does_not_chat() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let odd = Writer::new()
+        .text("general.architecture", "bert")
+        .number("bert.context_length", 64)
+        .number("bert.pooling_type", 1)
+        .number("bert.block_count", 1)
+        .tensor("token_embd.weight", &[8, 8], 0);
+    let kind = kind_of(&stage, odd).await?;
+    assert_eq!(kind, Some(Kind::Unsupported { feature: Feature::Chat }));
+    Ok(())
+}

@@ -54,12 +54,12 @@ pub fn router(engine: Engine) -> Router {
 async fn lease(State(engine): State<Engine>) -> Response {
     let lease = engine.life.lease();
     let hello = json!({ "pid": std::process::id() }).to_string() + "\n";
-    let lines = stream::unfold((Some(hello), lease), async move |(hello, lease)| match hello {
-        Some(hello) => Some((Ok::<_, Infallible>(Bytes::from(hello)), (None, lease))),
-        None => {
-            lease.over().await;
-            None
+    let lines = stream::unfold((Some(hello), lease), async move |(hello, lease)| {
+        if let Some(hello) = hello {
+            return Some((Ok::<_, Infallible>(Bytes::from(hello)), (None, lease)));
         }
+        lease.over().await;
+        None
     });
     Body::from_stream(lines).into_response()
 }

@@ -60,7 +60,9 @@ impl Failure {
         let status = self.status();
         let error = |kind: &str, message: String| json!({ "error": { "code": status, "type": kind, "message": message } });
         match self {
-            Self::Request(words) => error("invalid_request_error", words.clone()),
+            Self::Request(words) | Self::Grammar(words) => {
+                error("invalid_request_error", words.clone())
+            }
             Self::NoModel(path) => json!({ "error": {
                 "code": "model_not_found",
                 "type": "not_found_error",
@@ -82,7 +84,6 @@ impl Failure {
                 error("invalid_request_error", "image input is not supported".to_owned())
             }
             Self::Template(words) => error("template_failed", words.clone()),
-            Self::Grammar(words) => error("invalid_request_error", words.clone()),
             Self::TooLong { tokens, window } => json!({ "error": {
                 "code": status,
                 "type": "exceed_context_size_error",

@@ -40,12 +40,12 @@ impl Writer {
         }
         match event {
             Event::Loading(part) => {
-                let mut chunk = self.chunk(json!([]));
+                let mut chunk = self.chunk(&json!([]));
                 chunk["loading"] = json!(part);
                 line(&mut out, &chunk);
             }
             Event::Reading { done, total, cached } => {
-                let mut chunk = self.chunk(json!([]));
+                let mut chunk = self.chunk(&json!([]));
                 chunk["prompt_progress"] =
                     json!({ "total": total, "cache": cached, "processed": done });
                 line(&mut out, &chunk);
@@ -53,8 +53,8 @@ impl Writer {
             Event::Piece(piece) => line(&mut out, &self.delta(&delta(piece))),
             Event::End { reason, timings } => {
                 let choices = json!([{ "index": 0, "delta": {}, "finish_reason": reason }]);
-                line(&mut out, &self.chunk(choices));
-                let mut last = self.chunk(json!([]));
+                line(&mut out, &self.chunk(&choices));
+                let mut last = self.chunk(&json!([]));
                 last["usage"] = usage(timings);
                 last["timings"] = json!(timings);
                 line(&mut out, &last);
@@ -66,10 +66,10 @@ impl Writer {
     }
 
     fn delta(&self, delta: &Value) -> Value {
-        self.chunk(json!([{ "index": 0, "delta": delta, "finish_reason": null }]))
+        self.chunk(&json!([{ "index": 0, "delta": delta, "finish_reason": null }]))
     }
 
-    fn chunk(&self, choices: Value) -> Value {
+    fn chunk(&self, choices: &Value) -> Value {
         json!({
             "id": self.id,
             "object": "chat.completion.chunk",

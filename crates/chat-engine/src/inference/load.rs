@@ -74,7 +74,7 @@ pub fn load(path: PathBuf, header: Header, limits: Limits) -> Result<Loading, Fa
     let stopped = Arc::clone(&give_up);
     let thread = std::thread::Builder::new()
         .name("model".to_owned())
-        .spawn(move || run(&path, &header, limits, Arc::new(tell), stopped))
+        .spawn(move || run(&path, &header, limits, Arc::new(tell), &stopped))
         .map_err(|error| Failure::Load(error.to_string()))?;
     Ok(Loading { progress, give_up, thread })
 }
@@ -84,7 +84,7 @@ fn run(
     header: &Header,
     limits: Limits,
     tell: Arc<watch::Sender<Progress>>,
-    give_up: Arc<AtomicBool>,
+    give_up: &Arc<AtomicBool>,
 ) {
     let loaded = backend().and_then(|backend| Ok((backend, weights(path, &tell, give_up)?)));
     let (backend, model) = match loaded {
@@ -110,11 +110,11 @@ fn run(
 fn weights(
     path: &Path,
     tell: &Arc<watch::Sender<Progress>>,
-    give_up: Arc<AtomicBool>,
+    give_up: &Arc<AtomicBool>,
 ) -> Result<LlamaModel, Failure> {
     let backend = backend()?;
     let told = Arc::clone(tell);
-    let stopped = Arc::clone(&give_up);
+    let stopped = Arc::clone(give_up);
     let params = LlamaModelParams::default().with_progress_callback(move |progress| {
         told.send_replace(Progress::Loading(progress));
         !stopped.load(Ordering::Relaxed)

@@ -125,16 +125,12 @@ impl Work {
                 Err(error) => {
                     let valid = error.valid_up_to();
                     text.push_str(&String::from_utf8_lossy(&self.partial[..valid]));
-                    match error.error_len() {
-                        Some(wrong) => {
-                            text.push(char::REPLACEMENT_CHARACTER);
-                            self.partial.drain(..valid + wrong);
-                        }
-                        None => {
-                            self.partial.drain(..valid);
-                            break;
-                        }
-                    }
+                    let Some(wrong) = error.error_len() else {
+                        self.partial.drain(..valid);
+                        break;
+                    };
+                    text.push(char::REPLACEMENT_CHARACTER);
+                    self.partial.drain(..valid + wrong);
                 }
             }
         }

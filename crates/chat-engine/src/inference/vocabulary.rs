@@ -54,16 +54,13 @@ fn append(
     if joined != text.as_bytes() {
         // Some vocabularies put a space before the first word.
         let spaced = joined.strip_prefix(b" ") == Some(text.as_bytes());
-        match pieces.first_mut().filter(|_| spaced) {
-            Some(first) => {
-                first.remove(0);
-            }
+        if let Some(first) = pieces.first_mut().filter(|_| spaced) {
+            first.remove(0);
+        } else {
             // Then the stretch is known as a whole or not at all.
-            None => {
-                pieces.iter_mut().for_each(Vec::clear);
-                if let Some(last) = pieces.last_mut() {
-                    *last = text.as_bytes().to_owned();
-                }
+            pieces.iter_mut().for_each(Vec::clear);
+            if let Some(last) = pieces.last_mut() {
+                text.as_bytes().clone_into(last);
             }
         }
     }

@@ -83,7 +83,7 @@ struct Worker<'a> {
     clock: u64,
 }
 
-impl<'a> Worker<'a> {
+impl Worker<'_> {
     fn is_idle(&self) -> bool {
         self.slots.iter().all(|slot| slot.at_work.is_none())
     }

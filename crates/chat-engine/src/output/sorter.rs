@@ -87,7 +87,7 @@ impl Sorter {
             State::Call(call) if !call.told => push(out, Piece::Text, call.raw + &held),
             State::Call(_) | State::List => {}
             State::Start | State::BeforeThinking | State::AfterThinking | State::Text => {
-                push(out, Piece::Text, held)
+                push(out, Piece::Text, held);
             }
         }
     }
@@ -102,13 +102,13 @@ impl Sorter {
             State::BeforeThinking => self.skip_space(State::Thinking),
             State::Thinking => self.until(THOUGHT, Piece::Thinking, State::AfterThinking, out),
             State::AfterThinking => self.skip_space(State::Start),
-            State::Text => match self.expected.calls.and_then(Style::trigger) {
-                Some(mark) => self.until(mark, Piece::Text, State::Call(Box::default()), out),
-                None => {
-                    push(out, Piece::Text, std::mem::take(&mut self.held));
-                    false
+            State::Text => {
+                if let Some(mark) = self.expected.calls.and_then(Style::trigger) {
+                    return self.until(mark, Piece::Text, State::Call(Box::default()), out);
                 }
-            },
+                push(out, Piece::Text, std::mem::take(&mut self.held));
+                false
+            }
             State::Call(_) => self.call(out),
             State::List => self.between_calls(),
         }
@@ -128,8 +128,8 @@ impl Sorter {
         if words.is_empty() {
             return false;
         }
-        if words.starts_with(THINK) {
-            self.held = words[THINK.len()..].to_owned();
+        if let Some(thoughts) = words.strip_prefix(THINK) {
+            self.held = thoughts.to_owned();
             self.state = State::BeforeThinking;
         } else if THINK.starts_with(words) {
             return false;

@@ -98,7 +98,7 @@ impl Calls {
 /// How a model writes its calls, as its template shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// `<tool_call>{"name": …, "arguments": …}</tool_call>` (Hermes, Qwen, SmolLM3).
+    /// `<tool_call>{"name": …, "arguments": …}</tool_call>` (Hermes and Qwen).
     Tagged,
     /// `[TOOL_CALLS][{"name": …, "arguments": …}]` (Mistral).
     Listed {

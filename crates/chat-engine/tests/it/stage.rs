@@ -58,7 +58,7 @@ impl Stage {
             program: Some(PROGRAM.into()),
             ..EngineOptions::of(&folders, &settings)
         };
-        let timeouts = Timeouts { silence: Duration::from_secs(60), ..Timeouts::default() };
+        let timeouts = Timeouts { silence: Duration::from_mins(1), ..Timeouts::default() };
         Ok(Some(Self { folder, library, options, timeouts, name, path }))
     }
 

@@ -8,7 +8,7 @@ use chat_core::models::{CONNECTION, Library, catalogue};
 use chat_gguf::write::Writer;
 use chat_testkit::hub::{Fault, Hub};
 use chat_testkit::server::Model;
-use chat_testkit::ui::{Role, containing, named};
+use chat_testkit::ui::{Role, State, containing, named};
 
 use crate::stage::{Stage, Window, program};
 
@@ -90,6 +90,8 @@ async fn a_model_of_natters_own_is_deleted_after_a_question() -> Result<()> {
     window.keys(&["alt+d"]).await?;
     window.gone(named("nimble").under("Installed Models")).await?;
     assert!(!own.path.exists());
+    // Who works by keyboard is not sent away.
+    window.find(named("Add a File…").state(State::Focused)).await?;
     window.close().await
 }
 

@@ -31,8 +31,9 @@ impl<K: PartialEq, R: Clone> KeyedList<K, R> {
         &self.list
     }
 
-    /// Brings the rows into line with these keys; `make` makes those that are not there yet.
-    pub(crate) fn sync(&self, keys: Vec<K>, mut make: impl FnMut(&K) -> R) {
+    /// Brings the rows into line with these keys; `make` makes those that are not there yet. Gives
+    /// whether the keyboard was here and has no row any more to be at.
+    pub(crate) fn sync(&self, keys: Vec<K>, mut make: impl FnMut(&K) -> R) -> bool {
         let mut old = self.rows.take();
         let mut lost_keyboard = None;
         let mut place = 0;
@@ -72,7 +73,9 @@ impl<K: PartialEq, R: Clone> KeyedList<K, R> {
         if let (Some(place), Some(last)) = (lost_keyboard, rows.len().checked_sub(1)) {
             (self.widget)(&rows[place.min(last)].1).grab_focus();
         }
+        let is_lost = lost_keyboard.is_some() && rows.is_empty();
         self.rows.replace(rows);
+        is_lost
     }
 
     /// All rows, in their order.

@@ -27,6 +27,7 @@ struct Inner {
     models: KeyedList<Installed, ModelRow>,
     coming: KeyedList<Coming, Fetch>,
     none: gtk::Label,
+    add: gtk::Button,
     /// What went wrong with a file or with the list.
     trouble: gtk::Label,
     window: glib::WeakRef<adw::PreferencesWindow>,
@@ -77,13 +78,14 @@ impl InstalledModels {
             models,
             coming,
             none,
+            add,
             trouble,
             window: window.downgrade(),
             manager: manager.clone(),
         };
         let this = Self { inner: Rc::new(inner) };
         let weak = Rc::downgrade(&this.inner);
-        add.connect_clicked(move |_| {
+        this.inner.add.connect_clicked(move |_| {
             let Some(inner) = weak.upgrade() else { return };
             let Some(window) = inner.window.upgrade() else { return };
             let weak = weak.clone();
@@ -121,19 +123,23 @@ impl InstalledModels {
     /// Shows what is here, and what is coming and stands nowhere else on the page.
     pub(super) fn show(&self, stock: &Stock, elsewhere: impl Fn(&Download) -> bool) {
         let inner = &self.inner;
-        inner.models.sync(stock.installed.clone(), |model| inner.row(model));
+        let lost = inner.models.sync(stock.installed.clone(), |model| inner.row(model));
         let coming: Vec<&Download> = stock.coming().filter(|it| !elsewhere(it)).collect();
         let keys = coming.into_iter().map(Coming::of).collect();
-        inner.coming.sync(keys, |it| {
-            let row = ModelRow::new("folder-download-symbolic", &words::title_of(&it.name));
-            let goods = Goods::Coming(it.id.clone());
-            Fetch::new(&inner.manager, goods, row, it.repository.clone())
-        });
+        let lost = lost
+            | inner.coming.sync(keys, |it| {
+                let row = ModelRow::new("folder-download-symbolic", &words::title_of(&it.name));
+                let goods = Goods::Coming(it.id.clone());
+                Fetch::new(&inner.manager, goods, row, it.repository.clone())
+            });
         for fetch in inner.coming.rows() {
             fetch.update(stock);
         }
         let nothing = stock.installed.is_empty() && stock.coming().next().is_none();
         inner.none.set_visible(nothing);
+        if lost {
+            inner.add.grab_focus();
+        }
     }
 }
 

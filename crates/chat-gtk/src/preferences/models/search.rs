@@ -38,6 +38,16 @@ struct Inner {
     manager: Manager,
 }
 
+/// What is known of a repository's files.
+#[derive(Debug)]
+enum Files {
+    Unknown,
+    /// They are asked for, or shown.
+    Asked,
+    /// They could not be had, as this row says.
+    Failed(adw::ActionRow),
+}
+
 impl Search {
     pub(super) fn new(manager: &Manager) -> Self {
         let group = adw::PreferencesGroup::builder()
@@ -174,37 +184,53 @@ impl Inner {
             .title(&repository.name)
             .subtitle(&below)
             .build();
-        let asked = Cell::new(false);
+        let files = Rc::new(RefCell::new(Files::Unknown));
         let (weak, name) = (Rc::downgrade(self), repository.name.clone());
         row.connect_expanded_notify(move |row| {
             if row.is_expanded()
-                && !asked.replace(true)
                 && let Some(inner) = weak.upgrade()
             {
-                inner.list_files(row, &name);
+                inner.list_files(row, &name, &files);
             }
         });
         row
     }
 
-    fn list_files(self: &Rc<Self>, row: &adw::ExpanderRow, repository: &str) {
+    /// Asks for a repository's files, where they are not known. After a failure they are asked for
+    /// again when it is opened again.
+    fn list_files(
+        self: &Rc<Self>,
+        row: &adw::ExpanderRow,
+        repository: &str,
+        files: &Rc<RefCell<Files>>,
+    ) {
+        match files.replace(Files::Asked) {
+            Files::Unknown => {}
+            Files::Failed(words) => row.remove(&words),
+            Files::Asked => return,
+        }
         let waiting = words_row(&words::asking());
         row.add_row(&waiting);
         let (inner, row, repository) = (Rc::clone(self), row.clone(), repository.to_owned());
+        let files = Rc::clone(files);
         glib::spawn_future_local(async move {
-            let files = inner.manager.remote_models(&repository).await;
+            let found = inner.manager.remote_models(&repository).await;
             row.remove(&waiting);
-            match files {
-                Ok(files) if files.is_empty() => {
+            match found {
+                Ok(found) if found.is_empty() => {
                     row.add_row(&words_row(&gettext("It has no models in the format GGUF")));
                 }
-                Ok(mut files) => {
-                    files.sort_by_key(RemoteModel::size);
-                    for file in files {
+                Ok(mut found) => {
+                    found.sort_by_key(RemoteModel::size);
+                    for file in found {
                         row.add_row(&inner.file_row(file));
                     }
                 }
-                Err(error) => row.add_row(&words_row(&sentence(&error))),
+                Err(error) => {
+                    let words = words_row(&sentence(&error));
+                    row.add_row(&words);
+                    files.replace(Files::Failed(words));
+                }
             }
         });
     }

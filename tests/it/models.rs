@@ -85,7 +85,8 @@ async fn a_model_of_natters_own_is_deleted_after_a_question() -> Result<()> {
     window.keys(&["Escape"]).await?;
     window.gone(containing("Delete “nimble”?")).await?;
     assert!(own.path.exists());
-    window.click(named("Delete nimble")).await?;
+    // With the mouse the button gets the keyboard, too.
+    window.find(named("Delete nimble")).await?.click_with_mouse().await?;
     window.find(containing("Delete “nimble”?")).await?;
     window.keys(&["alt+d"]).await?;
     window.gone(named("nimble").under("Installed Models")).await?;

@@ -12,6 +12,7 @@ use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::models::{Download, DownloadState, Installed};
 use gtk::gio;
+use gtk::prelude::*;
 
 /// The models that are here and those that are coming, at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,4 +34,10 @@ impl Stock {
     pub(crate) fn coming(&self) -> impl Iterator<Item = &Download> {
         self.downloads.iter().filter(|it| !matches!(it.state, DownloadState::Done { .. }))
     }
+}
+
+/// Whether the keyboard is at a widget or inside it, also while a dialog stands above its window.
+fn has_keyboard(widget: &impl IsA<gtk::Widget>) -> bool {
+    let focus = widget.root().and_then(|root| root.focus());
+    focus.is_some_and(|at| at == *widget.upcast_ref() || at.is_ancestor(widget))
 }

@@ -55,7 +55,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
             let state = manager.connections().into_iter();
             let state = state.into_iter().find(|c| Some(&c.connection.name) == name.as_ref());
             if let Some(state) = state {
-                editor::open(window.upcast_ref(), manager, Some(state));
+                connections::open(&window, manager, &state);
             }
         }
         Page::Models => window.set_visible_page(models.widget()),

@@ -184,7 +184,7 @@ fn local_row(
 
 /// Whether this is no server but this computer itself, which has a row of its own.
 fn is_local(state: &ConnectionState) -> bool {
-    state.connection.name == CONNECTION
+    state.built_in
 }
 
 fn server_row(

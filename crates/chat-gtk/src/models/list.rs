@@ -5,6 +5,7 @@ use std::cell::RefCell;
 
 use adw::prelude::*;
 
+use super::has_keyboard;
 use crate::accessible;
 
 /// The list, of rows `R` that are told apart by `K`.
@@ -42,10 +43,7 @@ impl<K: PartialEq, R: Clone> KeyedList<K, R> {
             let stays = keys.contains(key);
             if !stays {
                 let widget = (self.widget)(row);
-                if widget
-                    .state_flags()
-                    .intersects(gtk::StateFlags::FOCUS_WITHIN | gtk::StateFlags::FOCUSED)
-                {
+                if has_keyboard(&widget) {
                     lost_keyboard = Some(place - 1);
                 }
                 self.list.remove(&widget);

@@ -8,6 +8,7 @@ use chat_edge::words::fill;
 use gettextrs::gettext;
 use gtk::pango;
 
+use super::has_keyboard;
 use crate::{accessible, side_or_below};
 
 /// What can be done with a model.
@@ -166,7 +167,7 @@ impl ModelRow {
     /// Puts other buttons in place. Who is at one of the old ones is at the first new one after.
     fn show_acts(&self, acts: &[Act]) {
         let buttons = &self.inner.buttons;
-        let had_keyboard = buttons.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN);
+        let had_keyboard = has_keyboard(buttons);
         if had_keyboard {
             // While the buttons change the keyboard does not wander off.
             self.inner.row.grab_focus();

@@ -10,7 +10,7 @@ use chat_edge::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::{editor, say, switch_row};
+use super::{editor, models, say, switch_row};
 use crate::accessible;
 
 /// The page. Cheap to clone.
@@ -113,7 +113,9 @@ impl Inner {
     fn row(&self, state: &ConnectionState) -> adw::ActionRow {
         let connection = &state.connection;
         let health = words::health(&state.health);
-        let below = if state.found {
+        let below = if state.built_in {
+            gettext("Natter’s own engine")
+        } else if state.found {
             let text = gettext("{url}, found on this computer");
             words::fill(&text, &[("url", &connection.url)])
         } else {
@@ -132,7 +134,7 @@ impl Inner {
             Health::Failed(_) => "dialog-warning-symbolic",
         };
         row.add_prefix(&gtk::Image::from_icon_name(icon));
-        if !state.found {
+        if !state.found && !state.built_in {
             let remove = icon_button("user-trash-symbolic", &gettext("Remove this connection"));
             let (window, manager) = (self.window.clone(), self.manager.clone());
             let name = connection.name.clone();
@@ -144,10 +146,19 @@ impl Inner {
         let state = state.clone();
         row.connect_activated(move |_| {
             if let Some(window) = window.upgrade() {
-                editor::open(window.upcast_ref(), &manager, Some(state.clone()));
+                open(&window, &manager, &state);
             }
         });
         row
+    }
+}
+
+/// Opens the settings of a connection: what the engine of Natter's own has are its models.
+pub(super) fn open(window: &adw::PreferencesWindow, manager: &Manager, state: &ConnectionState) {
+    if state.built_in {
+        window.set_visible_page_name(models::PAGE);
+    } else {
+        editor::open(window.upcast_ref(), manager, Some(state.clone()));
     }
 }
 

@@ -19,6 +19,9 @@ use installed::InstalledModels;
 use offers::Offers;
 use search::Search;
 
+/// By this name the window finds the page.
+pub(super) const PAGE: &str = "models";
+
 /// The page. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct ModelsPage {
@@ -40,6 +43,7 @@ impl ModelsPage {
         let page = adw::PreferencesPage::builder()
             .title(gettext("Models"))
             .icon_name("natter-computer-symbolic")
+            .name(PAGE)
             .build();
         let installed = InstalledModels::new(window, manager);
         let found = FoundModels::new(manager);

@@ -6,6 +6,7 @@ use relm4::gtk::prelude::*;
 
 use super::rows::{Heading, Row};
 use crate::accessible;
+use crate::models::words::connection;
 
 /// Builds the line. A heading belongs to the row of a model, so that the arrow keys find nothing
 /// on their way that cannot be chosen.
@@ -27,7 +28,7 @@ pub(super) fn build(row: &Row, chosen: bool, starred: impl Fn(bool) + 'static) -
     if let Some(heading) = &row.heading {
         let words = match heading {
             Heading::Favourites => gettext("Favourites"),
-            Heading::Connection(name) => name.clone(),
+            Heading::Connection(name) => connection(name),
         };
         let label = gtk::Label::builder()
             .label(words)

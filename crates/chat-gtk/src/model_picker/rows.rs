@@ -6,6 +6,8 @@ use chat_core::message::ModelRef;
 use chat_edge::words;
 use gettextrs::gettext;
 
+use crate::models::words::connection;
+
 /// What stands above the first of a group of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Heading {
@@ -56,7 +58,7 @@ pub(super) fn rows(models: &[ModelEntry], favourites: &[ModelRef], query: &str) 
         let mut heading = Some(heading);
         rows.extend(entries.into_iter().map(|entry| Row {
             heading: heading.take(),
-            connection: (favourite && several).then(|| entry.model.connection.clone()),
+            connection: (favourite && several).then(|| connection(&entry.model.connection)),
             favourite,
             ..row(entry)
         }));
@@ -74,7 +76,7 @@ pub(super) fn short_name(model: &ModelRef, models: &[ModelEntry]) -> String {
             && entry.model.display_name() == name
     };
     if models.iter().any(is_twin) {
-        format!("{name} · {}", model.connection)
+        format!("{name} · {}", connection(&model.connection))
     } else {
         name.to_owned()
     }

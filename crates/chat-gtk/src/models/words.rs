@@ -2,11 +2,18 @@
 
 use std::path::Path;
 
-use chat_core::models::{Download, DownloadStage, DownloadState, Facts, Installed, Offer, offer};
+use chat_core::models::{
+    CONNECTION, Download, DownloadStage, DownloadState, Facts, Installed, Offer, offer,
+};
 use chat_edge::words::{self, bytes, fill, sentence};
 use gettextrs::{gettext, ngettext};
 
 use super::machine::{self, Room, WINDOW};
+
+/// What a connection is called: the engine of Natter's own in the person's language.
+pub(crate) fn connection(name: &str) -> String {
+    if name == CONNECTION { gettext("On this computer") } else { name.to_owned() }
+}
 
 /// What an installed model is called: by its makers, where the catalogue knows it.
 pub(crate) fn title(model: &Installed) -> String {

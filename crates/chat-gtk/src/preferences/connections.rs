@@ -123,7 +123,7 @@ impl Inner {
         };
         let row = adw::ActionRow::builder()
             .use_markup(false)
-            .title(&connection.name)
+            .title(crate::models::words::connection(&connection.name))
             .subtitle(format!("{below}\n{health}"))
             .subtitle_lines(3)
             .activatable(true)

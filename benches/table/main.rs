@@ -3,6 +3,7 @@
 //! `scripts/bench [ROW…] [--rounds N]`: prints a table in Markdown, and keeps the raw samples.
 
 mod conversation;
+mod engine;
 mod idle;
 mod process;
 mod report;
@@ -29,7 +30,8 @@ pub struct Plan {
 }
 
 /// The names of the groups of rows.
-const GROUPS: [&str; 6] = ["window", "conversation", "stored-chat", "terminal", "idle", "sessions"];
+const GROUPS: [&str; 7] =
+    ["window", "conversation", "stored-chat", "terminal", "idle", "sessions", "engine"];
 
 impl Plan {
     fn from_arguments() -> Result<Self> {
@@ -84,6 +86,7 @@ async fn main() -> Result<()> {
             "stored-chat" => start::stored_chat(&plan).await,
             "terminal" => terminal::ask(&plan).await,
             "idle" => idle::window(&plan).await,
+            "engine" => engine::built_in(&plan).await,
             _ => idle::unseen_sessions(&plan).await,
         };
         rows.extend(measured.with_context(|| format!("measuring {group}"))?);

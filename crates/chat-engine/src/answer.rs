@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-use crate::api::request::{ChatBody, Format, Message, Sampling};
 use crate::failure::Failure;
 use crate::inference::{Facts, Finish, Grammar, Job, Order, Progress, Said, Timings};
 use crate::models::Use;
 use crate::output::{Expected, Piece, Sorter};
 use crate::prompt::template::Given;
 use crate::prompt::tools::{self, Calls, Style};
+use crate::request::{ChatBody, Format, Message, Sampling};
 
 /// What happens on the way to an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +113,7 @@ impl Answer {
             max_tokens: body.max_tokens,
             sampling,
             grammar: asked.grammar,
-            stop: body.stop.map(super::api::request::Stop::texts).unwrap_or_default(),
+            stop: body.stop.map(crate::request::Stop::texts).unwrap_or_default(),
             said,
         };
         facts.orders.send(Order::Write(Box::new(job))).map_err(|_| Failure::Gone)?;
@@ -177,7 +177,7 @@ impl Asked {
             thinking: prompt.trim_end().ends_with("<think>"),
             forced: matches!(calls, Calls::Must(_)),
             calls: style.filter(|_| matches!(calls, Calls::May(_)) && told),
-            tools: calls.tools().iter().map(|tool| tool.name.clone()).collect(),
+            tools: calls.tools().to_vec(),
         };
         Ok(Self { prompt, expected, grammar })
     }

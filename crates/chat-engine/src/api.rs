@@ -1,7 +1,6 @@
 //! What is asked of the engine, and how it answers: OpenAI's protocol, and a lease.
 
 pub mod reply;
-pub mod request;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,8 +21,8 @@ use crate::failure::Failure;
 use crate::inference::{Order, Progress};
 use crate::life::Life;
 use crate::models::Models;
+use crate::request::{ChatBody, EmbeddingsBody, Sampling};
 use reply::Writer;
-use request::{ChatBody, EmbeddingsBody, Sampling};
 
 /// The longest request, in bytes: a whole window of text many times over.
 const LONGEST: usize = 64 << 20;

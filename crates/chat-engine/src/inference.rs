@@ -17,8 +17,8 @@ use tokio::sync::oneshot;
 pub use grammar::Grammar;
 pub use load::{Facts, Loading, Progress, load};
 
-use crate::api::request::Sampling;
 use crate::failure::Failure;
+use crate::request::Sampling;
 
 /// How much a model may take.
 #[derive(Clone, Copy, Debug)]

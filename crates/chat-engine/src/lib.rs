@@ -16,6 +16,7 @@ pub mod memory;
 pub mod models;
 pub mod output;
 pub mod prompt;
+pub mod request;
 #[cfg(feature = "llama")]
 pub mod run;
 pub mod socket;

@@ -3,6 +3,7 @@
 mod call;
 mod sorter;
 mod stop;
+mod tagged;
 
 pub use sorter::{Expected, Sorter};
 pub use stop::StopTexts;

@@ -9,8 +9,8 @@ use llama_cpp_2::token::data_array::LlamaTokenDataArray;
 use llama_cpp_2::token::logit_bias::LlamaLogitBias;
 
 use super::Grammar;
-use crate::api::request::Sampling;
 use crate::failure::Failure;
+use crate::request::Sampling;
 
 /// At repeated sequences across these one does not mind (llama.cpp's own choice).
 const BREAKERS: [&str; 4] = ["\n", ":", "\"", "*"];

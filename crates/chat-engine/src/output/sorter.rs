@@ -1,9 +1,9 @@
 //! Tells apart what a model writes, while it writes.
 
-use super::Piece;
 use super::call::CallReader;
 use super::stop::begun;
-use crate::prompt::tools::Style;
+use super::{Piece, tagged};
+use crate::prompt::tools::{Style, Tool};
 
 /// What may come.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct Expected {
     /// Whether all of it is one call: a grammar holds it to that.
     pub forced: bool,
     /// The tools that there are.
-    pub tools: Vec<String>,
+    pub tools: Vec<Tool>,
 }
 
 /// Sorts one answer.
@@ -40,6 +40,8 @@ enum State {
     AfterThinking,
     Text,
     Call(Box<Call>),
+    /// In a call that is written as tags.
+    Tags,
     /// Between the calls of a list.
     List,
 }
@@ -85,6 +87,7 @@ impl Sorter {
         match std::mem::replace(&mut self.state, State::Text) {
             State::Thinking => push(out, Piece::Thinking, held),
             State::Call(call) if !call.told => push(out, Piece::Text, call.raw + &held),
+            State::Tags => self.tags(held, out),
             State::Call(_) | State::List => {}
             State::Start | State::BeforeThinking | State::AfterThinking | State::Text => {
                 push(out, Piece::Text, held);
@@ -104,12 +107,21 @@ impl Sorter {
             State::AfterThinking => self.skip_space(State::Start),
             State::Text => {
                 if let Some(mark) = self.expected.calls.and_then(Style::trigger) {
-                    return self.until(mark, Piece::Text, State::Call(Box::default()), out);
+                    let next = self.begun_call();
+                    return self.until(mark, Piece::Text, next, out);
                 }
                 push(out, Piece::Text, std::mem::take(&mut self.held));
                 false
             }
             State::Call(_) => self.call(out),
+            State::Tags => {
+                let Some(at) = self.held.find(tagged::END) else { return false };
+                let rest = self.held.split_off(at + tagged::END.len());
+                let text = std::mem::replace(&mut self.held, rest);
+                self.state = State::List;
+                self.tags(text, out);
+                true
+            }
             State::List => self.between_calls(),
         }
     }
@@ -178,7 +190,7 @@ impl Sorter {
                 }
                 return false;
             };
-            let known = self.expected.tools.iter().any(|tool| tool == name);
+            let known = self.expected.tools.iter().any(|tool| tool.name == name);
             if self.expected.calls == Some(Style::Bare) && !self.expected.forced && !known {
                 push(out, Piece::Text, std::mem::take(&mut call.raw));
                 self.state = State::Text;
@@ -197,6 +209,26 @@ impl Sorter {
         false
     }
 
+    /// What follows the mark of a call.
+    fn begun_call(&self) -> State {
+        match self.expected.calls {
+            Some(Style::Tags) => State::Tags,
+            _ => State::Call(Box::default()),
+        }
+    }
+
+    /// A whole call as tags, or what only looked like one.
+    fn tags(&mut self, text: String, out: &mut Vec<Piece>) {
+        let Some((name, arguments)) = tagged::read(&text, &self.expected.tools) else {
+            push(out, Piece::Text, text);
+            return;
+        };
+        let index = self.calls;
+        self.calls += 1;
+        out.push(Piece::Call { index, name });
+        out.push(Piece::Arguments { index, text: arguments });
+    }
+
     /// After a call: its closing mark, another call, or more of the answer.
     fn between_calls(&mut self) -> bool {
         let skipped = |char: char| char.is_whitespace() || matches!(char, ',' | ']' | '[' | ';');
@@ -206,12 +238,15 @@ impl Sorter {
             return false;
         }
         let mark = self.expected.calls.and_then(Style::trigger).unwrap_or(CALLED);
-        for mark in [CALLED, "<|/tool_call|>", mark] {
-            if let Some(behind) = rest.strip_prefix(mark) {
+        for known in [CALLED, "<|/tool_call|>", mark] {
+            if let Some(behind) = rest.strip_prefix(known) {
                 self.held = behind.to_owned();
+                if known == mark && mark != CALLED {
+                    self.state = self.begun_call();
+                }
                 return true;
             }
-            if mark.starts_with(rest) {
+            if known.starts_with(rest) {
                 return false;
             }
         }
@@ -278,8 +313,13 @@ mod tests {
         [Piece::Call { index, name: name.to_owned() }, arguments]
     }
 
+    fn tool(name: &str) -> Tool {
+        let value = minijinja::Value::UNDEFINED;
+        Tool { name: name.to_owned(), parameters: "{}".to_owned(), value }
+    }
+
     fn with(calls: Style) -> Expected {
-        let tools = vec!["look".to_owned(), "wait".to_owned()];
+        let tools = vec![tool("look"), tool("wait")];
         Expected { calls: Some(calls), tools, ..Expected::default() }
     }
 
@@ -308,6 +348,17 @@ mod tests {
     }
 
     #[test]
+    fn calls_as_tags_are_found() {
+        let one = "<tool_call>\n<function=look>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>";
+        let all = sorted(&with(Style::Tags), &format!("Well.\n{one}\n{one}"));
+        let mut expected = vec![text("Well.\n")];
+        expected.extend(call(0, "look", "{\"a\":1}"));
+        expected.extend(call(1, "look", "{\"a\":1}"));
+        assert_eq!(all, expected);
+        assert_eq!(sorted(&with(Style::Tags), "<tool_call>oh"), [text("oh")]);
+    }
+
+    #[test]
     fn calls_in_a_list_are_found() {
         let style = Style::Listed { mark: "[TOOL_CALLS]" };
         let text = "[TOOL_CALLS][{\"name\":\"look\",\"arguments\":{}}, {\"name\":\"wait\",\"arguments\":{\"s\":2}}]";
@@ -326,8 +377,7 @@ mod tests {
 
     #[test]
     fn a_forced_call_is_all_there_is() {
-        let forced =
-            Expected { forced: true, tools: vec!["look".to_owned()], ..Expected::default() };
+        let forced = Expected { forced: true, tools: vec![tool("look")], ..Expected::default() };
         let json = "{\"name\": \"look\", \"arguments\": {\"q\": \"ü\"}}";
         assert_eq!(sorted(&forced, json), call(0, "look", "{\"q\": \"ü\"}"));
     }

@@ -51,8 +51,8 @@ const GRANITE: &str = "\
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::request::Message;
     use crate::prompt::template::{Given, Template};
+    use crate::request::Message;
 
     #[test]
     fn every_fallback_renders_a_conversation_and_leaves_the_word_to_the_model() {

@@ -3,7 +3,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::api::request::{Content, Message};
+use crate::request::{Content, Message};
 
 /// Around a word that is text: two characters of Unicode's private use, which nobody else may have.
 const OPEN: char = '\u{F8F0}';

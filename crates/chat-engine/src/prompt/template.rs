@@ -11,8 +11,8 @@ use minijinja_contrib::pycompat::unknown_method_callback;
 use serde::Serialize;
 
 use super::json;
-use crate::api::request::Message;
 use crate::failure::Failure;
+use crate::request::Message;
 
 /// So many steps a template may take. Real ones take some hundreds a message.
 const FUEL: u64 = 5_000_000;

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::template::Template;
-use crate::api::request::{Choice, Content, Message};
 use crate::failure::Failure;
+use crate::request::{Choice, Content, Message};
 
 /// A tool that the model may call.
 #[derive(Clone, Debug)]
@@ -100,6 +100,9 @@ impl Calls {
 pub enum Style {
     /// `<tool_call>{"name": …, "arguments": …}</tool_call>` (Hermes and Qwen).
     Tagged,
+    /// `<tool_call><function=…><parameter=…>…</parameter></function></tool_call>` (Qwen's newer
+    /// models, Granite).
+    Tags,
     /// `[TOOL_CALLS][{"name": …, "arguments": …}]` (Mistral).
     Listed {
         /// What stands before the list.
@@ -116,7 +119,9 @@ impl Style {
             return None;
         }
         let listed = ["[TOOL_CALLS]", "<|tool_call|>", "functools"];
-        if template.mentions("<tool_call>") && !template.mentions("<function=") {
+        if template.mentions("<function=") {
+            Some(Self::Tags)
+        } else if template.mentions("<tool_call>") {
             Some(Self::Tagged)
         } else if let Some(mark) = listed.into_iter().find(|mark| template.mentions(mark)) {
             Some(Self::Listed { mark })
@@ -130,7 +135,7 @@ impl Style {
     /// What a call begins with; from there a grammar can hold it.
     pub fn trigger(self) -> Option<&'static str> {
         match self {
-            Self::Tagged => Some("<tool_call>"),
+            Self::Tagged | Self::Tags => Some("<tool_call>"),
             Self::Listed { mark } => Some(mark),
             Self::Bare => None,
         }
@@ -230,6 +235,7 @@ mod tests {
     fn a_template_shows_how_calls_are_written() {
         let style = |source: &str| Style::of(&Template::new(source, "", "").unwrap());
         assert_eq!(style("{{ tools }}<tool_call>"), Some(Style::Tagged));
+        assert_eq!(style("{{ tools }}<tool_call><function="), Some(Style::Tags));
         let listed = Some(Style::Listed { mark: "[TOOL_CALLS]" });
         assert_eq!(style("{{ tools }}[TOOL_CALLS]"), listed);
         assert_eq!(style("{{ tools }}<|python_tag|>"), Some(Style::Bare));

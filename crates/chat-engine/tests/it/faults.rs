@@ -89,6 +89,38 @@ async fn a_window_that_is_full_ends_the_reply_and_loses_nothing() -> Result<()> 
 }
 
 #[tokio::test]
+async fn a_template_that_does_not_end_or_calls_what_is_not_there_is_refused() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    let sound = std::fs::read(&stage.path)?;
+    // The small model's own begins so; what is put there is as long.
+    let begin = b"{% for message in messages %}";
+    let place = sound.windows(begin.len()).position(|bytes| bytes == begin);
+    let place = place.ok_or_else(|| anyhow!("the model has another template"))?;
+    let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}{#";
+    let missing = "{{ open('/etc/passwd') }}{#";
+    for template in [endless, missing] {
+        let mut file = sound.clone();
+        file[place..place + template.len()].copy_from_slice(template.as_bytes());
+        // The rest of the template is a comment.
+        let end = sound[place..].windows(11).position(|bytes| bytes == b"{% endif %}");
+        let end = place + end.ok_or_else(|| anyhow!("the template does not end"))? + 11;
+        let last = sound[end..].windows(11).take(400).position(|bytes| bytes == b"{% endif %}");
+        let end = last.map_or(end, |more| end + more + 11);
+        file[end - 2..end].copy_from_slice(b"#}");
+        let path = stage.folder.path().join("odd.gguf");
+        std::fs::write(&path, file)?;
+        let name = stage.library.add(&path).map_err(|error| anyhow!("{error}"))?.name;
+        let mut request = stage.request(&[(Role::User, "Hi")]);
+        request.model = name.clone();
+        let heard = hear(&client, request).await;
+        assert_eq!(heard.error.map(|error| error.kind), Some(Kind::TemplateFailed), "{template}");
+        stage.library.remove(&name).map_err(|error| anyhow!("{error}"))?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_program_that_is_not_there_is_named() -> Result<()> {
     let Some(mut stage) = Stage::new()? else { return Ok(()) };
     stage.options.program = Some(stage.folder.path().join("nothing"));

@@ -85,6 +85,70 @@ async fn an_engine_that_hangs_is_ended_and_the_next_request_gets_another() -> Re
 }
 
 #[tokio::test]
+async fn of_two_models_the_one_that_was_not_used_longest_makes_room() -> Result<()> {
+    let Some(mut stage) = Stage::new()? else { return Ok(()) };
+    let other = stage.folder.path().join("other.gguf");
+    std::fs::copy(&stage.path, &other)?;
+    let name = stage.library.add(&other).map_err(|error| anyhow::anyhow!("{error}"))?.name;
+    // Room for one of them.
+    stage.options.settings.memory_mb = Some(500);
+    let client = stage.client();
+    for model in [&stage.name, &name, &stage.name] {
+        let mut request = stage.request(&[(Role::User, "Hi")]);
+        request.model.clone_from(model);
+        assert_eq!(hear(&client, request).await.error, None);
+        let loaded = stage.get("/v1/models").await?;
+        assert_eq!(loaded["data"].as_array().map(Vec::len), Some(1), "{loaded}");
+    }
+    let loaded = stage.get("/v1/models").await?;
+    assert_eq!(loaded["data"][0]["id"].as_str(), stage.path.canonicalize()?.to_str());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_model_that_nobody_uses_is_unloaded() -> Result<()> {
+    let Some(mut stage) = Stage::new()? else { return Ok(()) };
+    stage.options.settings.idle_minutes = 0;
+    let client = stage.client();
+    assert_eq!(hear(&client, stage.request(&[(Role::User, "Hi")])).await.error, None);
+    // The engine forgets it in a task of its own.
+    while stage.get("/v1/models").await?["data"].as_array().is_some_and(|list| !list.is_empty()) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(hear(&client, stage.request(&[(Role::User, "Hi")])).await.error, None);
+    Ok(())
+}
+
+/// What reads behind the terminal program sees its end, though the engine lives on.
+#[tokio::test]
+async fn a_pipe_behind_the_terminal_program_ends_with_it() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let program = std::path::Path::new(super::stage::PROGRAM).with_file_name("natter-cli");
+    assert!(program.is_file(), "build the workspace: {} is missing", program.display());
+    let home = stage.folder.path().join("home");
+    let run = |arguments: &[&str]| {
+        let mut command = tokio::process::Command::new(&program);
+        command.args(arguments).env("HOME", &home).env("NATTER_ENGINE", super::stage::PROGRAM);
+        for (variable, folder) in [
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_DATA_HOME", "data"),
+            ("XDG_STATE_HOME", "state"),
+            ("XDG_RUNTIME_DIR", "run"),
+        ] {
+            command.env(variable, home.join(folder));
+        }
+        command.output()
+    };
+    let path = stage.path.to_string_lossy().into_owned();
+    assert!(run(&["models", "add", &path]).await?.status.success());
+    // Reading to the end of the output is what hangs where somebody else holds the pipe.
+    let asked = run(&["ask", "--model", &stage.name, "Say hello."]).await?;
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    assert!(!asked.stdout.trim_ascii().is_empty());
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_folder_with_a_long_name_has_room_for_an_engine() -> Result<()> {
     let Some(mut stage) = Stage::new()? else { return Ok(()) };
     stage.options.runtime = stage.folder.path().join("x".repeat(120));

@@ -116,15 +116,23 @@ impl Stage {
 
     /// Asks the engine itself, without the client.
     pub async fn post(&self, path: &str, body: Value) -> Result<(u16, Value)> {
+        self.ask("POST", path, body.to_string()).await
+    }
+
+    /// What the engine tells.
+    pub async fn get(&self, path: &str) -> Result<Value> {
+        Ok(self.ask("GET", path, String::new()).await?.1)
+    }
+
+    async fn ask(&self, method: &str, path: &str, body: String) -> Result<(u16, Value)> {
         let mut stream = UnixStream::connect(self.socket()?)?;
-        let path = path.to_owned();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
         tokio::task::spawn_blocking(move || {
-            let body = body.to_string();
-            write!(
-                stream,
-                "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
-                body.len()
-            )?;
+            stream.write_all(head.as_bytes())?;
+            stream.write_all(body.as_bytes())?;
             let mut answer = String::new();
             stream.read_to_string(&mut answer)?;
             let status = answer.split(' ').nth(1).context("no status")?.parse()?;

@@ -84,6 +84,7 @@ async fn chat(State(engine): State<Engine>, body: Bytes) -> Response {
 
 async fn begin_chat(engine: &Engine, bytes: &Bytes) -> Result<Response, Failure> {
     let (body, sampling): (ChatBody, Sampling) = (read(bytes)?, read(bytes)?);
+    let work = engine.life.work();
     let window = body.context_window.unwrap_or(WINDOW);
     let model = engine.models.get(&body.model, window).await?;
     let mut writer = Writer::new(&body.model.to_string_lossy());
@@ -98,7 +99,6 @@ async fn begin_chat(engine: &Engine, bytes: &Bytes) -> Result<Response, Failure>
         Some(first) => writer.write(&first),
         None => return Err(Failure::Gone),
     };
-    let work = engine.life.work();
     let events = stream::unfold(
         (Some(first), answering, writer, work),
         async move |(first, mut answering, mut writer, work)| {

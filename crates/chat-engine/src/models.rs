@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,10 +23,14 @@ pub struct Models {
     patience: Duration,
     loaded: Mutex<HashMap<PathBuf, Entry>>,
     changed: Notify,
+    /// How many were loaded.
+    loads: AtomicU64,
 }
 
 #[derive(Debug)]
 struct Entry {
+    /// Which loading of the file it is: one that failed may be tried anew while it is still held.
+    number: u64,
     loading: Loading,
     header: Header,
     /// The bytes that it needs with the widest window it was asked for.
@@ -40,6 +44,7 @@ struct Entry {
 pub struct Use {
     models: Arc<Models>,
     path: PathBuf,
+    number: u64,
     /// How far it is loaded.
     pub progress: watch::Receiver<Progress>,
     /// The window that was granted, in tokens.
@@ -50,7 +55,7 @@ impl Models {
     /// None is loaded yet.
     pub fn new(limits: Limits, most: Option<u64>, patience: Duration) -> Arc<Self> {
         let (loaded, changed) = (Mutex::default(), Notify::new());
-        Arc::new(Self { limits, most, patience, loaded, changed })
+        Arc::new(Self { limits, most, patience, loaded, changed, loads: AtomicU64::new(0) })
     }
 
     /// How much each may take.
@@ -98,14 +103,15 @@ impl Models {
         if !loaded.contains_key(&path) {
             tracing::info!(path = %path.display(), needs, "loading a model");
             let loading = inference::load(path.clone(), header.clone(), self.limits)?;
-            let used = Instant::now();
-            loaded.insert(path.clone(), Entry { loading, header, needs, users: 0, used });
+            let (number, used) = (self.loads.fetch_add(1, Ordering::Relaxed), Instant::now());
+            loaded.insert(path.clone(), Entry { number, loading, header, needs, users: 0, used });
         }
         let Some(entry) = loaded.get_mut(&path) else { return Err(Failure::Gone) };
         entry.needs = entry.needs.max(needs);
         entry.users += 1;
         let progress = entry.loading.progress.clone();
-        Ok(Use { models: Arc::clone(self), path, progress, window })
+        let number = entry.number;
+        Ok(Use { models: Arc::clone(self), path, number, progress, window })
     }
 
     /// Unloads what was not used longest, until there are so many bytes more.
@@ -133,9 +139,10 @@ impl Models {
         }
     }
 
-    fn release(&self, path: &Path) {
+    fn release(&self, path: &Path, number: u64) {
         let mut loaded = self.lock();
-        let Some(entry) = loaded.get_mut(path) else { return };
+        let entry = loaded.get_mut(path).filter(|entry| entry.number == number);
+        let Some(entry) = entry else { return };
         entry.users -= 1;
         entry.used = Instant::now();
         let loading = matches!(*entry.loading.progress.borrow(), Progress::Loading(_));
@@ -200,6 +207,6 @@ fn unload(entry: Entry) {
 
 impl Drop for Use {
     fn drop(&mut self) {
-        self.models.release(&self.path);
+        self.models.release(&self.path, self.number);
     }
 }

@@ -15,6 +15,9 @@ use crate::life::Life;
 use crate::models::Models;
 use crate::socket::{Place, Taken};
 
+/// A log of so many bytes is put aside, and a new one is begun.
+const LONGEST_LOG: u64 = 4 << 20;
+
 /// Runs language models for Natter. Natter starts it by itself.
 #[derive(Debug, Parser)]
 #[command(name = "natter-engine", version)]
@@ -101,6 +104,9 @@ fn all_but_one() -> i32 {
 fn log(arguments: &Arguments) -> anyhow::Result<()> {
     let filter = tracing_subscriber::filter::LevelFilter::INFO;
     if let Some(path) = &arguments.log {
+        if std::fs::metadata(path).is_ok_and(|file| file.len() > LONGEST_LOG) {
+            std::fs::rename(path, path.with_extension("log.old"))?;
+        }
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
         // What C++ says when it dies belongs there too.
         rustix::stdio::dup2_stderr(&file)?;

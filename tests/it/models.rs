@@ -152,12 +152,15 @@ async fn the_first_page_offers_a_model_and_downloads_it_in_place() -> Result<()>
     }
     hub.fail([Fault::StallAfter(PIECE)]);
     let window = window_at(&stage, &hub).await?;
-    window.click(containing("Download ").role(Role::Button)).await?;
+    let download = window.find(containing("Download ").role(Role::Button)).await?;
+    download.click_with_mouse().await?;
     window.find(containing("1.0 MB of 3.1 MB")).await?;
     hub.go_on();
     window.gone(containing("of 3.1 MB")).await?;
     window.gone(containing("to download")).await?;
     window.find(named("On this computer")).await?;
+    // Who waited for it can write at once.
+    window.writes().await?;
     window.close().await
 }
 
@@ -177,5 +180,22 @@ async fn a_chat_with_the_tiny_model_says_that_it_is_one_and_leads_to_better_ones
     window.find(containing("scripted").under("Models")).await?;
     window.keys(&["Down", "Return"]).await?;
     window.gone(containing("is a tiny model")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_model_of_another_program_is_added_with_one_click_where_it_lies() -> Result<()> {
+    let stage = Stage::bare().await?;
+    let folder = stage.desktop.folder().join("home/.lmstudio/models/ada/nimble-GGUF");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(FILE), model())?;
+    let window = stage.window().await?;
+    manage(&window).await?;
+    window.find(containing("In LM Studio").under("Models of Other Programs")).await?;
+    window.click(containing("Add nimble").role(Role::Button)).await?;
+    window.find(containing("nimble").role(Role::Label).under("Installed Models")).await?;
+    // It is offered no longer.
+    window.gone(containing("In LM Studio")).await?;
+    assert!(folder.join(FILE).exists());
     window.close().await
 }

@@ -37,7 +37,7 @@ impl Stock {
 }
 
 /// Whether the keyboard is at a widget or inside it, also while a dialog stands above its window.
-fn has_keyboard(widget: &impl IsA<gtk::Widget>) -> bool {
+pub(crate) fn has_keyboard(widget: &impl IsA<gtk::Widget>) -> bool {
     let focus = widget.root().and_then(|root| root.focus());
     focus.is_some_and(|at| at == *widget.upcast_ref() || at.is_ancestor(widget))
 }

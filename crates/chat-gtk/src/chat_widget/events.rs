@@ -255,7 +255,15 @@ impl ChatWidget {
         };
         if view.start.borrow().as_ref() != Some(&page) {
             let fetch = self.local.as_ref().and_then(Local::fetch);
+            let had_keyboard = view.start_has_keyboard();
             view.show_start(&start_page::build(&page, fetch, sender));
+            if had_keyboard {
+                // Who waits for a download stays there; everybody else can write at once.
+                let stays = fetch.is_some_and(|fetch| fetch.widget().grab_focus());
+                if !stays {
+                    view.composer.focus();
+                }
+            }
             view.start.replace(Some(page));
         }
         view.show_page(Page::Start);

@@ -18,6 +18,7 @@ use crate::choices::{self, Choices};
 use crate::composer::Composer;
 use crate::conversation::Conversation;
 use crate::model_picker::ModelPicker;
+use crate::models::has_keyboard;
 
 /// The column's width, in pixels at the usual font.
 const COLUMN: i32 = 760;
@@ -160,6 +161,11 @@ impl View {
 
     pub(super) fn show_start(&self, page: &gtk::Widget) {
         self.start_slot.set_child(Some(page));
+    }
+
+    /// Whether the keyboard is on the start page.
+    pub(super) fn start_has_keyboard(&self) -> bool {
+        has_keyboard(&self.start_slot)
     }
 
     /// Says something above the composer; none says nothing.

@@ -173,12 +173,13 @@ impl Inner {
     fn ask_deletion(self: &Rc<Self>, model: &Installed) {
         let Some(parent) = self.window.upgrade() else { return };
         let heading = fill(&gettext("Delete “{model}”?"), &[("model", &words::title(model))]);
-        let body = fill(
-            &gettext(
+        let text = match model.source {
+            Some(_) => gettext(
                 "Its file of {size} is deleted. Chats with it stay, and it can be downloaded again.",
             ),
-            &[("size", &bytes(model.size))],
-        );
+            None => gettext("Its file of {size} is deleted. Chats with it stay."),
+        };
+        let body = fill(&text, &[("size", &bytes(model.size))]);
         let dialog = adw::MessageDialog::builder()
             .heading(heading)
             .body(body)

@@ -117,7 +117,8 @@ async fn reply(
         }
     }
     let first = first.context("the model said nothing")?;
-    let each = (last - first).as_secs_f64() * 1e3 / f64::from(written.max(2) as u32 - 1);
+    let each =
+        last.saturating_sub(first).as_secs_f64() * 1e3 / f64::from(written.max(2) as u32 - 1);
     Ok(Took { first: first.as_secs_f64() * 1e3, each, text })
 }
 

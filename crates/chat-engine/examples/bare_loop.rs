@@ -67,7 +67,7 @@ fn main() -> Result<()> {
         written += 1;
     }
     anyhow::ensure!(written > 0, "the model said nothing");
-    let each = (begun.elapsed() - first).as_secs_f64() * 1e3 / written as f64;
+    let each = begun.elapsed().saturating_sub(first).as_secs_f64() * 1e3 / written as f64;
     println!("{} {each}", first.as_secs_f64() * 1e3);
     Ok(())
 }

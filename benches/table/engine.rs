@@ -111,6 +111,10 @@ async fn reply(
                     first.get_or_insert(last);
                     text.push_str(&more);
                 }
+                // A model may have nothing to say: then its end is its first word.
+                Delta::Finish(_) => {
+                    first.get_or_insert_with(|| begun.elapsed());
+                }
                 Delta::Usage(usage) => written = usage.completion_tokens.unwrap_or(0),
                 _ => {}
             }

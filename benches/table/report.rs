@@ -61,7 +61,7 @@ impl Row {
         let ratio =
             if has_floor && floor > 0.0 { format!("{:.2} ×", natter / floor) } else { none() };
         let goal = match self.goal {
-            Goal::Times(most) => format!("≤ {most} ×"),
+            Goal::Times(most) => format!("≤ {} ×", short(most)),
             Goal::AtMost(most) => format!("≤ {most} {unit}"),
             Goal::Above(most) => format!("≤ floor + {most} {unit}"),
         };

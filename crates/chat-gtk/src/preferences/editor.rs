@@ -1,5 +1,7 @@
 //! The settings of one connection, with a test before they are kept.
 
+mod sentences;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -8,10 +10,10 @@ use adw::prelude::*;
 use chat_core::client::check_address;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
-use chat_core::manager::{Manager, TestReport};
+use chat_core::manager::Manager;
 use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource, NotKept};
 use chat_edge::words;
-use gettextrs::{gettext, ngettext};
+use gettextrs::gettext;
 use gtk::glib;
 
 use super::naming;
@@ -76,7 +78,8 @@ impl Editor {
         server.add(&url);
         server.add(&name);
         server.add(&kind);
-        let secret = adw::PreferencesGroup::builder().description(key_words(old.as_ref())).build();
+        let secret =
+            adw::PreferencesGroup::builder().description(sentences::key(old.as_ref())).build();
         secret.add(&key);
         let test = gtk::Button::builder()
             .label(gettext("_Test"))
@@ -273,7 +276,7 @@ impl Editor {
                     if this.name.text().trim().is_empty() {
                         this.name.set_text(&this.free_name(report.program));
                     }
-                    this.say(&report_words(&report), true);
+                    this.say(&sentences::report(&report), true);
                 }
                 Err(error) => this.say(&words::sentence(&error), false),
             }
@@ -355,45 +358,6 @@ impl Editor {
     }
 }
 
-/// Where the key is kept, in words.
-fn key_words(old: Option<&ConnectionState>) -> String {
-    match old.map(|old| &old.connection.key) {
-        Some(KeySource::Env(variable)) => words::fill(
-            &gettext(
-                "The key is taken from the environment variable {name}. One that is typed here replaces that.",
-            ),
-            &[("name", variable)],
-        ),
-        Some(KeySource::Command(_)) => {
-            gettext("The key is taken from a command. One that is typed here replaces that.")
-        }
-        Some(KeySource::Keyring) => {
-            gettext("The key is in your keyring. One that is typed here replaces it.")
-        }
-        Some(KeySource::None) | None => gettext(
-            "Only where the server wants one. It is kept in your keyring; where there is none, only until Natter ends.",
-        ),
-    }
-}
-
-fn report_words(report: &TestReport) -> String {
-    let count = u32::try_from(report.models.len()).unwrap_or(u32::MAX);
-    let text = ngettext(
-        "It works: {kind}, {n} model, answered in {ms} ms.",
-        "It works: {kind}, {n} models, answered in {ms} ms.",
-        count,
-    );
-    let kind = match (report.program, report.kind) {
-        (Some(program), _) => program.to_owned(),
-        (None, ConnectionKind::Ollama) => "Ollama".to_owned(),
-        (None, ConnectionKind::OpenAi) => gettext("compatible with OpenAI"),
-    };
-    words::fill(
-        &text,
-        &[("kind", &kind), ("n", &count.to_string()), ("ms", &report.took.as_millis().to_string())],
-    )
-}
-
 fn mark(row: &adw::EntryRow, wrong: bool) {
     if wrong {
         row.add_css_class("error");
@@ -403,86 +367,4 @@ fn mark(row: &adw::EntryRow, wrong: bool) {
 }
 
 #[cfg(test)]
-mod tests {
-    use chat_core::client::Timeouts;
-    use chat_core::manager::StartOptions;
-    use chat_core::settings::Folders;
-
-    use super::*;
-
-    fn manager(runtime: &tokio::runtime::Runtime, folder: &tempfile::TempDir) -> Manager {
-        crate::init();
-        let options = StartOptions {
-            folders: Folders::below(folder.path()),
-            timeouts: Timeouts::default(),
-            hub: chat_core::models::HubOptions::default(),
-            discover: false,
-            better_titles: false,
-        };
-        runtime.block_on(Manager::start(options)).unwrap()
-    }
-
-    fn editor(manager: Manager) -> Rc<Editor> {
-        let editor = Rc::new(Editor::new(adw::Window::new().upcast_ref(), manager, None));
-        editor.connect();
-        editor.check();
-        editor
-    }
-
-    #[gtk::test]
-    fn enter_saves_only_what_can_be_saved_and_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        let editor = editor(manager(&runtime, &folder));
-        let enter = || editor.url.emit_by_name::<()>("entry-activated", &[]);
-        enter();
-        assert!(!editor.saving.get());
-        editor.url.set_text("http://127.0.0.1:9");
-        enter();
-        assert!(editor.saving.get());
-        // A name that is typed while the server is asked for one begins no second saving.
-        editor.name.set_text("Mine");
-        assert!(!editor.save.is_sensitive());
-    }
-
-    #[gtk::test]
-    fn a_test_says_nothing_of_an_address_that_was_not_tested() {
-        let folder = tempfile::tempdir().unwrap();
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        let editor = editor(manager(&runtime, &folder));
-        let context = glib::MainContext::default();
-        let before = Rc::strong_count(&editor);
-        let run = |then: &dyn Fn()| {
-            editor.run_test();
-            context.iteration(false);
-            then();
-            while Rc::strong_count(&editor) > before {
-                context.iteration(true);
-            }
-            editor.result.text()
-        };
-        editor.url.set_text("http://127.0.0.1:9");
-        run(&|| {});
-        assert!(editor.result.has_css_class("error"));
-        let other = || editor.url.set_text("http://127.0.0.1:10");
-        assert_eq!(run(&other), "");
-        assert!(editor.test.is_sensitive());
-    }
-
-    #[gtk::test]
-    fn a_dialog_that_was_closed_is_gone() {
-        let folder = tempfile::tempdir().unwrap();
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        let manager = manager(&runtime, &folder);
-        let parent = adw::Window::new();
-        open(parent.upcast_ref(), &manager, None);
-        let dialogs = || gtk::Window::list_toplevels().into_iter().filter(|w| *w != parent);
-        let dialog = dialogs().next().and_downcast::<adw::Window>().unwrap();
-        let gone = dialog.downgrade();
-        dialog.close();
-        drop(dialog);
-        let context = glib::MainContext::default();
-        while context.iteration(false) {}
-        assert!(gone.upgrade().is_none());
-    }
-}
+mod tests;

@@ -1,0 +1,83 @@
+//! The dialog of a connection, by its widgets.
+
+use chat_core::client::Timeouts;
+use chat_core::manager::StartOptions;
+use chat_core::settings::Folders;
+
+use super::*;
+
+fn manager(runtime: &tokio::runtime::Runtime, folder: &tempfile::TempDir) -> Manager {
+    crate::init();
+    let options = StartOptions {
+        folders: Folders::below(folder.path()),
+        timeouts: Timeouts::default(),
+        hub: chat_core::models::HubOptions::default(),
+        discover: false,
+        better_titles: false,
+    };
+    runtime.block_on(Manager::start(options)).unwrap()
+}
+
+fn editor(manager: Manager) -> Rc<Editor> {
+    let editor = Rc::new(Editor::new(adw::Window::new().upcast_ref(), manager, None));
+    editor.connect();
+    editor.check();
+    editor
+}
+
+#[gtk::test]
+fn enter_saves_only_what_can_be_saved_and_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let editor = editor(manager(&runtime, &folder));
+    let enter = || editor.url.emit_by_name::<()>("entry-activated", &[]);
+    enter();
+    assert!(!editor.saving.get());
+    editor.url.set_text("http://127.0.0.1:9");
+    enter();
+    assert!(editor.saving.get());
+    // A name that is typed while the server is asked for one begins no second saving.
+    editor.name.set_text("Mine");
+    assert!(!editor.save.is_sensitive());
+}
+
+#[gtk::test]
+fn a_test_says_nothing_of_an_address_that_was_not_tested() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let editor = editor(manager(&runtime, &folder));
+    let context = glib::MainContext::default();
+    let before = Rc::strong_count(&editor);
+    let run = |then: &dyn Fn()| {
+        editor.run_test();
+        context.iteration(false);
+        then();
+        while Rc::strong_count(&editor) > before {
+            context.iteration(true);
+        }
+        editor.result.text()
+    };
+    editor.url.set_text("http://127.0.0.1:9");
+    run(&|| {});
+    assert!(editor.result.has_css_class("error"));
+    let other = || editor.url.set_text("http://127.0.0.1:10");
+    assert_eq!(run(&other), "");
+    assert!(editor.test.is_sensitive());
+}
+
+#[gtk::test]
+fn a_dialog_that_was_closed_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let manager = manager(&runtime, &folder);
+    let parent = adw::Window::new();
+    open(parent.upcast_ref(), &manager, None);
+    let dialogs = || gtk::Window::list_toplevels().into_iter().filter(|w| *w != parent);
+    let dialog = dialogs().next().and_downcast::<adw::Window>().unwrap();
+    let gone = dialog.downgrade();
+    dialog.close();
+    drop(dialog);
+    let context = glib::MainContext::default();
+    while context.iteration(false) {}
+    assert!(gone.upgrade().is_none());
+}

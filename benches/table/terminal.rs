@@ -19,7 +19,7 @@ pub async fn ask(plan: &Plan) -> Result<Vec<Row>> {
     let mut long = Row::new(what, "ms CPU", Goal::Times(10.0)).against("curl");
     let mut chunk = Row::new("the same, a chunk", "µs CPU", Goal::AtMost(5.0));
     let mut hello = Row::new("natter-cli ask hello", "ms CPU", Goal::AtMost(25.0));
-    let mut memory = Row::new("the same, peak memory", "MiB", Goal::AtMost(16.0));
+    let mut memory = Row::new("the same, peak memory", "MB", Goal::AtMost(16.0));
 
     let server = Server::start();
     let pieces: Vec<String> = (0..CHUNKS).map(|n| format!("word{n} ")).collect();
@@ -50,7 +50,7 @@ pub async fn ask(plan: &Plan) -> Result<Vec<Row>> {
         chunk.natter.push(used.as_secs_f64() * 1e6 / CHUNKS as f64);
         hello.natter.push(cpu_of(&ask("hello", false))?.as_secs_f64() * 1e3);
         let peak = diagnostics(&file)?["peak_memory_kib"].as_f64().unwrap_or(f64::NAN);
-        memory.natter.push(peak / 1024.0);
+        memory.natter.push(peak * 1024.0 / 1e6);
     }
     Ok(vec![long, chunk, hello, memory])
 }

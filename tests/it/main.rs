@@ -16,3 +16,4 @@ mod real_model;
 mod sessions;
 mod stage;
 mod together;
+mod typing;

@@ -113,10 +113,7 @@ impl Conversation<'_> {
     async fn obey(&mut self, command: Command) -> Result<()> {
         match command {
             Command::New => {
-                let model = self.current_model().await;
-                // Files that were given and not sent yet go with the next message.
-                let content = std::mem::take(&mut self.request.content);
-                self.request = ChatRequest { model, content, ..ChatRequest::default() };
+                self.request = self.request_like_this().await;
                 self.remark(&say::new_chat());
             }
             Command::Open(fid) => self.open(&Fid::new(fid)).await?,
@@ -161,12 +158,22 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// The model that a further chat is to use: the one talked to now.
-    async fn current_model(&self) -> Option<chat_core::message::ModelRef> {
-        let Some(fid) = &self.request.session else { return self.request.model.clone() };
+    /// What a further chat begins with: model, agent, thinking and options of this one, and files
+    /// that were given and not sent yet.
+    async fn request_like_this(&self) -> ChatRequest {
+        let mut request = self.request.clone();
+        let Some(fid) = request.session.take() else {
+            return ChatRequest { agent: None, ..request };
+        };
         let subscription = self.program.manager.subscribe();
-        let opened = self.program.manager.open(fid, 1, &subscription).await;
-        opened.ok().and_then(|snapshot| snapshot.session.model)
+        if let Ok(snapshot) = self.program.manager.open(&fid, 1, &subscription).await {
+            let session = snapshot.session;
+            request.model = request.model.or(session.model);
+            request.agent.get_or_insert(session.agent);
+            request.thinking.get_or_insert(session.thinking);
+            request.options = request.options.or(&session.options);
+        }
+        request
     }
 
     fn welcome(&self) {

@@ -4,7 +4,7 @@ mod markdown;
 mod plain;
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
         None => program.output.print(program.terminal.clean_output(&text).into_owned()).await?,
         Some(path) => write(&path, &text, args.force).map_err(|error| {
             Trouble::Said(match error.kind() {
-                std::io::ErrorKind::AlreadyExists => say::file_exists(&path),
+                io::ErrorKind::AlreadyExists => say::file_exists(&path),
                 _ => say::not_written(&path, &error.to_string()),
             })
         })?,
@@ -57,16 +57,26 @@ pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Writes a file; one that is there only where that is wanted.
-fn write(path: &Path, text: &str, over: bool) -> std::io::Result<()> {
-    let mut options = File::options();
-    options.write(true);
-    if over {
-        options.create(true).truncate(true)
-    } else {
-        options.create_new(true)
-    };
-    options.open(path)?.write_all(text.as_bytes())
+/// Writes a file; one that is there only where that is wanted, and then all of it or nothing.
+fn write(path: &Path, text: &str, over: bool) -> io::Result<()> {
+    match File::create_new(path) {
+        Ok(mut file) => return file.write_all(text.as_bytes()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && over => {}
+        Err(error) => return Err(error),
+    }
+    let path = path.canonicalize()?;
+    let there = path.metadata()?;
+    if !there.is_file() {
+        // A device or a pipe takes what comes.
+        return File::options().write(true).open(path)?.write_all(text.as_bytes());
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let mut file = tempfile::Builder::new().prefix(".natter-").tempfile_in(folder)?;
+    file.as_file().set_permissions(there.permissions())?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 async fn read(fid: &str, program: &Program) -> Result<Chat> {

@@ -11,11 +11,13 @@ mod hint;
 mod local;
 mod messages;
 mod requests;
+mod sending;
 mod shown;
 mod start_page;
+mod turning;
 mod view;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,6 +42,7 @@ use local::{Local, Looking};
 pub use messages::{Brought, Command, Find, Init, Input, Output, Part};
 use messages::{Done, Told};
 use shown::Shown;
+use turning::Ahead;
 pub use view::View;
 
 /// Below painting (`GDK_PRIORITY_REDRAW` is 120): however fast text comes, frames come first.
@@ -64,7 +67,14 @@ pub struct ChatWidget {
     /// What is to be found in the chat that is being opened: the message, and the words in it.
     sought: Option<(MessageId, String)>,
     has_chats: bool,
-    sending: bool,
+    /// The epoch in which a message was sent that is not on disk yet.
+    sending: Option<u64>,
+    /// What is to be sent in the chat that is shown, once that can be.
+    outbox: VecDeque<String>,
+    /// Whether the person has turned to a chat that is not shown yet.
+    leaving: bool,
+    /// What they did since then.
+    ahead: VecDeque<Ahead>,
     capabilities: HashMap<ModelRef, Capabilities>,
     escaped: Option<Instant>,
     changes: Changes,
@@ -93,6 +103,7 @@ impl Component for ChatWidget {
 
     fn init(init: Init, root: gtk::Box, sender: ComponentSender<Self>) -> ComponentParts<Self> {
         let mut view = View::new(&root, &sender);
+        turning::add_leave(&root, &view.composer, &sender);
         let mut model = Self {
             manager: None,
             bridge: None,
@@ -105,7 +116,10 @@ impl Component for ChatWidget {
             recalled: None,
             sought: None,
             has_chats: true,
-            sending: false,
+            sending: None,
+            outbox: VecDeque::new(),
+            leaving: false,
+            ahead: VecDeque::new(),
             capabilities: HashMap::new(),
             escaped: None,
             changes: Changes::default(),
@@ -230,44 +244,8 @@ impl ChatWidget {
             Some(fid) => self.show(Some(fid), view, sender),
             None => self.show_state(view, sender),
         }
+        self.send_next(sender);
         self.diagnostics.mark("engine");
-    }
-
-    /// Shows a chat: at once where it is new, otherwise as soon as it is read.
-    fn show(&mut self, fid: Option<Fid>, view: &mut View, sender: &ComponentSender<Self>) {
-        let Some(manager) = self.manager.clone() else {
-            self.wanted = fid;
-            return;
-        };
-        if fid.is_some() && fid.as_ref() == self.shown.fid() {
-            return;
-        }
-        self.sought = None;
-        self.escaped = None;
-        view.find.close();
-        self.epoch += 1;
-        if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
-            bridge.close(old.clone());
-        }
-        self.shown = match fid.clone() {
-            None => Shown::New(manager.empty_session()),
-            Some(fid) => {
-                if let Some(bridge) = &self.bridge {
-                    bridge.open(fid.clone(), PAGE);
-                }
-                Shown::Opening(fid)
-            }
-        };
-        if fid.is_none() {
-            view.conversation.clear();
-        }
-        view.composer.set_content(self.drafts.get(fid.as_ref()));
-        // Whether the rest of the window gives the keyboard away is its own affair.
-        if !view.has_focus_elsewhere() {
-            view.composer.focus();
-        }
-        tell(sender, Output::Shown(fid));
-        self.show_state(view, sender);
     }
 
     fn hear(
@@ -278,7 +256,8 @@ impl ChatWidget {
         root: &gtk::Box,
     ) {
         match told {
-            Told::Composer(composer::Output::Submit) => self.submit(view, sender),
+            Told::Composer(composer::Output::Submit(text)) => self.submit(text, sender),
+            Told::Left(text) => self.leave(text),
             Told::Composer(composer::Output::Stop) => self.stop(),
             Told::Composer(composer::Output::Changed) => self.draft_changed(view, sender),
             Told::Conversation(session, output) => {

@@ -14,10 +14,10 @@ use crate::accessible;
 const FIRST_HEIGHT: i32 = 240;
 
 /// What a person does with the composer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// The text is to be sent.
-    Submit,
+    /// This text is to be sent. It has left the field: what is typed by now is the next one.
+    Submit(String),
     /// The reply is to be stopped.
     Stop,
     /// The text changed.
@@ -118,14 +118,12 @@ impl Composer {
 
     /// Replaces the text without telling, with the cursor at its end.
     pub(crate) fn set_content(&self, text: &str) {
-        self.inner.setting_text.set(true);
-        let buffer = self.inner.text.buffer();
-        // A draft put back is not an edit to be undone.
-        buffer.begin_irreversible_action();
-        buffer.set_text(text);
-        buffer.end_irreversible_action();
-        buffer.place_cursor(&buffer.end_iter());
-        self.inner.setting_text.set(false);
+        self.inner.set_content(text);
+    }
+
+    /// Takes the text out of the field without telling.
+    pub(crate) fn take(&self) -> String {
+        self.inner.take()
     }
 
     pub(crate) fn focus(&self) {
@@ -174,8 +172,8 @@ impl Inner {
             let inner = Rc::downgrade(self);
             let told = Rc::clone(&output);
             move || {
-                if inner.upgrade().is_some_and(|inner| inner.can_send()) {
-                    told(Output::Submit);
+                if let Some(inner) = inner.upgrade().filter(|inner| inner.can_send()) {
+                    told(Output::Submit(inner.take()));
                 }
             }
         };
@@ -207,6 +205,23 @@ impl Inner {
         let buffer = self.text.buffer();
         let (start, end) = buffer.bounds();
         buffer.text(&start, &end, false).to_string()
+    }
+
+    fn set_content(&self, text: &str) {
+        self.setting_text.set(true);
+        let buffer = self.text.buffer();
+        // A draft put back is not an edit to be undone.
+        buffer.begin_irreversible_action();
+        buffer.set_text(text);
+        buffer.end_irreversible_action();
+        buffer.place_cursor(&buffer.end_iter());
+        self.setting_text.set(false);
+    }
+
+    fn take(&self) -> String {
+        let text = self.content();
+        self.set_content("");
+        text
     }
 
     fn is_blank(&self) -> bool {

@@ -75,7 +75,7 @@ impl Component for Window {
         })
         .forward(sender.input_sender(), Input::Chat);
         let view = View::new(&root, &list, &chat, &state, &sender);
-        keys::install(&app, &root, &sender);
+        keys::install(&app, &root, chat.widget(), &sender);
         root.set_application(Some(&app));
         view::mark_first_frame(&root, &launch.diagnostics);
         let model = Self {

@@ -41,6 +41,18 @@ fn commands_are_obeyed_and_not_sent() {
 }
 
 #[test]
+fn a_further_chat_begins_with_what_was_asked_for() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run_with(["chat", "--temperature", "0.25"], "one\n/new\ntwo\n").ok();
+    let chats = server.chats();
+    assert_eq!(chats.len(), 2);
+    for chat in chats {
+        assert_eq!(chat.body["options"]["temperature"], 0.25);
+    }
+}
+
+#[test]
 fn a_chat_can_be_opened_again() {
     let server = Server::start();
     let home = Home::new(&server);

@@ -82,6 +82,12 @@ fn an_export_holds_everything() {
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), printed, "it is untouched");
     home.run(["export", &fid, "--markdown", "--force", "-o", file.to_str().expect("a path")]).ok();
     assert!(std::fs::read_to_string(&file).expect("a file").contains("42"));
+    let link = home.path("link.md");
+    std::os::unix::fs::symlink(&file, &link).expect("a link");
+    home.run(["export", &fid, "--force", "-o", link.to_str().expect("a path")]).ok();
+    assert!(link.is_symlink(), "the link is there still");
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), printed);
+    home.run(["export", &fid, "--force", "-o", "/dev/null"]).ok();
     let nowhere = home.path("no/folder/out.json");
     let run = home.run(["export", &fid, "-o", nowhere.to_str().expect("a path")]);
     assert_eq!(run.code, Some(1));

@@ -67,11 +67,19 @@ fn main() {
             clock.connect_after_paint(move |_| painted.set(painted.get() + 1));
         }
     });
-    let feed: Feed = if wish.floor { floor(&window) } else { ours(&window, &wish) };
+    let ours = (!wish.floor).then(|| Conversation::new(|_, _| {}));
+    let feed: Feed = match &ours {
+        Some(conversation) => feed(conversation, &window, &wish),
+        None => floor(&window),
+    };
     window.present();
     let context = glib::MainContext::default();
     let settled = Instant::now() + SETTLE;
     run(&context, &mut || Instant::now() >= settled);
+    if let Some(conversation) = &ours {
+        // There is no composer that would have the focus: a text has it, and was brought into sight.
+        conversation.go_to_end();
+    }
 
     frames.set(0);
     let before = thread_cpu();
@@ -99,6 +107,10 @@ fn main() {
         end.is_some_and(|end| Instant::now() >= end)
     });
     let cpu = thread_cpu().saturating_sub(before);
+    if ours.is_some_and(|conversation| !conversation.is_at_end()) {
+        eprintln!("the end is not in sight: nothing was measured");
+        std::process::exit(1);
+    }
     print(&wish, count, cpu, &stalls, frames.get());
     if wish.burst && !wish.floor {
         let shown = read_view(&window, &context, &frames);
@@ -249,9 +261,8 @@ fn floor(window: &adw::Window) -> Feed {
     })
 }
 
-/// The conversation, with a reply that has just begun.
-fn ours(window: &adw::Window, wish: &Wish) -> Feed {
-    let conversation = Conversation::new(|_, _| {});
+/// Fills the conversation, with a reply that has just begun.
+fn feed(conversation: &Conversation, window: &adw::Window, wish: &Wish) -> Feed {
     window.set_content(Some(conversation.widget()));
     let fid = Fid::new("2026-01-15-14-30-45");
     let mut messages = Vec::new();
@@ -274,6 +285,7 @@ fn ours(window: &adw::Window, wish: &Wish) -> Feed {
         conversation.find(WORD);
     }
     let state = Cell::new((0_usize, 1_u64));
+    let conversation = conversation.clone();
     Box::new(move |chunks| {
         // The mailbox joins what came since it was last looked into.
         let (at, seq) = state.get();

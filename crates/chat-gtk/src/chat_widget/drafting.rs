@@ -16,6 +16,10 @@ const REST: Duration = Duration::from_millis(500);
 
 impl ChatWidget {
     pub(super) fn draft_changed(&mut self, view: &View, sender: &ComponentSender<Self>) {
+        // What is in the composer is for a chat that is not shown yet.
+        if self.leaving {
+            return;
+        }
         let changed = self.drafts.set(self.shown.fid(), &view.composer.content());
         if changed {
             view.conversation.expect_reply();
@@ -37,7 +41,7 @@ impl ChatWidget {
         view: &View,
         sender: &ComponentSender<Self>,
     ) {
-        let shown = self.shown.fid() == fid;
+        let shown = !self.leaving && self.shown.fid() == fid;
         if shown {
             self.drafts.set(fid, &view.composer.content());
         }
@@ -65,6 +69,8 @@ impl ChatWidget {
         saved: tokio::sync::oneshot::Sender<()>,
         sender: &ComponentSender<Self>,
     ) {
+        let shown = self.shown.fid().cloned();
+        self.give_back_waiting(shown.as_ref());
         let unwritten = self.drafts.unwritten();
         let folder = self.draft_folder.clone();
         sender.spawn_oneshot_command(move || {

@@ -49,6 +49,7 @@ impl ChatWidget {
                 self.shown = Shown::Open(session);
                 self.diagnostics.mark("chat");
                 self.show_state(view, sender);
+                self.send_next(sender);
                 if self.sought.is_some() {
                     self.show_sought(view);
                 } else if !renewed {
@@ -57,6 +58,7 @@ impl ChatWidget {
             }
             Err(error) => {
                 self.sought = None;
+                self.give_back_waiting(None);
                 let missing = matches!(error.kind, Kind::SessionNotFound { .. });
                 if !(missing && self.recalled.as_ref() == Some(fid)) {
                     tell(sender, note(&error));
@@ -207,7 +209,6 @@ impl ChatWidget {
             return Some(gettext("Natter is still starting"));
         }
         match &self.shown {
-            Shown::Opening(_) => Some(gettext("The chat is still being read")),
             shown if shown.is_in_use() => Some(hint::in_use()),
             shown if shown.model().is_none() => Some(gettext("Choose a model first")),
             _ => None,

@@ -30,7 +30,8 @@ pub struct Init {
 pub enum Input {
     /// The engine has started.
     Connect(Manager),
-    /// Show this chat, or a new one.
+    /// Show this chat, or a new one. Activate `chat.leave` on the widget at the moment when a
+    /// person asks for it by keyboard: then what they type goes to that chat at once.
     Show(Option<Fid>),
     /// Show this chat where it is still there; otherwise a new one, without a word.
     ShowAgain(Fid),
@@ -88,6 +89,8 @@ pub(super) enum Told {
     Agent(String),
     Thinking(Thinking),
     Begin(String),
+    /// The person turned to another chat, and left this text behind.
+    Left(String),
     WriteDrafts,
     LookAgain,
     LookOut,

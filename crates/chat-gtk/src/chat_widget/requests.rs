@@ -1,10 +1,11 @@
-//! What the person asks of the engine: sending, stopping, trying again, and the chat's choices.
+//! What the person asks of the engine besides sending: stopping, trying again, and the chat's
+//! choices.
 
 use std::time::{Duration, Instant};
 
 use chat_core::error::{Error, Kind, Result};
-use chat_core::manager::{Manager, Sent, SessionChange};
-use chat_core::message::{ChatRequest, Content, Context, Fid, ModelRef, Options, Thinking};
+use chat_core::manager::{Manager, SessionChange};
+use chat_core::message::{Fid, ModelRef, Options, Thinking};
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
@@ -21,74 +22,6 @@ use crate::conversation;
 const ESCAPE_TWICE: Duration = Duration::from_secs(3);
 
 impl ChatWidget {
-    pub(super) fn submit(&mut self, view: &View, sender: &ComponentSender<Self>) {
-        let text = view.composer.content();
-        let Some(manager) = self.manager.clone().filter(|_| !self.sending) else { return };
-        let content = Content::text(text.as_str());
-        let request = match &self.shown {
-            Shown::New(session) => session.request(content, Context::default()),
-            Shown::Open(session) => ChatRequest {
-                session: Some(session.fid.clone()),
-                content,
-                ..ChatRequest::default()
-            },
-            Shown::Opening(_) => return,
-        };
-        if let Some(fid) = self.shown.fid() {
-            self.diagnostics.reply(fid.as_str(), Moment::Request);
-        }
-        self.sending = true;
-        view.composer.set_content("");
-        let epoch = self.epoch;
-        let from = self.shown.fid().cloned();
-        sender.oneshot_command(async move {
-            let result = manager.send(request).await;
-            done(Done::Sent { epoch, from, text, result })
-        });
-    }
-
-    /// The message is on disk, or was not taken: then its text comes back.
-    pub(super) fn sent(
-        &mut self,
-        epoch: u64,
-        from: Option<&Fid>,
-        text: &str,
-        result: Result<Sent>,
-        view: &mut View,
-        sender: &ComponentSender<Self>,
-    ) {
-        self.sending = false;
-        let still_there = epoch == self.epoch;
-        match result {
-            Ok(sent) => {
-                self.has_chats = true;
-                let typed = if still_there { view.composer.content() } else { String::new() };
-                if self.drafts.get(from) == text || still_there {
-                    self.drafts.set(from, "");
-                }
-                if from.is_none() {
-                    self.diagnostics.reply(sent.fid.as_str(), Moment::Request);
-                }
-                if still_there && from.is_none() {
-                    self.drafts.set(Some(&sent.fid), &typed);
-                    self.show(Some(sent.fid), view, sender);
-                } else if !still_there
-                    && self.shown.fid() == from
-                    && view.composer.content() == text
-                {
-                    // Who went away and came back was shown the text while it was on its way.
-                    view.composer.set_content("");
-                }
-                self.draft_changed(view, sender);
-                self.write_drafts(sender);
-            }
-            Err(error) => {
-                self.give_back(from, text, view, sender);
-                self.failed(from, &error, view, sender);
-            }
-        }
-    }
-
     pub(super) fn stop(&mut self) {
         self.escaped = None;
         if let (Some(manager), Some(fid)) = (&self.manager, self.shown.fid()) {

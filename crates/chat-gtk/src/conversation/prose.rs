@@ -7,10 +7,12 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
+use gettextrs::gettext;
 use gtk::prelude::*;
 
 use super::link::{self, Links};
 use super::tags::{BLOCK_GAP, Tags};
+use crate::accessible;
 use crate::markdown::flow::{Line, Piece, Run};
 
 /// A run of prose.
@@ -43,6 +45,7 @@ impl Prose {
             .accepts_tab(false)
             .css_classes(["prose"])
             .build();
+        accessible::set_label(&view, &gettext("Reply"));
         let shown: Rc<RefCell<Vec<Shown>>> = Rc::default();
         link::attach(&view, &shown, links);
         view.connect_copy_clipboard(copy_plain);

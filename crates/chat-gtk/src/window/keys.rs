@@ -112,12 +112,20 @@ impl Action {
 pub(super) fn install(
     app: &adw::Application,
     window: &adw::ApplicationWindow,
+    chat: &gtk::Box,
     sender: &ComponentSender<Window>,
 ) {
     for action in Action::ALL {
         let entry = gio::SimpleAction::new(action.name(), None);
         let input = sender.input_sender().clone();
-        entry.connect_activate(move |_, _| input.emit(Input::Do(action)));
+        let chat = (action == Action::NewChat).then(|| chat.clone());
+        entry.connect_activate(move |_, _| {
+            if let Some(chat) = &chat {
+                // What is typed from now on is for the new chat, though that comes a moment later.
+                let _ = chat.activate_action("chat.leave", None);
+            }
+            input.emit(Input::Do(action));
+        });
         window.add_action(&entry);
         app.set_accels_for_action(&format!("win.{}", action.name()), action.keys());
     }

@@ -150,6 +150,11 @@ impl App {
         self.input.keys(keys).await
     }
 
+    /// Presses keys faster than a program can follow.
+    pub async fn keys_at_once(&self, keys: &[&str]) -> Result<()> {
+        self.input.keys_at_once(keys).await
+    }
+
     /// Makes the topmost window as large as this.
     pub async fn resize(&self, width: u32, height: u32) -> Result<()> {
         self.input.resize(width, height).await

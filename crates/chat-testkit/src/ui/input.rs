@@ -22,6 +22,12 @@ impl Input {
         self.xdotool(&[&["key", "--clearmodifiers"], keys].concat()).await.map(drop)
     }
 
+    /// Presses keys faster than a program can follow.
+    pub async fn keys_at_once(&self, keys: &[&str]) -> Result<()> {
+        self.focus().await?;
+        self.xdotool(&[&["key", "--clearmodifiers", "--delay", "0"], keys].concat()).await.map(drop)
+    }
+
     /// Types a text.
     pub async fn type_text(&self, text: &str) -> Result<()> {
         self.focus().await?;

@@ -1,0 +1,114 @@
+//! Sends what was written, in the order in which Enter was pressed, to the chat that it was for.
+//!
+//! Keys come before the widget's own messages, and who types fast is ahead of it: so the composer
+//! hands a text over the moment that Enter is pressed.
+
+use chat_core::error::Result;
+use chat_core::manager::Sent;
+use chat_core::message::{ChatRequest, Content, Context, Fid};
+use chat_edge::diagnostics::Moment;
+use relm4::ComponentSender;
+
+use super::shown::Shown;
+use super::turning::Ahead;
+use super::view::View;
+use super::{ChatWidget, Done, done};
+
+impl ChatWidget {
+    /// What was written leaves the composer for the engine, or waits until it can.
+    pub(super) fn submit(&mut self, text: String, sender: &ComponentSender<Self>) {
+        if self.leaving {
+            self.ahead.push_back(Ahead::Sent(text));
+            return;
+        }
+        self.outbox.push_back(text);
+        self.send_next(sender);
+    }
+
+    /// Sends the next text, if it can be sent now.
+    pub(super) fn send_next(&mut self, sender: &ComponentSender<Self>) {
+        if self.leaving || self.sending == Some(self.epoch) {
+            return;
+        }
+        let session = match &self.shown {
+            Shown::New(_) => None,
+            Shown::Open(session) => Some(session.fid.clone()),
+            Shown::Opening(_) => return,
+        };
+        let Some(manager) = self.manager.clone() else { return };
+        let Some(text) = self.outbox.pop_front() else { return };
+        let content = Content::text(text.as_str());
+        let request = match &self.shown {
+            Shown::New(chat) => chat.request(content, Context::default()),
+            _ => ChatRequest { session, content, ..ChatRequest::default() },
+        };
+        if let Some(fid) = self.shown.fid() {
+            self.diagnostics.reply(fid.as_str(), Moment::Request);
+        }
+        let epoch = self.epoch;
+        self.sending = Some(epoch);
+        let from = self.shown.fid().cloned();
+        sender.oneshot_command(async move {
+            let result = manager.send(request).await;
+            done(Done::Sent { epoch, from, text, result })
+        });
+    }
+
+    /// The message is on disk, or was not taken: then its text comes back.
+    pub(super) fn sent(
+        &mut self,
+        epoch: u64,
+        from: Option<&Fid>,
+        text: &str,
+        result: Result<Sent>,
+        view: &mut View,
+        sender: &ComponentSender<Self>,
+    ) {
+        self.sending = self.sending.filter(|sending| *sending != epoch);
+        let still_there = epoch == self.epoch;
+        match result {
+            Ok(sent) => {
+                self.has_chats = true;
+                let typed = if still_there { view.composer.content() } else { String::new() };
+                if self.drafts.get(from) == text || still_there {
+                    self.drafts.set(from, "");
+                }
+                if from.is_none() {
+                    self.diagnostics.reply(sent.fid.as_str(), Moment::Request);
+                }
+                if still_there && from.is_none() {
+                    self.drafts.set(Some(&sent.fid), &typed);
+                    view.composer.set_content("");
+                    // What was sent after it is for the same chat.
+                    let next = std::mem::take(&mut self.outbox);
+                    self.show(Some(sent.fid), view, sender);
+                    self.outbox = next;
+                } else if !still_there
+                    && !self.leaving
+                    && self.shown.fid() == from
+                    && view.composer.content() == text
+                {
+                    // Who went away and came back was shown the text while it was on its way.
+                    view.composer.set_content("");
+                }
+                self.draft_changed(view, sender);
+                self.write_drafts(sender);
+            }
+            Err(error) => {
+                if still_there {
+                    self.give_back_waiting(from);
+                }
+                self.give_back(from, text, view, sender);
+                self.failed(from, &error, view, sender);
+            }
+        }
+        self.send_next(sender);
+    }
+
+    /// What waits to be sent becomes a draft of this chat.
+    pub(super) fn give_back_waiting(&mut self, fid: Option<&Fid>) {
+        while let Some(text) = self.outbox.pop_back() {
+            self.drafts.give_back(fid, &text);
+        }
+    }
+}

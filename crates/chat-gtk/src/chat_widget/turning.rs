@@ -1,0 +1,135 @@
+//! Turns from one chat to another. What is typed goes to the chat that the person means.
+//!
+//! Keys come before the widget's own messages: who asks for a new chat by keyboard may write into it
+//! before it is shown. `chat.leave` says so the moment that they ask.
+
+use chat_core::message::Fid;
+use relm4::ComponentSender;
+use relm4::gtk::gio;
+use relm4::gtk::prelude::*;
+
+use super::shown::Shown;
+use super::view::View;
+use super::{ChatWidget, Input, Output, PAGE, Part, Told, tell};
+use crate::composer::Composer;
+
+/// The action that a window activates when its person asks for a new chat, right before it tells
+/// [`Input::Show`].
+pub(super) fn add_leave(
+    root: &gtk::Box,
+    composer: &Composer,
+    sender: &ComponentSender<ChatWidget>,
+) {
+    let leave = gio::SimpleAction::new("leave", None);
+    let (composer, input) = (composer.clone(), sender.input_sender().clone());
+    leave.connect_activate(move |_, _| {
+        input.emit(Input::Part(Part(Told::Left(composer.take()))));
+    });
+    let actions = gio::SimpleActionGroup::new();
+    actions.add_action(&leave);
+    root.insert_action_group("chat", Some(&actions));
+}
+
+/// What a person did for a chat that they turned to before it was shown.
+#[derive(Debug)]
+pub(super) enum Ahead {
+    /// They sent this.
+    Sent(String),
+    /// They turned to yet another one, and left this behind.
+    Left(String),
+}
+
+impl ChatWidget {
+    /// The person turned to another chat, which comes with the next [`Input::Show`]. `text` is what
+    /// they leave behind.
+    pub(super) fn leave(&mut self, text: String) {
+        if self.leaving {
+            self.ahead.push_back(Ahead::Left(text));
+            return;
+        }
+        self.drafts.set(self.shown.fid(), &text);
+        // Answers that come now are late.
+        self.epoch += 1;
+        self.leaving = true;
+    }
+
+    /// The chat is there that the person turned to: with its draft, and with what they did for it
+    /// by now.
+    fn arrive(&mut self, view: &View, sender: &ComponentSender<Self>) {
+        self.leaving = false;
+        let fid = self.shown.fid().cloned();
+        let mut draft = self.drafts.get(fid.as_ref()).to_owned();
+        while let Some(next) = self.ahead.pop_front() {
+            match next {
+                Ahead::Sent(text) => self.submit(text, sender),
+                Ahead::Left(text) => {
+                    self.drafts.set(fid.as_ref(), &(draft + &text));
+                    self.give_back_waiting(fid.as_ref());
+                    self.epoch += 1;
+                    self.leaving = true;
+                    return;
+                }
+            }
+        }
+        draft += &view.composer.content();
+        view.composer.set_content(&draft);
+        self.drafts.set(fid.as_ref(), &draft);
+    }
+
+    /// Nothing else is shown after all.
+    fn stay(&mut self, view: &View, sender: &ComponentSender<Self>) {
+        if self.leaving {
+            self.arrive(view, sender);
+        }
+    }
+
+    /// Shows a chat: at once where it is new, otherwise as soon as it is read.
+    pub(super) fn show(
+        &mut self,
+        fid: Option<Fid>,
+        view: &mut View,
+        sender: &ComponentSender<Self>,
+    ) {
+        let Some(manager) = self.manager.clone() else {
+            self.wanted = fid;
+            self.stay(view, sender);
+            return;
+        };
+        if fid.is_some() && fid.as_ref() == self.shown.fid() {
+            self.stay(view, sender);
+            return;
+        }
+        let old = self.shown.fid().cloned();
+        if !self.leaving {
+            // Keys may have come that were not told of yet.
+            self.drafts.set(old.as_ref(), &view.composer.take());
+        }
+        self.give_back_waiting(old.as_ref());
+        self.sought = None;
+        self.escaped = None;
+        view.find.close();
+        self.epoch += 1;
+        if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
+            bridge.close(old.clone());
+        }
+        self.shown = match fid.clone() {
+            None => Shown::New(manager.empty_session()),
+            Some(fid) => {
+                if let Some(bridge) = &self.bridge {
+                    bridge.open(fid.clone(), PAGE);
+                }
+                Shown::Opening(fid)
+            }
+        };
+        if fid.is_none() {
+            view.conversation.clear();
+        }
+        // Whether the rest of the window gives the keyboard away is its own affair.
+        if !view.has_focus_elsewhere() {
+            view.composer.focus();
+        }
+        tell(sender, Output::Shown(fid));
+        self.show_state(view, sender);
+        self.arrive(view, sender);
+    }
+}

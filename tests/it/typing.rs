@@ -1,0 +1,40 @@
+//! Who types faster than the window can follow loses nothing, and nothing goes astray.
+
+use anyhow::Result;
+use chat_testkit::server::{Gate, Script};
+
+use crate::stage::Stage;
+
+#[tokio::test]
+async fn two_messages_typed_in_one_breath_are_two() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    window.keys_at_once(&["y", "e", "s", "Return", "n", "o", "Return", "x"]).await?;
+    window.shows("You said: yes").await?;
+    window.shows("You said: no").await?;
+    window.holds("x").await?;
+    let said: Vec<_> =
+        stage.server.chats().iter().map(|chat| chat.texts_of("user").join("|")).collect();
+    assert_eq!(said, ["yes", "yes|no"]);
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_is_typed_right_after_asking_for_a_new_chat_is_for_that_one() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    for text in ["one", "two", "three"] {
+        stage.server.when(text, Script::new().gate_first(&gate).text(text));
+    }
+    let window = stage.ready().await?;
+    let keys = "o n e Return ctrl+n t w o Return ctrl+n t h r e e Return e";
+    window.keys_at_once(&keys.split(' ').collect::<Vec<_>>()).await?;
+    stage.server.wait_for_chats(3).await;
+    gate.open();
+    window.holds("e").await?;
+    let mut said: Vec<_> =
+        stage.server.chats().iter().map(|chat| chat.texts_of("user").join("|")).collect();
+    said.sort();
+    assert_eq!(said, ["one", "three", "two"]);
+    window.close().await
+}

@@ -4,6 +4,7 @@
 
 mod conversation;
 mod engine;
+mod growth;
 mod idle;
 mod process;
 mod report;
@@ -30,8 +31,8 @@ pub struct Plan {
 }
 
 /// The names of the groups of rows.
-const GROUPS: [&str; 7] =
-    ["window", "conversation", "stored-chat", "terminal", "idle", "sessions", "engine"];
+const GROUPS: [&str; 8] =
+    ["window", "conversation", "stored-chat", "terminal", "idle", "sessions", "engine", "growth"];
 
 impl Plan {
     fn from_arguments() -> Result<Self> {
@@ -87,6 +88,7 @@ async fn main() -> Result<()> {
             "terminal" => terminal::ask(&plan).await,
             "idle" => idle::window(&plan).await,
             "engine" => engine::built_in(&plan).await,
+            "growth" => growth::window(&plan).await,
             _ => idle::unseen_sessions(&plan).await,
         };
         rows.extend(measured.with_context(|| format!("measuring {group}"))?);

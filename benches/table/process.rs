@@ -15,12 +15,18 @@ const QUIET: Duration = Duration::from_millis(1500);
 
 /// Waits until a program has nothing more to do.
 pub fn settle(child: &mut Child) -> Result<()> {
+    settle_watched(child, |_| Ok(()))
+}
+
+/// The same, and looks at it again and again meanwhile.
+pub fn settle_watched(child: &mut Child, mut look: impl FnMut(&Child) -> Result<()>) -> Result<()> {
     let deadline = Instant::now() + Duration::from_mins(2);
     let mut since = Instant::now();
     let mut used = cpu(child)?;
     while since.elapsed() < QUIET {
         ensure!(Instant::now() < deadline, "the program never came to rest");
         std::thread::sleep(Duration::from_millis(50));
+        look(child)?;
         if let Some(status) = child.try_wait()? {
             bail!("the program ended: {status}");
         }

@@ -9,6 +9,7 @@ use crate::inference::{Facts, Finish, Grammar, Job, Order, Progress, Said, Timin
 use crate::models::Use;
 use crate::output::{Expected, Piece, Sorter};
 use crate::prompt::template::Given;
+use crate::prompt::thoughts::Thoughts;
 use crate::prompt::tools::{self, Calls, Style};
 use crate::request::{ChatBody, Format, Message, Sampling};
 
@@ -105,6 +106,7 @@ impl Answer {
     fn ask(&mut self, facts: &Facts, request: Box<(ChatBody, Sampling)>) -> Result<(), Failure> {
         let (body, sampling) = *request;
         let asked = Asked::new(facts, &body)?;
+        let spoken = asked.expected.words();
         self.sorter = Sorter::new(asked.expected);
         let (said, hear) = mpsc::unbounded_channel();
         let job = Job {
@@ -114,6 +116,7 @@ impl Answer {
             sampling,
             grammar: asked.grammar,
             stop: body.stop.map(crate::request::Stop::texts).unwrap_or_default(),
+            spoken,
             said,
         };
         facts.orders.send(Order::Write(Box::new(job))).map_err(|_| Failure::Gone)?;
@@ -173,8 +176,10 @@ impl Asked {
         let tools = if told { values.collect() } else { Vec::new() };
         let prompt = template.render(&Given { messages: &messages, tools, kwargs })?;
         let grammar = grammar(&calls, style.filter(|_| told), body.response_format.as_ref())?;
+        let thoughts = Thoughts::of(template);
         let expected = Expected {
-            thinking: prompt.trim_end().ends_with("<think>"),
+            thinking: prompt.trim_end().ends_with(thoughts.begin),
+            thoughts,
             forced: matches!(calls, Calls::Must(_)),
             calls: style.filter(|_| matches!(calls, Calls::May(_)) && told),
             tools: calls.tools().to_vec(),

@@ -58,6 +58,8 @@ pub struct Job {
     pub grammar: Option<Grammar>,
     /// Where it ends.
     pub stop: Vec<String>,
+    /// Words of the model's own that are said all the same: they tell apart what it writes.
+    pub spoken: Vec<&'static str>,
     /// Who listens.
     pub said: UnboundedSender<Said>,
 }

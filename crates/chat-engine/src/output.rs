@@ -1,6 +1,7 @@
 //! What a model wrote, told apart: thoughts, answer, and calls of tools.
 
 mod call;
+mod gemma;
 mod sorter;
 mod stop;
 mod tagged;

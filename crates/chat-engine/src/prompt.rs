@@ -4,4 +4,5 @@ pub mod fallback;
 pub mod guard;
 mod json;
 pub mod template;
+pub mod thoughts;
 pub mod tools;

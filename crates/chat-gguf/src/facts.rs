@@ -163,7 +163,7 @@ impl Header {
     }
 
     /// One number for all layers, or one for each.
-    fn list(&self, key: &str) -> Option<Vec<u32>> {
+    pub(crate) fn list(&self, key: &str) -> Option<Vec<u32>> {
         let small = |number: &u64| i32::try_from(*number).is_ok().then_some(*number as u32);
         match self.entries.get(&format!("{}.{key}", self.architecture()?))? {
             Value::Number(number) => Some(vec![small(number)?]),

@@ -206,6 +206,34 @@ fn memory_counts_weights_window_and_buffers() {
 }
 
 #[test]
+fn layers_that_keep_less_are_counted_as_such() {
+    let per_token = |arch: &str, more: &dyn Fn(Writer) -> Writer| {
+        let key = |name: &str| format!("{arch}.{name}");
+        let model = Writer::new()
+            .text("general.architecture", arch)
+            .number(&key("block_count"), 4)
+            .number(&key("embedding_length"), 64)
+            .number(&key("attention.head_count"), 4)
+            .number(&key("attention.head_count_kv"), 2)
+            .number(&key("attention.key_length"), 64)
+            .number(&key("attention.value_length"), 64);
+        let model = parse(&more(model).tensor("t", &[4], 0).bytes()).unwrap();
+        (model.memory(2) - model.memory(1) - 512 * 4) / (2 * 2 * 128)
+    };
+    assert_eq!(per_token("plain", &|model| model), 4);
+    let every = |model: Writer| model.number("qwen35.full_attention_interval", 4);
+    assert_eq!(per_token("qwen35", &every), 1);
+    let shared = |model: Writer| {
+        model
+            .number("gemma4.attention.shared_kv_layers", 1)
+            .number("gemma4.attention.key_length_swa", 32)
+            .number("gemma4.attention.value_length_swa", 32)
+            .numbers("gemma4.attention.sliding_window_pattern", &[1, 1, 0, 1])
+    };
+    assert_eq!(per_token("gemma4", &shared), 2);
+}
+
+#[test]
 fn a_folder_is_no_model() {
     assert!(matches!(Header::read(Path::new("/")), Err(Error::Io(_))));
     assert!(matches!(Header::read(Path::new("/nowhere/x.gguf")), Err(Error::Io(_))));

@@ -86,7 +86,14 @@ impl Facts {
             context_length: header.context_length(),
             chat: if embedding { Some(false) } else { template.map(|_| true) },
             tools: knows(&["tools", "functions"]),
-            thinking: knows(&["<think>", "enable_thinking", "reasoning_content", "<|channel|>"]),
+            thinking: knows(&[
+                "<think>",
+                "enable_thinking",
+                "reasoning_content",
+                "<|channel|>",
+                "<channel|>",
+                "[THINK]",
+            ]),
             embedding,
             memory: Memory { base, per_token: header.memory(1).saturating_sub(base) },
         }

@@ -94,8 +94,13 @@ impl Work {
         }
         let special = vocab.is_control(token);
         let piece = vocabulary::piece(&vocab, token);
+        let spoken = || self.job.spoken.iter().any(|word| word.as_bytes() == piece);
         // Words of the model's own are no part of what it says.
-        let said = if special { vocab.token_to_piece(token, false, None) } else { piece.clone() };
+        let said = if special && !spoken() {
+            vocab.token_to_piece(token, false, None)
+        } else {
+            piece.clone()
+        };
         self.next = Some(Token { id: token.0, piece, special });
         if self.say(&said) {
             self.end(Finish::Stop);

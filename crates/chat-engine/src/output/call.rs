@@ -14,6 +14,8 @@ pub(super) struct CallReader {
     arguments: String,
     /// Whether they came as a text that holds JSON.
     quoted: bool,
+    /// What comes behind the arguments.
+    behind: Behind,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +35,27 @@ enum At {
     Done,
 }
 
+/// What may stand behind a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Behind {
+    /// More of the call's object.
+    #[default]
+    More,
+    /// Nothing: the arguments stand alone.
+    Nothing,
+}
+
 impl CallReader {
+    /// For the arguments alone of a call to this tool.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            at: At::Arguments,
+            behind: Behind::Nothing,
+            ..Self::default()
+        }
+    }
+
     /// Takes more text up to the object's end; gives how many bytes were taken.
     pub fn take(&mut self, text: &str) -> usize {
         for (at, char) in text.char_indices() {
@@ -132,7 +154,10 @@ impl CallReader {
             _ => {}
         }
         if ended {
-            self.at = At::Between;
+            self.at = match self.behind {
+                Behind::More => At::Between,
+                Behind::Nothing => At::Done,
+            };
         }
     }
 
@@ -187,6 +212,14 @@ mod tests {
     fn arguments_that_came_as_a_text_are_undone() {
         let (_, arguments, _) = read(r#"{"name":"f","arguments":"{\"a\": 1}"}"#);
         assert_eq!(arguments, r#"{"a": 1}"#);
+    }
+
+    #[test]
+    fn arguments_alone_end_with_their_object() {
+        let mut reader = CallReader::named("f");
+        assert_eq!(reader.take(r#"{"a": {"b": 1}} rest"#), r#"{"a": {"b": 1}}"#.len());
+        assert_eq!((reader.name(), reader.is_done()), (Some("f"), true));
+        assert_eq!(reader.arguments(), r#"{"a": {"b": 1}}"#);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::call::CallReader;
 use super::stop::begun;
-use super::{Piece, tagged};
+use super::{Piece, gemma, tagged};
+use crate::prompt::thoughts::Thoughts;
 use crate::prompt::tools::{Style, Tool};
 
 /// What may come.
@@ -10,12 +11,22 @@ use crate::prompt::tools::{Style, Tool};
 pub struct Expected {
     /// Whether the prompt ended inside the thoughts.
     pub thinking: bool,
+    /// Between which words they stand.
+    pub thoughts: Thoughts,
     /// How calls are written, where the model may call.
     pub calls: Option<Style>,
     /// Whether all of it is one call: a grammar holds it to that.
     pub forced: bool,
     /// The tools that there are.
     pub tools: Vec<Tool>,
+}
+
+impl Expected {
+    /// The words that tell one from the other and may be tokens of the model's own.
+    pub fn words(&self) -> Vec<&'static str> {
+        let calls = self.calls.map(Style::words).unwrap_or_default();
+        self.thoughts.words.iter().chain(calls).copied().collect()
+    }
 }
 
 /// Sorts one answer.
@@ -40,8 +51,10 @@ enum State {
     AfterThinking,
     Text,
     Call(Box<Call>),
-    /// In a call that is written as tags.
-    Tags,
+    /// In a call that is read when all of it is there.
+    Whole,
+    /// Before the arguments of a call: its name.
+    Named,
     /// Between the calls of a list.
     List,
 }
@@ -54,8 +67,6 @@ struct Call {
     told: bool,
 }
 
-const THINK: &str = "<think>";
-const THOUGHT: &str = "</think>";
 const CALLED: &str = "</tool_call>";
 
 impl Sorter {
@@ -87,11 +98,13 @@ impl Sorter {
         match std::mem::replace(&mut self.state, State::Text) {
             State::Thinking => push(out, Piece::Thinking, held),
             State::Call(call) if !call.told => push(out, Piece::Text, call.raw + &held),
-            State::Tags => self.tags(held, out),
+            State::Whole => self.whole(held, out),
             State::Call(_) | State::List => {}
-            State::Start | State::BeforeThinking | State::AfterThinking | State::Text => {
-                push(out, Piece::Text, held);
-            }
+            State::Start
+            | State::BeforeThinking
+            | State::AfterThinking
+            | State::Named
+            | State::Text => push(out, Piece::Text, held),
         }
     }
 
@@ -103,7 +116,10 @@ impl Sorter {
         match &mut self.state {
             State::Start => self.start(),
             State::BeforeThinking => self.skip_space(State::Thinking),
-            State::Thinking => self.until(THOUGHT, Piece::Thinking, State::AfterThinking, out),
+            State::Thinking => {
+                let end = self.expected.thoughts.end;
+                self.until(end, Piece::Thinking, State::AfterThinking, out)
+            }
             State::AfterThinking => self.skip_space(State::Start),
             State::Text => {
                 if let Some(mark) = self.expected.calls.and_then(Style::trigger) {
@@ -114,12 +130,24 @@ impl Sorter {
                 false
             }
             State::Call(_) => self.call(out),
-            State::Tags => {
-                let Some(at) = self.held.find(tagged::END) else { return false };
-                let rest = self.held.split_off(at + tagged::END.len());
+            State::Whole => {
+                let end = self.whole_end();
+                let Some(at) = self.held.find(end) else { return false };
+                let rest = self.held.split_off(at + end.len());
                 let text = std::mem::replace(&mut self.held, rest);
                 self.state = State::List;
-                self.tags(text, out);
+                self.whole(text, out);
+                true
+            }
+            State::Named => {
+                let Some((name, rest)) = self.held.split_once(Style::ARGUMENTS) else {
+                    return false;
+                };
+                // Some models count their calls between the name and the arguments.
+                let name = name.split(Style::CALL_ID).next().unwrap_or_default().trim();
+                let call = Call { reader: CallReader::named(name), ..Call::default() };
+                self.state = State::Call(Box::new(call));
+                self.held = rest.to_owned();
                 true
             }
             State::List => self.between_calls(),
@@ -140,10 +168,11 @@ impl Sorter {
         if words.is_empty() {
             return false;
         }
-        if let Some(thoughts) = words.strip_prefix(THINK) {
+        let begin = self.expected.thoughts.begin;
+        if let Some(thoughts) = words.strip_prefix(begin) {
             self.held = thoughts.to_owned();
             self.state = State::BeforeThinking;
-        } else if THINK.starts_with(words) {
+        } else if begin.starts_with(words) {
             return false;
         } else if self.expected.calls == Some(Style::Bare) && words.starts_with('{') {
             self.state = State::Call(Box::default());
@@ -212,14 +241,24 @@ impl Sorter {
     /// What follows the mark of a call.
     fn begun_call(&self) -> State {
         match self.expected.calls {
-            Some(Style::Tags) => State::Tags,
+            Some(Style::Tags | Style::Gemma) => State::Whole,
+            Some(Style::Named) => State::Named,
             _ => State::Call(Box::default()),
         }
     }
 
-    /// A whole call as tags, or what only looked like one.
-    fn tags(&mut self, text: String, out: &mut Vec<Piece>) {
-        let Some((name, arguments)) = tagged::read(&text, &self.expected.tools) else {
+    /// What ends a call that is read whole.
+    fn whole_end(&self) -> &'static str {
+        if self.expected.calls == Some(Style::Gemma) { gemma::END } else { tagged::END }
+    }
+
+    /// A whole call, or what only looked like one.
+    fn whole(&mut self, text: String, out: &mut Vec<Piece>) {
+        let read = match self.expected.calls {
+            Some(Style::Gemma) => gemma::read(&text),
+            _ => tagged::read(&text, &self.expected.tools),
+        };
+        let Some((name, arguments)) = read else {
             push(out, Piece::Text, text);
             return;
         };
@@ -231,7 +270,10 @@ impl Sorter {
 
     /// After a call: its closing mark, another call, or more of the answer.
     fn between_calls(&mut self) -> bool {
-        let skipped = |char: char| char.is_whitespace() || matches!(char, ',' | ']' | '[' | ';');
+        // Where calls stand in no list, a bracket begins the next one's mark.
+        let listed = self.expected.calls != Some(Style::Named);
+        let skipped =
+            |char: char| char.is_whitespace() || (listed && matches!(char, ',' | ']' | '[' | ';'));
         let rest = self.held.trim_start_matches(skipped);
         if rest.is_empty() {
             self.held.clear();
@@ -264,127 +306,4 @@ fn push(out: &mut Vec<Piece>, piece: impl FnOnce(String) -> Piece, text: String)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// All pieces of one kind joined, so that it does not matter how the text was cut.
-    fn sorted(expected: &Expected, text: &str) -> Vec<Piece> {
-        let whole = joined(expected, std::iter::once(text));
-        let mut buffers = Vec::new();
-        for char in text.chars() {
-            buffers.push(char.to_string());
-        }
-        assert_eq!(joined(expected, buffers.iter().map(String::as_str)), whole);
-        whole
-    }
-
-    fn joined<'a>(expected: &Expected, texts: impl Iterator<Item = &'a str>) -> Vec<Piece> {
-        let mut sorter = Sorter::new(expected.clone());
-        let mut pieces = Vec::new();
-        for text in texts {
-            sorter.take(text, &mut pieces);
-        }
-        sorter.end(&mut pieces);
-        let mut out: Vec<Piece> = Vec::new();
-        for piece in pieces {
-            match (out.last_mut(), piece) {
-                (Some(Piece::Text(before)), Piece::Text(more))
-                | (Some(Piece::Thinking(before)), Piece::Thinking(more)) => *before += &more,
-                (
-                    Some(Piece::Arguments { index: a, text: before }),
-                    Piece::Arguments { index: b, text: more },
-                ) if *a == b => *before += &more,
-                (_, piece) => out.push(piece),
-            }
-        }
-        out
-    }
-
-    fn text(text: &str) -> Piece {
-        Piece::Text(text.to_owned())
-    }
-
-    fn thought(text: &str) -> Piece {
-        Piece::Thinking(text.to_owned())
-    }
-
-    fn call(index: usize, name: &str, arguments: &str) -> [Piece; 2] {
-        let arguments = Piece::Arguments { index, text: arguments.to_owned() };
-        [Piece::Call { index, name: name.to_owned() }, arguments]
-    }
-
-    fn tool(name: &str) -> Tool {
-        let value = minijinja::Value::UNDEFINED;
-        Tool { name: name.to_owned(), parameters: "{}".to_owned(), value }
-    }
-
-    fn with(calls: Style) -> Expected {
-        let tools = vec![tool("look"), tool("wait")];
-        Expected { calls: Some(calls), tools, ..Expected::default() }
-    }
-
-    #[test]
-    fn thoughts_are_told_from_the_answer() {
-        let all = sorted(&Expected::default(), "\n<think>\nHm <b>.</think>\n\nYes <i>");
-        assert_eq!(all, [thought("Hm <b>."), text("Yes <i>")]);
-        let inside = Expected { thinking: true, ..Expected::default() };
-        assert_eq!(sorted(&inside, "Hm</think>Yes"), [thought("Hm"), text("Yes")]);
-        // Broken off, they are thoughts all the same; in mid-text the tag is text.
-        assert_eq!(sorted(&inside, "Hm</thi"), [thought("Hm</thi")]);
-        assert_eq!(sorted(&Expected::default(), "A <think> B"), [text("A <think> B")]);
-    }
-
-    #[test]
-    fn calls_between_tags_are_found_and_what_stands_around_them() {
-        let all = sorted(
-            &with(Style::Tagged),
-            "Well.\n<tool_call>\n{\"name\": \"look\", \"arguments\": {\"a\": 1}}\n</tool_call>\n\
-             <tool_call>{\"name\":\"wait\",\"arguments\":{}}</tool_call>",
-        );
-        let mut expected = vec![text("Well.\n")];
-        expected.extend(call(0, "look", "{\"a\": 1}"));
-        expected.extend(call(1, "wait", "{}"));
-        assert_eq!(all, expected);
-    }
-
-    #[test]
-    fn calls_as_tags_are_found() {
-        let one = "<tool_call>\n<function=look>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>";
-        let all = sorted(&with(Style::Tags), &format!("Well.\n{one}\n{one}"));
-        let mut expected = vec![text("Well.\n")];
-        expected.extend(call(0, "look", "{\"a\":1}"));
-        expected.extend(call(1, "look", "{\"a\":1}"));
-        assert_eq!(all, expected);
-        assert_eq!(sorted(&with(Style::Tags), "<tool_call>oh"), [text("oh")]);
-    }
-
-    #[test]
-    fn calls_in_a_list_are_found() {
-        let style = Style::Listed { mark: "[TOOL_CALLS]" };
-        let text = "[TOOL_CALLS][{\"name\":\"look\",\"arguments\":{}}, {\"name\":\"wait\",\"arguments\":{\"s\":2}}]";
-        let expected = [call(0, "look", "{}"), call(1, "wait", "{\"s\":2}")].concat();
-        assert_eq!(sorted(&with(style), text), expected);
-    }
-
-    #[test]
-    fn a_bare_object_is_a_call_only_where_it_names_a_tool() {
-        let yes = "{\"name\": \"look\", \"parameters\": {\"a\": 1}}";
-        assert_eq!(sorted(&with(Style::Bare), yes), call(0, "look", "{\"a\": 1}"));
-        for no in ["{\"name\": \"Ann\", \"age\": 3}", "{\"age\": 3}", "{ \"na"] {
-            assert_eq!(sorted(&with(Style::Bare), no), [text(no)]);
-        }
-    }
-
-    #[test]
-    fn a_forced_call_is_all_there_is() {
-        let forced = Expected { forced: true, tools: vec![tool("look")], ..Expected::default() };
-        let json = "{\"name\": \"look\", \"arguments\": {\"q\": \"ü\"}}";
-        assert_eq!(sorted(&forced, json), call(0, "look", "{\"q\": \"ü\"}"));
-    }
-
-    #[test]
-    fn what_is_no_call_stays_in_the_answer() {
-        assert_eq!(sorted(&with(Style::Tagged), "<tool_call>oh"), [text("oh")]);
-        assert_eq!(sorted(&with(Style::Tagged), "a <tool_c b"), [text("a <tool_c b")]);
-    }
-}
+mod tests;

@@ -108,18 +108,31 @@ pub enum Style {
         /// What stands before the list.
         mark: &'static str,
     },
+    /// `[TOOL_CALLS]NAME[ARGS]{…}` (Mistral since 2025, Ministral 3).
+    Named,
+    /// `<|tool_call>call:NAME{…}<tool_call|>`, with texts between `<|"|>` (Gemma 4).
+    Gemma,
     /// `{"name": …, "parameters": …}` as the whole answer (Llama 3).
     Bare,
 }
 
 impl Style {
+    /// What stands before the arguments of a call that is [`Named`](Self::Named).
+    pub const ARGUMENTS: &str = "[ARGS]";
+    /// What stands behind its name, in some models.
+    pub const CALL_ID: &str = "[CALL_ID]";
+
     /// The style of a template that has a place for tools.
     pub fn of(template: &Template) -> Option<Self> {
         if !template.takes_tools() {
             return None;
         }
         let listed = ["[TOOL_CALLS]", "<|tool_call|>", "functools"];
-        if template.mentions("<function=") {
+        if template.mentions("<|tool_call>") {
+            Some(Self::Gemma)
+        } else if template.mentions("[TOOL_CALLS]") && template.mentions(Self::ARGUMENTS) {
+            Some(Self::Named)
+        } else if template.mentions("<function=") {
             Some(Self::Tags)
         } else if template.mentions("<tool_call>") {
             Some(Self::Tagged)
@@ -137,7 +150,22 @@ impl Style {
         match self {
             Self::Tagged | Self::Tags => Some("<tool_call>"),
             Self::Listed { mark } => Some(mark),
+            Self::Named => Some("[TOOL_CALLS]"),
+            Self::Gemma => Some("<|tool_call>"),
             Self::Bare => None,
+        }
+    }
+
+    /// The words round and in a call that may be tokens of the model's own.
+    pub fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Tagged | Self::Tags => &["<tool_call>", "</tool_call>"],
+            Self::Listed { .. } => {
+                &["[TOOL_CALLS]", "<|tool_call|>", "<|/tool_call|>", "functools"]
+            }
+            Self::Named => &["[TOOL_CALLS]", Self::CALL_ID, Self::ARGUMENTS],
+            Self::Gemma => &["<|tool_call>", "<tool_call|>", "<|\"|>"],
+            Self::Bare => &[],
         }
     }
 }
@@ -238,6 +266,8 @@ mod tests {
         assert_eq!(style("{{ tools }}<tool_call><function="), Some(Style::Tags));
         let listed = Some(Style::Listed { mark: "[TOOL_CALLS]" });
         assert_eq!(style("{{ tools }}[TOOL_CALLS]"), listed);
+        assert_eq!(style("{{ tools }}[TOOL_CALLS][ARGS]"), Some(Style::Named));
+        assert_eq!(style("{{ tools }}<|tool_call>call:"), Some(Style::Gemma));
         assert_eq!(style("{{ tools }}<|python_tag|>"), Some(Style::Bare));
         assert_eq!(style("{{ messages }}<tool_call>"), None);
     }

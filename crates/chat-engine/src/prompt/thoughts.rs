@@ -1,0 +1,56 @@
+//! Between which words a model thinks.
+
+use super::template::Template;
+
+/// What stands round the thoughts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thoughts {
+    /// Before them.
+    pub begin: &'static str,
+    /// Behind them.
+    pub end: &'static str,
+    /// Those of these words that may be tokens of the model's own.
+    pub words: [&'static str; 2],
+}
+
+/// What most models write.
+const THINK: Thoughts =
+    Thoughts { begin: "<think>", end: "</think>", words: ["<think>", "</think>"] };
+/// Mistral's.
+const BRACKETS: Thoughts =
+    Thoughts { begin: "[THINK]", end: "[/THINK]", words: ["[THINK]", "[/THINK]"] };
+/// Gemma's since version 4.
+const CHANNEL: Thoughts =
+    Thoughts { begin: "<|channel>thought", end: "<channel|>", words: ["<|channel>", "<channel|>"] };
+
+impl Default for Thoughts {
+    fn default() -> Self {
+        THINK
+    }
+}
+
+impl Thoughts {
+    /// As the template shows them.
+    pub fn of(template: &Template) -> Self {
+        if template.mentions("<channel|>") {
+            CHANNEL
+        } else if template.mentions("[THINK]") {
+            BRACKETS
+        } else {
+            THINK
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_shows_how_its_model_thinks() {
+        let of = |source: &str| Thoughts::of(&Template::new(source, "", "").unwrap());
+        assert_eq!(of("{{ messages }}"), THINK);
+        assert_eq!(of("[THINK]{{ messages }}[/THINK]"), BRACKETS);
+        assert_eq!(of("<|channel>thought{{ messages }}<channel|>"), CHANNEL);
+    }
+}

@@ -45,10 +45,10 @@ pub(super) fn build(
     let column = gtk::Box::builder()
         .orientation(gtk::Orientation::Vertical)
         .spacing(18)
-        .valign(gtk::Align::Center)
         .margin_top(24)
         .margin_bottom(24)
         .build();
+    column.append(&space());
     let heading = gtk::Label::builder()
         .label(&title)
         .wrap(true)
@@ -64,6 +64,7 @@ pub(super) fn build(
             .build();
         column.append(&hint);
     }
+    column.append(&space());
     adw::Clamp::builder()
         .maximum_size(560)
         .tightening_threshold(560)
@@ -72,6 +73,12 @@ pub(super) fn build(
         .child(&column)
         .build()
         .upcast()
+}
+
+/// What centres the page. To have it aligned, GTK looks for the narrowest width that the lines of the
+/// rows can be broken to, for every height that it tries: for a page like this, 28,000 times.
+fn space() -> gtk::Box {
+    gtk::Box::builder().vexpand(true).build()
 }
 
 /// The servers that were found or configured, and the way to more.
@@ -300,7 +307,13 @@ fn boxed_list() -> gtk::ListBox {
 }
 
 fn row(icon: &str, title: &str, subtitle: &str) -> adw::ActionRow {
-    let row = adw::ActionRow::builder().use_markup(false).title(title).subtitle(subtitle).build();
+    let row = adw::ActionRow::builder()
+        .use_markup(false)
+        .title(title)
+        .subtitle(subtitle)
+        .title_lines(2)
+        .subtitle_lines(4)
+        .build();
     row.add_prefix(&gtk::Image::from_icon_name(icon));
     row
 }

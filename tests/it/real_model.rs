@@ -1,20 +1,41 @@
-//! A real model behind a real server answers in the window.
+//! A real model answers in the window: behind a real server, and by Natter's own engine.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use chat_core::message::{Ending, Role, Usage};
-use chat_testkit::real::RealServer;
-use chat_testkit::ui::{named, until};
+use chat_core::models::Library;
+use chat_testkit::real::{MODEL, RealServer};
+use chat_testkit::ui::{containing, named, until};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, Window};
 
-/// What the small model says is often wrong: that it says something, and is told what it said, is
-/// what counts.
 #[tokio::test]
 async fn real_model_holds_a_conversation_of_two_turns_in_the_window() -> Result<()> {
     let Some(server) = RealServer::start() else { return Ok(()) };
     let stage = Stage::new().await?;
     stage.configure(&server.url())?;
     let window = stage.window().await?;
+    hold_two_turns(&stage, window).await
+}
+
+#[tokio::test]
+async fn real_model_answers_with_no_server_from_the_first_page_on() -> Result<()> {
+    let Some(model) = std::env::var_os(MODEL) else {
+        assert!(std::env::var_os("CI").is_none(), "{MODEL} is not set");
+        return Ok(());
+    };
+    let stage = Stage::bare().await?;
+    stage.compute_with_one_thread()?;
+    let library = Library::of(&stage.folders());
+    library.add(model.as_ref()).map_err(|error| anyhow!("{error}"))?;
+    let window = stage.window().await?;
+    window.find(containing("On this computer")).await?;
+    window.find(named("Ready")).await?;
+    hold_two_turns(&stage, window).await
+}
+
+/// What the small model says is often wrong: that it says something, and is told what it said, is
+/// what counts.
+async fn hold_two_turns(stage: &Stage, window: Window) -> Result<()> {
     for (turn, question) in ["Name a fruit.", "And another one?"].into_iter().enumerate() {
         window.say(question).await?;
         window.shows(question).await?;
@@ -35,7 +56,7 @@ async fn real_model_holds_a_conversation_of_two_turns_in_the_window() -> Result<
     }
     window.close().await?;
 
-    // The server's own count of what it was asked to read: the first answer is part of it.
+    // Whoever answers counts what it was asked to read: the first answer is part of it.
     let chat = stage.stored().await?.remove("Name a fruit.").context("the chat")?;
     let usage = chat.of(Role::Assistant).into_iter().map(|answer| answer.usage.clone());
     let usage = usage.collect::<Option<Vec<Usage>>>().context("a count for each answer")?;

@@ -45,6 +45,11 @@ impl Stage {
         ))
     }
 
+    /// Configures no server; the built-in engine takes one core.
+    pub fn compute_with_one_thread(&self) -> Result<()> {
+        self.write_config("[engine]\nthreads = 1\n")
+    }
+
     /// Configures these addresses by these names; what they speak is found out.
     pub fn configure_all(&self, connections: &[(&str, &str)]) -> Result<()> {
         let mut settings = String::new();

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use chat_testkit::server::{Gate, Script};
+use chat_testkit::ui::named;
 
 use crate::stage::Stage;
 
@@ -36,5 +37,25 @@ async fn what_is_typed_right_after_asking_for_a_new_chat_is_for_that_one() -> Re
         stage.server.chats().iter().map(|chat| chat.texts_of("user").join("|")).collect();
     said.sort();
     assert_eq!(said, ["one", "three", "two"]);
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_message_taken_back_stands_before_what_was_typed_since() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    stage.server.when("long", Script::new().text("Once upon ").gate(&gate).text("a time"));
+    let window = stage.ready().await?;
+    window.say("a long story").await?;
+    window.shows("Once upon").await?;
+    window.say("and then").await?;
+    window.shows("and then").await?;
+    window.type_text("what else").await?;
+    window.holds("what else").await?;
+    window.click(named("Take Back")).await?;
+    window.holds("and then\nwhat else").await?;
+    gate.open();
+    window.gone(named("Stop")).await?;
+    assert_eq!(stage.server.chats().len(), 1, "it was not sent");
     window.close().await
 }

@@ -181,8 +181,13 @@ pub async fn remove(name: &str, program: &Program) -> Result<Outcome> {
     let waits = |download: &&Download| download.name.eq_ignore_ascii_case(name);
     match program.manager.remove_model(name).await {
         Ok(model) => super::remark(&sentences::removed(&model.name, model.owned)),
+        // What was meant may be one that is still on its way; a model that could not be removed is
+        // no reason to throw that away.
         Err(error) => {
-            let Some(download) = downloads.iter().find(waits) else { return Err(error.into()) };
+            let unknown = matches!(error.kind, Kind::ModelNotFound { .. });
+            let Some(download) = downloads.iter().find(waits).filter(|_| unknown) else {
+                return Err(error.into());
+            };
             program.manager.cancel_download(&download.id).await?;
             super::remark(&sentences::removed(&download.name, true));
         }
@@ -221,12 +226,14 @@ async fn print_installed(model: &Installed, json: bool, program: &Program) -> Re
     Ok(Outcome::Done)
 }
 
-/// Whether an installed model is one of the catalogue.
+/// Whether an installed model is one of the catalogue, and can be used.
 fn is_of(model: &Installed, offer: &Offer) -> bool {
-    model.name == offer.name
-        || model.source.as_ref().is_some_and(|source| {
+    let from_there = || {
+        model.source.as_ref().is_some_and(|source| {
             source.repository == offer.repository && source.file == offer.file
         })
+    };
+    model.problem.is_none() && (model.name == offer.name || from_there())
 }
 
 fn row(name: &str, size: &str, about: &str, program: &Program) -> String {

@@ -212,3 +212,36 @@ fn the_token_is_in_no_log() {
     }
     assert!(logs.contains("TRACE") && !logs.contains("hf_secret"), "{logs}");
 }
+
+#[test]
+fn a_model_that_cannot_be_removed_costs_no_download() {
+    let (home, hub) = world();
+    hub.fail([Fault::Page]);
+    assert_eq!(run(&home, &hub, &["pull", REPOSITORY]).code, Some(1));
+    let waiting = || run(&home, &hub, &["list", "--installed", "--json"]).ok().events();
+    assert_eq!(waiting()[0]["state"], "paused");
+    // The list was written by a newer Natter: nothing can be removed.
+    let index = home.path("data/natter/models/index.json");
+    assert!(index.parent().is_some_and(std::path::Path::exists), "{index:?}");
+    std::fs::write(&index, r#"{"version":2}"#).expect("a list");
+    let refused = run(&home, &hub, &["remove", "tiny"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    std::fs::remove_file(&index).expect("a list");
+    assert_eq!(waiting()[0]["state"], "paused");
+}
+
+#[test]
+fn a_broken_model_is_offered_again() {
+    let (home, hub) = world();
+    let file = home.path("SmolLM2-135M-Instruct.Q4_1.gguf");
+    std::fs::write(&file, Writer::tiny("Tiny", 4_096).bytes()).expect("a file");
+    run(&home, &hub, &["add", file.to_str().expect("a name")]).ok();
+    let offered = || {
+        let all = run(&home, &hub, &["list", "--offered", "--json"]).ok().events();
+        let it = all.into_iter().find(|offer| offer["name"] == "smollm2-135m");
+        it.expect("the offer")["installed"].clone()
+    };
+    assert_eq!(offered(), true);
+    std::fs::write(&file, "GGUF").expect("a file");
+    assert_eq!(offered(), false);
+}

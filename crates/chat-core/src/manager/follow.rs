@@ -21,8 +21,8 @@ impl Fingerprint {
 }
 
 impl Manager {
-    /// Follows the database, the configuration file and the list of models until the Manager is gone. Wakes only when
-    /// something changed.
+    /// Follows the database, the configuration file, the list of models and the downloads until the
+    /// Manager is gone. Wakes only when something changed.
     pub(super) fn follow(&self) {
         let weak = Arc::downgrade(&self.inner);
         let closing = self.inner.closing.clone();
@@ -46,6 +46,13 @@ impl Manager {
         }));
         let weak = Arc::downgrade(&self.inner);
         let mut changes = self.inner.library.changes();
+        self.inner.downloads.follow();
+        let library = self.inner.library.clone();
+        self.inner.world.runtime.spawn_blocking(move || {
+            if let Err(error) = library.tidy() {
+                tracing::warn!(%error, "what is left of models was not taken up");
+            }
+        });
         self.inner.world.runtime.spawn(closing.run_until_cancelled_owned(async move {
             loop {
                 changes.next().await;

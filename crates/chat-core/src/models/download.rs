@@ -17,11 +17,9 @@ pub(super) use self::progress::Progress;
 pub use self::progress::Stage;
 use super::hub::{Hub, RemoteModel};
 use super::library::{Installed, Library, Source};
+use super::machine::SPARE;
 use super::{catalogue, facts, name};
 use crate::error::{Error, Kind, Result};
-
-/// Room that must stay on the disk for everything else, in bytes.
-const SPARE: u64 = 32 << 20;
 
 /// Why a download ended without a model.
 #[derive(Debug)]
@@ -58,10 +56,16 @@ impl Job {
         let model = if let Some(model) = fresh {
             model
         } else {
-            let asking = self.hub.model(&plan.model.repository, &plan.model.file);
+            let asking = self.hub.same_model(&plan.model.repository, &plan.model.file);
             let asked = self.stop.run_until_cancelled(asking).await;
             asked.ok_or(Ended::Stopped)??
         };
+        let (library, wanted) = (self.library.clone(), model.clone());
+        if let Some(there) = self.blocking(move |_| library.downloaded(&wanted)).await? {
+            // The program ended when it was among the models already.
+            self.blocking(Place::clear).await?;
+            return Ok(there);
+        }
         if plan.model != model {
             // Another file stands there now: what had arrived is no part of it.
             plan.model = model;

@@ -1,7 +1,9 @@
 //! All downloads: those that run here, those that wait to be gone on with, and those that another
 //! program runs.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -10,8 +12,12 @@ use super::download::{self, Ended, Job, Place, Plan, Progress};
 use super::hub::{Hub, RemoteModel};
 use super::library::{Installed, Library};
 use crate::error::{Error, Kind, Result};
+use crate::settings::watch::Watch;
 
 pub use super::download::Stage as DownloadStage;
+
+/// Another program's download is looked at again after this time: what becomes of it nothing tells.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// What somebody hears of it.
 pub(crate) enum Told {
@@ -72,6 +78,9 @@ pub(crate) struct Downloads {
     entries: Mutex<Vec<Entry>>,
     closing: CancellationToken,
     tasks: TaskTracker,
+    /// Set while it is about to be told that there may be something new.
+    looking: Arc<AtomicBool>,
+    watch: OnceLock<Option<Watch>>,
 }
 
 struct Entry {
@@ -108,6 +117,8 @@ impl Downloads {
             entries: Mutex::default(),
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            looking: Arc::default(),
+            watch: OnceLock::new(),
         })
     }
 
@@ -117,8 +128,9 @@ impl Downloads {
 
     /// All downloads as they stand, those of other programs too. Looks at the disk.
     pub fn list(&self) -> Vec<Download> {
-        let on_disk = Place::all(&self.library);
         let mut entries = self.lock();
+        // Read under the lock: what ends meanwhile would be taken for one that waits.
+        let on_disk = Place::all(&self.library);
         // What another program brought to its end or threw away is no more.
         entries.retain(|entry| {
             !matches!(entry.work, Work::Paused | Work::Failed(_))
@@ -134,7 +146,25 @@ impl Downloads {
                 Some(entry) => entry.plan = plan,
             }
         }
-        entries.iter().map(Entry::download).collect()
+        let all: Vec<_> = entries.iter().map(Entry::download).collect();
+        drop(entries);
+        let elsewhere = all.iter().any(|it| it.state == DownloadState::Elsewhere);
+        if elsewhere || Place::is_one_begun(&self.library) {
+            look_again(&self.runtime, &self.closing, &self.looking, &self.tell);
+        }
+        all
+    }
+
+    /// Hears from now on of the downloads that other programs begin and end.
+    pub fn follow(&self) {
+        let (runtime, closing) = (self.runtime.clone(), self.closing.clone());
+        let (looking, tell) = (Arc::clone(&self.looking), Arc::clone(&self.tell));
+        self.watch.get_or_init(|| {
+            let folder = Place::folder(&self.library).inspect_err(
+                |error| tracing::warn!(%error, "downloads of other programs are not heard of"),
+            );
+            Watch::new(&folder.ok()?, move || look_again(&runtime, &closing, &looking, &tell))
+        });
     }
 
     /// Begins to download a model that the site has just told of, or goes on with it. Gives its
@@ -142,7 +172,13 @@ impl Downloads {
     pub fn start(self: &Arc<Self>, model: RemoteModel) -> Result<String> {
         let place = Place::of(&self.library, &model);
         let name = download::name_for(&model);
-        if let Some(there) = self.there(&model)? {
+        if let Some(there) = self.library.downloaded(&model)? {
+            // A plan may be left of it, where a program ended before it had cleared up.
+            if place.plan().is_ok()
+                && let Some(_lock) = place.lock()?
+            {
+                place.clear()?;
+            }
             let (id, plan) = (place.id().to_owned(), Plan::new(there.name.clone(), model));
             let mut entries = self.lock();
             entries.retain(|entry| entry.place != place);
@@ -153,21 +189,6 @@ impl Downloads {
         }
         place.prepare(&Plan::new(name, model.clone()))?;
         self.run(place, Some(model))
-    }
-
-    /// The installed model that was downloaded from just there and is what the site has now.
-    fn there(&self, model: &RemoteModel) -> Result<Option<Installed>> {
-        let is_it = |installed: &Installed| {
-            let from = installed.source.as_ref();
-            let hash = model.parts.first().and_then(|part| part.sha256.as_ref());
-            installed.problem.is_none()
-                && from.is_some_and(|from| {
-                    from.repository == model.repository && from.file == model.file
-                })
-                && installed.size == model.size()
-                && (installed.sha256.is_none() || installed.sha256.as_ref() == hash)
-        };
-        Ok(self.library.list()?.into_iter().find(is_it))
     }
 
     /// Goes on with a download that is paused or failed. Does nothing where it runs.
@@ -312,6 +333,24 @@ impl Downloads {
     fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Tells in a while that there may be something new, once for all who want it by then.
+fn look_again(
+    runtime: &tokio::runtime::Handle,
+    closing: &CancellationToken,
+    looking: &Arc<AtomicBool>,
+    tell: &Arc<dyn Fn(Told) + Send + Sync>,
+) {
+    if looking.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let (looking, tell) = (Arc::clone(looking), Arc::clone(tell));
+    runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
+        tokio::time::sleep(AGAIN).await;
+        looking.store(false, Ordering::Release);
+        tell(Told::Downloads);
+    }));
 }
 
 impl Entry {

@@ -136,22 +136,29 @@ impl Hub {
         Ok(remote::models(repository, files))
     }
 
-    /// The one model in a repository that a file's name or a pattern means. Where a pattern fits
-    /// several it is the first.
+    /// The one model in a repository that a file's name or a pattern means: the file of just this
+    /// path, or else the first that the pattern fits.
     ///
     /// # Errors
     /// `RepositoryFileNotFound`, and those of [`models`](Self::models).
     pub async fn model(&self, repository: &str, pattern: &str) -> Result<RemoteModel> {
         let models = self.models(repository).await?;
-        let fits = |model: &&RemoteModel| {
-            model.parts.iter().any(|part| {
-                glob::fits(pattern, &part.path) || glob::fits(pattern, part.file_name())
-            })
+        let fits = |part: &RemoteFile| {
+            glob::fits(pattern, &part.path) || glob::fits(pattern, part.file_name())
         };
-        models.iter().find(fits).cloned().ok_or_else(|| {
-            let (repository, file) = (repository.to_owned(), pattern.to_owned());
-            Kind::RepositoryFileNotFound { repository, file }.into()
-        })
+        let exact = models.iter().find(|model| model.has(|part| part.path == pattern));
+        let meant = exact.or_else(|| models.iter().find(|model| model.has(fits)));
+        meant.cloned().ok_or_else(|| no_file(repository, pattern))
+    }
+
+    /// The model of just this file, as it is there now.
+    ///
+    /// # Errors
+    /// As [`model`](Self::model).
+    pub(super) async fn same_model(&self, repository: &str, file: &str) -> Result<RemoteModel> {
+        let models = self.models(repository).await?;
+        let same = models.into_iter().find(|model| model.file == file);
+        same.ok_or_else(|| no_file(repository, file))
     }
 
     /// Asks for a file from a byte on. Gives the answer whatever its status is, when its head is
@@ -240,6 +247,11 @@ impl Listed {
             sha256: sha256.filter(is_hash),
         })
     }
+}
+
+fn no_file(repository: &str, file: &str) -> Error {
+    let (repository, file) = (repository.to_owned(), file.to_owned());
+    Kind::RepositoryFileNotFound { repository, file }.into()
 }
 
 /// An answer that cannot be read, with where it went wrong.

@@ -40,11 +40,7 @@ pub(super) fn path(folder: &Path) -> PathBuf {
 
 /// Changes the list under its lock. It is as it was where the change fails. Blocks.
 pub(super) fn change<T>(folder: &Path, change: impl FnOnce(&mut Index) -> Result<T>) -> Result<T> {
-    disk::private_folder(folder).map_err(|e| facts::fault_of(folder, &e))?;
-    let lock_path = folder.join("index.lock");
-    let fault = |error| facts::fault_of(&lock_path, &error);
-    let lock: File = disk::private_file(&lock_path).map_err(fault)?;
-    lock.lock().map_err(fault)?;
+    let _lock = lock(folder)?;
     let mut index = match read(folder) {
         Err(Unread::Damaged(detail)) => {
             let kept_as = folder.join("index.damaged.json");
@@ -53,11 +49,18 @@ pub(super) fn change<T>(folder: &Path, change: impl FnOnce(&mut Index) -> Result
                 kept_as.display()
             );
             fs::rename(path(folder), &kept_as).map_err(|e| facts::fault_of(&kept_as, &e))?;
-            found_in(folder)
+            found_in(folder, &[])
         }
         read => read.map_err(Unread::into_error)?,
     };
     let before = serde_json::to_vec_pretty(&index).unwrap_or_default();
+    for mut orphan in found_in(folder, &index.models).models {
+        // A program ended between putting it there and putting it on the list.
+        let quantization = orphan.model.facts.quantization.as_deref();
+        let taken = |name: &str| index.models.iter().any(|other| other.model.name == name);
+        orphan.model.name = name::free(&orphan.model.name, quantization, taken);
+        index.models.push(orphan);
+    }
     let result = change(&mut index)?;
     index.version = VERSION;
     let content = serde_json::to_vec_pretty(&index)
@@ -69,12 +72,27 @@ pub(super) fn change<T>(folder: &Path, change: impl FnOnce(&mut Index) -> Result
     Ok(result)
 }
 
+/// Keeps everybody else from changing the list, as long as the file is open. Blocks.
+pub(super) fn lock(folder: &Path) -> Result<File> {
+    disk::private_folder(folder).map_err(|e| facts::fault_of(folder, &e))?;
+    let path = folder.join("index.lock");
+    let fault = |error| facts::fault_of(&path, &error);
+    let lock = disk::private_file(&path).map_err(fault)?;
+    lock.lock().map_err(fault)?;
+    Ok(lock)
+}
+
+/// Whether models lie in the folder that are not on the list.
+pub(super) fn has_orphans(folder: &Path) -> Result<bool> {
+    Ok(!found_in(folder, &load(folder)?.models).models.is_empty())
+}
+
 /// The list as it is; where it is damaged or missing, what lies in the folder.
 pub(super) fn load(folder: &Path) -> Result<Index> {
     match read(folder) {
         Err(Unread::Damaged(detail)) => {
             tracing::warn!("the list of models is damaged: {detail}");
-            Ok(found_in(folder))
+            Ok(found_in(folder, &[]))
         }
         read => read.map_err(Unread::into_error),
     }
@@ -104,7 +122,7 @@ fn read(folder: &Path) -> Result<Index, Unread> {
     let path = path(folder);
     let content = match fs::read(&path) {
         Ok(content) => content,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found_in(folder)),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found_in(folder, &[])),
         Err(error) => return Err(Unread::Failed(facts::fault_of(&path, &error))),
     };
     if let Ok(Version { version }) = serde_json::from_slice(&content)
@@ -116,9 +134,9 @@ fn read(folder: &Path) -> Result<Index, Unread> {
     serde_json::from_slice(&content).map_err(|error| Unread::Damaged(error.to_string()))
 }
 
-/// The models that lie in the folder, each in one of its own: what a list that was lost had of
-/// those that were downloaded.
-fn found_in(folder: &Path) -> Index {
+/// The models that lie in the folder, each in one of its own, but for those that are known: what a
+/// list that was lost had of those that were downloaded.
+fn found_in(folder: &Path, known: &[Entry]) -> Index {
     let mut index = Index { version: VERSION, models: Vec::new() };
     let folders = fs::read_dir(folder).into_iter().flatten().flatten();
     let hidden = |path: &Path| {
@@ -127,7 +145,13 @@ fn found_in(folder: &Path) -> Index {
     let mut folders: Vec<_> =
         folders.map(|entry| entry.path()).filter(|path| path.is_dir() && !hidden(path)).collect();
     folders.sort();
-    for own in folders {
+    let is_known = |own: &PathBuf| {
+        known
+            .iter()
+            .filter(|entry| entry.model.owned)
+            .any(|entry| entry.model.path.parent().and_then(Path::file_name) == own.file_name())
+    };
+    for own in folders.into_iter().filter(|own| !is_known(own)) {
         let files = fs::read_dir(&own).into_iter().flatten().flatten();
         let mut files: Vec<_> = files
             .map(|entry| entry.path())

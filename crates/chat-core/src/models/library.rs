@@ -1,22 +1,22 @@
 //! The models that are installed: those that were downloaded into a folder of Natter's, and files
 //! elsewhere that the person added.
 
+mod changes;
+mod incoming;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
 
+pub use self::changes::LibraryChanges;
+use self::incoming::Incoming;
 use super::facts::{self, Facts};
+use super::hub::RemoteModel;
 use super::index::{self, Entry};
 use super::{catalogue, name};
 use crate::error::{Error, Kind, Result};
-use crate::settings::watch::Watch;
 use crate::settings::{Folders, disk};
-
-/// Several changes that follow each other this quickly are told as one.
-const SETTLED: Duration = Duration::from_millis(50);
 
 /// A model that is installed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,19 +130,69 @@ impl Library {
         })
     }
 
-    /// Moves a file into the library's folder, verified first: from then on it is Natter's own.
-    /// Where it lies on another disk it is copied, and deleted there when the copy is whole.
+    /// Moves a file into the library's folder, verified first: from then on it is Natter's own. Of
+    /// a link the file is moved. Where it lies on another disk it is copied, which takes a while;
+    /// it is deleted there when the model is on the list, and stays where it may not be deleted.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// As [`add`](Self::add), and `DiskTooSmall`. All is as it was then.
     pub fn take_in(&self, path: &Path) -> Result<Installed> {
         let path = std::path::absolute(path).map_err(|e| facts::fault_of(path, &e))?;
         let files = chat_gguf::parts(&path).unwrap_or_else(|| vec![path.clone()]);
-        let wanted = name_of(&path);
-        self.adopt(&files, &wanted, None, None)
+        let first = files.first().ok_or(Kind::Internal)?;
+        facts::read(first)?;
+        if let Some(known) = self.own(first)? {
+            return Ok(known);
+        }
+        let incoming = Incoming::gather(&self.folder, &files)?;
+        let moved = self.adopt(&incoming.files, &name_of(&path), None, None)?;
+        incoming.delete_sources();
+        Ok(moved)
     }
 
-    /// Moves the verified files of one model in, and lists it: what a download ends with.
+    /// The model that has this file for its own already.
+    fn own(&self, path: &Path) -> Result<Option<Installed>> {
+        let same = fs::canonicalize(path).map_err(|e| facts::fault_of(path, &e))?;
+        let is_it = |entry: &Entry| {
+            let model = &entry.model;
+            model.owned && fs::canonicalize(&model.path).is_ok_and(|other| other == same)
+        };
+        Ok(index::load(&self.folder)?.models.into_iter().find(is_it).map(as_it_is))
+    }
+
+    /// The installed model that was downloaded from just there and is what the site has now.
+    pub(super) fn downloaded(&self, model: &RemoteModel) -> Result<Option<Installed>> {
+        let is_it = |installed: &Installed| {
+            let from = installed.source.as_ref();
+            let hash = model.parts.first().and_then(|part| part.sha256.as_ref());
+            installed.problem.is_none()
+                && from.is_some_and(|from| {
+                    from.repository == model.repository && from.file == model.file
+                })
+                && installed.size == model.size()
+                && (installed.sha256.is_none() || installed.sha256.as_ref() == hash)
+        };
+        Ok(self.list()?.into_iter().find(is_it))
+    }
+
+    /// Takes up what a program left that ended in the middle: models that are on no list, and
+    /// copies that were not whole. Does nothing where there is nothing.
+    ///
+    /// # Errors
+    /// `ModelStorage`, `ReadOnly`, `DiskFull`.
+    pub(crate) fn tidy(&self) -> Result<()> {
+        if incoming::is_left(&self.folder) {
+            let _lock = index::lock(&self.folder)?;
+            incoming::clear(&self.folder);
+        }
+        if index::has_orphans(&self.folder)? {
+            index::change(&self.folder, |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Moves the files of one model in, which lie on the library's disk, and lists it: what a
+    /// download ends with. It takes the place of one that was the same and is broken.
     pub(super) fn adopt(
         &self,
         files: &[PathBuf],
@@ -157,6 +207,7 @@ impl Library {
         entry.model.sha256 = sha256;
         let mut own = None;
         let listed = index::change(&self.folder, |index| {
+            self.drop_broken(index, &entry, wanted)?;
             let quantization = entry.model.facts.quantization.as_deref();
             let taken = |name: &str| {
                 index.models.iter().any(|other| other.model.name == name)
@@ -179,6 +230,26 @@ impl Library {
         listed
     }
 
+    /// Takes off the list what a model replaces: the same one, whose file is damaged or gone.
+    fn drop_broken(&self, index: &mut index::Index, new: &Entry, wanted: &str) -> Result<()> {
+        let is_it = |entry: &Entry| {
+            let old = &entry.model;
+            let same = match &old.source {
+                Some(source) => Some(source) == new.model.source.as_ref(),
+                None => old.name == wanted,
+            };
+            let broken = |error: Error| {
+                matches!(error.kind, Kind::ModelFile { .. } | Kind::ModelFileMissing { .. })
+            };
+            old.owned && same && as_it_is(entry.clone()).problem.is_some_and(broken)
+        };
+        while let Some(place) = index.models.iter().position(is_it) {
+            self.delete_files(&index.models[place].model)?;
+            index.models.remove(place);
+        }
+        Ok(())
+    }
+
     /// Takes a model off the list. Its files are deleted where they are Natter's own, and left
     /// where they lie otherwise.
     ///
@@ -196,22 +267,6 @@ impl Library {
             index.models.remove(place);
             Ok(model)
         })
-    }
-
-    /// The list as this and other programs change it, from now on.
-    pub fn changes(&self) -> LibraryChanges {
-        if let Err(error) = disk::private_folder(&self.folder) {
-            tracing::warn!("{}: {error}", self.folder.display());
-        }
-        let (touched, touches) = watch::channel(());
-        let watch = Watch::new(&self.folder, move || {
-            touched.send_replace(());
-        });
-        LibraryChanges { known: self.content(), library: self.clone(), touches, _watch: watch }
-    }
-
-    fn content(&self) -> Vec<u8> {
-        fs::read(index::path(&self.folder)).unwrap_or_default()
     }
 
     fn entry(&self, name: &str) -> Result<Entry> {
@@ -242,33 +297,6 @@ impl Library {
         // What else somebody put there stays.
         let _ = fs::remove_dir(own);
         Ok(())
-    }
-}
-
-/// The list of models as it changes. Dropping it ends the watch.
-#[derive(Debug)]
-pub struct LibraryChanges {
-    library: Library,
-    known: Vec<u8>,
-    touches: watch::Receiver<()>,
-    _watch: Option<Watch>,
-}
-
-impl LibraryChanges {
-    /// Waits until the list has changed. Never resolves while it does not. Cancel-safe.
-    pub async fn next(&mut self) {
-        loop {
-            if self.touches.changed().await.is_err() {
-                // Nothing is watched: nothing will be heard.
-                std::future::pending::<()>().await;
-            }
-            while let Ok(Ok(())) = tokio::time::timeout(SETTLED, self.touches.changed()).await {}
-            let content = self.library.content();
-            if content != self.known {
-                self.known = content;
-                return;
-            }
-        }
     }
 }
 
@@ -314,7 +342,7 @@ fn move_all(files: &[PathBuf], folder: &Path) -> Result<PathBuf> {
     let mut moved: Vec<(PathBuf, PathBuf)> = Vec::new();
     for from in files {
         let to = folder.join(from.file_name().unwrap_or_default());
-        if let Err(error) = move_one(from, &to) {
+        if let Err(error) = fs::rename(from, &to) {
             for (from, to) in moved {
                 let _ = fs::rename(to, from);
             }
@@ -326,20 +354,6 @@ fn move_all(files: &[PathBuf], folder: &Path) -> Result<PathBuf> {
         let _ = folder.sync_all();
     }
     moved.into_iter().next().map(|(_, to)| to).ok_or_else(|| Kind::Internal.into())
-}
-
-fn move_one(from: &Path, to: &Path) -> std::io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => {
-            let copied = fs::copy(from, to).and_then(|_| fs::File::open(to)?.sync_all());
-            if let Err(error) = copied {
-                let _ = fs::remove_file(to);
-                return Err(error);
-            }
-            fs::remove_file(from)
-        }
-        moved => moved,
-    }
 }
 
 #[cfg(test)]

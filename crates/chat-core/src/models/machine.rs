@@ -1,6 +1,13 @@
-//! How much memory this machine has, and what fits into it.
+//! How much room this machine has, in its memory and on its disks, and what fits into it.
 
 use std::fs;
+use std::path::Path;
+
+use super::facts::fault_of;
+use crate::error::Result;
+
+/// Room that must stay on the disk for everything else, in bytes.
+pub(super) const SPARE: u64 = 32 << 20;
 
 /// Whether a model fits into this machine's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +35,12 @@ pub fn fit(needed: u64, memory: u64) -> Fit {
     } else {
         Fit::TooLarge
     }
+}
+
+/// How many bytes are free on the disk of a folder.
+pub(super) fn free_on(folder: &Path) -> Result<u64> {
+    let about = rustix::fs::statvfs(folder).map_err(|error| fault_of(folder, &error.into()))?;
+    Ok(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
 fn total(meminfo: &str) -> Option<u64> {

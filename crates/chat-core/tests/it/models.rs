@@ -3,6 +3,7 @@
 
 mod faults;
 mod full_disk;
+mod moving;
 mod together;
 mod world;
 
@@ -194,4 +195,98 @@ async fn what_is_gone_from_the_site_is_named() {
     drop(world.hub);
     let unreachable = world.manager.search_models("x").await.unwrap_err().kind;
     assert_eq!(unreachable, Kind::HubUnreachable);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_very_file_is_meant_before_others_of_its_name() {
+    let world = World::start().await;
+    let large = chat_gguf::write::Writer::tiny("Large", 4 << 20).bytes();
+    world.hub.put("ada/two", "F16/model.gguf", large);
+    world.hub.put("ada/two", "model.gguf", model());
+    let meant = world.manager.remote_model("ada/two", "model.gguf").await.unwrap();
+    assert_eq!(meant.file, "model.gguf");
+    // What had arrived is gone on with, and not taken for a part of the other.
+    world.hub.fail([Fault::CutAfter(1_500_000), Fault::CutAfter(0), Fault::CutAfter(0)]);
+    let id = world.manager.start_download(meant).await.unwrap();
+    assert_eq!(world.until_failed(&id).await, Kind::DownloadInterrupted);
+    world.manager.resume_download(&id).await.unwrap();
+    world.until_done(&id).await;
+    assert_eq!(world.hub.fetches().pop().unwrap().range.as_deref(), Some("bytes=1500000-"));
+    assert_eq!(std::fs::read(world.installed("model").path).unwrap(), model());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_download_is_never_out_of_sight_while_it_ends() {
+    let world = World::start().await;
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            // Others look all the time.
+            scope.spawn(|| {
+                while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                    world.manager.downloads();
+                }
+            });
+        }
+        tokio::task::block_in_place(|| {
+            let all = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                tokio::runtime::Handle::current().block_on(async {
+                    for n in 0..40_u8 {
+                        let file = format!("model{n}.gguf");
+                        let content =
+                            chat_gguf::write::Writer::tiny("M", 4_096).filled_with(n).bytes();
+                        world.hub.put("ada/many", &file, content);
+                        let model = world.manager.remote_model("ada/many", &file).await.unwrap();
+                        let id = world.manager.start_download(model).await.unwrap();
+                        world.until_done(&id).await;
+                    }
+                });
+            }));
+            over.store(true, std::sync::atomic::Ordering::Relaxed);
+            all.unwrap();
+        });
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_model_is_replaced_by_the_same_one_downloaded_again() {
+    let world = World::start().await;
+    let id = world.begin().await;
+    world.until_done(&id).await;
+    let path = world.installed("tiny").path;
+    std::fs::write(&path, "GGUF").unwrap();
+    assert!(world.manager.installed_models().await.unwrap()[0].problem.is_some());
+    let id = world.begin().await;
+    world.until_done(&id).await;
+    let all = world.manager.installed_models().await.unwrap();
+    assert_eq!((all.len(), all[0].name.as_str(), &all[0].problem), (1, "tiny", &None));
+    assert_eq!(std::fs::read(path).unwrap(), model());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_is_here_already_is_not_fetched_again_after_a_crash() {
+    let mut world = World::start().await;
+    world.hub.fail([Fault::CutAfter(1_500_000), Fault::CutAfter(0), Fault::CutAfter(0)]);
+    let id = world.begin().await;
+    world.until_failed(&id).await;
+    let plan = world.manager.library().folder().join(format!(".downloads/{id}/plan.json"));
+    let content = std::fs::read(&plan).unwrap();
+    world.manager.resume_download(&id).await.unwrap();
+    world.until_done(&id).await;
+    let fetched = world.hub.fetches().len();
+    // So it is where the program ended between putting the model on the list and clearing up.
+    for starts in [false, true] {
+        world.restart().await;
+        std::fs::create_dir_all(plan.parent().unwrap()).unwrap();
+        std::fs::write(&plan, &content).unwrap();
+        if starts {
+            assert_eq!(world.begin().await, id);
+        } else {
+            world.manager.resume_download(&id).await.unwrap();
+        }
+        let done = world.until_done(&id).await;
+        assert_eq!(done.state, DownloadState::Done { model: "tiny".to_owned() });
+        assert_eq!((world.hub.fetches().len(), world.leftovers()), (fetched, 0));
+    }
+    assert_eq!(world.manager.library().list().unwrap().len(), 1);
 }

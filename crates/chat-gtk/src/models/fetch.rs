@@ -39,6 +39,8 @@ struct Inner {
     manager: Manager,
     question: RefCell<Question>,
     coming: RefCell<Option<Download>>,
+    /// What became of a button that was pressed while it comes, where that failed.
+    failed: RefCell<Option<Error>>,
     installed: RefCell<Option<Installed>>,
 }
 
@@ -60,6 +62,7 @@ impl Fetch {
             manager: manager.clone(),
             question: RefCell::new(Question::None),
             coming: RefCell::default(),
+            failed: RefCell::default(),
             installed: RefCell::default(),
         });
         inner.show();
@@ -84,7 +87,10 @@ impl Fetch {
         if coming.is_some() || installed.is_some() {
             inner.question.replace(Question::None);
         }
-        inner.coming.replace(coming);
+        let before = inner.coming.replace(coming);
+        if !same_state(before.as_ref(), inner.coming.borrow().as_ref()) {
+            inner.failed.replace(None);
+        }
         inner.installed.replace(installed);
         inner.show();
     }
@@ -100,8 +106,11 @@ impl Goods {
         }
     }
 
-    /// Whether an installed model is this.
+    /// Whether an installed model is this, and can be used.
     fn became(&self, model: &Installed) -> bool {
+        if model.problem.is_some() {
+            return false;
+        }
         let from = model.source.as_ref();
         match self {
             Self::Offer(offer) => {
@@ -122,6 +131,12 @@ fn means(offer: &Offer, repository: &str, file: &str) -> bool {
     offer.means(&RemoteModel { repository, file, parts: Vec::new() })
 }
 
+/// Whether a download stands as it stood, however far it is now.
+fn same_state(before: Option<&Download>, now: Option<&Download>) -> bool {
+    let kind = |it: &Download| std::mem::discriminant(&it.state);
+    before.map(kind) == now.map(kind)
+}
+
 impl Inner {
     fn show(&self) {
         let about = self.about.clone();
@@ -132,6 +147,10 @@ impl Inner {
                 DownloadState::Paused => (vec![Act::Resume, Act::Cancel], false),
                 DownloadState::Failed(_) => (vec![Act::Retry, Act::Cancel], true),
                 DownloadState::Elsewhere | DownloadState::Done { .. } => (Vec::new(), false),
+            };
+            let (state, wrong) = match &*self.failed.borrow() {
+                Some(error) => (format!("{state}\n{}", sentence(error)), true),
+                None => (state, wrong),
             };
             Look { about, fraction, state: Some(state), wrong, acts }
         } else if self.installed.borrow().is_some() {
@@ -158,6 +177,8 @@ impl Inner {
     /// Does what a button says.
     fn act(self: &Rc<Self>, act: Act) {
         let id = self.coming.borrow().as_ref().map(|it| it.id.clone());
+        self.failed.replace(None);
+        self.show();
         match (act, id) {
             (Act::Download | Act::Retry, None) => self.begin(),
             (Act::Pause, Some(id)) => self.manager.pause_download(&id),
@@ -186,16 +207,89 @@ impl Inner {
         });
     }
 
-    /// Does something; what goes wrong is said in the row.
+    /// Does something; what goes wrong is said in the row, also beside how far a download is.
     fn then(self: &Rc<Self>, work: impl AsyncFnOnce(Manager) -> Result<()> + 'static) {
         let (weak, manager) = (Rc::downgrade(self), self.manager.clone());
         glib::spawn_future_local(async move {
             let result = work(manager).await;
             // That it began is told by an event.
             if let (Err(error), Some(inner)) = (result, weak.upgrade()) {
-                inner.question.replace(Question::Failed(error));
+                if inner.coming.borrow().is_some() {
+                    inner.failed.replace(Some(error));
+                } else {
+                    inner.question.replace(Question::Failed(error));
+                }
                 inner.show();
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::client::Timeouts;
+    use chat_core::manager::StartOptions;
+    use chat_core::models::{DownloadStage, HubOptions};
+    use chat_core::settings::Folders;
+
+    use super::*;
+
+    fn labels(widget: &gtk::Widget, class: &str) -> Vec<String> {
+        let own = widget.downcast_ref::<gtk::Label>().filter(|label| label.has_css_class(class));
+        let children = std::iter::successors(widget.first_child(), WidgetExt::next_sibling);
+        let below = children.flat_map(|child| labels(&child, class));
+        own.map(|label| label.label().to_string()).into_iter().chain(below).collect()
+    }
+
+    fn stock(state: DownloadState, received: u64) -> Stock {
+        let coming = Download {
+            id: "gone".to_owned(),
+            name: "tiny".to_owned(),
+            repository: "ada/tiny".to_owned(),
+            file: "tiny.gguf".to_owned(),
+            received,
+            total: 100_000_000,
+            state,
+        };
+        Stock { installed: Vec::new(), downloads: vec![coming] }
+    }
+
+    #[gtk::test]
+    fn an_act_that_failed_is_said_until_something_else_is() {
+        crate::init();
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let options = StartOptions {
+            folders: Folders::below(folder.path()),
+            timeouts: Timeouts::default(),
+            hub: HubOptions::default(),
+            discover: false,
+            better_titles: false,
+        };
+        let manager = runtime.block_on(Manager::start(options)).unwrap();
+        let row = ModelRow::new("folder-download-symbolic", "Tiny");
+        let goods = Goods::Coming("gone".to_owned());
+        let fetch = Fetch::new(&manager, goods, row, String::new());
+        let said = || labels(&fetch.widget(), "model-state").concat();
+        fetch.update(&stock(DownloadState::Paused, 25_000_000));
+        assert_eq!(said(), "Paused at 25.0 MB of 100.0 MB");
+
+        // There is no such download: it cannot be gone on with.
+        fetch.inner.act(Act::Resume);
+        let context = glib::MainContext::default();
+        while fetch.inner.failed.borrow().is_none() {
+            context.iteration(true);
+        }
+        let failed = |amount: &str| {
+            let sentence = sentence(&chat_core::error::Kind::ModelStorage.into());
+            format!("Paused at {amount} of 100.0 MB\n{sentence}")
+        };
+        assert_eq!(said(), failed("25.0 MB"));
+        // Looking again does not take it away, and other news does.
+        fetch.update(&stock(DownloadState::Paused, 26_000_000));
+        assert_eq!(said(), failed("26.0 MB"));
+        let running = DownloadState::Running { stage: DownloadStage::Fetching, speed: None };
+        fetch.update(&stock(running, 26_000_000));
+        assert_eq!(said(), "26.0 MB of 100.0 MB");
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -12,10 +13,15 @@ use crate::error::{Error, Kind, Result};
 use crate::models::facts::fault_of;
 use crate::models::hub::RemoteModel;
 use crate::models::library::Library;
+use crate::models::machine;
 use crate::settings::disk;
 
 /// The folder of all downloads, below the library's. Hidden: no model has such a name.
 const FOLDER: &str = ".downloads";
+/// The plan, in a download's folder.
+const PLAN: &str = "plan.json";
+/// So long it may take until a folder that was made has its plan.
+const BEGINNING: Duration = Duration::from_secs(30);
 /// The version of the plan's format.
 const VERSION: u32 = 1;
 
@@ -63,6 +69,24 @@ impl Place {
             .collect();
         places.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));
         places
+    }
+
+    /// The folder of all downloads, which is made.
+    pub fn folder(library: &Library) -> Result<PathBuf> {
+        let folder = library.folder().join(FOLDER);
+        disk::private_folder(&folder).map_err(|e| fault_of(&folder, &e))?;
+        Ok(folder)
+    }
+
+    /// Whether some program is just beginning a download: it has no plan yet.
+    pub fn is_one_begun(library: &Library) -> bool {
+        let entries = fs::read_dir(library.folder().join(FOLDER)).into_iter().flatten().flatten();
+        let is_young = |entry: &fs::DirEntry| {
+            let made = entry.metadata().and_then(|about| about.modified()).ok();
+            made.and_then(|made| made.elapsed().ok()).is_some_and(|age| age < BEGINNING)
+        };
+        let plan = |entry: &fs::DirEntry| entry.path().join(PLAN);
+        entries.into_iter().any(|entry| is_young(&entry) && !plan(&entry).exists())
     }
 
     /// The download's id.
@@ -166,9 +190,7 @@ impl Place {
 
     /// How many bytes are free on its disk.
     pub fn free(&self) -> Result<u64> {
-        let about = rustix::fs::statvfs(&self.folder)
-            .map_err(|error| fault_of(&self.folder, &error.into()))?;
-        Ok(about.f_bavail.saturating_mul(about.f_frsize))
+        machine::free_on(&self.folder)
     }
 
     /// Gives the gathered files the names that they have in the repository.
@@ -193,7 +215,7 @@ impl Place {
     }
 
     fn plan_path(&self) -> PathBuf {
-        self.folder.join("plan.json")
+        self.folder.join(PLAN)
     }
 }
 

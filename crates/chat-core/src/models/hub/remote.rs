@@ -39,6 +39,11 @@ impl RemoteModel {
     pub fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.size).fold(0, u64::saturating_add)
     }
+
+    /// Whether one of its files is such.
+    pub(super) fn has(&self, is_such: impl Fn(&RemoteFile) -> bool) -> bool {
+        self.parts.iter().any(is_such)
+    }
 }
 
 /// Puts a repository's files together to models. Files that are no models, names that no file of

@@ -1,6 +1,7 @@
 //! Models come, are found, and go, with two programs at once and on damaged lists.
 
 use std::os::unix::fs::symlink;
+use std::time::Duration;
 
 use chat_gguf::write::Writer;
 
@@ -225,4 +226,43 @@ async fn changes_are_heard() {
     // What changes no list is no change: there is no event to wait for.
     fs::write(place.library.folder().join("else"), "").unwrap();
     assert!(tokio::time::timeout(Duration::from_millis(300), changes.next()).await.is_err());
+}
+
+#[test]
+fn of_a_link_the_file_is_moved() {
+    let place = place();
+    let blob = place.file("blob");
+    fs::create_dir(place.root.path().join("snapshot")).unwrap();
+    let link = place.root.path().join("snapshot/D-Instruct-Q8_0.gguf");
+    symlink("../blob", &link).unwrap();
+    let model = place.library.take_in(&link).unwrap();
+    assert_eq!(model.path, place.library.folder().join("d/D-Instruct-Q8_0.gguf"));
+    assert!(fs::symlink_metadata(&model.path).unwrap().is_file());
+    assert!(!blob.exists() && fs::symlink_metadata(&link).is_err());
+    assert_eq!(place.library.find("d").unwrap(), model);
+    assert_eq!(place.library.take_in(&model.path).unwrap(), model, "it is Natter's own already");
+    assert_eq!(place.names(), ["d"]);
+}
+
+#[test]
+fn what_a_program_left_that_ended_in_the_middle_is_taken_up() {
+    let place = place();
+    place.library.add(&place.file("first.gguf")).unwrap();
+    let lost = place.library.folder().join("lost");
+    fs::create_dir(&lost).unwrap();
+    fs::rename(place.file("Lost-Q8_0.gguf"), lost.join("Lost-Q8_0.gguf")).unwrap();
+    let half = place.library.folder().join(".moving-x");
+    fs::create_dir(&half).unwrap();
+    fs::write(half.join("half.gguf"), "GGUF").unwrap();
+    // Another program is just moving something in.
+    let held = place.library.folder().join(".moving-y");
+    fs::create_dir(&held).unwrap();
+    let other = fs::File::open(&held).unwrap();
+    other.lock().unwrap();
+    place.library.tidy().unwrap();
+    assert_eq!(place.names(), ["first", "lost"]);
+    assert!(place.library.find("lost").unwrap().owned);
+    assert!(!half.exists() && held.exists());
+    place.library.remove("lost").unwrap();
+    assert!(!lost.exists());
 }

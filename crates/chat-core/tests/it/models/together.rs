@@ -61,3 +61,15 @@ async fn two_programs_do_not_write_one_file() {
     assert_eq!(other.library().find("tiny").unwrap(), world.installed("tiny"));
     assert_eq!(other.downloads(), []);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_becomes_of_another_programs_download_is_heard() {
+    let world = World::start().await;
+    let other = world.another().await;
+    world.hub.fail([Fault::StallAfter(2_000_000)]);
+    let id = world.begin().await;
+    // Nobody asks: it is told that there is something new.
+    until(&other, &id, |download| download.state == DownloadState::Elsewhere).await;
+    world.manager.pause_download(&id);
+    until(&other, &id, |download| download.state == DownloadState::Paused).await;
+}

@@ -1,5 +1,7 @@
 //! How much more memory a window takes while it is answered.
 
+use std::process::Stdio;
+
 use anyhow::{Context, Result, anyhow, ensure};
 use chat_core::models::Library;
 use chat_testkit::real::MODEL;
@@ -12,8 +14,8 @@ use super::process::{memory, settle, settle_watched, terminate};
 use super::report::{Goal, Row};
 use super::seed;
 
-/// What is asked, so that there is something to say.
-const QUESTION: &str = "Tell me a long story about a river";
+/// What is asked: the small model says little to it.
+const QUESTION: &str = "Name a fruit";
 
 /// A window that the built-in engine answers, against one that a server answers: what text, fonts
 /// and code blocks take belongs to every first reply.
@@ -71,7 +73,8 @@ async fn grown(plan: &Plan, engine: bool) -> Result<(f64, f64)> {
 /// How many replies with something in them are stored.
 fn replies(plan: &Plan, desktop: &Desktop) -> Result<usize> {
     let read = |arguments: &[&str]| -> Result<Value> {
-        let output = desktop.command(plan.program("natter-cli")).args(arguments).output()?;
+        let mut command = desktop.command(plan.program("natter-cli"));
+        let output = command.args(arguments).stdout(Stdio::piped()).output()?;
         Ok(serde_json::from_slice(&output.stdout)?)
     };
     let fid = read(&["sessions", "--json"])?["fid"].as_str().context("no chat")?.to_owned();

@@ -180,6 +180,8 @@ pub enum Kind {
     HubUnreachable,
     /// The site that models come from answered with a failure, or with something unreadable.
     HubFailed,
+    /// The site does not know the token that it was sent: it is wrong, or no longer valid.
+    HubTokenRefused,
     /// The site has no such repository, or it is private.
     RepositoryNotFound {
         /// Its name, `owner/name`.
@@ -206,7 +208,7 @@ pub enum Kind {
     },
     /// A download broke off; what had arrived is kept.
     DownloadInterrupted,
-    /// What was downloaded is not the file that was meant: it was thrown away.
+    /// What came is not the file that was meant. It is no part of what is kept.
     DownloadDiffers {
         /// The file.
         file: String,
@@ -324,6 +326,7 @@ impl Kind {
             Self::ModelStorage => "model_storage",
             Self::HubUnreachable => "hub_unreachable",
             Self::HubFailed => "hub_failed",
+            Self::HubTokenRefused => "hub_token_refused",
             Self::RepositoryNotFound { .. } => "repository_not_found",
             Self::RepositoryClosed { .. } => "repository_closed",
             Self::RepositoryFileNotFound { .. } => "repository_file_not_found",

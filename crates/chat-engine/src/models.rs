@@ -1,6 +1,7 @@
 //! The loaded models: who uses which, and which goes when memory or patience ends.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +13,9 @@ use tokio::sync::{Notify, watch};
 use crate::failure::Failure;
 use crate::inference::{self, Limits, Loading, Progress};
 use crate::memory;
+
+/// So often it is looked whether the files of the models are still those that were loaded.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// All models of this engine.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ struct Entry {
     /// Which loading of the file it is: one that failed may be tried anew while it is still held.
     number: u64,
     loading: Loading,
+    /// What the files were then.
+    files: Vec<Option<Stamp>>,
     header: Header,
     /// The bytes that it needs with the widest window it was asked for.
     needs: u64,
@@ -81,11 +87,16 @@ impl Models {
     fn get_now(self: &Arc<Self>, path: &Path, window: u32) -> Result<Use, Failure> {
         let path = path.canonicalize().map_err(|_| Failure::NoModel(path.to_owned()))?;
         let mut loaded = self.lock();
-        // One that failed is tried anew: the file may be another by now.
+        let files = stamps(&path);
+        // One that failed is tried anew. Of another file under this name nothing is loaded yet; who
+        // uses the old one goes on with it.
         let failed =
             |entry: &Entry| matches!(*entry.loading.progress.borrow(), Progress::Failed(_));
-        if loaded.get(&path).is_some_and(failed) {
-            loaded.remove(&path);
+        if loaded.get(&path).is_some_and(|entry| failed(entry) || entry.files != files)
+            && let Some(old) = loaded.remove(&path)
+            && old.users == 0
+        {
+            unload(old);
         }
         let known = loaded.get(&path).map(|entry| entry.header.clone());
         let header = match known {
@@ -104,7 +115,8 @@ impl Models {
             tracing::info!(path = %path.display(), needs, "loading a model");
             let loading = inference::load(path.clone(), header.clone(), self.limits)?;
             let (number, used) = (self.loads.fetch_add(1, Ordering::Relaxed), Instant::now());
-            loaded.insert(path.clone(), Entry { number, loading, header, needs, users: 0, used });
+            let entry = Entry { number, loading, files, header, needs, users: 0, used };
+            loaded.insert(path.clone(), entry);
         }
         let Some(entry) = loaded.get_mut(&path) else { return Err(Failure::Gone) };
         entry.needs = entry.needs.max(needs);
@@ -154,22 +166,27 @@ impl Models {
         self.changed.notify_one();
     }
 
-    /// Unloads what nobody used for a while; sleeps in between. Never ends.
+    /// Unloads what nobody used for a while, and what was deleted; sleeps in between. Never ends.
     pub async fn forget_idle(&self) {
         loop {
             let next = {
                 let mut loaded = self.lock();
                 let over: Vec<_> = loaded
                     .iter()
-                    .filter(|(_, entry)| entry.users == 0 && entry.used.elapsed() >= self.patience)
+                    .filter(|(path, entry)| {
+                        let over = || entry.used.elapsed() >= self.patience;
+                        entry.users == 0 && (over() || stamps(path) != entry.files)
+                    })
                     .map(|(path, _)| path.clone())
                     .collect();
                 for path in over {
-                    tracing::info!(path = %path.display(), "nobody used it: unloaded");
+                    tracing::info!(path = %path.display(), "nobody uses it: unloaded");
                     loaded.remove(&path);
                 }
                 let idle = loaded.values().filter(|entry| entry.users == 0);
-                idle.map(|entry| entry.used + self.patience).min()
+                // A file that was deleted keeps its room on the disk as long as it is loaded.
+                let next = |entry: &Entry| (entry.used + self.patience).min(Instant::now() + LOOK);
+                idle.map(next).min()
             };
             match next {
                 Some(at) => tokio::select! {
@@ -193,6 +210,20 @@ impl Models {
         let all: Vec<_> = self.lock().drain().map(|(_, entry)| entry).collect();
         all.into_iter().for_each(unload);
     }
+}
+
+/// By this a file is told from another one under its name: device, inode, size, and when it was
+/// changed last, in seconds and nanoseconds.
+type Stamp = (u64, u64, u64, i64, i64);
+
+/// All files of a model as they are now. None for one that is gone.
+fn stamps(path: &Path) -> Vec<Option<Stamp>> {
+    let files = chat_gguf::parts(path).unwrap_or_else(|| vec![path.to_owned()]);
+    let stamp = |file: PathBuf| {
+        let about = file.metadata().ok()?;
+        Some((about.dev(), about.ino(), about.size(), about.mtime(), about.mtime_nsec()))
+    };
+    files.into_iter().map(stamp).collect()
 }
 
 /// Lets a model go, and waits until its memory is free.

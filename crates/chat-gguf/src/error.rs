@@ -1,6 +1,7 @@
 //! What can be wrong with a file. The wording for people is made by the front ends.
 
 use std::io;
+use std::path::PathBuf;
 
 /// Why a file is no model that can be used. A closed list.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,20 @@ pub enum Error {
         /// Whether the file was made for machines of the other byte order, which no version is
         /// read of.
         big_endian: bool,
+    },
+    /// It is one of several files of a model, and its name does not say where the others are.
+    #[error("one file of {files} of a model, under another name")]
+    Alone {
+        /// How many there are.
+        files: u64,
+    },
+    /// One file of a model in several is not there, or not sound.
+    #[error("{}: {error}", .path.display())]
+    Part {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: Box<Error>,
     },
     /// The file cannot be read.
     #[error("{0}")]

@@ -1,8 +1,8 @@
 //! The header as a whole: read, and held against the file.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::fs::{self, File};
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use crate::reader::Reader;
@@ -47,21 +47,21 @@ impl Header {
     /// # Errors
     /// `NotGguf`, `Truncated`, `HeaderTooLarge`, `Corrupt`, `UnsupportedVersion`, `Io`.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path)?;
-        let about = file.metadata()?;
-        if !about.is_file() {
-            let kind =
-                if about.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::Other };
-            return Err(Error::Io(kind.into()));
+        // Asked before it is opened: a pipe would wait for somebody to write to it.
+        if !fs::metadata(path)?.is_file() {
+            return Err(Error::NotGguf);
         }
-        Self::parse(file, about.len())
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        Self::parse(file, length)
     }
 
     /// Reads a model that may be in several files (`…-00001-of-00003.gguf`), given by any of
     /// them: verifies all and gives what the first says with the tensors of all.
     ///
     /// # Errors
-    /// As [`read`](Self::read), for any of the files; `Io` with `NotFound` where one is missing.
+    /// As [`read`](Self::read); of a model in several files `Part`, with the file that is missing or
+    /// not sound, and `Alone` for one of them under another name.
     pub fn read_model(path: &Path) -> Result<Self, Error> {
         let paths = split::parts(path).unwrap_or_else(|| vec![path.to_owned()]);
         Self::read_parts(&paths)
@@ -69,16 +69,21 @@ impl Header {
 
     fn read_parts(paths: &[PathBuf]) -> Result<Self, Error> {
         let (first, rest) = paths.split_first().ok_or(Error::NotGguf)?;
-        let mut whole = Self::read(first)?;
-        if let Some(count) = whole.number("split.count")
-            && count > 1
-            && count != paths.len() as u64
-        {
-            // A part alone under another name: the rest cannot be found.
-            return Err(Error::Io(io::ErrorKind::NotFound.into()));
+        let of_part = |path: &PathBuf, error| match rest {
+            [] => error,
+            _ => Error::Part { path: path.clone(), error: Box::new(error) },
+        };
+        let mut whole = Self::read(first).map_err(|error| of_part(first, error))?;
+        match whole.number("split.count") {
+            Some(files) if files > 1 && rest.is_empty() => return Err(Error::Alone { files }),
+            Some(files) if files > 1 && files != paths.len() as u64 => {
+                let error = Error::Corrupt("its name says another number of files");
+                return Err(of_part(first, error));
+            }
+            _ => {}
         }
         for path in rest {
-            let part = Self::read(path)?;
+            let part = Self::read(path).map_err(|error| of_part(path, error))?;
             whole.length += part.length;
             whole.weights.add(&part.weights);
         }

@@ -158,7 +158,11 @@ fn all_parts_of_a_model_are_one() {
     let first = Writer::tiny("Big", 128).number("split.count", 2).bytes();
     std::fs::write(path(1), &first).unwrap();
     let missing = Header::read_model(&path(1)).unwrap_err();
-    assert!(matches!(missing, Error::Io(e) if e.kind() == std::io::ErrorKind::NotFound));
+    let of_second = |error| match error {
+        Error::Part { path: named, error } if named == path(2) => *error,
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(of_second(missing), Error::Io(e) if e.kind() == std::io::ErrorKind::NotFound));
     let second = Writer::new().number("split.count", 2).tensor("more", &[32], 0).bytes();
     std::fs::write(path(2), &second).unwrap();
     for any in [1, 2] {
@@ -167,11 +171,12 @@ fn all_parts_of_a_model_are_one() {
         assert_eq!(model.size(), (first.len() + second.len()) as u64);
     }
     std::fs::write(path(2), &second[..second.len() - 1]).unwrap();
-    assert!(matches!(Header::read_model(&path(1)), Err(Error::Truncated { .. })));
+    let cut = Header::read_model(&path(1)).unwrap_err();
+    assert!(matches!(of_second(cut), Error::Truncated { .. }));
     // A part alone, under a name that does not say so.
     let alone = folder.path().join("alone.gguf");
     std::fs::write(&alone, &first).unwrap();
-    assert!(matches!(Header::read_model(&alone), Err(Error::Io(_))));
+    assert!(matches!(Header::read_model(&alone), Err(Error::Alone { files: 2 })));
 }
 
 #[test]
@@ -235,8 +240,19 @@ fn layers_that_keep_less_are_counted_as_such() {
 
 #[test]
 fn a_folder_is_no_model() {
-    assert!(matches!(Header::read(Path::new("/")), Err(Error::Io(_))));
+    assert!(matches!(Header::read(Path::new("/")), Err(Error::NotGguf)));
     assert!(matches!(Header::read(Path::new("/nowhere/x.gguf")), Err(Error::Io(_))));
+}
+
+#[test]
+fn a_pipe_is_no_model_and_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.gguf");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (told, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || told.send(Header::read(&pipe).map(drop)));
+    let read = heard.recv_timeout(std::time::Duration::from_secs(30));
+    assert!(matches!(read.expect("it waits"), Err(Error::NotGguf)));
 }
 
 #[test]

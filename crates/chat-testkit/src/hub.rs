@@ -78,6 +78,8 @@ struct Shared {
     /// Wakes who waits for an ask, or stalls.
     bell: Condvar,
     closed: AtomicBool,
+    /// No token is known.
+    refuses_tokens: AtomicBool,
     /// Stalled answers go on.
     released: AtomicBool,
     storage: std::sync::OnceLock<u16>,
@@ -120,6 +122,11 @@ impl Hub {
     /// Has the next answers for files go wrong, in this order.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         lock(&self.shared.faults).extend(faults);
+    }
+
+    /// Refuses whoever comes with a token, as the real site does with one that it does not know.
+    pub fn refuse_tokens(&self) {
+        self.shared.refuses_tokens.store(true, Ordering::SeqCst);
     }
 
     /// Lists so many entries of a tree on a page.
@@ -211,8 +218,13 @@ fn answer(stream: &TcpStream, storage: bool, shared: &Shared) -> std::io::Result
     let Some(request) = Request::read(stream)? else { return Ok(()) };
     let (range, token) = (request.header("range"), request.header("authorization"));
     let path = request.path.clone();
+    let refused = token.is_some() && shared.refuses_tokens.load(Ordering::SeqCst);
     lock(&shared.asks).push(Ask { path: path.clone(), range: range.clone(), token, storage });
     shared.bell.notify_all();
+    if refused {
+        let words = "Invalid credentials in Authorization header";
+        return respond(stream, 401, &[("x-error-message", words)], b"");
+    }
     let (path, query) = path.split_once('?').unwrap_or((&path, ""));
     let words: Vec<&str> = path.trim_start_matches('/').split('/').collect();
     match words[..] {

@@ -21,6 +21,10 @@ pub enum FileFault {
     Corrupt,
     /// It is of a version of the format that is not read.
     Version,
+    /// It is one of several files of a model, under another name: the others cannot be found.
+    Alone,
+    /// Its name, or that of a folder above it, cannot be noted: it is no Unicode.
+    Name,
     /// It belongs to a model and is none: an adapter, a projector for pictures.
     NoModel,
 }

@@ -78,9 +78,12 @@ impl Offer {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::fs;
+
+    use chat_gguf::write::Writer;
 
     use super::*;
-    use crate::models::{hub, name};
+    use crate::models::{Facts, hub, name};
 
     #[test]
     fn what_ships_can_be_read_and_makes_sense() {
@@ -110,5 +113,55 @@ mod tests {
         assert!(smallest.is_file("SmolLM2-135M-Instruct.Q4_1.gguf"));
         assert!(!smallest.is_file("SmolLM2-360M-Instruct.Q4_1.gguf"));
         assert!(offer("nothing").is_none());
+    }
+    /// What a file's header says of its memory is what the catalogue says, for the kinds whose
+    /// layers do not all keep the same. The numbers are those that the catalogue notes.
+    #[test]
+    fn a_header_needs_as_much_memory_as_the_catalogue_says() {
+        let qwen = |layers: u32, heads: u32, width: u32| {
+            Writer::new()
+                .text("general.architecture", "qwen35")
+                .number("qwen35.block_count", layers)
+                .number("qwen35.full_attention_interval", 4)
+                .number("qwen35.attention.head_count_kv", heads)
+                .number("qwen35.attention.key_length", 256)
+                .number("qwen35.attention.value_length", 256)
+                .number("qwen35.ssm.inner_size", width)
+                .number("qwen35.ssm.state_size", 128)
+                .number("qwen35.ssm.conv_kernel", 4)
+                .number("qwen35.vocab_size", 248_320)
+        };
+        let gemma = |heads: &[u32]| {
+            // Of six layers the last looks back all the way.
+            let near: Vec<u32> = (0..heads.len()).map(|layer| u32::from(layer % 6 != 5)).collect();
+            Writer::new()
+                .text("general.architecture", "gemma4")
+                .number("gemma4.block_count", heads.len() as u32)
+                .numbers("gemma4.attention.head_count_kv", heads)
+                .numbers("gemma4.attention.sliding_window_pattern", &near)
+                .number("gemma4.attention.key_length", 512)
+                .number("gemma4.attention.value_length", 512)
+                .number("gemma4.attention.key_length_swa", 256)
+                .number("gemma4.attention.value_length_swa", 256)
+                .number("gemma4.vocab_size", 262_144)
+        };
+        let heads: Vec<u32> = (0..48).map(|layer| if layer % 6 == 5 { 1 } else { 8 }).collect();
+        for (name, header) in [
+            ("qwen3.5-2b", qwen(24, 2, 2_048)),
+            ("qwen3.5-4b", qwen(32, 4, 4_096)),
+            ("qwen3.5-9b", qwen(32, 4, 4_096)),
+            ("gemma-4-e4b", gemma(&[2; 42]).number("gemma4.attention.shared_kv_layers", 18)),
+            ("gemma-4-12b", gemma(&heads)),
+        ] {
+            let offer = offer(name).unwrap();
+            let file = tempfile::NamedTempFile::new().unwrap();
+            let header = header.tensor("t", &[offer.size / 4], 0).header();
+            fs::write(file.path(), &header).unwrap();
+            // As long as it says, and with nothing in it.
+            file.as_file().set_len(header.len() as u64 + offer.size).unwrap();
+            let said = Facts::read(file.path()).unwrap().memory.with_window(8_192);
+            let apart = said.abs_diff(offer.memory);
+            assert!(apart * 100 < offer.memory, "{name}: {said} and not {}", offer.memory);
+        }
     }
 }

@@ -50,7 +50,7 @@ impl Job {
     /// Fetches what the plan says, or goes on with it. `fresh` is what the site has said just now;
     /// where it is none it is asked again, since what is there may have changed.
     pub async fn run(self, fresh: Option<RemoteModel>) -> Result<Installed, Ended> {
-        let lock = self.lock().await?;
+        let lock = self.blocking(Place::lock).await?;
         self.progress.enter(Stage::Asking);
         let mut plan = self.blocking(Place::plan).await?;
         let model = if let Some(model) = fresh {
@@ -89,20 +89,6 @@ impl Job {
         let installed = self.blocking(move |place| place.finish(&library, &plan, hashes)).await?;
         drop(lock);
         Ok(installed)
-    }
-
-    /// Takes the place for this program alone. Somebody who only looks whether it is taken holds
-    /// it for a moment.
-    async fn lock(&self) -> Result<std::fs::File, Ended> {
-        const TRIES: u32 = 10;
-        for _ in 0..TRIES {
-            if let Some(lock) = self.blocking(Place::lock).await? {
-                return Ok(lock);
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-        let plan = self.blocking(Place::plan).await?;
-        Err(Kind::DownloadElsewhere { file: plan.model.file }.into())
     }
 
     /// Does something with the disk on a thread where it may wait.

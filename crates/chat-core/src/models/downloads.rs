@@ -175,7 +175,7 @@ impl Downloads {
         if let Some(there) = self.library.downloaded(&model)? {
             // A plan may be left of it, where a program ended before it had cleared up.
             if place.plan().is_ok()
-                && let Some(_lock) = place.lock()?
+                && let Ok(_lock) = place.lock()
             {
                 place.clear()?;
             }
@@ -222,9 +222,10 @@ impl Downloads {
         if let Some(place) = place {
             let clearing = tokio::task::spawn_blocking(move || {
                 // With the lock in hand nobody writes there.
-                match place.lock()? {
-                    Some(_lock) => place.clear(),
-                    None => Err(Kind::DownloadElsewhere { file: place.plan()?.model.file }.into()),
+                match place.lock() {
+                    // Another program threw it away just now.
+                    Err(_) if place.plan().is_err() => Ok(()),
+                    lock => lock.and_then(|_lock| place.clear()),
                 }
             });
             clearing.await.unwrap_or_else(|_| Err(Kind::Internal.into()))?;

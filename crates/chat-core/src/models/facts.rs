@@ -132,15 +132,12 @@ fn refusal(path: &Path, error: &chat_gguf::Error) -> Error {
         chat_gguf::Error::HeaderTooLarge => FileFault::HeaderTooLarge,
         chat_gguf::Error::Corrupt(_) => FileFault::Corrupt,
         chat_gguf::Error::UnsupportedVersion { .. } => FileFault::Version,
-        chat_gguf::Error::Io(error) => {
-            return match error.kind() {
-                ErrorKind::NotFound => Kind::ModelFileMissing { path: path.to_owned() }.into(),
-                ErrorKind::IsADirectory => {
-                    Kind::ModelFile { path: path.to_owned(), fault: FileFault::NotGguf }.into()
-                }
-                _ => fault_of(path, error),
-            };
+        chat_gguf::Error::Alone { .. } => FileFault::Alone,
+        chat_gguf::Error::Part { path, error } => return refusal(path, error),
+        chat_gguf::Error::Io(error) if error.kind() == ErrorKind::NotFound => {
+            return Kind::ModelFileMissing { path: path.to_owned() }.into();
         }
+        chat_gguf::Error::Io(error) => return fault_of(path, error),
     };
     Error::new(Kind::ModelFile { path: path.to_owned(), fault }).with_detail(error.to_string())
 }

@@ -19,6 +19,9 @@ const DEPTH: u32 = 6;
 /// So many entries of folders are looked at, then it is enough: somebody's whole disk, say.
 const ENTRIES: usize = 20_000;
 
+/// Settings and manifests have some kilobytes; so many bytes are read at most.
+const SMALL: u64 = 1 << 20;
+
 /// A program that keeps models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Program {
@@ -96,9 +99,15 @@ impl Places {
     }
 }
 
+/// What a program says of its models. More than any says, or no plain file, is nothing.
+fn small_file(path: &Path) -> Option<Vec<u8>> {
+    let about = fs::metadata(path).ok()?;
+    (about.is_file() && about.len() <= SMALL).then(|| fs::read(path).ok()).flatten()
+}
+
 /// The folder that was chosen in LM Studio.
 fn lm_studio_choice(settings: &Path) -> Option<PathBuf> {
-    let settings: Value = serde_json::from_slice(&fs::read(settings).ok()?).ok()?;
+    let settings: Value = serde_json::from_slice(&small_file(settings)?).ok()?;
     let folder = PathBuf::from(settings["downloadsFolder"].as_str()?);
     folder.is_absolute().then_some(folder)
 }
@@ -141,7 +150,7 @@ fn of_ollama(folder: &Path) -> Vec<Candidate> {
         .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"manifest"))
         .flat_map(|entry| files_below(&entry.path()));
     let candidate = |manifest: PathBuf| {
-        let about: Value = serde_json::from_slice(&fs::read(&manifest).ok()?).ok()?;
+        let about: Value = serde_json::from_slice(&small_file(&manifest)?).ok()?;
         let layers = about["layers"].as_array()?;
         let is_model = |layer: &&Value| layer["mediaType"] == "application/vnd.ollama.image.model";
         let digest = layers.iter().find(is_model)?["digest"].as_str()?;
@@ -228,6 +237,11 @@ mod tests {
         write(&place("evil/latest"), manifest("sha256:../../../secret"));
         write(&place("gone/latest"), manifest(&format!("sha256:{}", "cd".repeat(32))));
         write(&place("empty/latest"), "{}");
+        // A pipe, that nobody writes to.
+        let pipe = place("pipe/latest");
+        fs::create_dir_all(pipe.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        symlink(&pipe, place("pipe/link")).unwrap();
         // LM Studio, in its usual folder and in one that was chosen.
         write(&home.join(".lmstudio/models/ada/a/A-Q4_0.gguf"), tiny(2));
         write(&home.join(".lmstudio/models/ada/a/mmproj-A.gguf"), "GGUF no");

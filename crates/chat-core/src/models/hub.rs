@@ -97,7 +97,7 @@ impl Hub {
     /// Dropping the future ends the question.
     ///
     /// # Errors
-    /// `HubUnreachable`, `HubFailed`, `InvalidUrl` for the site's address.
+    /// `HubUnreachable`, `HubFailed`, `HubTokenRefused`, `InvalidUrl` for the site's address.
     pub async fn search(&self, words: &str) -> Result<Vec<Repository>> {
         let limit = FOUND_LIMIT.to_string();
         let mut url = self.http.url(&["api", "models"])?;

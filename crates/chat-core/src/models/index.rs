@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::facts::{self, Facts};
 use super::library::Installed;
 use super::name;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, FileFault, Kind, Result};
 use crate::settings::disk;
 
 /// The version of the format.
@@ -169,6 +169,7 @@ fn found_in(folder: &Path, known: &[Entry]) -> Index {
 
 /// An entry for a file that is verified here.
 pub(super) fn entry(path: &Path, name: String, owned: bool) -> Result<Entry> {
+    nameable(path)?;
     let modified = modified(path);
     let header = facts::read(path)?;
     let model = Installed {
@@ -182,6 +183,15 @@ pub(super) fn entry(path: &Path, name: String, owned: bool) -> Result<Entry> {
         problem: None,
     };
     Ok(Entry { model, modified })
+}
+
+/// Refuses what the list cannot name: its format has Unicode alone.
+pub(super) fn nameable(path: &Path) -> Result<()> {
+    if path.to_str().is_some() {
+        return Ok(());
+    }
+    let path = PathBuf::from(path.to_string_lossy().into_owned());
+    Err(Kind::ModelFile { path, fault: FileFault::Name }.into())
 }
 
 /// When a file was last changed.

@@ -140,6 +140,7 @@ impl Library {
         let path = std::path::absolute(path).map_err(|e| facts::fault_of(path, &e))?;
         let files = chat_gguf::parts(&path).unwrap_or_else(|| vec![path.clone()]);
         let first = files.first().ok_or(Kind::Internal)?;
+        index::nameable(first)?;
         facts::read(first)?;
         if let Some(known) = self.own(first)? {
             return Ok(known);

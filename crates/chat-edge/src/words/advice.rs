@@ -95,6 +95,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::ModelStorage
         | Kind::HubUnreachable
         | Kind::HubFailed
+        | Kind::HubTokenRefused
         | Kind::DiskTooSmall { .. }
         | Kind::DownloadInterrupted
         | Kind::DownloadDiffers { .. }

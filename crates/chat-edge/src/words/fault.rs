@@ -190,6 +190,7 @@ pub fn sentence(error: &Error) -> String {
         | Kind::ModelStorage
         | Kind::HubUnreachable
         | Kind::HubFailed
+        | Kind::HubTokenRefused
         | Kind::RepositoryNotFound { .. }
         | Kind::RepositoryClosed { .. }
         | Kind::RepositoryFileNotFound { .. }

@@ -52,6 +52,9 @@ pub fn sentence(kind: &Kind) -> String {
         Kind::HubFailed => gettext(
             "Hugging Face, where models come from, could not answer. Try again in a while; the details say more.",
         ),
+        Kind::HubTokenRefused => gettext(
+            "Hugging Face does not know the token in HF_TOKEN, or not any more. Start Natter with a new one, or without it.",
+        ),
         Kind::RepositoryNotFound { repository } => about(
             &gettext("Hugging Face has no “{name}”, or not any more. Choose another model."),
             repository,
@@ -76,9 +79,7 @@ pub fn sentence(kind: &Kind) -> String {
             gettext("The download broke off. What had arrived is kept: resume it.")
         }
         Kind::DownloadDiffers { file } => about(
-            &gettext(
-                "What was downloaded is not “{name}” as it should be, so it was thrown away. Try again.",
-            ),
+            &gettext("What came is not “{name}” as it should be, and is not kept. Try again."),
             file,
         ),
         Kind::DownloadElsewhere { file } => {
@@ -107,6 +108,18 @@ fn of_file(path: &Path, fault: FileFault) -> String {
         FileFault::Version => about(
             &gettext(
                 "“{name}” is of a version of the format GGUF that Natter does not read. Look for another file of this model.",
+            ),
+            &name,
+        ),
+        FileFault::Alone => about(
+            &gettext(
+                "“{name}” is one of several files of a model, and the others are not beside it. Put them all into one folder, under the names that they came with.",
+            ),
+            &name,
+        ),
+        FileFault::Name => about(
+            &gettext(
+                "“{name}” has a name, or is in a folder with a name, that Natter cannot keep. Give it another one, then add it again.",
             ),
             &name,
         ),

@@ -71,11 +71,14 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ModelFile { path: path(), fault: FileFault::HeaderTooLarge },
         Kind::ModelFile { path: path(), fault: FileFault::Corrupt },
         Kind::ModelFile { path: path(), fault: FileFault::Version },
+        Kind::ModelFile { path: path(), fault: FileFault::Alone },
+        Kind::ModelFile { path: path(), fault: FileFault::Name },
         Kind::ModelFile { path: path(), fault: FileFault::NoModel },
         Kind::ModelFileMissing { path: path() },
         Kind::ModelStorage,
         Kind::HubUnreachable,
         Kind::HubFailed,
+        Kind::HubTokenRefused,
         Kind::RepositoryNotFound { repository: "ada/tiny".to_owned() },
         Kind::RepositoryClosed { repository: "ada/tiny".to_owned() },
         Kind::RepositoryFileNotFound {
@@ -154,10 +157,11 @@ fn place(kind: &Kind) -> usize {
         Kind::ModelTooLarge { .. } => 52,
         Kind::ModelNotLoaded => 53,
         Kind::TemplateFailed => 54,
+        Kind::HubTokenRefused => 55,
     }
 }
 
-const KINDS: usize = 55;
+const KINDS: usize = 56;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -165,3 +165,21 @@ async fn a_file_that_is_for_vectors_alone_does_not_chat() -> Result<()> {
     assert_eq!(kind, Some(Kind::Unsupported { feature: Feature::Chat }));
     Ok(())
 }
+
+#[tokio::test]
+async fn another_file_under_the_same_name_answers_and_not_the_old_one() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let path = stage.folder.path().join("same.gguf");
+    std::fs::copy(&stage.path, &path)?;
+    let client = stage.client();
+    let mut request = stage.request(&[(Role::User, "Hi")]);
+    request.model = stage.library.add(&path).map_err(|error| anyhow!("{error}"))?.name;
+    assert_eq!(hear(&client, request.clone()).await.error, None);
+    // It has no weights: who answers with it has the old ones.
+    let new = stage.folder.path().join("new.gguf");
+    std::fs::write(&new, Writer::tiny("Tiny", 4096).bytes())?;
+    std::fs::rename(&new, &path)?;
+    let heard = hear(&client, request).await;
+    assert_eq!(heard.error.map(|error| error.kind), Some(Kind::ModelNotLoaded));
+    Ok(())
+}

@@ -119,6 +119,31 @@ async fn a_model_that_nobody_uses_is_unloaded() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn a_model_that_was_deleted_is_unloaded_and_its_room_is_free() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let other = stage.folder.path().join("other.gguf");
+    std::fs::copy(&stage.path, &other)?;
+    let mut request = stage.request(&[(Role::User, "Hi")]);
+    request.model = stage.library.add(&other).map_err(|error| anyhow::anyhow!("{error}"))?.name;
+    let client = stage.client();
+    assert_eq!(hear(&client, request).await.error, None);
+    let maps = format!("/proc/{}/maps", stage.process().await?);
+    let name = other.canonicalize()?.to_string_lossy().into_owned();
+    let is_held = || Ok::<_, std::io::Error>(std::fs::read_to_string(&maps)?.contains(&name));
+    assert!(is_held()?, "its weights are read where they lie");
+    std::fs::remove_file(&other)?;
+    // Long before the ten minutes after which nobody is thought to use it.
+    let let_go = async {
+        while is_held()? {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        Ok::<_, std::io::Error>(())
+    };
+    tokio::time::timeout(std::time::Duration::from_mins(1), let_go).await??;
+    Ok(())
+}
+
 /// What reads behind the terminal program sees its end, though the engine lives on.
 #[tokio::test]
 async fn a_pipe_behind_the_terminal_program_ends_with_it() -> Result<()> {

@@ -32,16 +32,17 @@ impl Job {
         let opening = tokio::task::spawn_blocking(move || Gathered::open(path, size, &stop));
         let mut gathered = opening.await.map_err(|_| Kind::Internal)??;
         self.progress.add(gathered.length);
-        let mut fruitless = 0;
+        // How far it ever was: who begins anew again and again gets nowhere.
+        let (mut fruitless, mut furthest) = (0, gathered.length);
         while gathered.length < part.size {
             self.progress.enter(Stage::Fetching);
-            let before = gathered.length;
             let Err(ended) = self.stream(repository, part, &mut gathered).await else { continue };
             let Ended::Failed(error) = ended else { return Err(ended) };
             if !may_pass(&error.kind) {
                 return Err(error.into());
             }
-            fruitless = if gathered.length > before { 0 } else { fruitless + 1 };
+            fruitless = if gathered.length > furthest { 0 } else { fruitless + 1 };
+            furthest = furthest.max(gathered.length);
             if fruitless > self.hub.options.retries {
                 return Err(error.into());
             }
@@ -77,7 +78,7 @@ impl Job {
             self.progress.take_back(gathered.length);
             gathered.restart().await?;
             if response.status() == StatusCode::RANGE_NOT_SATISFIABLE {
-                return Ok(());
+                return Err(interrupted("the server sends nothing from there on").into());
             }
         }
         let mut piece = Vec::with_capacity(PIECE);

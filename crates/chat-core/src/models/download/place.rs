@@ -138,16 +138,24 @@ impl Place {
         disk::replace(&path, &content).map_err(|e| fault_of(&path, &e))
     }
 
-    /// Takes it for this process, or none where another has it. Held while the file is open.
-    pub fn lock(&self) -> Result<Option<File>> {
+    /// Takes it for this process. Held while the file is open. Blocks for a moment where somebody
+    /// has it who only looks whether it is taken.
+    ///
+    /// # Errors
+    /// `DownloadElsewhere` where another program downloads it, `ModelStorage` where it is gone.
+    pub fn lock(&self) -> Result<File> {
+        const TRIES: u32 = 10;
+        const BETWEEN: Duration = Duration::from_millis(20);
         let path = self.folder.join("lock");
-        disk::private_folder(&self.folder).map_err(|e| fault_of(&self.folder, &e))?;
         let file = disk::private_file(&path).map_err(|e| fault_of(&path, &e))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(fault_of(&path, &error)),
+        for _ in 0..TRIES {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN),
+                Err(TryLockError::Error(error)) => return Err(fault_of(&path, &error)),
+            }
         }
+        Err(Kind::DownloadElsewhere { file: self.plan()?.model.file }.into())
     }
 
     /// Whether some process is downloading here.

@@ -18,6 +18,9 @@ const ANSWER_LIMIT: usize = 16 << 20;
 /// The site sends one on to its storage, which may send one on again.
 const REDIRECTS: usize = 8;
 
+/// Says what is the matter with a repository or a file.
+const REASON: &str = "x-error-code";
+
 /// What is asked for, to say what is missing.
 #[derive(Clone, Debug)]
 pub(super) enum Asked {
@@ -68,7 +71,7 @@ impl Http {
         let asking = async {
             let response = self.send(url.clone(), HeaderMap::new()).await?;
             if !response.status().is_success() {
-                return Err(refusal(&response, asked, &url));
+                return Err(self.refusal(&response, asked, &url));
             }
             let next = next_page(&url, response.headers());
             let body = read(response).await?;
@@ -100,7 +103,7 @@ impl Http {
         if response.status().is_success() || response.status() == 416 {
             return Ok(response);
         }
-        Err(refusal(&response, asked, &url))
+        Err(self.refusal(&response, asked, &url))
     }
 
     async fn send(&self, url: Url, mut headers: HeaderMap) -> Result<Response> {
@@ -113,6 +116,20 @@ impl Http {
         }
         let sent = self.client()?.get(url).headers(headers).send().await;
         sent.map_err(|error| unreachable(root_words(&error)))
+    }
+
+    fn refusal(&self, response: &Response, asked: &Asked, url: &Url) -> Error {
+        let at_site = response.url().origin() == url.origin();
+        let told = response.headers().contains_key(REASON);
+        // Who sends no token, or a good one, is told what is the matter with the repository.
+        if at_site && response.status() == 401 && !told && self.sends_token(url) {
+            return Error::new(Kind::HubTokenRefused).with_detail("HTTP 401");
+        }
+        meaning(response, asked, url)
+    }
+
+    fn sends_token(&self, url: &Url) -> bool {
+        self.token.is_some() && is_private(url)
     }
 
     fn client(&self) -> Result<&Client> {
@@ -168,10 +185,10 @@ fn unreachable(detail: impl Into<String>) -> Error {
 
 /// What a refusal means. The site hides what is private: who is not let in hears that there is
 /// nothing, or that they are not known; a header says which it is.
-fn refusal(response: &Response, asked: &Asked, site: &Url) -> Error {
+fn meaning(response: &Response, asked: &Asked, site: &Url) -> Error {
     let at_site = response.url().origin() == site.origin();
     let status = response.status().as_u16();
-    let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
+    let code = response.headers().get(REASON).and_then(|code| code.to_str().ok());
     let kind = match asked {
         Asked::Search => Kind::HubFailed,
         Asked::Repository(repository) => of_repository(code, status, repository),

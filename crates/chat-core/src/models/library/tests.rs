@@ -1,5 +1,6 @@
 //! Models come, are found, and go, with two programs at once and on damaged lists.
 
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
@@ -120,7 +121,7 @@ fn a_model_in_several_files_is_one() {
     assert_eq!(added.facts.parameters, 16 + 64);
     fs::rename(&second, place.root.path().join("away")).unwrap();
     let missing = place.library.find("big").unwrap_err().kind;
-    assert_eq!(missing, Kind::ModelFileMissing { path: first.clone() });
+    assert_eq!(missing, Kind::ModelFileMissing { path: second.clone() });
     fs::rename(place.root.path().join("away"), &second).unwrap();
     place.library.remove("big").unwrap();
 
@@ -265,4 +266,31 @@ fn what_a_program_left_that_ended_in_the_middle_is_taken_up() {
     assert!(!half.exists() && held.exists());
     place.library.remove("lost").unwrap();
     assert!(!lost.exists());
+}
+
+#[test]
+fn a_part_that_is_not_sound_is_named() {
+    let place = place();
+    let name = |n| format!("big-q4_0-{n:05}-of-00002.gguf");
+    let first = Writer::tiny("Big", 64).number("split.count", 2).bytes();
+    let path = place.with(&name(1), &first);
+    let second = place.with(&name(2), b"<html>404 not found");
+    let refused = place.library.add(&path).unwrap_err().kind;
+    assert_eq!(refused, Kind::ModelFile { path: second, fault: FileFault::NotGguf });
+    let alone = place.with("alone.gguf", &first);
+    let refused = place.library.add(&alone).unwrap_err().kind;
+    assert_eq!(refused, Kind::ModelFile { path: alone, fault: FileFault::Alone });
+}
+
+#[test]
+fn a_name_that_cannot_be_noted_is_refused_with_its_reason() {
+    let place = place();
+    let name = std::ffi::OsStr::from_bytes(b"tiny-\xff.gguf");
+    let path = place.root.path().join(name);
+    fs::write(&path, Writer::tiny("Tiny", 256).bytes()).unwrap();
+    for refused in [place.library.add(&path), place.library.take_in(&path)] {
+        let kind = refused.unwrap_err().kind;
+        assert!(matches!(kind, Kind::ModelFile { fault: FileFault::Name, .. }), "{kind:?}");
+    }
+    assert!(path.exists() && place.names().is_empty());
 }

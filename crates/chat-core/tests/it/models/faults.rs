@@ -131,3 +131,41 @@ fn cut() -> Vec<u8> {
     bytes.truncate(2_000_000);
     bytes
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_is_not_known_is_told_from_a_repository_that_is_not_there() {
+    let world = World::start().await;
+    let model = world.manager.remote_model(REPOSITORY, FILE).await.unwrap();
+    world.hub.refuse_tokens();
+    let refused = [
+        world.manager.search_models("tiny").await.map(drop),
+        world.manager.remote_models(REPOSITORY).await.map(drop),
+    ];
+    for refused in refused {
+        assert_eq!(refused.unwrap_err().kind, Kind::HubTokenRefused);
+    }
+    let id = world.manager.start_download(model).await.unwrap();
+    assert_eq!(world.until_failed(&id).await, Kind::HubTokenRefused);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_always_begins_anew_is_not_asked_for_ever() {
+    let world = World::start().await;
+    let again = [Fault::CutAfter(1_000_000), Fault::NotSatisfiable];
+    world.hub.fail(again.into_iter().cycle().take(24));
+    let id = world.begin().await;
+    assert_eq!(world.until_failed(&id).await, Kind::DownloadInterrupted);
+    assert!(world.hub.fetches().len() < 6, "{:#?}", world.hub.fetches());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_without_the_others_is_no_model_and_is_not_kept() {
+    let world = World::start().await;
+    let part = Writer::tiny("Part", 4_096).number("split.count", 2).bytes();
+    world.hub.put("ada/part", "part.gguf", part.clone());
+    let model = world.manager.remote_model("ada/part", "part.gguf").await.unwrap();
+    let id = world.manager.start_download(model).await.unwrap();
+    let kind = world.until_failed(&id).await;
+    assert!(matches!(kind, Kind::ModelFile { fault: FileFault::Alone, .. }), "{kind:?}");
+    assert_eq!(world.download(&id).unwrap().received, 0);
+}

@@ -85,7 +85,8 @@ pub fn run_on_small_disk(name: &str, megabytes: u32, folder: &Path) {
 /// A process that says what it does, line by line, and does the next thing when told.
 pub struct Talking {
     child: Child,
-    input: ChildStdin,
+    /// None once it goes on by itself.
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
@@ -100,7 +101,7 @@ pub fn say(what: &str) {
     out.flush().unwrap();
 }
 
-/// Waits until the process that began this one says to go on.
+/// Waits until the process that began this one says to go on, or lets this one run.
 pub fn wait() {
     std::io::stdin().lock().read_line(&mut String::new()).unwrap();
 }
@@ -111,7 +112,7 @@ impl Talking {
         let mut command = command(name, folder);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
-        let input = child.stdin.take().unwrap();
+        let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         Self { child, input, output }
     }
@@ -129,9 +130,14 @@ impl Talking {
         None
     }
 
-    /// Lets it go on.
+    /// Lets it go on to where it waits next.
     pub fn go_on(&mut self) {
-        writeln!(self.input).unwrap();
+        writeln!(self.input.as_mut().expect("it waits for nobody")).unwrap();
+    }
+
+    /// Lets it run: it waits no more.
+    pub fn let_run(&mut self) {
+        self.input = None;
     }
 
     /// Ends it without a warning, and gives what it had said until then.

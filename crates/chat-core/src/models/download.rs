@@ -116,7 +116,7 @@ impl Place {
         let source =
             Source { repository: plan.model.repository.clone(), file: plan.model.file.clone() };
         let sha256 = if hashes.len() == 1 { hashes.into_iter().next() } else { None };
-        let installed = library.adopt(&files, &plan.name, Some(source), sha256)?;
+        let installed = library.adopt(&files, &[], &plan.name, Some((source, sha256)))?;
         self.clear()?;
         Ok(installed)
     }

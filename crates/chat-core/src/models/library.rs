@@ -15,7 +15,7 @@ use super::facts::{self, Facts};
 use super::hub::RemoteModel;
 use super::index::{self, Entry};
 use super::{catalogue, name};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, FileFault, Kind, Result};
 use crate::settings::{Folders, disk};
 
 /// A model that is installed.
@@ -146,7 +146,7 @@ impl Library {
             return Ok(known);
         }
         let incoming = Incoming::gather(&self.folder, &files)?;
-        let moved = self.adopt(&incoming.files, &name_of(&path), None, None)?;
+        let moved = self.adopt(&incoming.files, &incoming.sources, &name_of(&path), None)?;
         incoming.delete_sources();
         Ok(moved)
     }
@@ -193,22 +193,30 @@ impl Library {
     }
 
     /// Moves the files of one model in, which lie on the library's disk, and lists it: what a
-    /// download ends with. It takes the place of one that was the same and is broken.
+    /// download ends with. It takes the place of one that was the same and is broken, and of those
+    /// that were listed where it lay (`before`). `origin` is where it comes from, and its SHA-256.
     pub(super) fn adopt(
         &self,
         files: &[PathBuf],
+        before: &[PathBuf],
         wanted: &str,
-        source: Option<Source>,
-        sha256: Option<String>,
+        origin: Option<(Source, Option<String>)>,
     ) -> Result<Installed> {
         let Some(first) = files.first() else { return Err(Kind::Internal.into()) };
         // Verified before it is moved: nothing that is no model ever lies among the models.
         let mut entry = index::entry(first, wanted.to_owned(), true)?;
-        entry.model.source = source;
-        entry.model.sha256 = sha256;
+        if let Some((source, sha256)) = origin {
+            entry.model.source = Some(source);
+            entry.model.sha256 = sha256;
+        }
         let mut own = None;
         let listed = index::change(&self.folder, |index| {
             self.drop_broken(index, &entry, wanted)?;
+            let was_there = |old: &Entry| !old.model.owned && before.contains(&old.model.path);
+            let known = index.models.iter().position(was_there);
+            // Chats know it by the name that it had.
+            let name = known.map(|place| index.models.remove(place).model.name);
+            let wanted = name.as_deref().unwrap_or(wanted);
             let quantization = entry.model.facts.quantization.as_deref();
             let taken = |name: &str| {
                 index.models.iter().any(|other| other.model.name == name)
@@ -231,16 +239,22 @@ impl Library {
         listed
     }
 
-    /// Takes off the list what a model replaces: the same one, whose file is damaged or gone.
+    /// Takes off the list what a download replaces: the same one, whose file is damaged or gone.
     fn drop_broken(&self, index: &mut index::Index, new: &Entry, wanted: &str) -> Result<()> {
+        if new.model.source.is_none() {
+            return Ok(());
+        }
         let is_it = |entry: &Entry| {
             let old = &entry.model;
             let same = match &old.source {
                 Some(source) => Some(source) == new.model.source.as_ref(),
-                None => old.name == wanted,
+                None => old.name == wanted && old.path.file_name() == new.model.path.file_name(),
             };
-            let broken = |error: Error| {
-                matches!(error.kind, Kind::ModelFile { .. } | Kind::ModelFileMissing { .. })
+            let broken = |error: Error| match error.kind {
+                // Another Natter may well be able to read these.
+                Kind::ModelFile { fault: FileFault::Version | FileFault::NoModel, .. } => false,
+                Kind::ModelFile { .. } | Kind::ModelFileMissing { .. } => true,
+                _ => false,
             };
             old.owned && same && as_it_is(entry.clone()).problem.is_some_and(broken)
         };

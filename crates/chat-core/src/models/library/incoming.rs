@@ -19,7 +19,8 @@ const PREFIX: &str = ".moving-";
 pub(super) struct Incoming {
     /// The gathered files, in the order in which they were named.
     pub files: Vec<PathBuf>,
-    sources: Vec<PathBuf>,
+    /// Where they were, and what leads there.
+    pub sources: Vec<PathBuf>,
     _folder: TempDir,
     /// Says that somebody is at work there.
     _lock: File,

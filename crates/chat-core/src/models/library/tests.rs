@@ -7,7 +7,6 @@ use std::time::Duration;
 use chat_gguf::write::Writer;
 
 use super::*;
-use crate::error::FileFault;
 
 /// How long to wait for what must come. Met only where it does not.
 const LONG: Duration = Duration::from_secs(20);
@@ -293,4 +292,14 @@ fn a_name_that_cannot_be_noted_is_refused_with_its_reason() {
         assert!(matches!(kind, Kind::ModelFile { fault: FileFault::Name, .. }), "{kind:?}");
     }
     assert!(path.exists() && place.names().is_empty());
+}
+
+#[test]
+fn a_model_that_is_moved_after_it_was_added_keeps_its_name() {
+    let place = place();
+    let path = place.file("tiny-q8_0.gguf");
+    let added = place.library.add_as(&path, Some("mine")).unwrap();
+    let moved = place.library.take_in(&path).unwrap();
+    assert_eq!((added.name.as_str(), moved.name.as_str(), moved.owned), ("mine", "mine", true));
+    assert_eq!(place.library.list().unwrap(), [moved]);
 }

@@ -60,7 +60,25 @@ fn to_a_small_disk() {
     assert_eq!(library.list().unwrap(), std::slice::from_ref(&moved));
     assert_eq!(models_in(&library), ["big"]);
     library.remove("big").unwrap();
+    a_full_disk_costs_no_model(&library);
     assert_eq!(models_in(&library), Vec::<String>::new());
+}
+
+/// There is no room even for the list: what lies on the same disk stays where it is.
+fn a_full_disk_costs_no_model(library: &Library) {
+    let folder = another::folder();
+    let file = folder.join("tiny.gguf");
+    std::fs::write(&file, Writer::tiny("Tiny", MEGABYTE).bytes()).unwrap();
+    let rest = folder.join("rest");
+    let full = std::fs::write(&rest, vec![0; 70 * MEGABYTE as usize]).unwrap_err();
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    assert_eq!(library.take_in(&file).unwrap_err().kind, Kind::DiskFull);
+    assert!(file.exists() && library.list().unwrap().is_empty());
+    assert_eq!(models_in(library), Vec::<String>::new());
+    std::fs::remove_file(rest).unwrap();
+    let moved = library.take_in(&file).unwrap();
+    assert!(!file.exists() && moved.path.exists());
+    library.remove(&moved.name).unwrap();
 }
 
 #[test]

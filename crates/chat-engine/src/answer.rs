@@ -1,6 +1,8 @@
 //! An answer as it comes about: the model is loaded, the prompt is read, the text is told apart.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
@@ -11,7 +13,11 @@ use crate::output::{Expected, Piece, Sorter};
 use crate::prompt::template::Given;
 use crate::prompt::thoughts::Thoughts;
 use crate::prompt::tools::{self, Calls, Style};
-use crate::request::{ChatBody, Format, Message, Sampling};
+use crate::request::{ChatBody, Format, Message, Sampling, Stop};
+
+/// While a model is loaded, so often is told how far it is, be it the same: who waits knows that the
+/// engine lives.
+const PULSE: Duration = Duration::from_secs(5);
 
 /// What happens on the way to an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +33,8 @@ pub enum Event {
         /// Tokens that were known.
         cached: usize,
     },
+    /// Nothing to tell, and yet something is done.
+    Working,
     /// More of the answer.
     Piece(Piece),
     /// It is complete.
@@ -89,33 +97,36 @@ impl Answer {
         match progress {
             Progress::Ready(facts) => {
                 let Some(request) = self.request.take() else { return };
-                if let Err(failure) = self.ask(&facts, request) {
+                // A template comes with a file from anywhere, and may take its time.
+                let model = Arc::clone(&facts);
+                let asked = tokio::task::spawn_blocking(move || Asked::new(&model, *request)).await;
+                let asked = asked.unwrap_or(Err(Failure::Gone));
+                if let Err(failure) = asked.and_then(|asked| self.ask(&facts, asked)) {
                     self.ready.push_back(Event::Failed(failure));
                 }
             }
             Progress::Failed(failure) => self.ready.push_back(Event::Failed(failure)),
             Progress::Loading(part) => {
                 self.ready.push_back(Event::Loading(part));
-                if self.model.progress.changed().await.is_err() {
+                let changed = tokio::time::timeout(PULSE, self.model.progress.changed()).await;
+                if matches!(changed, Ok(Err(_))) {
                     self.ready.push_back(Event::Failed(Failure::Gone));
                 }
             }
         }
     }
 
-    fn ask(&mut self, facts: &Facts, request: Box<(ChatBody, Sampling)>) -> Result<(), Failure> {
-        let (body, sampling) = *request;
-        let asked = Asked::new(facts, &body)?;
+    fn ask(&mut self, facts: &Facts, asked: Asked) -> Result<(), Failure> {
         let spoken = asked.expected.words();
         self.sorter = Sorter::new(asked.expected);
         let (said, hear) = mpsc::unbounded_channel();
         let job = Job {
             prompt: asked.prompt,
             window: self.model.window.min(facts.trained_window),
-            max_tokens: body.max_tokens,
-            sampling,
+            max_tokens: asked.max_tokens,
+            sampling: asked.sampling,
             grammar: asked.grammar,
-            stop: body.stop.map(crate::request::Stop::texts).unwrap_or_default(),
+            stop: asked.stop,
             spoken,
             said,
         };
@@ -130,6 +141,7 @@ impl Answer {
             Said::Read { done, total, cached } => {
                 self.ready.push_back(Event::Reading { done, total, cached });
             }
+            Said::Working => self.ready.push_back(Event::Working),
             Said::Text(text) => self.sorter.take(&text, &mut pieces),
             Said::End { finish, timings } => {
                 self.sorter.end(&mut pieces);
@@ -152,13 +164,17 @@ struct Asked {
     prompt: String,
     expected: Expected,
     grammar: Option<Grammar>,
+    max_tokens: Option<u32>,
+    sampling: Sampling,
+    stop: Vec<String>,
 }
 
 impl Asked {
-    fn new(facts: &Facts, body: &ChatBody) -> Result<Self, Failure> {
+    fn new(facts: &Facts, request: (ChatBody, Sampling)) -> Result<Self, Failure> {
+        let (body, mut sampling) = request;
         let template = facts.template.as_ref().map_err(Clone::clone)?;
         let calls = Calls::of(tools::read(&body.tools)?, body.tool_choice.as_ref())?;
-        let mut messages: Vec<Message> = body.messages.clone();
+        let mut messages: Vec<Message> = body.messages;
         for message in &mut messages {
             facts.guard.mark(message);
         }
@@ -167,7 +183,7 @@ impl Asked {
         if let (Calls::Must(tools), false) = (&calls, told) {
             tools::tell(&mut messages, tools);
         }
-        let mut kwargs = body.chat_template_kwargs.clone();
+        let mut kwargs = body.chat_template_kwargs;
         if let Some(effort) = &body.reasoning_effort {
             kwargs.insert("reasoning_effort".to_owned(), effort.as_str().into());
             kwargs.entry("enable_thinking".to_owned()).or_insert_with(|| (effort != "none").into());
@@ -175,33 +191,46 @@ impl Asked {
         let values = calls.tools().iter().map(|tool| tool.value.clone());
         let tools = if told { values.collect() } else { Vec::new() };
         let prompt = template.render(&Given { messages: &messages, tools, kwargs })?;
-        let grammar = grammar(&calls, style.filter(|_| told), body.response_format.as_ref())?;
+        let (style, own) = (style.filter(|_| told), sampling.grammar.take());
+        let grammar = grammar(&calls, style, body.response_format.as_ref(), own)?;
+        // What holds an answer from its first word leaves no room for thoughts.
+        let held = grammar.as_ref().is_some_and(Grammar::holds_all);
         let thoughts = Thoughts::of(template);
         let expected = Expected {
-            thinking: prompt.trim_end().ends_with(thoughts.begin),
+            thinking: !held && prompt.trim_end().ends_with(thoughts.begin),
             thoughts,
             forced: matches!(calls, Calls::Must(_)),
-            calls: style.filter(|_| matches!(calls, Calls::May(_)) && told),
+            calls: style.filter(|_| matches!(calls, Calls::May(_)) && !held),
             tools: calls.tools().to_vec(),
         };
-        Ok(Self { prompt, expected, grammar })
+        let stop = body.stop.map(Stop::texts).unwrap_or_default();
+        Ok(Self { prompt, expected, grammar, max_tokens: body.max_tokens, sampling, stop })
     }
 }
 
-/// What holds an answer to its shape.
+/// What holds an answer to its shape: a call that must be made, the request's own grammar or format,
+/// or else the calls that may be made.
 fn grammar(
     calls: &Calls,
     style: Option<Style>,
     format: Option<&Format>,
+    own: Option<String>,
 ) -> Result<Option<Grammar>, Failure> {
-    match calls {
-        Calls::Must(tools) => return Grammar::of_schema(&tools::schema(tools)).map(Some),
-        Calls::May(tools) if style == Some(Style::Tagged) => {
-            let calls = Grammar::of_schema(&tools::schema(tools))?;
-            return Ok(Some(calls.after("<tool_call>", r#"space "</tool_call>" space"#)));
-        }
-        Calls::May(_) | Calls::None => {}
+    let both = |words: &str| Err(Failure::Request(words.to_owned()));
+    match (calls, own) {
+        (Calls::Must(_), Some(_)) => both("a grammar cannot hold a call that must be made"),
+        (Calls::Must(tools), None) => Grammar::of_schema(&tools::schema(tools)).map(Some),
+        (_, own) => match (own, of_format(format)?) {
+            (Some(_), Some(_)) => both("a grammar and a format cannot both hold the answer"),
+            (Some(own), None) => Grammar::new(own).map(Some),
+            (None, Some(format)) => Ok(Some(format)),
+            (None, None) => Ok(offered(calls, style)),
+        },
     }
+}
+
+/// What holds the whole answer to a format.
+fn of_format(format: Option<&Format>) -> Result<Option<Grammar>, Failure> {
     let Some(format) = format else { return Ok(None) };
     let schema = format.json_schema.as_ref().map(|named| &named.schema).or(format.schema.as_ref());
     match (format.r#type.as_str(), schema) {
@@ -209,5 +238,85 @@ fn grammar(
         ("json_object", None) => Grammar::of_schema(r#"{"type":"object"}"#).map(Some),
         ("json_schema", None) => Err(Failure::Request("there is no schema".to_owned())),
         _ => Ok(None),
+    }
+}
+
+/// What holds calls that the model may make, once it makes one. Where a schema cannot be followed they
+/// are made without.
+fn offered(calls: &Calls, style: Option<Style>) -> Option<Grammar> {
+    let (Calls::May(tools), Some(Style::Tagged)) = (calls, style) else { return None };
+    match Grammar::of_schema(&tools::schema(tools)) {
+        Ok(calls) => Some(calls.after("<tool_call>", r#"space "</tool_call>" space"#)),
+        Err(error) => {
+            tracing::warn!(?error, "calls are not held to their schemas");
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::prompt::guard::Guard;
+    use crate::prompt::template::Template;
+
+    fn tools(parameters: &serde_json::Value) -> Vec<tools::Tool> {
+        let raw =
+            json!({ "type": "function", "function": { "name": "f", "parameters": parameters } });
+        tools::read(&[serde_json::value::to_raw_value(&raw).unwrap()]).unwrap()
+    }
+
+    fn format() -> Format {
+        serde_json::from_value(json!({ "type": "json_object" })).unwrap()
+    }
+
+    #[test]
+    fn a_format_or_a_grammar_holds_the_answer_though_tools_are_offered() {
+        let calls = || Calls::May(tools(&json!({ "type": "object" })));
+        let tagged = Some(Style::Tagged);
+        let held = |format: Option<&Format>, own: Option<&str>| {
+            grammar(&calls(), tagged, format, own.map(str::to_owned)).unwrap().unwrap().holds_all()
+        };
+        assert!(held(Some(&format()), None));
+        assert!(held(None, Some("root ::= \"a\"")));
+        assert!(!held(None, None));
+        let both = grammar(&calls(), tagged, Some(&format()), Some(String::new()));
+        assert!(matches!(both, Err(Failure::Request(_))));
+        let Calls::May(forced) = calls() else { unreachable!() };
+        let both = grammar(&Calls::Must(forced), tagged, None, Some(String::new()));
+        assert!(matches!(both, Err(Failure::Request(_))));
+    }
+
+    #[test]
+    fn what_is_held_from_its_first_word_is_no_thought() {
+        let template = Template::new("{{ messages[0].content }}<think>", "", "");
+        let (orders, _) = std::sync::mpsc::channel();
+        let facts = Facts { template, guard: Guard::default(), trained_window: 64, orders };
+        let thinking = |more: serde_json::Value| {
+            let mut body =
+                json!({ "model": "m", "messages": [{ "role": "user", "content": "Hi" }] });
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let request = (
+                serde_json::from_value(body.clone()).unwrap(),
+                serde_json::from_value(body).unwrap(),
+            );
+            Asked::new(&facts, request).unwrap().expected.thinking
+        };
+        assert!(thinking(json!({})));
+        assert!(!thinking(json!({ "response_format": { "type": "json_object" } })));
+        assert!(!thinking(json!({ "grammar": "root ::= \"a\"" })));
+    }
+
+    #[test]
+    fn schemas_with_references_hold_calls_and_what_leads_nowhere_is_offered_without() {
+        let place = json!({ "type": "object", "properties": { "at": { "$ref": "#/$defs/place" } },
+            "$defs": { "place": { "type": "string" } } });
+        assert!(offered(&Calls::May(tools(&place)), Some(Style::Tagged)).is_some());
+        assert!(grammar(&Calls::Must(tools(&place)), None, None, None).is_ok());
+        let nowhere = json!({ "properties": { "at": { "$ref": "#/nowhere" } } });
+        assert_eq!(offered(&Calls::May(tools(&nowhere)), Some(Style::Tagged)), None);
+        assert!(grammar(&Calls::Must(tools(&nowhere)), None, None, None).is_err());
     }
 }

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::answer::{Answer, Event};
 use crate::failure::Failure;
-use crate::inference::{Order, Progress};
+use crate::inference::{self, Order, Progress};
 use crate::life::Life;
 use crate::models::Models;
 use crate::request::{ChatBody, EmbeddingsBody, Sampling};
@@ -28,6 +28,8 @@ use reply::Writer;
 const LONGEST: usize = 64 << 20;
 /// The window where a request names none, in tokens.
 const WINDOW: u32 = 8192;
+/// Tokens that a model puts round a text that is to be embedded.
+const AROUND: usize = 8;
 
 /// What the answers are made with.
 #[derive(Clone, Debug)]
@@ -122,7 +124,7 @@ async fn whole(mut answering: Answer, writer: &Writer) -> Result<Response, Failu
                 return Ok(answer(StatusCode::OK, &writer.whole(&pieces, reason, &timings)));
             }
             Event::Failed(failure) => return Err(failure),
-            Event::Loading(_) | Event::Reading { .. } => {}
+            Event::Loading(_) | Event::Reading { .. } | Event::Working => {}
         }
     }
     Err(Failure::Gone)
@@ -138,7 +140,15 @@ async fn embeddings(State(engine): State<Engine>, body: Bytes) -> Response {
 async fn embed(engine: &Engine, bytes: &Bytes) -> Result<Value, Failure> {
     let body: EmbeddingsBody = read(bytes)?;
     let name = body.model.to_string_lossy().into_owned();
-    let mut model = engine.models.get(&body.model, 1).await?;
+    let texts = body.input.all();
+    // Each answer stands at its text's place: none can be left out.
+    if texts.is_empty() || texts.iter().any(String::is_empty) {
+        return Err(Failure::Request("there is nothing to embed".to_owned()));
+    }
+    // A text has no more tokens than bytes, but for the words round it.
+    let longest = texts.iter().map(String::len).max().unwrap_or(0);
+    let window = u32::try_from(longest + AROUND).unwrap_or(u32::MAX).min(inference::LONGEST_TEXT);
+    let mut model = engine.models.get(&body.model, window).await?;
     let facts = loop {
         let progress = model.progress.borrow_and_update().clone();
         match progress {
@@ -147,10 +157,6 @@ async fn embed(engine: &Engine, bytes: &Bytes) -> Result<Value, Failure> {
             Progress::Loading(_) => model.progress.changed().await.map_err(|_| Failure::Gone)?,
         }
     };
-    let texts = body.input.texts();
-    if texts.is_empty() {
-        return Err(Failure::Request("there is nothing to embed".to_owned()));
-    }
     let (answer, got) = oneshot::channel();
     facts.orders.send(Order::Embed { texts, answer }).map_err(|_| Failure::Gone)?;
     drop(facts);

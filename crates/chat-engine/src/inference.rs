@@ -14,6 +14,7 @@ use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
+pub use embed::LONGEST as LONGEST_TEXT;
 pub use grammar::Grammar;
 pub use load::{Facts, Loading, Progress, load};
 
@@ -41,6 +42,8 @@ pub enum Order {
         /// Gets a vector for each.
         answer: oneshot::Sender<Result<Embedded, Failure>>,
     },
+    /// To end now, whatever is asked of it.
+    End,
 }
 
 /// A prompt to go on with. It is given up when nobody listens any more.
@@ -76,6 +79,8 @@ pub enum Said {
         /// Tokens that were known.
         cached: usize,
     },
+    /// Nothing to tell, and yet it computes: for this job, or for those before it.
+    Working,
     /// More text.
     Text(String),
     /// It is complete.

@@ -3,6 +3,8 @@
 //! It is compared by text and not by tokens: what a model wrote is kept as the tokens that it chose,
 //! and reading its text again could give others.
 
+use crate::prompt::guard;
+
 /// The tokens in memory, each with the text that it stands for.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
@@ -50,9 +52,9 @@ impl Known {
         self.tokens.is_empty()
     }
 
-    /// The last tokens, for penalties on what is repeated.
-    pub fn last(&self, count: usize) -> impl Iterator<Item = i32> + '_ {
-        self.tokens[self.tokens.len().saturating_sub(count)..].iter().map(|entry| entry.token)
+    /// The tokens, oldest first.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = i32> + '_ {
+        self.tokens.iter().map(|entry| entry.token)
     }
 
     /// One more was read.
@@ -70,12 +72,14 @@ impl Known {
 
     /// How much of a prompt is known. At least its last token never is, since what follows is
     /// reckoned from that.
-    pub fn common(&self, prompt: &[u8]) -> Common {
-        let same = self.text.iter().zip(prompt).take_while(|(a, b)| a == b).count();
+    pub fn common(&self, prompt: &str) -> Common {
+        let same = self.text.iter().zip(prompt.as_bytes()).take_while(|(a, b)| a == b).count();
         let mut tokens = self.tokens.partition_point(|entry| entry.end <= same);
         // A token without a text of its own belongs to the one after it.
-        let all = tokens == self.tokens.len() && self.end(tokens) < prompt.len();
-        if !all {
+        let end = self.end(tokens);
+        let all = tokens == self.tokens.len() && end < prompt.len();
+        // A token may be a part of a character, and what was stopped may have ended there.
+        if !all || !guard::can_be_cut(prompt, end) {
             // Elsewhere the rest might have been read as one token with what stands before it.
             while tokens > 0 && !self.is_seam(tokens, prompt) {
                 tokens -= 1;
@@ -90,13 +94,15 @@ impl Known {
 
     /// Whether reading can begin anew after so many tokens: after a word of the model's own, or
     /// where white space begins.
-    fn is_seam(&self, tokens: usize, prompt: &[u8]) -> bool {
+    fn is_seam(&self, tokens: usize, prompt: &str) -> bool {
         let end = self.end(tokens);
-        let Some(next) = prompt.get(end) else { return false };
-        let before = end.checked_sub(1).map(|at| prompt[at]);
-        self.tokens[tokens - 1].special
+        let bytes = prompt.as_bytes();
+        let Some(next) = bytes.get(end) else { return false };
+        let before = end.checked_sub(1).map(|at| bytes[at]);
+        let seam = self.tokens[tokens - 1].special
             || (next.is_ascii_whitespace()
-                && before.is_some_and(|byte| !byte.is_ascii_whitespace()))
+                && before.is_some_and(|byte| !byte.is_ascii_whitespace()));
+        seam && guard::can_be_cut(prompt, end)
     }
 }
 
@@ -104,17 +110,18 @@ impl Known {
 mod tests {
     use super::*;
 
-    fn known(pieces: &[&str]) -> Known {
+    fn known<P: AsRef<[u8]>>(pieces: &[P]) -> Known {
         let mut known = Known::default();
         for (id, piece) in pieces.iter().enumerate() {
-            let special = piece.starts_with('<');
-            known.push(&Token { id: id as i32, piece: piece.as_bytes().to_owned(), special });
+            let piece = piece.as_ref().to_owned();
+            let special = piece.starts_with(b"<");
+            known.push(&Token { id: id as i32, piece, special });
         }
         known
     }
 
     fn common(pieces: &[&str], prompt: &str) -> (usize, usize) {
-        let common = known(pieces).common(prompt.as_bytes());
+        let common = known(pieces).common(prompt);
         (common.tokens, common.bytes)
     }
 
@@ -146,10 +153,35 @@ mod tests {
     }
 
     #[test]
+    fn what_ends_inside_a_character_is_known_up_to_where_it_can_be_cut() {
+        let part: &[&[u8]] = &[b"Hi", b" you", b"\xF0"];
+        assert_eq!(known(part).common("Hi you😀"), Common { tokens: 1, bytes: 2 });
+        let part: &[&[u8]] = &[b"Hi", b"\xF0"];
+        assert_eq!(known(part).common("Hi😀"), Common::default());
+        // Where nothing of it was known, the character itself is no hindrance.
+        let whole: &[&[u8]] = &[b"Hi", b"\xF0", b"\x9F\x98\x80"];
+        assert_eq!(known(whole).common("Hi😀!"), Common { tokens: 3, bytes: 6 });
+    }
+
+    #[test]
+    fn a_marked_word_is_known_as_a_whole_or_not_at_all() {
+        let prompt = "Hi\u{F8F0}<the end>\u{F8F1} there";
+        let begun = ["Hi", "\u{F8F0}<", "the"];
+        assert_eq!(common(&begun, prompt), (0, 0));
+        let whole = ["Hi", "\u{F8F0}<", "the", " end", ">\u{F8F1}"];
+        assert_eq!(common(&whole, prompt), (5, prompt.len() - 6));
+        let other = ["Hi", "\u{F8F0}<", "the", " end", ">\u{F8F1}", " you"];
+        assert_eq!(common(&other, prompt), (5, prompt.len() - 6));
+        // A space in it is no place to cut.
+        let other = ["<s>", "\u{F8F0}<", "the", " end", " of it>\u{F8F1}"];
+        assert_eq!(common(&other, "<s>\u{F8F0}<the end>\u{F8F1}"), (1, 3));
+    }
+
+    #[test]
     fn what_is_forgotten_is_not_known() {
         let mut known = known(TURN);
         known.truncate(3);
-        assert_eq!((known.len(), known.last(2).collect::<Vec<_>>()), (3, vec![1, 2]));
-        assert_eq!(known.common(b"<user>Hi there"), Common { tokens: 3, bytes: 8 });
+        assert_eq!((known.len(), known.ids().collect::<Vec<_>>()), (3, vec![0, 1, 2]));
+        assert_eq!(known.common("<user>Hi there"), Common { tokens: 3, bytes: 8 });
     }
 }

@@ -11,7 +11,7 @@ use chat_gguf::Header;
 use tokio::sync::{Notify, watch};
 
 use crate::failure::Failure;
-use crate::inference::{self, Limits, Loading, Progress};
+use crate::inference::{self, Limits, Loading, Order, Progress};
 use crate::memory;
 
 /// So often it is looked whether the files of the models are still those that were loaded.
@@ -21,8 +21,13 @@ const LOOK: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Models {
     limits: Limits,
-    /// The most bytes that all of them may take; none is what the machine has.
+    /// The most bytes that all of them may take; none is what the machine had when none was loaded.
     most: Option<u64>,
+    /// What the machine has left now, in bytes.
+    free: fn() -> Option<u64>,
+    /// What it had left when none was loaded. Weights that are mapped still count as free, and what a
+    /// model that is being loaded will take counts so too: only a sum of our own tells.
+    had: AtomicU64,
     /// How long an unused one stays.
     patience: Duration,
     loaded: Mutex<HashMap<PathBuf, Entry>>,
@@ -57,11 +62,27 @@ pub struct Use {
     pub window: u32,
 }
 
+impl Entry {
+    /// Whether it failed, or its thread has ended for whatever reason: it answers nobody any more.
+    fn is_dead(&self) -> bool {
+        self.loading.thread.is_finished()
+            || matches!(*self.loading.progress.borrow(), Progress::Failed(_))
+    }
+}
+
 impl Models {
     /// None is loaded yet.
     pub fn new(limits: Limits, most: Option<u64>, patience: Duration) -> Arc<Self> {
-        let (loaded, changed) = (Mutex::default(), Notify::new());
-        Arc::new(Self { limits, most, patience, loaded, changed, loads: AtomicU64::new(0) })
+        Arc::new(Self {
+            limits,
+            most,
+            free: memory::available,
+            had: AtomicU64::new(u64::MAX),
+            patience,
+            loaded: Mutex::default(),
+            changed: Notify::new(),
+            loads: AtomicU64::new(0),
+        })
     }
 
     /// How much each may take.
@@ -88,11 +109,9 @@ impl Models {
         let path = path.canonicalize().map_err(|_| Failure::NoModel(path.to_owned()))?;
         let mut loaded = self.lock();
         let files = stamps(&path);
-        // One that failed is tried anew. Of another file under this name nothing is loaded yet; who
-        // uses the old one goes on with it.
-        let failed =
-            |entry: &Entry| matches!(*entry.loading.progress.borrow(), Progress::Failed(_));
-        if loaded.get(&path).is_some_and(|entry| failed(entry) || entry.files != files)
+        // One that failed or died is tried anew. Of another file under this name nothing is loaded yet;
+        // who uses the old one goes on with it.
+        if loaded.get(&path).is_some_and(|entry| entry.is_dead() || entry.files != files)
             && let Some(old) = loaded.remove(&path)
             && old.users == 0
         {
@@ -135,10 +154,14 @@ impl Models {
         needed: u64,
     ) -> Result<(), Failure> {
         loop {
-            let taken: u64 = loaded.values().map(|entry| entry.needs).sum();
-            let free = memory::available().unwrap_or(u64::MAX);
-            let allowed = self.most.map_or(u64::MAX, |most| most.saturating_sub(taken));
-            let available = free.min(allowed);
+            let alive = loaded.values().filter(|entry| !entry.is_dead());
+            let taken: u64 = alive.map(|entry| entry.needs).sum();
+            let free = (self.free)().unwrap_or(u64::MAX);
+            if taken == 0 {
+                self.had.store(free, Ordering::Relaxed);
+            }
+            let most = self.most.unwrap_or_else(|| self.had.load(Ordering::Relaxed));
+            let available = free.min(most.saturating_sub(taken));
             if more <= available {
                 return Ok(());
             }
@@ -230,6 +253,10 @@ fn stamps(path: &Path) -> Vec<Option<Stamp>> {
 fn unload(entry: Entry) {
     let Entry { loading: Loading { progress, give_up, thread }, .. } = entry;
     give_up.store(true, Ordering::Relaxed);
+    if let Progress::Ready(facts) = &*progress.borrow() {
+        // It may wait for orders, and others may hold a way to give them.
+        let _ = facts.orders.send(Order::End);
+    }
     drop(progress);
     if thread.join().is_err() {
         tracing::error!("a model's thread panicked");
@@ -239,5 +266,86 @@ fn unload(entry: Entry) {
 impl Drop for Use {
     fn drop(&mut self) {
         self.models.release(&self.path, self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use chat_gguf::write::Writer;
+
+    use super::*;
+
+    const LIMITS: Limits = Limits { threads: 1, slots: 1 };
+
+    /// A model that is being loaded until it is given up, or whose thread has died.
+    fn entry(path: &Path, needs: u64, users: usize, lives: bool) -> Entry {
+        let (tell, progress) = watch::channel(Progress::Loading(0.5));
+        let give_up = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&give_up);
+        let thread = std::thread::spawn(move || {
+            let _tell = tell;
+            while lives && !stopped.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+        });
+        while !lives && !thread.is_finished() {
+            std::thread::yield_now();
+        }
+        let loading = Loading { progress, give_up, thread };
+        let header = Header::read_model(path).unwrap();
+        Entry {
+            number: 7,
+            loading,
+            files: stamps(path),
+            header,
+            needs,
+            users,
+            used: Instant::now(),
+        }
+    }
+
+    fn tiny() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("tiny.gguf");
+        std::fs::write(&path, Writer::tiny("Tiny", 4096).bytes()).unwrap();
+        (folder, path)
+    }
+
+    #[tokio::test]
+    async fn a_model_whose_thread_died_is_loaded_anew() {
+        let (_folder, path) = tiny();
+        let models = Models::new(LIMITS, None, Duration::from_mins(1));
+        models.lock().insert(path.clone(), entry(&path, u64::MAX, 1, false));
+        let used = models.get(&path, 64).await.unwrap();
+        assert_ne!(used.number, 7);
+        // Who used the dead one leaves the new one alone.
+        models.release(&path, 7);
+        assert_eq!(models.lock()[&path].users, 1);
+    }
+
+    #[test]
+    fn what_models_take_counts_though_the_system_calls_it_free() {
+        let (_folder, path) = tiny();
+        let mut models = Models::new(LIMITS, None, Duration::from_mins(1));
+        Arc::get_mut(&mut models).unwrap().free = || Some(1000);
+        let room = |loaded: &mut HashMap<PathBuf, Entry>, more: u64| {
+            models.make_room(loaded, Path::new("new"), more, more)
+        };
+        let mut loaded = HashMap::new();
+        room(&mut loaded, 600).unwrap();
+        loaded.insert(PathBuf::from("one"), entry(&path, 600, 1, true));
+        room(&mut loaded, 400).unwrap();
+        let refused = room(&mut loaded, 500).unwrap_err();
+        assert_eq!(refused, Failure::TooLarge { needed: 500, available: 400 });
+        // One that nobody uses makes room, and one that died has taken none.
+        loaded.insert(PathBuf::from("two"), entry(&path, 300, 0, true));
+        loaded.insert(PathBuf::from("dead"), entry(&path, 300, 1, false));
+        room(&mut loaded, 400).unwrap();
+        assert!(!loaded.contains_key(Path::new("two")));
+        for (_, entry) in loaded.drain() {
+            unload(entry);
+        }
     }
 }

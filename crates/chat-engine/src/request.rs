@@ -248,13 +248,17 @@ pub struct EmbeddingsBody {
 }
 
 impl Stop {
-    /// All of them; empty ones would end everything at once.
-    pub fn texts(self) -> Vec<String> {
-        let texts = match self {
+    /// All of them.
+    pub fn all(self) -> Vec<String> {
+        match self {
             Self::One(text) => vec![text],
             Self::Many(texts) => texts,
-        };
-        texts.into_iter().filter(|text| !text.is_empty()).collect()
+        }
+    }
+
+    /// Those at which an answer can end: empty ones would end everything at once.
+    pub fn texts(self) -> Vec<String> {
+        self.all().into_iter().filter(|text| !text.is_empty()).collect()
     }
 }
 

@@ -6,11 +6,17 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tokio::net::UnixListener;
 
 /// The longest path of a socket that the system takes, with its end (unix(7)).
 const LONGEST: usize = 108;
+
+/// So long another engine may take to begin or to end: less than a front end waits for ours.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Between two looks at it.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A place that is this engine's alone.
 #[derive(Debug)]
@@ -32,30 +38,43 @@ pub enum Taken {
 }
 
 impl Place {
-    /// Takes the place at this path, or sees that an engine is there. Where one is about to end, its
-    /// end is waited for.
+    /// Takes the place at this path, or sees that an engine is there. One that is about to begin or
+    /// to end is waited for.
     ///
     /// # Errors
-    /// Where the folder cannot be written to.
+    /// Where the folder cannot be written to; `TimedOut` where the one that is there neither answers
+    /// nor ends.
     pub fn take(path: &Path) -> io::Result<Taken> {
+        let until = Instant::now() + PATIENCE;
+        Self::take_waiting(path, || {
+            std::thread::sleep(PAUSE);
+            Instant::now() < until
+        })
+    }
+
+    /// The same; `wait` is called between two looks, and says whether there is to be another.
+    fn take_waiting(path: &Path, mut wait: impl FnMut() -> bool) -> io::Result<Taken> {
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
             .mode(0o600)
             .open(path.with_extension("lock"))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let (reachable, _folder) = reachable(path)?;
-                if UnixStream::connect(reachable).is_ok() {
-                    return Ok(Taken::Others);
-                }
-                lock.lock()?;
-            }
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
         let (reachable, folder) = reachable(path)?;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            // It may have begun and not listen yet, or have ceased to listen and not ended yet.
+            if UnixStream::connect(&reachable).is_ok() {
+                return Ok(Taken::Others);
+            }
+            if !wait() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
         Ok(Taken::Ours(Self { _lock: lock, _folder: folder, path: reachable }))
     }
 
@@ -117,6 +136,35 @@ mod tests {
         assert!(matches!(Place::take(&path).unwrap(), Taken::Others));
         drop((listener, place));
         assert!(matches!(Place::take(&path).unwrap(), Taken::Ours(_)));
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_has_begun_and_does_not_listen_yet_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("e.sock");
+        let Taken::Ours(place) = Place::take(&path).unwrap() else { panic!("taken") };
+        let mut listener = None;
+        let other = Place::take_waiting(&path, || {
+            let waited = listener.is_some();
+            listener = Some(place.listen().unwrap());
+            !waited
+        });
+        assert!(matches!(other.unwrap(), Taken::Others));
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_ends_is_waited_for_and_one_that_does_neither_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("e.sock");
+        let take = || match Place::take(&path).unwrap() {
+            Taken::Ours(place) => Some(place),
+            Taken::Others => None,
+        };
+        let mut place = take();
+        let next = Place::take_waiting(&path, || place.take().is_some()).unwrap();
+        assert!(matches!(next, Taken::Ours(_)));
+        let error = Place::take_waiting(&path, || false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[tokio::test]

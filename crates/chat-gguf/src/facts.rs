@@ -45,9 +45,9 @@ impl Header {
         self.of_architecture("context_length")
     }
 
-    /// Its chat template, in Jinja.
+    /// Its chat template, in Jinja. A blank one is none.
     pub fn chat_template(&self) -> Option<&str> {
-        self.text("tokenizer.chat_template")
+        self.text("tokenizer.chat_template").filter(|source| !source.trim().is_empty())
     }
 
     /// How many parameters it has.

@@ -34,6 +34,23 @@ impl BuiltIn {
         Self { library, engine: Arc::new(Engine::new(options, timeouts)) }
     }
 
+    /// Asks the engine, which begins its answer within seconds, be it with a sign of life. One that
+    /// does not hangs, and is ended.
+    async fn begin(&self, request: Request) -> Result<Reply> {
+        let running = self.engine.running().await?;
+        let streams = request.stream;
+        let asked = running.client().chat(request);
+        if !streams {
+            // All of it comes at once, after minutes maybe.
+            return asked.await;
+        }
+        let Ok(reply) = tokio::time::timeout(self.engine.silence(), asked).await else {
+            self.engine.kill();
+            return Err(Kind::Stalled.into());
+        };
+        reply
+    }
+
     async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Library) -> Result<T> + Send + 'static,
@@ -80,12 +97,11 @@ impl Client for BuiltIn {
         let longest = installed.facts.context_length.unwrap_or(WINDOW);
         let window = request.options.context_window.unwrap_or(WINDOW).min(longest);
         request.options.context_window = Some(window);
-        let running = self.engine.running().await?;
-        let reply = match running.client().chat(request.clone()).await {
+        let reply = match self.begin(request.clone()).await {
             // It may have ended between the two, or be about to: it has answered nothing.
             Err(error) if matches!(error.kind, Kind::Unreachable | Kind::Cut) => {
                 self.engine.forget().await;
-                self.engine.running().await?.client().chat(request).await
+                self.begin(request).await
             }
             reply => reply,
         };

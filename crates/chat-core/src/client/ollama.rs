@@ -14,6 +14,7 @@ use tokio::sync::OnceCell;
 use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, Asked};
+use super::stream::Patience;
 use super::{Client, ModelInfo, Reply, Request, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
 use crate::settings::{Connection, Key};
@@ -90,8 +91,8 @@ impl Client for Ollama {
         }
         let framing = if request.stream { Framing::Lines } else { Framing::Whole };
         let http = Arc::clone(&self.http);
-        let silence = self.http.timeouts.silence;
+        let patience = Patience { silence: self.http.timeouts.silence, to_begin: true };
         let decoder = reply::OllamaReply::new(asked);
-        Ok(stream::reply(response, framing, decoder, silence, move |error| http.named(error)))
+        Ok(stream::reply(response, framing, decoder, patience, move |error| http.named(error)))
     }
 }

@@ -18,6 +18,7 @@ pub(super) use models::owner;
 use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, Asked};
+use super::stream::Patience;
 use super::{Client, ModelInfo, Reply, Request, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
 use crate::settings::{Connection, Key};
@@ -118,8 +119,10 @@ impl Client for OpenAi {
         let json = kind.is_some_and(|kind| kind.starts_with("application/json"));
         let framing = if request.stream && !json { Framing::Events } else { Framing::Whole };
         let http = Arc::clone(&self.http);
-        let silence = self.http.timeouts.silence;
+        // Our own engine gives a sign of life every few seconds, whatever it does.
+        let to_begin = !matches!(self.dialect, request::Dialect::BuiltIn) || !request.stream;
+        let patience = Patience { silence: self.http.timeouts.silence, to_begin };
         let decoder = reply::OpenAiReply::new(asked);
-        Ok(stream::reply(response, framing, decoder, silence, move |error| http.named(error)))
+        Ok(stream::reply(response, framing, decoder, patience, move |error| http.named(error)))
     }
 }

@@ -103,12 +103,21 @@ pub(super) fn invalid(error: &serde_json::Error) -> Error {
         .with_detail(format!("invalid JSON at byte {}", error.column()))
 }
 
+/// How long a server may be silent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// In mid-stream.
+    pub silence: Duration,
+    /// Whether it may take any time until the model has begun: others load and queue without a word.
+    pub to_begin: bool,
+}
+
 /// The reply that an answer's body holds. `name` makes an error name the connection.
 pub(super) fn reply<D: Decoder>(
     response: Response,
     framing: Framing,
     decoder: D,
-    silence: Duration,
+    patience: Patience,
     name: impl Fn(Error) -> Error + Send + Unpin + 'static,
 ) -> Reply {
     Reading {
@@ -116,10 +125,10 @@ pub(super) fn reply<D: Decoder>(
         decoding: Decoding::new(framing, decoder),
         batch: Batch::default(),
         taken: 0,
-        silence,
+        silence: patience.silence,
         timer: None,
         last: Instant::now(),
-        begun: false,
+        begun: !patience.to_begin,
         failed: None,
         over: false,
         name,
@@ -137,7 +146,8 @@ struct Reading<D, F> {
     timer: Option<Pin<Box<Sleep>>>,
     /// When something came last.
     last: Instant,
-    /// Whether the model has said anything: before that it may load or wait for minutes.
+    /// Whether it may be silent no longer: the model has said something, or the server tells that it
+    /// lives while it loads and waits.
     begun: bool,
     /// What to say when the last batch was taken.
     failed: Option<Error>,

@@ -60,6 +60,8 @@ impl Writer {
                 line(&mut out, &last);
                 out.push_str("data: [DONE]\n\n");
             }
+            // A comment, which means nothing to those who read events.
+            Event::Working => out.push_str(": at work\n\n"),
             Event::Failed(_) => {}
         }
         out

@@ -11,13 +11,15 @@ use super::{Embedded, Limits};
 use crate::failure::Failure;
 
 /// The longest text, where the model allows longer ones: what stands behind would not matter much.
-const LONGEST: u32 = 8192;
+pub const LONGEST: u32 = 8192;
 
+/// Gives up between two texts where `given_up` says so.
 pub(super) fn embed(
     backend: &LlamaBackend,
     model: &LlamaModel,
     limits: Limits,
     texts: &[String],
+    given_up: &mut dyn FnMut() -> bool,
 ) -> Result<Embedded, Failure> {
     let vocab = model.vocab();
     let read: Vec<_> =
@@ -45,12 +47,15 @@ pub(super) fn embed(
     let mut vectors = Vec::with_capacity(read.len());
     let tokens = read.iter().map(Vec::len).sum();
     for text in &read {
+        if given_up() {
+            return Err(Failure::Gone);
+        }
         batch.clear();
         for (at, &token) in text.iter().enumerate() {
             batch.add(token, at as i32, &[0], true).map_err(|error| failed(&error))?;
         }
         if text.is_empty() {
-            return Err(Failure::Request("there is nothing to embed".to_owned()));
+            return Err(Failure::Request("a text has no tokens".to_owned()));
         }
         context.clear_kv_cache();
         context.decode(&mut batch).map_err(|error| failed(&error))?;

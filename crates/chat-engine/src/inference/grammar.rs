@@ -46,10 +46,19 @@ impl Grammar {
     #[must_use]
     pub fn after(self, trigger: &str, closing: &str) -> Self {
         let word = |text: &str| serde_json::Value::from(text).to_string();
-        // The schema's own start becomes a rule between the two.
-        let text = self.text.replacen("root ::=", "call ::=", 1);
-        let start = format!("root ::= ({} space call {})+\n", word(trigger), closing);
-        Self { text: format!("{start}{text}"), trigger: Some(trigger.to_owned()) }
+        // The schema's own start becomes a rule between the two, under a name that none of the
+        // schema's rules has: those begin with "root", "ref" or what a primitive is called.
+        let rules = self.text.lines().map(|rule| match rule.strip_prefix("root ::=") {
+            Some(rest) => format!("one-call ::={rest}\n"),
+            None => format!("{rule}\n"),
+        });
+        let start = format!("root ::= ({} space one-call {})+\n", word(trigger), closing);
+        Self { text: start + &rules.collect::<String>(), trigger: Some(trigger.to_owned()) }
+    }
+
+    /// Whether it holds the whole answer, and not only what follows a word.
+    pub fn holds_all(&self) -> bool {
+        self.trigger.is_none()
     }
 
     pub(super) fn sampler(&self, model: &LlamaModel) -> Result<LlamaSampler, Failure> {
@@ -60,5 +69,26 @@ impl Grammar {
             }
         };
         sampler.map_err(|error| Failure::Grammar(format!("the grammar cannot be read: {error}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_property_may_be_called_as_a_rule_is() {
+        let schema =
+            r#"{"type":"object","properties":{"root":{"type":"integer"}},"required":["root"]}"#;
+        let wrapped = format!(
+            r#"{{"type":"object","properties":{{"arguments":{schema}}},"required":["arguments"]}}"#
+        );
+        let grammar = Grammar::of_schema(&wrapped).unwrap().after("<call>", "\"</call>\"");
+        let rules = |name: &str| {
+            let start = format!("{name} ::=");
+            grammar.text.lines().filter(|rule| rule.starts_with(&start)).count()
+        };
+        assert_eq!((rules("root"), rules("one-call")), (1, 1), "{}", grammar.text);
+        assert!(grammar.text.lines().any(|rule| rule.starts_with("arguments-root")));
     }
 }

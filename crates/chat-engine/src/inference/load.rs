@@ -48,7 +48,7 @@ pub enum Progress {
 pub struct Loading {
     /// How far it is.
     pub progress: watch::Receiver<Progress>,
-    /// Ends the loading where nobody waits any more.
+    /// Ends the loading where nobody waits any more, and what is computed where the engine ends.
     pub give_up: Arc<AtomicBool>,
     /// The model's thread: it ends when the model is unloaded.
     pub thread: JoinHandle<()>,
@@ -95,16 +95,17 @@ fn run(
         }
     };
     let (orders, taken) = mpsc::channel();
+    let words = vocabulary::words(&model);
     let facts = Facts {
-        template: template(&model, header),
-        guard: Guard::new(&vocabulary::words(&model)),
+        template: template(&model, header, &words),
+        guard: Guard::new(&words),
         trained_window: model.n_ctx_train().max(1),
         orders,
     };
     tell.send_replace(Progress::Ready(Arc::new(facts)));
     // What was told holds a way to order: none must be kept here.
     drop(tell);
-    worker::run(backend, &model, limits, &taken);
+    worker::run(backend, &model, limits, &taken, give_up);
 }
 
 fn weights(
@@ -131,14 +132,14 @@ fn weights(
 }
 
 /// How one chats with a model.
-fn template(model: &LlamaModel, header: &Header) -> Result<Template, Failure> {
+fn template(model: &LlamaModel, header: &Header, words: &[String]) -> Result<Template, Failure> {
     if header.is_embedding() {
         return Err(Failure::CannotChat);
     }
-    let own = header.chat_template();
-    let source = own.or_else(|| fallback::template(header.architecture()?));
-    let source = source.ok_or(Failure::CannotChat)?;
     let vocab = model.vocab();
+    let own = header.chat_template();
+    let source = own.or_else(|| fallback::template(header.architecture()?, words));
+    let source = source.ok_or(Failure::CannotChat)?;
     let word = |token| String::from_utf8_lossy(&vocabulary::piece(&vocab, token)).into_owned();
     Template::new(source, &word(vocab.bos()), &word(vocab.eos()))
 }

@@ -22,6 +22,8 @@ const RANDOM: u32 = u32::MAX;
 pub(super) struct Picker {
     chain: LlamaSampler,
     grammar: Option<LlamaSampler>,
+    /// How many tokens before the answer its penalties look at.
+    looks_back: usize,
 }
 
 impl Picker {
@@ -30,9 +32,26 @@ impl Picker {
         sampling: &Sampling,
         grammar: Option<&Grammar>,
     ) -> Result<Self, Failure> {
-        let own = sampling.grammar.as_ref().map(|text| Grammar::new(text.clone())).transpose()?;
-        let grammar = grammar.or(own.as_ref()).map(|grammar| grammar.sampler(model)).transpose()?;
-        Ok(Self { chain: chain(model, sampling), grammar })
+        let grammar = match grammar.map(|grammar| (grammar, grammar.sampler(model))) {
+            None => None,
+            Some((_, Ok(sampler))) => Some(sampler),
+            // What the model may do and need not goes without, and is read as it comes.
+            Some((grammar, Err(error))) if !grammar.holds_all() => {
+                tracing::warn!(?error, "calls are not held to their schemas");
+                None
+            }
+            Some((_, Err(error))) => return Err(error),
+        };
+        Ok(Self { chain: chain(model, sampling), grammar, looks_back: looks_back(sampling) })
+    }
+
+    /// The prompt's tokens count for the penalties too.
+    pub fn accept_prompt(&mut self, tokens: impl DoubleEndedIterator<Item = i32>) {
+        let mut last: Vec<_> = tokens.rev().take(self.looks_back).collect();
+        last.reverse();
+        for token in last {
+            self.chain.accept(LlamaToken(token));
+        }
     }
 
     /// Chooses from the scores of an output of the last evaluation.
@@ -56,6 +75,20 @@ impl Picker {
     }
 }
 
+/// How many earlier tokens the penalties that are on look at.
+fn looks_back(sampling: &Sampling) -> usize {
+    // Below 0 is the whole window.
+    let tokens = |count: i32| usize::try_from(count).unwrap_or(usize::MAX);
+    let penalties = if penalises(sampling) { tokens(sampling.repeat_last_n) } else { 0 };
+    let dry = if sampling.dry_multiplier > 0.0 { tokens(sampling.dry_penalty_last_n) } else { 0 };
+    penalties.max(dry)
+}
+
+fn penalises(sampling: &Sampling) -> bool {
+    let Sampling { repeat_penalty, presence_penalty, frequency_penalty, .. } = *sampling;
+    (repeat_penalty, presence_penalty, frequency_penalty) != (1.0, 0.0, 0.0)
+}
+
 fn selected(all: &LlamaTokenDataArray) -> LlamaToken {
     let selected = all.selected_token();
     selected.or_else(|| all.data.first().map(LlamaTokenData::id)).unwrap_or(LlamaToken(0))
@@ -77,14 +110,13 @@ fn chain(model: &LlamaModel, sampling: &Sampling) -> LlamaSampler {
     if !biases.is_empty() {
         chain.push(LlamaSampler::logit_bias(words, &biases));
     }
-    let Sampling { repeat_penalty, presence_penalty, frequency_penalty, .. } = *sampling;
-    if (repeat_penalty, presence_penalty, frequency_penalty) != (1.0, 0.0, 0.0) {
+    if penalises(sampling) {
         chain.push(LlamaSampler::penalties(
             words,
             sampling.repeat_last_n,
-            repeat_penalty,
-            frequency_penalty,
-            presence_penalty,
+            sampling.repeat_penalty,
+            sampling.frequency_penalty,
+            sampling.presence_penalty,
         ));
     }
     if sampling.dry_multiplier > 0.0 {

@@ -9,7 +9,8 @@ use crate::prompt::guard::{Stretch, stretches};
 
 /// The text of a token; words of the model's own are written out.
 pub(super) fn piece(vocab: &LlamaVocab<'_>, token: LlamaToken) -> Vec<u8> {
-    vocab.token_to_piece(token, true, None)
+    // A vocabulary without such a word names it -1, at which llama.cpp throws.
+    if token.0 < 0 { Vec::new() } else { vocab.token_to_piece(token, true, None) }
 }
 
 /// The words that are the model's own.

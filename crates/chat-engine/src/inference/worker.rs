@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
@@ -16,20 +17,26 @@ use super::picker::Picker;
 use super::slot::{Slot, Work};
 use super::{Job, Limits, Order, Said, embed, vocabulary};
 use crate::failure::Failure;
+use crate::known::Common;
 
 /// The most tokens of prompts in one evaluation.
 const BATCH: usize = 512;
 /// The fewest: less is no quicker.
 const LEAST: usize = 8;
+/// How many are tried first: nobody knows yet how fast this model is here. They grow by doubling.
+const FIRST: usize = 32;
 /// An evaluation takes no longer than about this, so that who gives up is heard.
 const TURN: Duration = Duration::from_millis(250);
+/// So long nobody who waits is left without a sign of life.
+const PULSE: Duration = Duration::from_secs(5);
 
-/// Computes until nobody can order anything any more.
+/// Computes until nobody can order anything any more, or it is given up.
 pub(super) fn run(
     backend: &LlamaBackend,
     model: &LlamaModel,
     limits: Limits,
     orders: &Receiver<Order>,
+    give_up: &AtomicBool,
 ) {
     let mut worker = Worker {
         backend,
@@ -39,10 +46,11 @@ pub(super) fn run(
         slots: Vec::new(),
         waiting: VecDeque::new(),
         batch: LlamaBatch::new(BATCH + limits.slots as usize, 1),
-        at_once: BATCH,
+        at_once: FIRST,
         clock: 0,
+        pulse: Instant::now(),
     };
-    loop {
+    while !give_up.load(Ordering::Relaxed) {
         let idle = worker.waiting.is_empty() && worker.is_idle();
         let order = if idle {
             match orders.recv() {
@@ -59,12 +67,19 @@ pub(super) fn run(
         match order {
             Some(Order::Write(job)) => worker.waiting.push_back(job),
             Some(Order::Embed { texts, answer }) => {
+                let given_up = || answer.is_closed() || give_up.load(Ordering::Relaxed);
+                let embedded = embed::embed(backend, model, limits, &texts, &mut || {
+                    worker.give_sign();
+                    given_up()
+                });
                 // Who asked may have gone.
-                let _ = answer.send(embed::embed(backend, model, limits, &texts));
+                let _ = answer.send(embedded);
             }
+            Some(Order::End) => return,
             None => {
                 worker.begin_waiting();
                 worker.step();
+                worker.give_sign();
             }
         }
     }
@@ -81,11 +96,27 @@ struct Worker<'a> {
     /// How many tokens of prompts one evaluation takes.
     at_once: usize,
     clock: u64,
+    /// When the last sign of life was given.
+    pulse: Instant,
 }
 
 impl Worker<'_> {
     fn is_idle(&self) -> bool {
         self.slots.iter().all(|slot| slot.at_work.is_none())
+    }
+
+    /// Tells all who wait now and then that something is done: what is held back to see what it
+    /// becomes, and what waits for others, is silent for minutes.
+    fn give_sign(&mut self) {
+        if self.pulse.elapsed() < PULSE {
+            return;
+        }
+        self.pulse = Instant::now();
+        let at_work = self.slots.iter().filter_map(|slot| slot.at_work.as_ref());
+        for job in at_work.map(|work| &work.job).chain(&self.waiting) {
+            // Who has gone is seen elsewhere.
+            let _ = job.said.send(Said::Working);
+        }
     }
 
     /// Begins what waits, as far as there is a place for it, in the order in which it came.
@@ -152,15 +183,23 @@ impl Worker<'_> {
 
     /// Begins a job in the place that knows most of it.
     fn begin(&mut self, job: Box<Job>) -> Result<(), Failure> {
-        let picker = Picker::new(self.model, &job.sampling, job.grammar.as_ref())?;
-        let prompt = job.prompt.as_bytes();
+        let mut picker = Picker::new(self.model, &job.sampling, job.grammar.as_ref())?;
+        let prompt = job.prompt.as_str();
         let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.at_work.is_none());
         let best = free.max_by_key(|(_, slot)| {
             (slot.known.common(prompt).tokens, std::cmp::Reverse(slot.used))
         });
         let Some((at, slot)) = best else { return Err(Failure::Gone) };
-        let common = slot.known.common(prompt);
-        let rest = vocabulary::read(self.model, &job.prompt[common.bytes..], common.tokens == 0);
+        let mut common = slot.known.common(prompt);
+        let mut rest = vocabulary::read(self.model, &prompt[common.bytes..], common.tokens == 0);
+        if rest.is_empty() {
+            // A vocabulary may have no token for what is left, and something must be evaluated.
+            common = Common::default();
+            rest = vocabulary::read(self.model, prompt, true);
+        }
+        if rest.is_empty() {
+            return Err(Failure::Template("the model’s chat template says nothing".to_owned()));
+        }
         let tokens = common.tokens + rest.len();
         let window = self.window() / self.limits.slots;
         if tokens >= window as usize {
@@ -170,12 +209,13 @@ impl Worker<'_> {
             (common.tokens, rest)
         } else {
             // This model's memory cannot be taken back: all of it is read again.
-            (0, vocabulary::read(self.model, &job.prompt, true))
+            (0, vocabulary::read(self.model, prompt, true))
         };
         self.clock += 1;
         let slot = &mut self.slots[at];
         slot.used = self.clock;
         slot.known.truncate(kept);
+        picker.accept_prompt(slot.known.ids().chain(rest.iter().map(|token| token.id)));
         slot.at_work = Some(Work::new(job, picker, rest, kept));
         Ok(())
     }
@@ -269,7 +309,7 @@ impl Worker<'_> {
     fn adapt(&mut self, tokens: usize, took: Duration) {
         if tokens >= LEAST {
             let fits = tokens as f64 * TURN.as_secs_f64() / took.as_secs_f64().max(1e-6);
-            self.at_once = (fits as usize).clamp(LEAST, BATCH);
+            self.at_once = (fits as usize).min(2 * self.at_once).clamp(LEAST, BATCH);
         }
     }
 

@@ -75,6 +75,12 @@ impl Guard {
     }
 }
 
+/// Whether a prompt can be cut there: between characters, and not inside a marked word.
+pub fn can_be_cut(prompt: &str, at: usize) -> bool {
+    let Some(before) = prompt.get(..at) else { return false };
+    before.rfind(OPEN).is_none_or(|open| before[open..].contains(CLOSE))
+}
+
 /// The stretches of a prompt, in order.
 pub fn stretches(prompt: &str) -> Vec<Stretch<'_>> {
     let mut out = Vec::new();

@@ -172,20 +172,48 @@ impl Style {
 
 /// The schema that one call of any of these tools follows.
 pub fn schema(tools: &[Tool]) -> String {
-    let calls: Vec<String> = tools
-        .iter()
-        .map(|tool| {
-            let name = serde_json::Value::from(tool.name.as_str());
-            format!(
-                r#"{{"type":"object","properties":{{"name":{{"const":{name}}},"arguments":{}}},"required":["name","arguments"],"additionalProperties":false}}"#,
-                tool.parameters
-            )
-        })
-        .collect();
-    match calls.as_slice() {
-        [one] => one.clone(),
-        _ => format!(r#"{{"anyOf":[{}]}}"#, calls.join(",")),
+    let (mut calls, mut own) = (Vec::new(), Vec::new());
+    for (at, tool) in tools.iter().enumerate() {
+        let name = serde_json::Value::from(tool.name.as_str());
+        let arguments = match rebased(&tool.parameters, &format!("#/$defs/{at}")) {
+            None => tool.parameters.clone(),
+            Some(parameters) => {
+                own.push(format!(r#""{at}":{parameters}"#));
+                format!(r##"{{"$ref":"#/$defs/{at}"}}"##)
+            }
+        };
+        calls.push(format!(
+            r#"{{"type":"object","properties":{{"name":{{"const":{name}}},"arguments":{arguments}}},"required":["name","arguments"],"additionalProperties":false}}"#
+        ));
     }
+    let (calls, own) = (calls.join(","), own.join(","));
+    match (tools.len(), own.is_empty()) {
+        (1, true) => calls,
+        (_, true) => format!(r#"{{"anyOf":[{calls}]}}"#),
+        (_, false) => format!(r#"{{"anyOf":[{calls}],"$defs":{{{own}}}}}"#),
+    }
+}
+
+/// A schema whose references count from its own root, for another place of a document. None where it
+/// has none. Only the references change: the order of everything is the order that the model sees.
+fn rebased(schema: &str, place: &str) -> Option<String> {
+    const KEY: &str = "\"$ref\"";
+    let (mut out, mut rest) = (String::new(), schema);
+    while let Some(at) = rest.find(KEY) {
+        let (before, behind) = rest.split_at(at + KEY.len());
+        out.push_str(before);
+        rest = behind;
+        // In a text the quotes would be escaped; a property of that name holds an object.
+        let value = behind.trim_start().strip_prefix(':').map(str::trim_start);
+        if let Some(fragment) = value.and_then(|value| value.strip_prefix("\"#")) {
+            out.push_str(":\"");
+            out.push_str(place);
+            rest = fragment;
+        }
+    }
+    let changed = !out.is_empty();
+    out.push_str(rest);
+    changed.then_some(out)
 }
 
 /// Tells a model of tools whose template has no place for them.
@@ -257,6 +285,37 @@ mod tests {
         assert!(schema.find("\"z\"").unwrap() < schema.find("\"a\"").unwrap());
         assert!(schema.starts_with(r#"{"anyOf":["#));
         serde_json::from_str::<serde_json::Value>(&schema).unwrap();
+    }
+
+    #[test]
+    fn a_tools_references_lead_to_what_they_name() {
+        let tool = |name: &str| {
+            let raw = format!(
+                r##"{{"type":"function","function":{{"name":"{name}","parameters":{{
+                "type":"object","properties":{{"at":{{"$ref" : "#/$defs/place"}},
+                "say":{{"const":"\"$ref\":\"#/x\""}},"more":{{"type":"array","items":{{"$ref":"#"}}}}}},
+                "$defs":{{"place":{{"type":"string"}}}}}}}}}}"##
+            );
+            read(&[RawValue::from_string(raw).unwrap()]).unwrap().remove(0)
+        };
+        for tools in [vec![tool("one")], vec![tool("one"), tools().remove(1), tool("other")]] {
+            let schema: serde_json::Value = serde_json::from_str(&schema(&tools)).unwrap();
+            let mut found = 0;
+            let mut all = vec![&schema];
+            while let Some(value) = all.pop() {
+                if let Some(reference) = value["$ref"].as_str() {
+                    found += 1;
+                    let place = reference.strip_prefix('#').unwrap();
+                    let target = schema.pointer(place).unwrap();
+                    let wanted = if place.ends_with("place") { "string" } else { "object" };
+                    assert_eq!(target["type"], wanted, "{reference}");
+                }
+                all.extend(value.as_object().into_iter().flat_map(|object| object.values()));
+                all.extend(value.as_array().into_iter().flatten());
+            }
+            // Two in each, and one to it.
+            assert_eq!(found, 3 * tools.iter().filter(|tool| tool.name != "wait").count());
+        }
     }
 
     #[test]

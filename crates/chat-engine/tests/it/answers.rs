@@ -64,22 +64,16 @@ async fn loading_and_reading_are_told_before_the_first_word() -> Result<()> {
 async fn a_reply_that_is_given_up_makes_room_at_once() -> Result<()> {
     let Some(stage) = Stage::new()? else { return Ok(()) };
     let client = stage.client();
-    let mut long = stage.request(&[(Role::User, "Write a very long story.")]);
-    long.options.max_tokens = None;
-    long.options.context_window = Some(8192);
-    let mut reply = client.chat(long).await?;
-    while let Some(batch) = reply.next().await {
-        if batch?.iter().any(|delta| matches!(delta, Delta::Text(_))) {
-            break;
-        }
-    }
+    hear(&client, stage.request(&[(Role::User, "Hi")])).await;
+    let mut endless = stage.begin(stage.endless()).await?;
+    endless.until(r#""content":"a"#).await?;
     let gone = std::time::Instant::now();
-    drop(reply);
+    drop(endless);
     let mut short = stage.request(&[(Role::User, "Hi")]);
     (short.options.max_tokens, short.options.context_window) = (Some(1), Some(8192));
     let next = hear(&client, short).await;
     assert_eq!(next.error, None);
-    // One slot: had the story gone on, this had waited for thousands of tokens.
+    // One slot: had it gone on, this had waited for thousands of tokens.
     assert!(gone.elapsed().as_secs() < 20, "{:?}", gone.elapsed());
     assert_eq!(next.finish, Some(Finish::Length));
     Ok(())
@@ -91,13 +85,67 @@ async fn two_conversations_write_at_once_where_there_are_two_slots() -> Result<(
     stage.options.settings.slots = 2;
     let client = stage.client();
     let alone = hear(&client, stage.request(&[(Role::User, "Count to five.")])).await;
-    let (one, other) = tokio::join!(
-        hear(&client, stage.request(&[(Role::User, "Count to five.")])),
-        hear(&client, stage.request(&[(Role::User, QUESTION)])),
-    );
-    assert_eq!((one.error, other.error), (None, None));
-    assert!(!other.text.is_empty() && other.text != one.text);
-    assert_eq!(one.text.split(' ').next(), alone.text.split(' ').next());
+    let mut endless = stage.begin(stage.endless()).await?;
+    endless.until(r#""content":"a"#).await?;
+    let beside = tokio::select! {
+        beside = hear(&client, stage.request(&[(Role::User, "Count to five.")])) => beside,
+        ended = endless.until("finish_reason\":\"") => panic!("it waited for the other: {ended:?}"),
+    };
+    assert_eq!(beside.error, None);
+    assert_eq!(beside.text.split(' ').next(), alone.text.split(' ').next());
+    Ok(())
+}
+
+#[tokio::test]
+async fn who_waits_for_another_hears_that_the_engine_is_at_work() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    hear(&client, stage.request(&[(Role::User, "Hi")])).await;
+    let mut endless = stage.begin(stage.endless()).await?;
+    endless.until(r#""content":"a"#).await?;
+    let mut waiting = stage.begin(stage.body("Hi")).await?;
+    tokio::select! {
+        sign = waiting.until(": at work") => sign?,
+        ended = endless.until("finish_reason\":\"") => panic!("it heard nothing: {ended:?}"),
+    };
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_model_whose_speed_nobody_knows_reads_little_at_first() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    let other = stage.folder.path().join("other.gguf");
+    std::fs::copy(&stage.path, &other)?;
+    hear(&client, stage.request(&[(Role::User, "Hi")])).await;
+    let mut body = stage.body(&"one two three ".repeat(100));
+    body["model"] = other.to_string_lossy().into();
+    let mut answer = stage.begin(body).await?;
+    let read = answer.until("prompt_progress").await?;
+    let read: serde_json::Value =
+        serde_json::from_str(read.strip_prefix("data: ").unwrap_or_default())?;
+    let read = &read["prompt_progress"];
+    assert!(read["total"].as_u64() > Some(300) && read["processed"].as_u64() <= Some(32), "{read}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn penalties_look_at_the_prompt_too() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    hear(&client, stage.request(&[(Role::User, "Hi")])).await;
+    let mut body = stage.body("Say 1 1 1. Not 0 or 2 3 4 5 6 8 9, say 1 1 1!");
+    body["grammar"] = "root ::= [0-9]".into();
+    let text = |answer: &serde_json::Value| answer["choices"][0]["message"]["content"].clone();
+    let (_, plain) = stage.post("/v1/chat/completions", body.clone()).await?;
+    assert_ne!(text(&plain), "7");
+    body["presence_penalty"] = 100.into();
+    body["repeat_last_n"] = 256.into();
+    // The second time the prompt is known, and counts all the same.
+    for _ in 0..2 {
+        let (_, answer) = stage.post("/v1/chat/completions", body.clone()).await?;
+        assert_eq!(text(&answer), "7");
+    }
     Ok(())
 }
 

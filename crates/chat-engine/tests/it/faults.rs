@@ -23,6 +23,9 @@ async fn kind_of(stage: &Stage, writer: Writer) -> Result<Option<Kind>> {
 #[tokio::test]
 async fn an_unknown_architecture_is_refused_and_the_engine_lives() -> Result<()> {
     let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    assert_eq!(hear(&client, stage.request(&[(Role::User, "Hi")])).await.error, None);
+    let process = stage.process().await?;
     let odd = Writer::new()
         .text("general.architecture", "unheard-of")
         .text("tokenizer.chat_template", "{{ messages }}")
@@ -30,8 +33,52 @@ async fn an_unknown_architecture_is_refused_and_the_engine_lives() -> Result<()>
         .number("unheard-of.block_count", 1)
         .tensor("token_embd.weight", &[8, 8], 0);
     assert_eq!(kind_of(&stage, odd).await?, Some(Kind::ModelNotLoaded));
-    let good = hear(&stage.client(), stage.request(&[(Role::User, "Hi")])).await;
+    let good = hear(&client, stage.request(&[(Role::User, "Hi")])).await;
     assert_eq!(good.error, None);
+    assert_eq!(stage.process().await?, process);
+    Ok(())
+}
+
+/// The small model with other bytes in place of some, of which there are as many.
+async fn hear_changed(stage: &Stage, changes: &[(&str, &str)]) -> Result<super::stage::Heard> {
+    let mut file = std::fs::read(&stage.path)?;
+    for (old, new) in changes {
+        let place = file.windows(old.len()).position(|bytes| bytes == old.as_bytes());
+        let place = place.ok_or_else(|| anyhow!("the model has no {old}"))?;
+        assert_eq!(old.len(), new.len(), "{old}");
+        file[place..place + new.len()].copy_from_slice(new.as_bytes());
+    }
+    let path = stage.folder.path().join("changed.gguf");
+    std::fs::write(&path, file)?;
+    let name = stage.library.add(&path).map_err(|error| anyhow!("{error}"))?.name;
+    let mut request = stage.request(&[(Role::User, "Hi")]);
+    request.model = name;
+    Ok(hear(&stage.client(), request).await)
+}
+
+#[tokio::test]
+async fn a_vocabulary_without_a_first_and_a_last_word_can_chat() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    // Of llama.cpp's kinds of vocabulary this has neither where the file names none.
+    let changes = [
+        ("tokenizer.ggml.bos_token_id", "tokenizer.ggml.bos_token_no"),
+        ("tokenizer.ggml.eos_token_id", "tokenizer.ggml.eos_token_no"),
+        ("gpt2", "rwkv"),
+    ];
+    let heard = hear_changed(&stage, &changes).await?;
+    assert_eq!(heard.error, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_template_that_says_nothing_is_refused() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let changes = [
+        ("in messages %}", "in []       %}"),
+        ("if add_generation_prompt %}", "if false                 %}"),
+    ];
+    let heard = hear_changed(&stage, &changes).await?;
+    assert_eq!(heard.error.map(|error| error.kind), Some(Kind::TemplateFailed));
     Ok(())
 }
 

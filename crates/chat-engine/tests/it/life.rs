@@ -85,6 +85,65 @@ async fn an_engine_that_hangs_is_ended_and_the_next_request_gets_another() -> Re
 }
 
 #[tokio::test]
+async fn two_front_ends_that_begin_at_once_share_one_engine() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let (one, other) = (stage.client(), stage.client());
+    let (first, second) = tokio::join!(
+        hear(&one, stage.request(&[(Role::User, "Hi")])),
+        hear(&other, stage.request(&[(Role::User, "Hi")])),
+    );
+    assert_eq!((first.error, second.error), (None, None));
+    assert_eq!(first.text, second.text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_engine_that_hangs_before_its_first_word_is_ended() -> Result<()> {
+    let Some(mut stage) = Stage::new()? else { return Ok(()) };
+    stage.timeouts.silence = std::time::Duration::from_secs(8);
+    let client = stage.client();
+    hear(&client, stage.request(&[(Role::User, "Hi")])).await;
+    let hangs = stage.process().await?;
+    kill_process(Pid::from_raw(hangs as i32).expect("a process"), Signal::STOP)?;
+    let heard = hear(&client, stage.request(&[(Role::User, "Hi")])).await;
+    assert_eq!(heard.error.map(|error| error.kind), Some(Kind::Stalled));
+    let again = hear(&client, stage.request(&[(Role::User, "Hi")])).await;
+    assert_eq!(again.error, None);
+    assert_ne!(stage.process().await?, hangs);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_engine_that_hangs_is_ended_by_a_front_end_that_never_met_it() -> Result<()> {
+    let Some(mut stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    hear(&client, stage.request(&[(Role::User, "Hi")])).await;
+    let hangs = stage.process().await?;
+    kill_process(Pid::from_raw(hangs as i32).expect("a process"), Signal::STOP)?;
+    stage.timeouts.connect = std::time::Duration::from_secs(1);
+    let other = stage.client();
+    let heard = hear(&other, stage.request(&[(Role::User, "Hi")])).await;
+    assert_eq!(heard.error, None);
+    assert_ne!(stage.process().await?, hangs);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_engine_that_is_told_to_end_does_not_wait_for_its_reply() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    hear(&client, stage.request(&[(Role::User, "Hi")])).await;
+    let socket = stage.socket()?;
+    let mut endless = stage.begin(stage.endless()).await?;
+    endless.until(r#""content":"a"#).await?;
+    let process = Pid::from_raw(stage.process().await? as i32).expect("a process");
+    kill_process(process, Signal::TERM)?;
+    let whole = endless.until("finish_reason\":\"").await;
+    assert!(whole.is_err(), "the engine waited for {whole:?}");
+    stage.ended(&socket).await
+}
+
+#[tokio::test]
 async fn of_two_models_the_one_that_was_not_used_longest_makes_room() -> Result<()> {
     let Some(mut stage) = Stage::new()? else { return Ok(()) };
     let other = stage.folder.path().join("other.gguf");
@@ -167,7 +226,9 @@ async fn a_pipe_behind_the_terminal_program_ends_with_it() -> Result<()> {
     let path = stage.path.to_string_lossy().into_owned();
     assert!(run(&["models", "add", &path]).await?.status.success());
     // Reading to the end of the output is what hangs where somebody else holds the pipe.
-    let asked = run(&["ask", "--model", &stage.name, "Say hello."]).await?;
+    // So small a model may go on until its window is full.
+    let short = ["--temperature", "0", "--context-window", "256"];
+    let asked = run(&[&["ask", "--model", &stage.name, "Say hello."], &short[..]].concat()).await?;
     assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
     assert!(!asked.stdout.trim_ascii().is_empty());
     Ok(())

@@ -23,6 +23,25 @@ async fn a_call_that_must_be_made_is_made_and_follows_the_schema() -> Result<()>
     Ok(())
 }
 
+#[tokio::test]
+async fn a_call_follows_a_schema_whose_parts_are_named() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let mut request = must_call(stage.request(&[(Role::User, "What is the weather in Rome?")]));
+    request.tools[0].parameters = json!({
+        "type": "object",
+        "properties": { "place": { "$ref": "#/$defs/place" } },
+        "required": ["place"],
+        "additionalProperties": false,
+        "$defs": { "place": { "enum": ["here", "there"] } },
+    });
+    let heard = hear(&stage.client(), request).await;
+    assert_eq!(heard.error, None);
+    let [(_, arguments)] = &heard.calls[..] else { panic!("{heard:?}") };
+    let arguments: Value = serde_json::from_str(arguments)?;
+    assert!(arguments["place"] == "here" || arguments["place"] == "there", "{arguments}");
+    Ok(())
+}
+
 /// An engine that runs, to be asked without the client.
 async fn running() -> Result<Option<(Stage, std::sync::Arc<chat_core::client::BuiltIn>)>> {
     let Some(stage) = Stage::new()? else { return Ok(None) };
@@ -118,5 +137,9 @@ async fn texts_become_vectors_that_tell_them_apart() -> Result<()> {
     let (one, same, other) = (vector(0), vector(1), vector(2));
     assert!((near(&one, &one) - 1.0).abs() < 1e-3);
     assert!(near(&one, &same) > near(&one, &other) + 0.01);
+    // None is left out, since each answer stands at its text's place.
+    let body = json!({ "model": stage.path, "input": ["a cat", "", "stock market"] });
+    let (status, answer) = stage.post("/v1/embeddings", body).await?;
+    assert_eq!(status, 400, "{answer}");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A place of its own for one engine, with the small model.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use chat_core::models::Library;
 use chat_core::settings::{EngineSettings, Folders};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 /// The built program.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_natter-engine");
@@ -119,6 +120,28 @@ impl Stage {
         self.ask("POST", path, body.to_string()).await
     }
 
+    /// Begins a chat at the engine itself: its answer is read line by line.
+    pub async fn begin(&self, mut body: Value) -> Result<Lines> {
+        body["stream"] = json!(true);
+        let body = body.to_string();
+        let mut stream = tokio::net::UnixStream::connect(self.socket()?).await?;
+        let head = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await?;
+        stream.write_all(body.as_bytes()).await?;
+        Ok(Lines(BufReader::new(stream).lines()))
+    }
+
+    /// A chat whose answer goes on until the window is full.
+    pub fn endless(&self) -> Value {
+        let mut body = self.body("Write a very long story.");
+        (body["grammar"], body["max_tokens"]) = (json!("root ::= \"a\"+"), Value::Null);
+        body["context_window"] = json!(8192);
+        body
+    }
+
     /// What the engine tells.
     pub async fn get(&self, path: &str) -> Result<Value> {
         Ok(self.ask("GET", path, String::new()).await?.1)
@@ -151,6 +174,22 @@ impl Stage {
             "max_tokens": 48,
             "context_window": 2048,
         })
+    }
+}
+
+/// An answer as the engine writes it.
+#[derive(Debug)]
+pub struct Lines(tokio::io::Lines<BufReader<tokio::net::UnixStream>>);
+
+impl Lines {
+    /// The next line that holds this. An error where the answer ends without.
+    pub async fn until(&mut self, word: &str) -> Result<String> {
+        while let Some(line) = self.0.next_line().await? {
+            if line.contains(word) {
+                return Ok(line);
+            }
+        }
+        Err(anyhow!("the answer ended without {word}"))
     }
 }
 

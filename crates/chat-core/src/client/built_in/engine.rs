@@ -23,6 +23,8 @@ use crate::settings::EngineSettings;
 const START: Duration = Duration::from_secs(20);
 /// How often it is tried: an engine may be about to end when it is found.
 const TRIES: usize = 3;
+/// An engine that gave no answer to so many wishes for a lease hangs.
+const SILENT: usize = 2;
 
 /// Where the engine's things are, and how it works.
 #[derive(Clone, Debug)]
@@ -65,6 +67,19 @@ impl Running {
     }
 }
 
+/// Why there is no lease.
+enum Refused {
+    /// Somebody listens, and says nothing.
+    Silent,
+    Other(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
 /// What the engine says when it takes a lease.
 #[derive(Deserialize)]
 struct Hello {
@@ -96,19 +111,36 @@ impl Engine {
         let socket = place::socket(&self.options.runtime, program).map_err(|error| {
             if program.is_file() { failed(&error.to_string()) } else { missing() }
         })?;
-        let mut last = failed("it ended at once");
+        let leased = Arc::new(self.find_or_start(program, &socket).await?);
+        *running = Some(Arc::clone(&leased));
+        Ok(leased)
+    }
+
+    async fn find_or_start(&self, program: &Path, socket: &Path) -> Result<Running> {
+        let mut silent = 0;
         for _ in 0..TRIES {
-            match self.lease(&socket).await {
-                Ok(leased) => {
-                    let leased = Arc::new(leased);
-                    *running = Some(Arc::clone(&leased));
-                    return Ok(leased);
-                }
-                Err(error) => last = error,
+            match self.lease(socket).await {
+                Ok(leased) => return Ok(leased),
+                Err(Refused::Silent) => silent += 1,
+                Err(Refused::Other(_)) => {}
             }
-            self.start(program, &socket).await?;
+            if silent == SILENT {
+                end_engine_at(socket).await;
+            }
+            if let Err(error) = self.start(program, socket).await {
+                // Another front end's may be there by now.
+                return self.lease(socket).await.map_err(|_| error);
+            }
         }
-        Err(last)
+        self.lease(socket).await.map_err(|refused| match refused {
+            Refused::Silent => failed("it does not answer"),
+            Refused::Other(error) => error,
+        })
+    }
+
+    /// How long it may give no sign of life.
+    pub(super) fn silence(&self) -> Duration {
+        self.timeouts.silence
     }
 
     /// The engine has gone: the next one that asks starts another.
@@ -119,15 +151,12 @@ impl Engine {
     /// Ends an engine that hangs.
     pub(super) fn kill(&self) {
         let process = self.process.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let pid = process.and_then(|pid| rustix::process::Pid::from_raw(pid as i32));
-        if let Some(pid) = pid {
-            tracing::warn!("the engine hangs, and is ended");
-            // It may have ended by itself.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        if let Some(process) = process {
+            end_process(process as i32);
         }
     }
 
-    async fn lease(&self, socket: &Path) -> Result<Running> {
+    async fn lease(&self, socket: &Path) -> std::result::Result<Running, Refused> {
         let (reachable, folder) =
             place::reachable(socket).map_err(|error| failed(&error.to_string()))?;
         let client = OpenAi::at_socket(&reachable, CONNECTION, self.timeouts)?;
@@ -139,7 +168,7 @@ impl Engine {
         };
         let (mut lease, hello) = tokio::time::timeout(self.timeouts.connect, hello)
             .await
-            .map_err(|_| failed("it does not answer"))??;
+            .map_err(|_| Refused::Silent)??;
         let hello = hello.ok_or_else(|| failed("it does not answer"))?;
         *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some(hello.pid);
         let gone = CancellationToken::new();
@@ -184,6 +213,24 @@ impl Engine {
         // Whenever it ends, the system wants to be told that somebody knows.
         tokio::spawn(async move { child.wait().await });
         understand(line.trim())
+    }
+}
+
+/// Ends the engine that listens there and does not answer: it may be another front end's, whom only
+/// the system knows.
+async fn end_engine_at(socket: &Path) {
+    let Ok((reachable, _folder)) = place::reachable(socket) else { return };
+    let Ok(stream) = tokio::net::UnixStream::connect(reachable).await else { return };
+    if let Some(process) = stream.peer_cred().ok().and_then(|peer| peer.pid()) {
+        end_process(process);
+    }
+}
+
+fn end_process(process: i32) {
+    if let Some(pid) = rustix::process::Pid::from_raw(process) {
+        tracing::warn!("the engine hangs, and is ended");
+        // It may have ended by itself.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
 }
 

@@ -1,8 +1,9 @@
 //! A model's own chat template: Jinja, as Hugging Face's tools render it
 //! (`transformers/utils/chat_template_utils.py`). A template comes with a file from anywhere: it can
-//! read nothing but what it is given, and its steps are counted.
+//! read nothing but what it is given, and its steps and what it says are counted.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, ValueKind};
@@ -18,6 +19,8 @@ use crate::request::Message;
 const FUEL: u64 = 5_000_000;
 /// No real one is longer.
 const LONGEST: usize = 1 << 20;
+/// The longest prompt, in bytes: a little more than the longest request.
+const LONGEST_PROMPT: usize = 96 << 20;
 
 /// A template that was read.
 #[derive(Debug)]
@@ -119,7 +122,26 @@ impl Template {
         values.insert("bos_token".to_owned(), Value::from(self.bos.as_str()));
         values.insert("eos_token".to_owned(), Value::from(self.eos.as_str()));
         let template = self.environment.get_template("chat").map_err(|error| failed(&error))?;
-        template.render(values).map_err(|error| failed(&error))
+        let mut prompt = Limited(Vec::new());
+        template.render_captured_to(values, &mut prompt).map_err(|error| failed(&error))?;
+        String::from_utf8(prompt.0).map_err(|error| Failure::Template(error.to_string()))
+    }
+}
+
+/// A prompt that grows no longer than any conversation makes it.
+struct Limited(Vec<u8>);
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > LONGEST_PROMPT {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -184,6 +206,7 @@ fn spoken(message: &Message) -> Result<Spoken, Failure> {
 fn failed(error: &Error) -> Failure {
     let words = match error.kind() {
         ErrorKind::OutOfFuel => "it does not end".to_owned(),
+        ErrorKind::WriteFailure => "it says too much".to_owned(),
         _ => error.to_string(),
     };
     Failure::Template(format!("the model’s chat template failed: {words}"))
@@ -221,6 +244,14 @@ mod tests {
             "{% for a in range(9000) %}{% for b in range(9000) %}x{% endfor %}{% endfor %}";
         let Err(Failure::Template(words)) = render(source, &[]) else { panic!("it ended") };
         assert!(words.contains("does not end"), "{words}");
+    }
+
+    #[test]
+    fn a_template_that_says_more_than_any_conversation_is_stopped() {
+        let source = "{% for a in range(300) %}{{ messages[0].content }}{% endfor %}";
+        let long = message("user", &"x".repeat(1 << 20));
+        let Err(Failure::Template(words)) = render(source, &[long]) else { panic!("it ended") };
+        assert!(words.contains("too much"), "{words}");
     }
 
     #[test]

@@ -58,7 +58,7 @@ async fn an_engine_that_is_killed_in_mid_reply_cuts_it_and_is_started_again() ->
 #[tokio::test]
 async fn an_engine_that_hangs_is_ended_and_the_next_request_gets_another() -> Result<()> {
     let Some(mut stage) = Stage::new()? else { return Ok(()) };
-    stage.timeouts.silence = std::time::Duration::from_secs(3);
+    stage.timeouts.silence = std::time::Duration::from_secs(10);
     let client = stage.client();
     let mut long = stage.request(&[(Role::User, "Write a very long story.")]);
     long.options.max_tokens = None;
@@ -100,7 +100,7 @@ async fn two_front_ends_that_begin_at_once_share_one_engine() -> Result<()> {
 #[tokio::test]
 async fn an_engine_that_hangs_before_its_first_word_is_ended() -> Result<()> {
     let Some(mut stage) = Stage::new()? else { return Ok(()) };
-    stage.timeouts.silence = std::time::Duration::from_secs(8);
+    stage.timeouts.silence = std::time::Duration::from_secs(10);
     let client = stage.client();
     hear(&client, stage.request(&[(Role::User, "Hi")])).await;
     let hangs = stage.process().await?;
@@ -120,7 +120,7 @@ async fn an_engine_that_hangs_is_ended_by_a_front_end_that_never_met_it() -> Res
     hear(&client, stage.request(&[(Role::User, "Hi")])).await;
     let hangs = stage.process().await?;
     kill_process(Pid::from_raw(hangs as i32).expect("a process"), Signal::STOP)?;
-    stage.timeouts.connect = std::time::Duration::from_secs(1);
+    stage.timeouts.connect = std::time::Duration::from_secs(3);
     let other = stage.client();
     let heard = hear(&other, stage.request(&[(Role::User, "Hi")])).await;
     assert_eq!(heard.error, None);

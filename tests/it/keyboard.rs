@@ -1,7 +1,7 @@
 //! The whole window by Tab.
 
 use anyhow::{Context, Result, bail};
-use chat_testkit::ui::{Role, State, Widget, state, until};
+use chat_testkit::ui::{Role, State, Widget, named, state, until};
 
 use crate::stage::{Stage, Window};
 
@@ -24,6 +24,30 @@ async fn tab_goes_through_all_parts_of_the_window_and_back_to_the_message() -> R
         // The row of the chat is what has the keyboard, and says which one it is.
         let row = stations.iter().find(|at| at.is_under("Chats"));
         assert_eq!(row.map(Widget::name), Some("Apples"), "{key}: {stations:#?}");
+    }
+    window.close().await
+}
+
+#[tokio::test]
+async fn who_used_the_first_page_comes_into_the_conversation_all_the_same() -> Result<()> {
+    let stage = Stage::bare().await?;
+    let window = stage.window().await?;
+    let row = window.find(named("Models for this computer").role(Role::Label)).await?;
+    row.click_with_mouse().await?;
+    window.find(named("On This Computer")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("On This Computer")).await?;
+    // The page with the row that was pressed is made anew.
+    stage.configure(&stage.server.url())?;
+    window.find(named("scripted")).await?;
+    window.keys(&["ctrl+l"]).await?;
+    window.type_text("Apples").await?;
+    window.keys(&["Return"]).await?;
+    window.shows("You said: Apples").await?;
+    window.writes().await?;
+    for key in ["shift+Tab", "Tab"] {
+        let stations = round(&window, key).await?;
+        assert!(stations.iter().any(|at| at.is_under("Conversation")), "{key}: {stations:#?}");
     }
     window.close().await
 }

@@ -3,14 +3,16 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
+use chat_core::message::ModelRef;
 use chat_core::models::{CONNECTION, Library, catalogue};
+use chat_core::store::{NewSession, Store};
 use chat_gguf::write::Writer;
 use chat_testkit::hub::{Fault, Hub};
 use chat_testkit::server::Model;
 use chat_testkit::ui::{Role, State, containing, named};
 
-use crate::stage::{Stage, Window, program};
+use crate::stage::{Stage, Window, chat, program};
 
 const REPOSITORY: &str = "ada/nimble-GGUF";
 const FILE: &str = "Nimble-Q4_K_M.gguf";
@@ -197,5 +199,29 @@ async fn a_model_of_another_program_is_added_with_one_click_where_it_lies() -> R
     // It is offered no longer.
     window.gone(containing("In LM Studio")).await?;
     assert!(folder.join(FILE).exists());
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_model_that_was_removed_is_not_begun_with() -> Result<()> {
+    let stage = Stage::bare().await?;
+    let store = Store::open(&stage.folders())?.store;
+    let model = Some(ModelRef::new(CONNECTION, "nimble"));
+    let stored = store.create(NewSession { model, ..chat("Before") }, Vec::new()).await?;
+    store.release(&stored.fid).await?;
+    drop(store);
+    let path = file(&stage, "nimble.gguf", &self::model())?;
+    let library = Library::of(&stage.folders());
+    assert_eq!(library.add(&path).map_err(|error| anyhow!("{error}"))?.name, "nimble");
+    let window = stage.window().await?;
+    window.keys(&["ctrl+n"]).await?;
+    window.find(named("nimble")).await?;
+    library.remove("nimble").map_err(|error| anyhow!("{error}"))?;
+    window.find(named("Choose a model")).await?;
+    window.close().await?;
+
+    let window = stage.window().await?;
+    window.keys(&["ctrl+n"]).await?;
+    window.find(named("Choose a model")).await?;
     window.close().await
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chat_testkit::server::{Gate, Script};
-use chat_testkit::ui::named;
+use chat_testkit::ui::{containing, named};
 
 use crate::stage::Stage;
 
@@ -37,6 +37,41 @@ async fn what_is_typed_right_after_asking_for_a_new_chat_is_for_that_one() -> Re
         stage.server.chats().iter().map(|chat| chat.texts_of("user").join("|")).collect();
     said.sort();
     assert_eq!(said, ["one", "three", "two"]);
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_is_sent_is_in_sight_though_one_was_reading_further_up() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    let long = "A paragraph that takes a line.\n\n".repeat(60);
+    stage.server.when("long", Script::new().text(&long).text("And so").gate(&gate).text(" on."));
+    let window = stage.ready().await?;
+    window.say("a long story").await?;
+    window.shows("And so").await?;
+    window.keys(&["shift+Tab", "ctrl+Home"]).await?;
+    window.find(named("Jump to End")).await?;
+    window.keys(&["ctrl+l"]).await?;
+    window.type_text("afterwards").await?;
+    window.keys(&["Return"]).await?;
+    window.shows("afterwards").await?;
+    window.gone(named("Jump to End")).await?;
+    gate.open();
+    window.shows("You said: afterwards").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn enter_says_what_is_missing_and_keeps_the_text() -> Result<()> {
+    let stage = Stage::bare().await?;
+    let window = stage.window().await?;
+    window.find(containing("No model server found")).await?;
+    window.type_text("hello").await?;
+    window.keys(&["Return"]).await?;
+    window.find(named("Choose a model first")).await?;
+    window.find(named("Manage models…")).await?;
+    window.keys(&["Escape"]).await?;
+    window.holds("hello").await?;
     window.close().await
 }
 

@@ -59,7 +59,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
         }
     }
     if !found && !reachable {
-        terminal::say(&format!("{}\n", say::add_server()));
+        terminal::say(&format!("{}\n{}\n", say::no_models(), say::add_server()));
         return Ok(Outcome::Failed);
     }
     if !found && program.terminal.error {

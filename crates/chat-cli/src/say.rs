@@ -59,7 +59,9 @@ pub fn no_chats(searched: bool) -> String {
 
 /// Servers answer, or none is known, and there is no model on any.
 pub fn no_models() -> String {
-    gettext("No server has a model yet.")
+    gettext(
+        "There is no model yet. See which there are for this computer with: natter-cli models list --offered",
+    )
 }
 
 pub fn no_connection(name: &str) -> String {

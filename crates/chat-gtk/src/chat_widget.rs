@@ -256,7 +256,12 @@ impl ChatWidget {
         root: &gtk::Box,
     ) {
         match told {
-            Told::Composer(composer::Output::Submit(text)) => self.submit(text, sender),
+            Told::Composer(composer::Output::Submit(text)) => {
+                // Who sends something wants to see it.
+                view.conversation.go_to_end();
+                self.submit(text, sender);
+            }
+            Told::Composer(composer::Output::Hindered(why)) => self.hindered(why, view, sender),
             Told::Left(text) => self.leave(text),
             Told::Composer(composer::Output::Stop) => self.stop(),
             Told::Composer(composer::Output::Changed) => self.draft_changed(view, sender),

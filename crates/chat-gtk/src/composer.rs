@@ -22,6 +22,8 @@ pub(crate) enum Output {
     Stop,
     /// The text changed.
     Changed,
+    /// A text was to be sent, and this says why it cannot be.
+    Hindered(String),
 }
 
 /// The composer. Cheap to clone.
@@ -172,9 +174,9 @@ impl Inner {
             let inner = Rc::downgrade(self);
             let told = Rc::clone(&output);
             move || {
-                if let Some(inner) = inner.upgrade().filter(|inner| inner.can_send()) {
-                    told(Output::Submit(inner.take()));
-                }
+                let Some(inner) = inner.upgrade().filter(|inner| !inner.is_blank()) else { return };
+                let hindrance = inner.hindrance.borrow().clone();
+                told(hindrance.map_or_else(|| Output::Submit(inner.take()), Output::Hindered));
             }
         };
         let pressed = submit.clone();

@@ -55,7 +55,7 @@ impl Entry {
         Self { connection, found, built_in: false, health, client, models }
     }
 
-    fn built_in(client: &Arc<dyn Client>) -> Self {
+    fn built_in(client: &Arc<dyn Client>, models: Vec<ModelInfo>) -> Self {
         let connection = Connection {
             name: CONNECTION.to_owned(),
             kind: Some(ConnectionKind::OpenAi),
@@ -63,7 +63,7 @@ impl Entry {
             key: KeySource::None,
         };
         let client = Some(Arc::clone(client));
-        Self { built_in: true, client, ..Self::new(connection, false) }
+        Self { built_in: true, client, models, ..Self::new(connection, false) }
     }
 }
 
@@ -73,6 +73,7 @@ impl Connections {
         timeouts: Timeouts,
         settings: Arc<Settings>,
         built_in: Arc<dyn Client>,
+        own_models: Vec<ModelInfo>,
     ) -> Arc<Self> {
         let connections = Self {
             built_in,
@@ -83,6 +84,7 @@ impl Connections {
             known: Mutex::default(),
             open: watch::Sender::default(),
         };
+        connections.lock().entries.push(Entry::built_in(&connections.built_in, own_models));
         connections.take_settings(settings);
         Arc::new(connections)
     }
@@ -117,7 +119,7 @@ impl Connections {
         }
         // One of the person's own may bear its name.
         if !entries.iter().any(|entry| entry.connection.name == CONNECTION) {
-            entries.push(own.unwrap_or_else(|| Entry::built_in(&self.built_in)));
+            entries.push(own.unwrap_or_else(|| Entry::built_in(&self.built_in, Vec::new())));
         }
         // What is known of a changed connection's models may be another server's.
         known.details.retain(|model, _| {

@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 use super::connections::Connections;
 use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
 use crate::agent::{Agent, JustAsk};
-use crate::client::{BuiltIn, EngineOptions};
+use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, Downloads, Library, Told};
 use crate::store::{Opened, Store};
@@ -51,8 +51,10 @@ impl Manager {
         let settings = Arc::new(settings);
         let engine = EngineOptions::of(&options.folders, &settings.engine);
         let built_in = Arc::new(BuiltIn::new(library.clone(), engine, options.timeouts));
+        // The list is at hand, and what is not on it is not begun with.
+        let own = built_in.models().await.unwrap_or_default();
         let connections =
-            Connections::new(Arc::clone(&hub), options.timeouts, settings, built_in as _);
+            Connections::new(Arc::clone(&hub), options.timeouts, settings, built_in as _, own);
         let site = Arc::new(models::Hub::new(options.hub));
         let (told, asked) = (Arc::clone(&hub), Arc::clone(&connections));
         let downloads = Downloads::new(site, library.clone(), move |what| match what {

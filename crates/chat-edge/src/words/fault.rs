@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chat_core::error::{Error, Feature, Kind};
+use chat_core::models::CONNECTION;
 use gettextrs::gettext;
 
 use super::{fill, seconds};
@@ -134,6 +135,9 @@ pub fn sentence(error: &Error) -> String {
                 "“{connection}” sent a line without an end, so the reply was stopped. Try again.",
             ),
             &gettext("The server sent a line without an end, so the reply was stopped. Try again."),
+        ),
+        Kind::Cut if connection == Some(CONNECTION) => gettext(
+            "The engine on this computer ended before the reply was complete. Try again: it is started anew.",
         ),
         Kind::Cut => on(
             connection,

@@ -4,7 +4,8 @@ use chat_core::client::Capabilities;
 use chat_core::error::{Kind, Result};
 use chat_core::event::{Event, Health, Snapshot};
 use chat_core::manager::Manager;
-use chat_core::message::{Fid, MessageId};
+use chat_core::message::{Fid, MessageId, ModelRef};
+use chat_core::models::CONNECTION;
 use chat_core::store;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
@@ -21,6 +22,11 @@ use super::view::{Page, View};
 use super::{ChatWidget, Input, Output, PAGE, Part, Told, tell};
 use crate::bridge::about;
 use crate::{choices, paint};
+
+/// Whether this is a model of this computer that is not there any more.
+fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
+    model.connection == CONNECTION && !manager.models().iter().any(|entry| entry.model == *model)
+}
 
 impl ChatWidget {
     /// A chat was read, or could not be.
@@ -145,7 +151,7 @@ impl ChatWidget {
                 }
                 self.take_models(view);
                 if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
-                    && session.model.is_none()
+                    && session.model.as_ref().is_none_or(|model| was_removed(model, manager))
                 {
                     session.model = manager.empty_session().model;
                 }

@@ -12,7 +12,7 @@ use relm4::ComponentSender;
 use super::shown::Shown;
 use super::turning::Ahead;
 use super::view::View;
-use super::{ChatWidget, Done, done};
+use super::{ChatWidget, Done, Output, done, tell};
 
 impl ChatWidget {
     /// What was written leaves the composer for the engine, or waits until it can.
@@ -23,6 +23,15 @@ impl ChatWidget {
         }
         self.outbox.push_back(text);
         self.send_next(sender);
+    }
+
+    /// Something is missing before a text can be sent. A model is what a person can choose.
+    pub(super) fn hindered(&self, why: String, view: &View, sender: &ComponentSender<Self>) {
+        tell(sender, Output::Note(why));
+        let lacks_model = !matches!(self.shown, Shown::Opening(_)) && self.shown.model().is_none();
+        if self.manager.is_some() && lacks_model {
+            view.model.open();
+        }
     }
 
     /// Sends the next text, if it can be sent now.

@@ -152,6 +152,11 @@ impl View {
     }
 
     pub(super) fn show_page(&self, page: Page) {
+        // A page that goes is not where the keyboard is looked for any more: GTK would find nothing
+        // behind it.
+        if !has_keyboard(&self.stack) {
+            self.stack.set_focus_child(gtk::Widget::NONE);
+        }
         self.stack.set_visible_child_name(match page {
             Page::Blank => "blank",
             Page::Start => "start",

@@ -66,7 +66,12 @@ impl Connections {
     pub(in crate::manager) fn default_model_now(&self) -> Option<ModelRef> {
         let known = self.lock();
         let there = |model: &ModelRef| {
-            known.entries.iter().any(|entry| entry.connection.name == model.connection)
+            let mut entries = known.entries.iter();
+            let entry = entries.find(|entry| entry.connection.name == model.connection);
+            // Of other servers nobody knows before they have answered.
+            entry.is_some_and(|entry| {
+                !entry.built_in || entry.models.iter().any(|info| info.name == model.model)
+            })
         };
         let chosen = known.settings.chat.model.clone().filter(there);
         let chosen = chosen.or_else(|| known.last_used.clone().filter(there));

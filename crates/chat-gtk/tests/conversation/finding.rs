@@ -89,14 +89,20 @@ impl Scene {
         out
     }
 
-    /// The words of the current place, which must be one and stand in sight.
+    /// The words of the current place, which must be one and come into sight.
     fn current(&self) -> String {
-        let height = f64::from(self.conversation.widget().height());
-        let current: Vec<_> =
-            self.marked().into_iter().filter(|(_, current, _)| *current).collect();
-        let [(text, _, y)] = &current[..] else { panic!("one current place: {current:?}") };
-        assert!((0.0..height - 10.0).contains(y), "{text:?} stands at {y} of {height}");
-        text.clone()
+        let current = || {
+            let mut marked: Vec<_> =
+                self.marked().into_iter().filter(|(_, current, _)| *current).collect();
+            let one = marked.pop();
+            assert!(marked.is_empty(), "one current place: {one:?}, {marked:?}");
+            one
+        };
+        until("the current place comes into sight", || {
+            let height = f64::from(self.conversation.widget().height());
+            current().is_some_and(|(_, _, y)| (0.0..height - 10.0).contains(&y))
+        });
+        current().expect("a current place").0
     }
 }
 

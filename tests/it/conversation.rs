@@ -212,11 +212,7 @@ async fn a_message_sent_while_busy_waits_visibly_and_goes_out_after() -> Result<
 #[tokio::test]
 async fn escape_stops_only_when_pressed_twice() -> Result<()> {
     let stage = Stage::new().await?;
-    let gate = Gate::new();
-    stage.server.when("long", Script::new().text("Once upon ").gate(&gate).text("a time"));
-    let window = stage.ready().await?;
-    window.say("a long story").await?;
-    window.shows("Once upon").await?;
+    let (window, _gate) = stage.telling().await?;
     window.keys(&["Escape"]).await?;
     window.find(containing("Press Esc again")).await?;
     assert!(window.has(named("Stop")).await);

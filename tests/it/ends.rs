@@ -1,7 +1,6 @@
 //! How the program starts twice and ends.
 
 use anyhow::Result;
-use chat_testkit::server::{Gate, Script};
 use chat_testkit::ui::{Role, containing, named};
 
 use crate::stage::{Stage, program};
@@ -49,11 +48,7 @@ async fn the_last_chat_may_be_gone_without_a_word() -> Result<()> {
 #[tokio::test]
 async fn closing_while_busy_asks_and_can_go_on_in_the_background() -> Result<()> {
     let stage = Stage::new().await?;
-    let gate = Gate::new();
-    stage.server.when("long", Script::new().text("Once upon ").gate(&gate).text("a time"));
-    let window = stage.ready().await?;
-    window.say("a long story").await?;
-    window.shows("Once upon").await?;
+    let (window, gate) = stage.telling().await?;
     window.keys(&["ctrl+q"]).await?;
     window.find(named("A reply is still being written")).await?;
     window.keys(&["Escape"]).await?;

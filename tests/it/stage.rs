@@ -11,7 +11,7 @@ use chat_core::manager::{Manager, StartOptions};
 use chat_core::message::{self, Message, ModelRef, Options, Thinking};
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Store};
-use chat_testkit::server::Server;
+use chat_testkit::server::{Gate, Script, Server};
 use chat_testkit::ui::{App, By, Desktop, Launch, Role, State, named, state, until};
 
 /// More than any test's transcript has.
@@ -88,6 +88,17 @@ impl Stage {
         let window = self.window().await?;
         window.find(named("scripted")).await?;
         Ok(window)
+    }
+
+    /// Starts the program, and has the model tell a story, which goes on when the gate is opened:
+    /// "Once upon a time".
+    pub async fn telling(&self) -> Result<(Window, Gate)> {
+        let gate = Gate::new();
+        self.server.when("long", Script::new().text("Once upon ").gate(&gate).text("a time"));
+        let window = self.ready().await?;
+        window.say("a long story").await?;
+        window.shows("Once upon").await?;
+        Ok((window, gate))
     }
 
     /// Starts the program.

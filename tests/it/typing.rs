@@ -78,11 +78,7 @@ async fn enter_says_what_is_missing_and_keeps_the_text() -> Result<()> {
 #[tokio::test]
 async fn a_message_taken_back_stands_before_what_was_typed_since() -> Result<()> {
     let stage = Stage::new().await?;
-    let gate = Gate::new();
-    stage.server.when("long", Script::new().text("Once upon ").gate(&gate).text("a time"));
-    let window = stage.ready().await?;
-    window.say("a long story").await?;
-    window.shows("Once upon").await?;
+    let (window, gate) = stage.telling().await?;
     window.say("and then").await?;
     window.shows("and then").await?;
     window.type_text("what else").await?;

@@ -1,0 +1,117 @@
+//! Splits a shell command into its simple commands, by a shell's own grammar.
+//!
+//! `a && b | c > file; d "$(e)"` is `a`, `b`, `c` with a redirect, `d` and `e`. Nothing is run or expanded. Of a
+//! word it is told whether its text stands fixed; a word with a variable, a substitution, a pattern of files or
+//! braces is known only when it runs. What the parser does not understand, or what shells understand differently,
+//! is [`Unparsable`], so that it is asked about and never guessed.
+
+mod guard;
+mod runners;
+mod walk;
+mod word;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use runners::{changes_folder, hands_over};
+
+/// The longest command that is looked at, in bytes: nobody reads a longer one before they allow it.
+pub const LONGEST: usize = 64 * 1024;
+
+/// A simple command: one program or builtin with its words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Simple {
+    /// The command's name and its arguments.
+    pub words: Vec<Word>,
+    /// Names of variables that are set before it, by it, or instead of it.
+    pub assignments: Vec<String>,
+    /// Files that the shell opens for it, and texts that it is given.
+    pub redirects: Vec<Redirect>,
+}
+
+/// A word of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Word {
+    /// Its text, without quotation marks.
+    Literal(String),
+    /// Known only when it runs; as it was written.
+    Other(String),
+}
+
+/// A redirect.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Redirect {
+    /// What it does.
+    pub kind: RedirectKind,
+    /// Its file, or its text.
+    pub target: Word,
+}
+
+/// What a redirect does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RedirectKind {
+    /// Reads a file.
+    Read,
+    /// Writes a file, or reads and writes it.
+    Write,
+    /// Gives the command a text: a here-document or a here-string.
+    Text,
+}
+
+/// Why a command cannot be judged part by part.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, thiserror::Error,
+)]
+pub enum Unparsable {
+    /// It has no word.
+    #[error("the command is empty")]
+    Empty,
+    /// It has more than [`LONGEST`] bytes.
+    #[error("the command is too long to be judged")]
+    TooLong,
+    /// Brackets, quotation marks or `if`s stand too deep in one another.
+    #[error("the command is nested too deeply to be judged")]
+    TooDeep,
+    /// It has a character that no command needs and that hides what it does.
+    #[error("the command has an invisible character, U+{0:04X}")]
+    Hidden(u32),
+    /// It is not what a shell reads.
+    #[error("the command is no shell command: {0}")]
+    Syntax(String),
+    /// Shells differ in how they read this piece.
+    #[error("it cannot be told what the shell makes of `{0}`")]
+    Unclear(String),
+}
+
+/// Every simple command of `text`, in the order in which they stand there. Takes time in proportion to the
+/// text's length; runs the parser on a thread of its own, since its stack is bounded there.
+pub fn parse(text: &str) -> Result<Vec<Simple>, Unparsable> {
+    guard::check(text)?;
+    let found = guard::aside(|| walk::program(text))?;
+    if found.is_empty() { Err(Unparsable::Empty) } else { Ok(found) }
+}
+
+impl Word {
+    /// Its text, where that is fixed.
+    pub fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// Its text as far as it is known: as it was written where it is not fixed.
+    pub fn as_written(&self) -> &str {
+        let (Self::Literal(text) | Self::Other(text)) = self;
+        text
+    }
+}
+
+impl Simple {
+    /// All words, where all are fixed.
+    pub fn literal(&self) -> Option<Vec<&str>> {
+        self.words.iter().map(Word::literal).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Keeps from the parser what it would choke on. Its time is exponential in the depth of brackets and its stack
+//! linear in it, and it panics at some numbers: a command comes from a model, and none may stop or end the program.
+
+use super::{LONGEST, Unparsable};
+
+/// How many brackets may stand open at once. The parser takes a few milliseconds for that many.
+const DEEPEST: usize = 12;
+
+/// How many words of the grammar a command may have: each may stand inside the one before.
+const MOST_KEYWORDS: usize = 100;
+
+/// Room for the parser's stack, in bytes: many times what the deepest command took in a debug build.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// Refuses what the parser must not see.
+pub(super) fn check(text: &str) -> Result<(), Unparsable> {
+    if text.len() > LONGEST {
+        return Err(Unparsable::TooLong);
+    }
+    if let Some(letter) = text.chars().find(|&letter| is_hidden(letter)) {
+        return Err(Unparsable::Hidden(letter.into()));
+    }
+    let keywords = text
+        .split(|letter: char| !letter.is_ascii_alphabetic() && letter != '!')
+        .filter(|word| {
+            [
+                "if", "elif", "while", "until", "for", "select", "case", "function", "coproc",
+                "time", "!",
+            ]
+            .contains(word)
+        })
+        .count();
+    if keywords > MOST_KEYWORDS || deepest(text) > DEEPEST {
+        return Err(Unparsable::TooDeep);
+    }
+    if has_large_number(text) {
+        return Err(Unparsable::Unclear("~0000000000".to_owned()));
+    }
+    Ok(())
+}
+
+/// Runs the parser on a stack of its own, and takes its panic for what it is: it did not understand.
+pub(super) fn aside<T: Send>(
+    parse: impl FnOnce() -> Result<T, Unparsable> + Send,
+) -> Result<T, Unparsable> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("shell-parser".to_owned())
+            .stack_size(STACK)
+            .spawn_scoped(scope, parse)
+            .map_err(|error| Unparsable::Syntax(error.to_string()))?;
+        thread.join().unwrap_or_else(|_| Err(Unparsable::Syntax("the parser failed".to_owned())))
+    })
+}
+
+/// Control characters, and blanks or marks that look like nothing or like something else. Whether they separate
+/// words is a matter of the shell and its language.
+fn is_hidden(letter: char) -> bool {
+    (letter.is_control() && letter != '\n' && letter != '\t')
+        || (letter.is_whitespace() && !letter.is_ascii())
+        || matches!(letter,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// At least as many brackets as can stand open at once, whatever the parser takes for quoted: a bracket counts
+/// as closed only where nothing that quotes stands between it and its end.
+fn deepest(text: &str) -> usize {
+    let mut open = 0_usize;
+    let mut deepest = 0;
+    // How many of the open ones may still be closed: those since the last thing that quotes.
+    let mut closable = 0_usize;
+    for letter in text.chars() {
+        match letter {
+            '(' | '{' | '[' => {
+                open += 1;
+                closable += 1;
+            }
+            ')' | '}' | ']' if closable > 0 => {
+                open -= 1;
+                closable -= 1;
+            }
+            '`' => {
+                open += 1;
+                closable = 0;
+            }
+            '"' | '\'' | '\\' | '#' => closable = 0,
+            _ => {}
+        }
+        deepest = deepest.max(open);
+    }
+    deepest
+}
+
+/// Ten digits or more behind a tilde are no folder of the shell's stack.
+fn has_large_number(text: &str) -> bool {
+    text.split('~').skip(1).any(|behind| {
+        let digits = behind.trim_start_matches(['+', '-']);
+        digits.bytes().take_while(u8::is_ascii_digit).count() >= 10
+    })
+}

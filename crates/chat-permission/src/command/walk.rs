@@ -1,0 +1,301 @@
+//! Goes through the grammar's tree and gathers the simple commands.
+
+use brush_parser::Parser;
+use brush_parser::ast::{
+    AndOr, AndOrList, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem,
+    CompoundCommand, CompoundList, DoGroupCommand, ExtendedTestExpr, IoFileRedirectKind,
+    IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList, SimpleCommand,
+    UnexpandedArithmeticExpr,
+};
+
+use super::word::options;
+use super::{Redirect, RedirectKind, Simple, Unparsable, Word};
+
+/// How deep substitutions may stand in one another; each is parsed anew.
+const MOST_NESTED: usize = 8;
+
+/// What was gathered.
+#[derive(Default)]
+pub(super) struct Walk {
+    found: Vec<Simple>,
+    nested: usize,
+}
+
+/// Every simple command of a whole text.
+pub(super) fn program(text: &str) -> Result<Vec<Simple>, Unparsable> {
+    let mut walk = Walk::default();
+    walk.read(text)?;
+    Ok(walk.found)
+}
+
+impl Walk {
+    /// The commands of a substitution.
+    pub(super) fn nested(&mut self, text: &str) -> Result<(), Unparsable> {
+        if self.nested == MOST_NESTED {
+            return Err(Unparsable::TooDeep);
+        }
+        self.nested += 1;
+        self.read(text)?;
+        self.nested -= 1;
+        Ok(())
+    }
+
+    fn read(&mut self, text: &str) -> Result<(), Unparsable> {
+        let program = Parser::new(text.as_bytes(), &options())
+            .parse_program()
+            .map_err(|error| Unparsable::Syntax(error.to_string()))?;
+        program.complete_commands.iter().try_for_each(|list| self.list(list))
+    }
+
+    fn list(&mut self, list: &CompoundList) -> Result<(), Unparsable> {
+        list.0.iter().try_for_each(|item| self.and_or(&item.0))
+    }
+
+    fn and_or(&mut self, list: &AndOrList) -> Result<(), Unparsable> {
+        self.pipeline(&list.first)?;
+        list.additional
+            .iter()
+            .try_for_each(|(AndOr::And(pipeline) | AndOr::Or(pipeline))| self.pipeline(pipeline))
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) -> Result<(), Unparsable> {
+        pipeline.seq.iter().try_for_each(|command| self.command(command))
+    }
+
+    fn command(&mut self, command: &Command) -> Result<(), Unparsable> {
+        match command {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound(compound, redirects) => {
+                self.compound(compound)?;
+                self.redirects(redirects.as_ref())
+            }
+            Command::Function(function) => {
+                self.compound(&function.body.0)?;
+                self.redirects(function.body.1.as_ref())
+            }
+            Command::ExtendedTest(test, redirects) => {
+                // Other shells take it for a command with redirects and pipes.
+                let written = format!("[[ {} ]]", test.expr);
+                self.unknown(written);
+                self.test(&test.expr)?;
+                self.redirects(redirects.as_ref())
+            }
+        }
+    }
+
+    fn simple(&mut self, command: &SimpleCommand) -> Result<(), Unparsable> {
+        let mut simple = Simple::default();
+        let prefix = command.prefix.iter().flat_map(|items| &items.0);
+        let suffix = command.suffix.iter().flat_map(|items| &items.0);
+        for item in prefix {
+            self.item(&mut simple, item, true)?;
+        }
+        if let Some(name) = &command.word_or_name {
+            let name = self.word(&name.value)?;
+            simple.words.push(name);
+        }
+        for item in suffix {
+            self.item(&mut simple, item, false)?;
+        }
+        self.found.push(simple);
+        Ok(())
+    }
+
+    fn item(
+        &mut self,
+        simple: &mut Simple,
+        item: &CommandPrefixOrSuffixItem,
+        before: bool,
+    ) -> Result<(), Unparsable> {
+        match item {
+            CommandPrefixOrSuffixItem::Word(word) => {
+                let word = self.word(&word.value)?;
+                simple.words.push(word);
+            }
+            CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                let redirect = self.redirect(redirect)?;
+                simple.redirects.extend(redirect);
+            }
+            CommandPrefixOrSuffixItem::AssignmentWord(assignment, written) => {
+                match &assignment.value {
+                    AssignmentValue::Scalar(word) if !before => {
+                        // To most commands it is a word like another; `=~` was looked for in the whole.
+                        self.word(&word.value)?;
+                        let word = self.word(&written.value)?;
+                        simple.words.push(word);
+                        return Ok(());
+                    }
+                    AssignmentValue::Scalar(word) => drop(self.word(&word.value)?),
+                    AssignmentValue::Array(elements) => {
+                        for (key, value) in elements {
+                            if let Some(key) = key {
+                                self.word(&key.value)?;
+                            }
+                            self.word(&value.value)?;
+                        }
+                    }
+                }
+                let name = match &assignment.name {
+                    AssignmentName::VariableName(name) => name,
+                    AssignmentName::ArrayElementName(name, index) => {
+                        self.word(index)?;
+                        name
+                    }
+                };
+                simple.assignments.push(name.clone());
+            }
+            CommandPrefixOrSuffixItem::ProcessSubstitution(kind, shell) => {
+                self.list(&shell.list)?;
+                simple.words.push(Word::Other(format!("{kind}{shell}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn compound(&mut self, command: &CompoundCommand) -> Result<(), Unparsable> {
+        match command {
+            CompoundCommand::Arithmetic(arithmetic) => self.arithmetic(&arithmetic.expr),
+            CompoundCommand::ArithmeticForClause(clause) => {
+                let parts = [&clause.initializer, &clause.condition, &clause.updater];
+                parts.into_iter().flatten().try_for_each(|part| self.arithmetic(part))?;
+                self.group(&clause.body)
+            }
+            CompoundCommand::BraceGroup(group) => self.list(&group.list),
+            CompoundCommand::Subshell(shell) => self.list(&shell.list),
+            CompoundCommand::ForClause(clause) => {
+                self.assigned(&clause.variable_name);
+                for value in clause.values.iter().flatten() {
+                    self.word(&value.value)?;
+                }
+                self.group(&clause.body)
+            }
+            CompoundCommand::CaseClause(clause) => {
+                self.word(&clause.value.value)?;
+                for case in &clause.cases {
+                    for pattern in &case.patterns {
+                        self.word(&pattern.value)?;
+                    }
+                    if let Some(list) = &case.cmd {
+                        self.list(list)?;
+                    }
+                }
+                Ok(())
+            }
+            CompoundCommand::IfClause(clause) => {
+                self.list(&clause.condition)?;
+                self.list(&clause.then)?;
+                for branch in clause.elses.iter().flatten() {
+                    if let Some(condition) = &branch.condition {
+                        self.list(condition)?;
+                    }
+                    self.list(&branch.body)?;
+                }
+                Ok(())
+            }
+            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
+                self.list(&clause.0)?;
+                self.group(&clause.1)
+            }
+            CompoundCommand::Coprocess(process) => {
+                let name = process.name.as_ref().map_or("COPROC", |name| name.value.as_str());
+                self.assigned(name);
+                self.command(&process.body)
+            }
+        }
+    }
+
+    fn group(&mut self, group: &DoGroupCommand) -> Result<(), Unparsable> {
+        self.list(&group.list)
+    }
+
+    /// Arithmetic may set variables, and its indices may run commands.
+    fn arithmetic(&mut self, expression: &UnexpandedArithmeticExpr) -> Result<(), Unparsable> {
+        self.document(&expression.value)?;
+        self.unknown(format!("(({}))", expression.value));
+        Ok(())
+    }
+
+    fn test(&mut self, expression: &ExtendedTestExpr) -> Result<(), Unparsable> {
+        match expression {
+            ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
+                self.test(left)?;
+                self.test(right)
+            }
+            ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
+                self.test(inner)
+            }
+            ExtendedTestExpr::UnaryTest(_, word) => self.document(&word.value).map(drop),
+            ExtendedTestExpr::BinaryTest(_, left, right) => {
+                self.document(&left.value)?;
+                self.document(&right.value).map(drop)
+            }
+        }
+    }
+
+    /// A command that sets a variable.
+    fn assigned(&mut self, name: &str) {
+        self.found.push(Simple { assignments: vec![name.to_owned()], ..Simple::default() });
+    }
+
+    /// Something that runs and has no name.
+    fn unknown(&mut self, written: String) {
+        self.found.push(Simple { words: vec![Word::Other(written)], ..Simple::default() });
+    }
+
+    /// Redirects of a group.
+    fn redirects(&mut self, list: Option<&RedirectList>) -> Result<(), Unparsable> {
+        let mut redirects = Vec::new();
+        for redirect in list.iter().flat_map(|list| &list.0) {
+            redirects.extend(self.redirect(redirect)?);
+        }
+        if !redirects.is_empty() {
+            self.found.push(Simple { redirects, ..Simple::default() });
+        }
+        Ok(())
+    }
+
+    /// A redirect; none where it only joins two streams.
+    fn redirect(&mut self, redirect: &IoRedirect) -> Result<Option<Redirect>, Unparsable> {
+        let (kind, target) = match redirect {
+            IoRedirect::File(_, kind, target) => match target {
+                IoFileRedirectTarget::Fd(_) => return Ok(None),
+                IoFileRedirectTarget::Filename(word) => (direction(kind), self.word(&word.value)?),
+                IoFileRedirectTarget::Duplicate(word) => match self.word(&word.value)? {
+                    Word::Literal(text) if is_stream(&text) => return Ok(None),
+                    // `>&name` writes a file.
+                    word => (direction(kind), word),
+                },
+                IoFileRedirectTarget::ProcessSubstitution(_, shell) => {
+                    self.list(&shell.list)?;
+                    return Ok(None);
+                }
+            },
+            IoRedirect::HereDocument(_, document) if document.requires_expansion => {
+                (RedirectKind::Text, self.document(&document.doc.value)?)
+            }
+            IoRedirect::HereDocument(_, document) => {
+                (RedirectKind::Text, Word::Literal(document.doc.value.clone()))
+            }
+            IoRedirect::HereString(_, word) => (RedirectKind::Text, self.word(&word.value)?),
+            IoRedirect::OutputAndError(word, _) => (RedirectKind::Write, self.word(&word.value)?),
+        };
+        Ok(Some(Redirect { kind, target }))
+    }
+}
+
+fn direction(kind: &IoFileRedirectKind) -> RedirectKind {
+    match kind {
+        IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput => RedirectKind::Read,
+        IoFileRedirectKind::Write
+        | IoFileRedirectKind::Append
+        | IoFileRedirectKind::ReadAndWrite
+        | IoFileRedirectKind::Clobber
+        | IoFileRedirectKind::DuplicateOutput => RedirectKind::Write,
+    }
+}
+
+/// `1`, `-` and `2-` name open streams, no files.
+fn is_stream(text: &str) -> bool {
+    let number = text.strip_suffix('-').unwrap_or(text);
+    (!number.is_empty() || text == "-") && number.bytes().all(|byte| byte.is_ascii_digit())
+}

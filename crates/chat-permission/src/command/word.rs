@@ -1,0 +1,146 @@
+//! What the text of a word is once its quotation marks are gone, and which commands hide in it.
+
+use brush_parser::ParserOptions;
+use brush_parser::word::{WordPiece, WordPieceWithSource, parse, parse_heredoc};
+
+use super::walk::Walk;
+use super::{Unparsable, Word};
+
+/// The shell runs commands without patterns of its own extension: `!(a)` is a command that is negated.
+pub(super) fn options() -> ParserOptions {
+    ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() }
+}
+
+impl Walk {
+    /// A word, with the commands in its substitutions.
+    pub(super) fn word(&mut self, written: &str) -> Result<Word, Unparsable> {
+        let pieces =
+            parse(written, &options()).map_err(|_| Unparsable::Unclear(written.to_owned()))?;
+        self.text_of(written, &pieces, Place::Bare)
+    }
+
+    /// The text of a here-document that is expanded.
+    pub(super) fn document(&mut self, written: &str) -> Result<Word, Unparsable> {
+        let pieces = parse_heredoc(written, &options())
+            .map_err(|_| Unparsable::Unclear(written.to_owned()))?;
+        self.text_of(written, &pieces, Place::Quoted)
+    }
+
+    fn text_of(
+        &mut self,
+        written: &str,
+        pieces: &[WordPieceWithSource],
+        place: Place,
+    ) -> Result<Word, Unparsable> {
+        let mut text = Some(String::new());
+        for piece in pieces {
+            let known = self.piece(written, piece, place)?;
+            text = text.zip(known).map(|(text, known)| text + &known);
+        }
+        Ok(match text {
+            Some(text) if place == Place::Quoted || !expands(pieces) => Word::Literal(text),
+            _ => Word::Other(written.to_owned()),
+        })
+    }
+
+    /// The fixed text of a piece, or none.
+    fn piece(
+        &mut self,
+        written: &str,
+        piece: &WordPieceWithSource,
+        place: Place,
+    ) -> Result<Option<String>, Unparsable> {
+        // Places count from the word's beginning, within quotation marks too.
+        let source = written.get(piece.start_index..piece.end_index).unwrap_or(written);
+        let unclear = || Unparsable::Unclear(source.to_owned());
+        Ok(match &piece.piece {
+            WordPiece::Text(text) if place == Place::Bare => {
+                // What separates words cannot stand in one: the parser took a border for something else.
+                if text
+                    .chars()
+                    .any(|letter| letter.is_whitespace() || ";&|<>()`'\"".contains(letter))
+                {
+                    return Err(unclear());
+                }
+                (!text.contains(['*', '?', '[', '$'])).then(|| text.clone())
+            }
+            // A backslash at a line's end joins the lines.
+            WordPiece::Text(text) if text.contains('`') => {
+                return Err(Unparsable::Unclear(text.clone()));
+            }
+            WordPiece::Text(text) => Some(text.replace("\\\n", "")),
+            WordPiece::SingleQuotedText(text) => Some(text.clone()),
+            WordPiece::EscapeSequence(text) => match text.strip_prefix('\\') {
+                Some("\n") => Some(String::new()),
+                Some(letter) => Some(letter.to_owned()),
+                None => return Err(unclear()),
+            },
+            WordPiece::DoubleQuotedSequence(pieces) => {
+                match self.text_of(written, pieces, Place::Quoted)? {
+                    Word::Literal(text) => Some(text),
+                    Word::Other(_) => None,
+                }
+            }
+            WordPiece::GettextDoubleQuotedSequence(pieces) => {
+                self.text_of(written, pieces, Place::Quoted)?;
+                None
+            }
+            WordPiece::CommandSubstitution(command) => {
+                self.nested(command)?;
+                None
+            }
+            WordPiece::BackquotedCommandSubstitution(command) => {
+                // Backslashes mean something else within backquotes.
+                if source.contains('\\') || command.contains('\\') {
+                    return Err(unclear());
+                }
+                self.nested(command)?;
+                None
+            }
+            WordPiece::ArithmeticExpression(expression) => {
+                self.within(&expression.value)?;
+                None
+            }
+            WordPiece::ParameterExpansion(_) => {
+                let inner = source.strip_prefix("${").and_then(|inner| inner.strip_suffix('}'));
+                if let Some(inner) = inner {
+                    self.within(inner)?;
+                }
+                None
+            }
+            WordPiece::TildeExpansion(_) | WordPiece::AnsiCQuotedText(_) => None,
+        })
+    }
+
+    /// Commands in the inside of an expansion, whose text matters to nobody.
+    fn within(&mut self, inner: &str) -> Result<(), Unparsable> {
+        if !inner.contains(['$', '`']) {
+            return Ok(());
+        }
+        self.document(inner).map(drop)
+    }
+}
+
+/// Where a piece stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Outside quotation marks.
+    Bare,
+    /// Within double ones, or in a here-document.
+    Quoted,
+}
+
+/// Whether bare text asks for an expansion that goes over several pieces: braces, a tilde behind `=` or `:`.
+fn expands(pieces: &[WordPieceWithSource]) -> bool {
+    let bare: String = pieces
+        .iter()
+        .map(|piece| match &piece.piece {
+            WordPiece::Text(text) => text.as_str(),
+            _ => "\0",
+        })
+        .collect();
+    // `{a,b}` and `{1..9}` become several words; `{name}` before a redirect is a variable that is set.
+    let braces = bare.starts_with('{') && bare != "{}"
+        || bare.contains('{') && (bare.contains(',') || bare.contains(".."));
+    braces || bare.contains("=~") || bare.contains(":~")
+}

@@ -1,0 +1,26 @@
+//! What a model's tools may do, and what must be asked: rules, modes, and the policy, a pure function
+//! `(rules, mode, request) -> decision`.
+//!
+//! Nothing that a model says is believed. Paths are resolved on disk before they are judged
+//! ([`path::Project::resolve`]) and opened without following any link when they are used
+//! ([`path::Project::open_file`] and its neighbours), so that nothing can be swapped in between. Shell commands
+//! are split by a shell parser ([`command::parse`]) and every part is judged. What a command does inside is
+//! bounded by the sandbox alone, which is not here.
+
+#![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
+pub mod command;
+mod mode;
+pub mod path;
+pub mod pattern;
+mod policy;
+mod request;
+mod rule;
+
+pub use mode::{Mode, UnknownMode};
+pub use path::ResolvedPath;
+pub use pattern::Pattern;
+pub use policy::{Decision, Why, decide};
+pub use request::{Redirected, Request, Run, Target};
+pub use rule::{Action, BadRule, Effect, Entry, Rule, Scope};

@@ -1,0 +1,73 @@
+//! How much a session may do unasked.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// How much a session may do unasked; switchable at any time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Reading in the project passes, all else asks.
+    #[default]
+    Ask,
+    /// As [`Mode::Ask`], but writing in the project passes.
+    Edits,
+    /// Nothing is written and nothing is run, whatever the rules allow.
+    Plan,
+    /// Nobody is there to be asked: what would ask is refused. Commands pass in the sandbox.
+    Unattended,
+}
+
+impl Mode {
+    /// Every mode, the most careful of daily use first.
+    pub const ALL: [Self; 4] = [Self::Ask, Self::Edits, Self::Plan, Self::Unattended];
+
+    /// The name, as it stands in settings and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Edits => "edits",
+            Self::Plan => "plan",
+            Self::Unattended => "unattended",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// No mode has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no mode `{0}`")]
+pub struct UnknownMode(pub String);
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|mode| mode.name() == text)
+            .ok_or_else(|| UnknownMode(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_read_as_it_is_written_everywhere() {
+        for mode in Mode::ALL {
+            assert_eq!(mode.to_string().parse(), Ok(mode));
+            assert_eq!(serde_json::to_string(&mode).unwrap(), format!("\"{mode}\""));
+        }
+        assert_eq!(Mode::default(), Mode::Ask);
+        assert_eq!("Ask".parse::<Mode>(), Err(UnknownMode("Ask".to_owned())));
+    }
+}

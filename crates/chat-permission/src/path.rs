@@ -1,0 +1,182 @@
+//! Paths beneath a project: where a path really leads, and what lies there.
+//!
+//! A path is resolved once, link by link, and judged by the components of what it really is: never by its text.
+//! What is done to it afterwards goes through [`Project::open_file`] and its neighbours, which follow no link at
+//! all from the project's own folder on, and see that it is still the same file.
+
+mod guarded;
+mod open;
+mod resolve;
+mod write;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use guarded::Guard;
+
+/// What the resolving of paths must know of the person's machine.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The home folder, for `~`.
+    pub home: Option<PathBuf>,
+    /// Natter's own folders: settings, data, state, sockets, cache. They need not exist.
+    pub own: Vec<PathBuf>,
+}
+
+/// The folder that a session works in. Cheap to clone. It stays the same folder when another takes its name.
+#[derive(Clone, Debug)]
+pub struct Project {
+    root: PathBuf,
+    home: Option<PathBuf>,
+    own: Vec<PathBuf>,
+    folders: Arc<Folders>,
+}
+
+#[derive(Debug)]
+struct Folders {
+    root: OwnedFd,
+    /// `/`, for paths outside.
+    system: OwnedFd,
+}
+
+/// A path as it really is. Made by [`Project::resolve`] alone, so what it says was so on disk at that moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedPath {
+    real: PathBuf,
+    relative: Option<PathBuf>,
+    beneath_home: Option<PathBuf>,
+    kind: Kind,
+    several_links: bool,
+    guard: Guard,
+    /// Device and inode of what lies there.
+    identity: Option<(u64, u64)>,
+}
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing.
+    Missing,
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, where links were not to be followed.
+    Link,
+    /// A pipe, a socket or a device.
+    Special,
+}
+
+impl ResolvedPath {
+    /// The absolute path, without links.
+    pub fn real(&self) -> &Path {
+        &self.real
+    }
+
+    /// The path from the project's root on, where it lies in the project: empty for the root itself.
+    pub fn relative(&self) -> Option<&Path> {
+        self.relative.as_deref()
+    }
+
+    /// Whether it lies in the project.
+    pub fn is_inside(&self) -> bool {
+        self.relative.is_some()
+    }
+
+    /// The path from the home folder on, where it lies there.
+    pub fn beneath_home(&self) -> Option<&Path> {
+        self.beneath_home.as_deref()
+    }
+
+    /// What lay there.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether it is a file with several names, one of which may be anywhere.
+    pub fn has_several_links(&self) -> bool {
+        self.several_links
+    }
+
+    /// Whether it is kept from tools.
+    pub fn guard(&self) -> Guard {
+        self.guard
+    }
+
+    /// The name to show: relative in the project, absolute elsewhere.
+    pub fn shown(&self) -> &Path {
+        match self.relative() {
+            Some(relative) if relative.as_os_str().is_empty() => Path::new("."),
+            Some(relative) => relative,
+            None => self.real(),
+        }
+    }
+}
+
+/// Why a path leads nowhere, or why what was to be done to it was not.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The path is empty.
+    #[error("the path is empty")]
+    Empty,
+    /// It has a NUL byte.
+    #[error("the path has a NUL byte")]
+    Nul,
+    /// It, or a part of it, is longer than the system takes.
+    #[error("the path is too long")]
+    TooLong,
+    /// There is no home folder for `~`.
+    #[error("no home folder is known")]
+    NoHome,
+    /// There is nothing.
+    #[error("{} does not exist", .0.display())]
+    NotFound(PathBuf),
+    /// Something exists already.
+    #[error("{} exists already", .0.display())]
+    Exists(PathBuf),
+    /// Something on the way, or the end, is no folder.
+    #[error("{} is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// It is no file.
+    #[error("{} is not a file", .0.display())]
+    NotAFile(PathBuf),
+    /// Links lead round in a circle.
+    #[error("{} leads through too many links", .0.display())]
+    Loop(PathBuf),
+    /// A link of the kernel's, such as `/proc/self/root`, that leads past every check.
+    #[error("{} is a link into a process, which is never followed", .0.display())]
+    MagicLink(PathBuf),
+    /// The project holds Natter's own data, or lies in it.
+    #[error("{} holds Natter's own data", .0.display())]
+    Own(PathBuf),
+    /// Something else lies there than when it was judged.
+    #[error("{} changed after it was looked at", .0.display())]
+    Changed(PathBuf),
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Of which path.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    fn of(path: &Path, error: impl Into<io::Error>) -> Self {
+        let path = path.to_owned();
+        let source = error.into();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound(path),
+            io::ErrorKind::NotADirectory => Self::NotAFolder(path),
+            io::ErrorKind::AlreadyExists => Self::Exists(path),
+            io::ErrorKind::InvalidFilename => Self::TooLong,
+            _ => Self::Io { path, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+//! Follows a path link by link to where it really leads.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{CWD, Mode, OFlags};
+
+use super::{Error, Folders, Kind, Project, ResolvedPath, Surroundings};
+
+/// Bytes of a path that the kernel takes (`PATH_MAX` without its NUL).
+const LONGEST: usize = 4095;
+/// Bytes of a name (`NAME_MAX`).
+const LONGEST_NAME: usize = 255;
+/// Links that the kernel follows on one way.
+const MOST_LINKS: usize = 40;
+/// The type of the kernel's file system of processes (`PROC_SUPER_MAGIC`), whose links are no paths.
+const PROC: u64 = 0x9fa0;
+
+impl Project {
+    /// Opens the folder that a session works in. One that holds Natter's own data, or lies in it, is refused.
+    pub fn open(folder: &Path, surroundings: &Surroundings) -> Result<Self, Error> {
+        let root = fs::canonicalize(folder).map_err(|error| Error::of(folder, error))?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let open = |path: &Path| {
+            rustix::fs::openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())
+                .map_err(|error| Error::of(path, error))
+        };
+        let folders = Folders { root: open(&root)?, system: open(Path::new("/"))? };
+        let real = |path: &PathBuf| {
+            let end = follow(Path::new("/"), path.as_os_str(), true);
+            end.map_or_else(|_| path.clone(), |end| end.real)
+        };
+        let own: Vec<_> = surroundings.own.iter().map(real).collect();
+        if own.iter().any(|own| own.starts_with(&root) || root.starts_with(own)) {
+            return Err(Error::Own(root));
+        }
+        let home = surroundings.home.as_ref().map(real);
+        Ok(Self { root, home, own, folders: Arc::new(folders) })
+    }
+
+    /// The folder's real path.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where a path leads, from the project's root on. `~` is the home folder. The last parts may be missing. A
+    /// path with `..` behind something that does not exist, and one with a slash at its end that is no folder, do not resolve.
+    pub fn resolve(&self, given: &str) -> Result<ResolvedPath, Error> {
+        self.resolve_from(&self.root, given, true)
+    }
+
+    /// As [`Project::resolve`], but where the last part is a link it is the link that is meant: to move or delete it.
+    pub fn resolve_entry(&self, given: &str) -> Result<ResolvedPath, Error> {
+        self.resolve_from(&self.root, given, false)
+    }
+
+    /// As [`Project::resolve`], from a folder other than the root on.
+    pub fn resolve_in(&self, folder: &ResolvedPath, given: &str) -> Result<ResolvedPath, Error> {
+        self.resolve_from(&folder.real, given, true)
+    }
+
+    fn resolve_from(
+        &self,
+        start: &Path,
+        given: &str,
+        follow_last: bool,
+    ) -> Result<ResolvedPath, Error> {
+        if given.is_empty() {
+            return Err(Error::Empty);
+        }
+        let home;
+        let given = if given == "~" || given.starts_with("~/") {
+            let mut path = self.home.clone().ok_or(Error::NoHome)?.into_os_string();
+            path.push(&given[1..]);
+            home = path;
+            home.as_os_str()
+        } else {
+            OsStr::new(given)
+        };
+        Ok(self.described(follow(start, given, follow_last)?))
+    }
+
+    fn described(&self, end: End) -> ResolvedPath {
+        let End { real, found } = end;
+        let relative = beneath(&real, &self.root);
+        let kind = found.as_ref().map_or(Kind::Missing, kind);
+        ResolvedPath {
+            guard: self.guard(&real, relative.as_deref()),
+            beneath_home: self
+                .home
+                .as_ref()
+                .and_then(|home| real.strip_prefix(home).ok())
+                .map(Path::to_owned),
+            several_links: kind == Kind::File
+                && found.as_ref().is_some_and(|found| found.nlink() > 1),
+            identity: found.map(|found| (found.dev(), found.ino())),
+            relative,
+            kind,
+            real,
+        }
+    }
+}
+
+/// The path from the root on, where it lies beneath it: judged by components, since `/project2` begins like `/project`.
+fn beneath(real: &Path, root: &Path) -> Option<PathBuf> {
+    if cfg!(sabotage = "prefix_path_check") {
+        let rest = real.as_os_str().as_bytes().strip_prefix(root.as_os_str().as_bytes())?;
+        return Some(OsStr::from_bytes(rest).to_owned().into());
+    }
+    real.strip_prefix(root).ok().map(Path::to_owned)
+}
+
+fn kind(found: &fs::Metadata) -> Kind {
+    let kind = found.file_type();
+    if kind.is_file() {
+        Kind::File
+    } else if kind.is_dir() {
+        Kind::Folder
+    } else if kind.is_symlink() {
+        Kind::Link
+    } else {
+        Kind::Special
+    }
+}
+
+/// Where a path leads, and what lies there.
+struct End {
+    real: PathBuf,
+    found: Option<fs::Metadata>,
+}
+
+/// Follows `given` from `start`, which is real. `follow_last` says whether a link at its very end is followed.
+fn follow(start: &Path, given: &OsStr, follow_last: bool) -> Result<End, Error> {
+    check(given)?;
+    let mut real =
+        if given.as_bytes().starts_with(b"/") { PathBuf::from("/") } else { start.to_owned() };
+    let mut ahead = parts(given);
+    let must_be_folder =
+        ahead.back().is_some_and(|last| last.is_empty() || last == "." || last == "..");
+    let mut found = Some(look(&real)?);
+    let mut links = 0;
+    while let Some(name) = ahead.pop_front() {
+        if name.is_empty() || name == "." {
+            continue;
+        }
+        match &found {
+            Some(here) if !here.is_dir() => return Err(Error::NotAFolder(real)),
+            None if name == ".." => return Err(Error::NotFound(real)),
+            None => {
+                real.push(name);
+                continue;
+            }
+            Some(_) if name == ".." => {
+                real.pop();
+                found = Some(look(&real)?);
+                continue;
+            }
+            Some(_) => {}
+        }
+        real.push(&name);
+        found = match look(&real) {
+            Ok(here) if here.is_symlink() && (follow_last || !ahead.is_empty()) => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(Error::Loop(real));
+                }
+                let target = target(&real)?;
+                check(&target)?;
+                real.pop();
+                if target.as_bytes().starts_with(b"/") {
+                    real = PathBuf::from("/");
+                }
+                let mut way = parts(&target);
+                way.append(&mut ahead);
+                ahead = way;
+                Some(look(&real)?)
+            }
+            Ok(here) => Some(here),
+            Err(Error::NotFound(_)) => None,
+            Err(error) => return Err(error),
+        };
+    }
+    if real.as_os_str().len() > LONGEST {
+        return Err(Error::TooLong);
+    }
+    match &found {
+        Some(here) if must_be_folder && !here.is_dir() => Err(Error::NotAFolder(real)),
+        None if must_be_folder => Err(Error::NotFound(real)),
+        _ => Ok(End { real, found }),
+    }
+}
+
+/// What the kernel would not take.
+fn check(path: &OsStr) -> Result<(), Error> {
+    let bytes = path.as_bytes();
+    if bytes.contains(&0) {
+        return Err(Error::Nul);
+    }
+    if bytes.len() > LONGEST
+        || bytes.split(|&byte| byte == b'/').any(|name| name.len() > LONGEST_NAME)
+    {
+        return Err(Error::TooLong);
+    }
+    Ok(())
+}
+
+fn parts(path: &OsStr) -> VecDeque<OsString> {
+    path.as_bytes()
+        .split(|&byte| byte == b'/')
+        .map(|part| OsString::from_vec(part.to_vec()))
+        .collect()
+}
+
+fn look(path: &Path) -> Result<fs::Metadata, Error> {
+    fs::symlink_metadata(path).map_err(|error| Error::of(path, error))
+}
+
+/// Where a link points. Links of `/proc` lead to what a process has open, whatever they say.
+fn target(link: &Path) -> Result<OsString, Error> {
+    let folder = link.parent().unwrap_or(link);
+    let system = rustix::fs::statfs(folder).map_err(|error| Error::of(folder, error))?;
+    if system.f_type as u64 == PROC {
+        return Err(Error::MagicLink(link.to_owned()));
+    }
+    fs::read_link(link).map(PathBuf::into_os_string).map_err(|error| Error::of(link, error))
+}
+
+#[cfg(test)]
+impl ResolvedPath {
+    /// A path of a made-up project at `/project` and a home at `/home/me`, for tests of what is pure.
+    pub(crate) fn imagined(real: &str) -> Self {
+        let real = PathBuf::from(real);
+        Self {
+            relative: real.strip_prefix("/project").ok().map(Path::to_owned),
+            beneath_home: real.strip_prefix("/home/me").ok().map(Path::to_owned),
+            kind: Kind::File,
+            several_links: false,
+            guard: super::Guard::Nothing,
+            identity: None,
+            real,
+        }
+    }
+
+    pub(crate) fn with_several_links(self) -> Self {
+        Self { several_links: true, ..self }
+    }
+
+    pub(crate) fn guarded(self, guard: super::Guard) -> Self {
+        Self { guard, ..self }
+    }
+}

@@ -1,0 +1,215 @@
+//! Makes, replaces, moves and removes files through the folder that they lie in, which was opened without
+//! following any link. A file is there whole or not at all.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
+use rustix::io::Errno;
+
+use super::open::{at_use, open_beneath};
+use super::{Error, Kind, Project, ResolvedPath};
+
+/// What a new file may have, and the person's umask takes from.
+const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
+
+impl Project {
+    /// The folder in which something lies, opened, and its name there. It is an error where the folder is missing.
+    pub fn parent(&self, path: &ResolvedPath) -> Result<(OwnedFd, OsString), Error> {
+        self.folder_of(path, false)
+    }
+
+    /// Makes a new file, with the folders that are missing on the way. Whatever came to lie there since the path
+    /// was resolved stays, and the error is [`Error::Changed`].
+    pub fn create(&self, path: &ResolvedPath, contents: &[u8]) -> Result<(), Error> {
+        if path.kind != Kind::Missing {
+            return Err(Error::Exists(path.real.clone()));
+        }
+        let (folder, name) = self.folder_of(path, true)?;
+        let io = |error: Errno| Error::of(&path.real, error);
+        let beside = Beside::write(&folder, NEW_FILE, contents, None)
+            .map_err(|error| Error::of(&path.real, error))?;
+        beside.take_place(&name, false).map_err(|error| match error {
+            Errno::EXIST => Error::Changed(path.real.clone()),
+            error => io(error),
+        })
+    }
+
+    /// Replaces the whole of a file, which keeps its permissions and, where that is allowed, its owner. Its other
+    /// hard links keep the old contents.
+    pub fn replace(&self, path: &ResolvedPath, contents: &[u8]) -> Result<(), Error> {
+        if path.kind != Kind::File {
+            return Err(Error::NotAFile(path.real.clone()));
+        }
+        let (folder, name) = self.folder_of(path, false)?;
+        let old = entry(&folder, &name, path)?;
+        let beside = Beside::write(&folder, Mode::RUSR | Mode::WUSR, contents, Some(&old))
+            .map_err(|error| Error::of(&path.real, error))?;
+        // Again, as late as can be: what is replaced is what was judged.
+        entry(&folder, &name, path)?;
+        beside.take_place(&name, true).map_err(|error| Error::of(&path.real, error))
+    }
+
+    /// Moves a file, a folder or a link to a name that is free.
+    pub fn rename(&self, from: &ResolvedPath, to: &ResolvedPath) -> Result<(), Error> {
+        if to.kind != Kind::Missing {
+            return Err(Error::Exists(to.real.clone()));
+        }
+        let (old_folder, old_name) = self.folder_of(from, false)?;
+        entry(&old_folder, &old_name, from)?;
+        let (new_folder, new_name) = self.folder_of(to, true)?;
+        move_to_free(&old_folder, &old_name, &new_folder, &new_name).map_err(
+            |error| match error {
+                Errno::EXIST => Error::Changed(to.real.clone()),
+                error => Error::of(&from.real, error),
+            },
+        )?;
+        keep(&new_folder);
+        Ok(())
+    }
+
+    /// Removes a file, a link or an empty folder for good.
+    pub fn remove(&self, path: &ResolvedPath) -> Result<(), Error> {
+        let (folder, name) = self.folder_of(path, false)?;
+        entry(&folder, &name, path)?;
+        let flags = if path.kind == Kind::Folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        rustix::fs::unlinkat(&folder, &name, flags)
+            .map_err(|error| Error::of(&path.real, error))?;
+        keep(&folder);
+        Ok(())
+    }
+
+    fn folder_of(&self, path: &ResolvedPath, make: bool) -> Result<(OwnedFd, OsString), Error> {
+        let (start, way) = self.way(path);
+        let Some(name) = way.file_name() else {
+            return Err(Error::Exists(path.real.clone()));
+        };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let failed = |error: Errno| at_use(error, &path.real);
+        let above =
+            way.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match open_beneath(start, above, flags, Mode::empty()) {
+            Err(Errno::NOENT) if make => {
+                let mut folder =
+                    open_beneath(start, Path::new("."), flags, Mode::empty()).map_err(failed)?;
+                for part in above {
+                    match rustix::fs::mkdirat(&folder, part, NEW_FOLDER) {
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(error) => return Err(failed(error)),
+                    }
+                    folder = open_beneath(folder.as_fd(), Path::new(part), flags, Mode::empty())
+                        .map_err(failed)?;
+                }
+                Ok((folder, name.to_owned()))
+            }
+            folder => Ok((folder.map_err(failed)?, name.to_owned())),
+        }
+    }
+}
+
+/// What lies under `name`, which must be what was judged.
+fn entry(folder: &OwnedFd, name: &OsStr, path: &ResolvedPath) -> Result<Stat, Error> {
+    let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        .map_err(|error| at_use(error, &path.real))?;
+    path.is_still(&found)?;
+    Ok(found)
+}
+
+/// A file under a name of its own, beside the one whose place it takes. It is gone when it is dropped before.
+struct Beside<'a> {
+    folder: &'a OwnedFd,
+    name: Option<OsString>,
+}
+
+impl<'a> Beside<'a> {
+    fn write(
+        folder: &'a OwnedFd,
+        mode: Mode,
+        contents: &[u8],
+        old: Option<&Stat>,
+    ) -> std::io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let (name, file) = loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = format!(".natter-{}-{count}", std::process::id());
+            match rustix::fs::openat(folder, &name, flags, mode) {
+                Err(Errno::EXIST) => {}
+                file => break (name, file?),
+            }
+        };
+        let beside = Self { folder, name: Some(name.into()) };
+        let mut file = File::from(file);
+        file.write_all(contents)?;
+        if let Some(old) = old {
+            let now = rustix::fs::fstat(&file)?;
+            if (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid) {
+                // Only the system's administrator may give a file away; then it stays the person's.
+                let _ = rustix::fs::fchown(
+                    &file,
+                    Some(Uid::from_raw(old.st_uid)),
+                    Some(Gid::from_raw(old.st_gid)),
+                );
+            }
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(old.st_mode & 0o7777))?;
+        }
+        file.sync_all()?;
+        Ok(beside)
+    }
+
+    fn take_place(mut self, name: &OsStr, of_another: bool) -> Result<(), Errno> {
+        let Some(own) = self.name.take() else {
+            return Ok(());
+        };
+        let moved = if of_another {
+            rustix::fs::renameat(self.folder, &own, self.folder, name)
+        } else {
+            move_to_free(self.folder, &own, self.folder, name)
+        };
+        if moved.is_err() {
+            self.name = Some(own);
+        }
+        moved?;
+        keep(self.folder);
+        Ok(())
+    }
+}
+
+impl Drop for Beside<'_> {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            let _ = rustix::fs::unlinkat(self.folder, name, AtFlags::empty());
+        }
+    }
+}
+
+/// Renames to a name that nothing has.
+fn move_to_free(
+    old: &OwnedFd,
+    old_name: &OsStr,
+    new: &OwnedFd,
+    new_name: &OsStr,
+) -> Result<(), Errno> {
+    match rustix::fs::renameat_with(old, old_name, new, new_name, RenameFlags::NOREPLACE) {
+        // Some file systems cannot promise it.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            match rustix::fs::statat(new, new_name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(_) => Err(Errno::EXIST),
+                Err(Errno::NOENT) => rustix::fs::renameat(old, old_name, new, new_name),
+                Err(error) => Err(error),
+            }
+        }
+        moved => moved,
+    }
+}
+
+/// Asks the disk to keep the names of a folder. Not every file system can; the file itself is safe.
+fn keep(folder: &OwnedFd) {
+    let _ = rustix::fs::fsync(folder);
+}

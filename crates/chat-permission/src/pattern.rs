@@ -1,0 +1,74 @@
+//! What stands behind a rule's colon: paths, commands, or hosts.
+
+mod command;
+mod host;
+mod path;
+
+use std::fmt;
+
+use crate::Action;
+
+pub use command::CommandPattern;
+pub(crate) use command::{Fit, base};
+pub use host::{Host, HostPattern};
+pub use path::PathPattern;
+
+/// To what a rule applies; which kind it is follows from the rule's action.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Pattern {
+    /// Of `read` and `write`.
+    Path(PathPattern),
+    /// Of `run`.
+    Command(CommandPattern),
+    /// Of `network`.
+    Host(HostPattern),
+}
+
+/// A text that is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadPattern {
+    /// Nothing stands there.
+    #[error("the pattern is empty")]
+    Empty,
+    /// A glob that cannot be read, with what is wrong.
+    #[error("`{pattern}` is no pattern of paths: {reason}")]
+    Glob {
+        /// As it was written.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A quotation mark without its twin, or one in the middle of a word.
+    #[error("the quotation marks of `{0}` do not fit")]
+    Quotes(String),
+    /// A character of a command that the shell would take for its own, outside quotation marks.
+    #[error("`{1}` in `{0}` needs single quotation marks: a pattern is of one simple command")]
+    Shell(String, char),
+    /// A `*` that is not the last word.
+    #[error("in `{0}` the `*` does not stand alone as the last word")]
+    Star(String),
+    /// No name or address of a host.
+    #[error("`{0}` is no host")]
+    Host(String),
+}
+
+impl Pattern {
+    /// Reads a pattern of this action.
+    pub fn of(action: Action, text: &str) -> Result<Self, BadPattern> {
+        match action {
+            Action::Read | Action::Write => PathPattern::new(text).map(Self::Path),
+            Action::Run => CommandPattern::new(text).map(Self::Command),
+            Action::Network => HostPattern::new(text).map(Self::Host),
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(pattern) => pattern.fmt(f),
+            Self::Command(pattern) => pattern.fmt(f),
+            Self::Host(pattern) => pattern.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Patterns of hosts: a name, an address, `*.example.org` for every name below it, or `*` for all.
+//!
+//! Names and addresses are brought into one form first, as browsers do it: small letters, punycode, no dot at the
+//! end, `127.1` and `0x7f000001` as `127.0.0.1`.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use super::BadPattern;
+
+/// A host in its one form.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Host {
+    /// A name.
+    Name(String),
+    /// An address; an IPv4 address that is written as IPv6 is taken for what it is.
+    Address(IpAddr),
+}
+
+impl Host {
+    /// Reads a name or an address, IPv6 with or without brackets; no port, no scheme.
+    pub fn new(text: &str) -> Option<Self> {
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Some(Self::Address(address.to_canonical()));
+        }
+        let text = text.strip_suffix('.').unwrap_or(text);
+        match url::Host::parse(text).ok()? {
+            url::Host::Domain(name) if has_labels(&name) => Some(Self::Name(name)),
+            url::Host::Domain(_) => None,
+            url::Host::Ipv4(address) => Some(Self::Address(address.into())),
+            url::Host::Ipv6(address) => Some(Self::Address(IpAddr::from(address).to_canonical())),
+        }
+    }
+}
+
+/// A `*` is no letter of a name, and no part of one is empty.
+fn has_labels(name: &str) -> bool {
+    !name.contains('*') && name.split('.').all(|label| !label.is_empty())
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Address(address) => address.fmt(f),
+        }
+    }
+}
+
+/// To which hosts a rule applies.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum HostPattern {
+    /// `*`: every host.
+    Any,
+    /// `*.NAME`: every name below this one, but not itself.
+    Below(String),
+    /// Just this host.
+    Exactly(Host),
+}
+
+impl HostPattern {
+    /// Reads a pattern.
+    pub fn new(text: &str) -> Result<Self, BadPattern> {
+        let text = text.trim();
+        let bad = || BadPattern::Host(text.to_owned());
+        match text {
+            "" => Err(BadPattern::Empty),
+            "*" => Ok(Self::Any),
+            _ => match text.strip_prefix("*.") {
+                Some(parent) => match Host::new(parent).ok_or_else(bad)? {
+                    Host::Name(name) => Ok(Self::Below(name)),
+                    Host::Address(_) => Err(bad()),
+                },
+                None => Host::new(text).map(Self::Exactly).ok_or_else(bad),
+            },
+        }
+    }
+
+    /// Whether the rule applies to this host.
+    pub fn matches(&self, host: &Host) -> bool {
+        match (self, host) {
+            (Self::Any, _) => true,
+            (Self::Below(parent), Host::Name(name)) => {
+                name.strip_suffix(parent.as_str()).is_some_and(|child| child.ends_with('.'))
+            }
+            (Self::Below(_), Host::Address(_)) => false,
+            (Self::Exactly(wanted), host) => wanted == host,
+        }
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("*"),
+            Self::Below(name) => write!(f, "*.{name}"),
+            Self::Exactly(host) => host.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, host: &str) -> bool {
+        HostPattern::new(pattern).unwrap().matches(&Host::new(host).unwrap())
+    }
+
+    #[test]
+    fn a_host_has_one_form() {
+        assert!(matches("Example.org", "example.ORG."));
+        assert!(matches("bücher.example", "xn--bcher-kva.example"));
+        assert!(matches("127.0.0.1", "127.1"));
+        assert!(matches("127.0.0.1", "0x7f000001"));
+        assert!(matches("127.0.0.1", "[::ffff:127.0.0.1]"));
+        assert!(matches("127.0.0.1", "::ffff:7f00:1"));
+        assert!(matches("::1", "[0:0:0:0:0:0:0:1]"));
+        assert!(!matches("example.org", "example.org.evil.test"));
+        assert!(!matches("127.0.0.1", "127.0.0.2"));
+    }
+
+    #[test]
+    fn a_star_is_for_names_below() {
+        assert!(matches("*.example.org", "www.Example.org"));
+        assert!(matches("*.example.org", "a.b.example.org."));
+        assert!(!matches("*.example.org", "example.org"));
+        assert!(!matches("*.example.org", "badexample.org"));
+        assert!(!matches("*.example.org", "www.example.org.evil.test"));
+        assert!(matches("*", "10.0.0.1"));
+        assert!(matches("*", "example.org"));
+        assert!(!matches("*.org", "127.0.0.1"));
+    }
+
+    #[test]
+    fn what_is_no_host_is_no_pattern() {
+        for text in [
+            "a b",
+            "http://example.org",
+            "example.org:80",
+            "*.*.org",
+            "w*.example.org",
+            "*.127.0.0.1",
+            ".",
+            "a..b",
+            "[::1",
+            "*.",
+        ] {
+            assert_eq!(HostPattern::new(text), Err(BadPattern::Host(text.to_owned())), "{text}");
+        }
+        assert_eq!(HostPattern::new(" "), Err(BadPattern::Empty));
+    }
+
+    #[test]
+    fn it_is_written_as_it_is_read() {
+        for text in ["*", "*.example.org", "example.org", "::1", "10.0.0.1"] {
+            assert_eq!(HostPattern::new(text).unwrap().to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Patterns of paths: globs as in a `.gitignore`, relative to the project, or absolute.
+//!
+//! - `src/**`, `docs/*.md`: with a slash within, from the project's root on.
+//! - `*.rs`: without one, at any depth of the project.
+//! - `./Makefile`: just that of the root.
+//! - `/etc/hosts`, `~/notes/**`: absolute, or from the home folder on; in the project too.
+//!
+//! `*` and `?` never cross a slash, `**` does; `[a-z]` and `{a,b}` are choices; a backslash takes a character for
+//! itself. What fits a folder fits all that is beneath it. Paths are compared as they really are, after links.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::BadPattern;
+use crate::ResolvedPath;
+
+/// To which paths a rule applies.
+#[derive(Clone)]
+pub struct PathPattern {
+    text: String,
+    from: From,
+    globs: GlobSet,
+    /// The one path that it names, letter by letter, where it has no wildcards.
+    name: Option<PathBuf>,
+}
+
+/// Where a pattern begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum From {
+    Project,
+    Home,
+    Root,
+}
+
+impl PathPattern {
+    /// Reads a pattern.
+    pub fn new(text: &str) -> Result<Self, BadPattern> {
+        let text = text.trim();
+        let (from, rest) = match text {
+            "" => return Err(BadPattern::Empty),
+            "~" => (From::Home, ""),
+            _ => match (text.strip_prefix('/'), text.strip_prefix("~/")) {
+                (Some(rest), _) => (From::Root, rest),
+                (_, Some(rest)) => (From::Home, rest),
+                _ => (From::Project, text),
+            },
+        };
+        let bad =
+            |reason: &str| BadPattern::Glob { pattern: text.to_owned(), reason: reason.to_owned() };
+        let rooted = from != From::Project || rest == "." || rest.starts_with("./");
+        let rest = if rest == "." { "" } else { rest.strip_prefix("./").unwrap_or(rest) };
+        let parts: Vec<_> = rest.split('/').filter(|part| !part.is_empty()).collect();
+        if parts.iter().any(|part| [".", ".."].contains(part)) {
+            return Err(bad("`.` and `..` have no place in it"));
+        }
+        if rest.starts_with('!') {
+            return Err(bad("a rule cannot begin with `!`: deny instead"));
+        }
+        let anywhere = !rooted && parts.len() == 1;
+        let rest = parts.join("/");
+        let mut globs = GlobSetBuilder::new();
+        let mut add = |glob: &str| {
+            let glob = GlobBuilder::new(glob)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .map_err(|error| bad(&error.kind().to_string()))?;
+            globs.add(glob);
+            Ok(())
+        };
+        let before = if anywhere { "**/" } else { "" };
+        add(&format!("{before}{rest}"))?;
+        // What is beneath a folder that fits.
+        let between = if rest.is_empty() { "" } else { "/" };
+        add(&format!("{before}{rest}{between}**"))?;
+        let globs = globs.build().map_err(|error| bad(&error.kind().to_string()))?;
+        let name = if anywhere { None } else { literal(&rest).map(PathBuf::from) };
+        Ok(Self { text: text.to_owned(), from, globs, name })
+    }
+
+    /// The pattern of exactly this path (and, of a folder, of what is beneath it); none where its name is no text.
+    pub(crate) fn exactly(path: &ResolvedPath) -> Option<Self> {
+        let (before, path) = match path.relative() {
+            Some(relative) => ("./", relative),
+            None => ("", path.real()),
+        };
+        Self::new(&format!("{before}{}", escaped(path.to_str()?)?)).ok()
+    }
+
+    /// Whether the rule applies to this path.
+    pub fn matches(&self, path: &ResolvedPath) -> bool {
+        self.seen_from(path).is_some_and(|path| self.globs.is_match(path))
+    }
+
+    /// Whether the rule names this very path, letter by letter.
+    pub(crate) fn names(&self, path: &ResolvedPath) -> bool {
+        self.name.is_some() && self.seen_from(path) == self.name.as_deref()
+    }
+
+    /// The path from where the pattern begins, where it lies there.
+    fn seen_from<'a>(&self, path: &'a ResolvedPath) -> Option<&'a Path> {
+        match self.from {
+            From::Project => path.relative(),
+            From::Home => path.beneath_home(),
+            From::Root => path.real().strip_prefix("/").ok(),
+        }
+    }
+}
+
+/// What a glob without wildcards stands for.
+fn literal(glob: &str) -> Option<String> {
+    let mut text = String::with_capacity(glob.len());
+    let mut letters = glob.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => text.extend(letters.next()),
+            '*' | '?' | '[' | '{' => return None,
+            _ => text.push(letter),
+        }
+    }
+    Some(text)
+}
+
+/// The path as a glob that matches nothing else. None where a pattern cannot say it: blanks at an end are lost.
+fn escaped(path: &str) -> Option<String> {
+    if path.trim() != path {
+        return None;
+    }
+    let mut text = String::with_capacity(path.len());
+    for letter in path.chars() {
+        if "*?[]{}\\!".contains(letter) {
+            text.push('\\');
+        }
+        text.push(letter);
+    }
+    Some(text)
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PathPattern").field(&self.text).finish()
+    }
+}
+
+impl PartialEq for PathPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for PathPattern {}
+
+impl Hash for PathPattern {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}

@@ -1,0 +1,168 @@
+//! The policy: what passes, what asks, what is refused. Pure: it looks at nothing but its arguments.
+//!
+//! | mode | read in project | write in project | run | network | outside the project |
+//! |---|---|---|---|---|---|
+//! | `ask` | passes | asks | asks | asks | asks |
+//! | `edits` | passes | passes | asks | asks | asks |
+//! | `plan` | passes | refused | refused | asks | asks to read |
+//! | `unattended` | passes | passes | passes in the sandbox | refused unless a rule allows | refused unless a rule allows |
+//!
+//! In this order: what is kept from tools is refused; what a rule denies is refused; what `plan` refuses is
+//! refused; then each obstacle is looked for that neither the mode nor a rule takes away. Without one the request passes;
+//! with one it asks, or, where nobody is there to ask, it is refused. A rule that asks nobody never takes away that a command has
+//! no sandbox, that it cannot be parsed, or that a part of it is known only when it runs.
+
+mod paths;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::Unparsable;
+use crate::pattern::{Host, HostPattern, Pattern};
+use crate::{Action, Effect, Entry, Mode, Request, Rule};
+
+/// What is to become of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is done.
+    Pass,
+    /// The person is asked.
+    Ask {
+        /// What stands in its way; of several things the most serious.
+        why: Why,
+        /// Exactly the rules that “always” stores; with them the same request passes. Empty where no rule could make it
+        /// pass: then there is no “always”.
+        always: Vec<Rule>,
+    },
+    /// It is not done.
+    Refuse {
+        /// What stands in its way.
+        why: Why,
+    },
+}
+
+/// What stands in a request's way; the more serious first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The path is Natter's own.
+    Own,
+    /// The path is one that tools never write.
+    Protected,
+    /// A rule denies it; as it is written.
+    Denied(String),
+    /// A rule that denies may be meant: it cannot be told before the command runs; the rule as it is written.
+    PerhapsDenied(String),
+    /// The command would run without a sandbox.
+    Unsandboxed,
+    /// The command cannot be taken apart.
+    Unparsable(Unparsable),
+    /// A word is known only when the command runs; as it was written.
+    NotLiteral(String),
+    /// A variable is set, which may change what the command does; its name.
+    Assignment(String),
+    /// The command runs another that its words name, or changes what the words behind it mean; its name.
+    HandsOver(String),
+    /// It cannot be told which file a redirect opens; as it was written.
+    UnknownFile(String),
+    /// The path lies outside the project; for a command, its folder.
+    Outside,
+    /// The file has other names, which may lie anywhere.
+    SeveralLinks,
+    /// The address is one of this machine, of the local network, or of a cloud's metadata.
+    PrivateAddress,
+    /// This is no host.
+    NoHost,
+    /// The command wants the network.
+    CommandNetwork,
+    /// The mode does not let it pass, and no rule allows it.
+    Mode,
+}
+
+/// Judges a request. Entries of every scope count alike: one that denies wins over all that allow.
+pub fn decide(rules: &[Entry], mode: Mode, request: &Request) -> Decision {
+    let rules = Rules(rules);
+    let mut found = Found::default();
+    match request {
+        Request::Read { path } => paths::judge(rules, mode, Action::Read, path, &mut found),
+        Request::Write { path } => paths::judge(rules, mode, Action::Write, path, &mut found),
+        Request::Run(command) => run::judge(rules, mode, command, &mut found),
+        Request::Network { host, private } => network(rules, host, *private, &mut found),
+    }
+    found.decision(mode)
+}
+
+fn network(rules: Rules<'_>, host: &str, private: bool, found: &mut Found) {
+    let Some(host) = Host::new(host) else {
+        return found.obstacle(Why::NoHost, None);
+    };
+    let patterns = |effect| {
+        rules.of(effect, Action::Network).filter_map(|rule| match rule.pattern() {
+            Pattern::Host(pattern) if pattern.matches(&host) => Some((rule, pattern)),
+            _ => None,
+        })
+    };
+    if let Some((rule, _)) = patterns(Effect::Deny).next() {
+        return found.refuse(Why::Denied(rule.to_string()));
+    }
+    let named =
+        patterns(Effect::Allow).any(|(_, pattern)| matches!(pattern, HostPattern::Exactly(_)));
+    if private && !named {
+        return found.refuse(Why::PrivateAddress);
+    }
+    if patterns(Effect::Allow).next().is_none() {
+        found.obstacle(Why::Mode, Rule::new(Action::Network, &host.to_string()).ok());
+    }
+}
+
+/// The rules, by what they do.
+#[derive(Clone, Copy)]
+struct Rules<'a>(&'a [Entry]);
+
+impl<'a> Rules<'a> {
+    fn of(self, effect: Effect, action: Action) -> impl Iterator<Item = &'a Rule> {
+        let fitting = move |entry: &&Entry| entry.effect == effect && entry.rule.action() == action;
+        self.0.iter().filter(fitting).map(|entry| &entry.rule)
+    }
+}
+
+/// What was found while a request was judged.
+#[derive(Default)]
+struct Found {
+    refused: Option<Why>,
+    /// Each with the rule that would take it away, where one could.
+    obstacles: Vec<(Why, Option<Rule>)>,
+}
+
+impl Found {
+    fn refuse(&mut self, why: Why) {
+        self.refused = self.refused.take().into_iter().chain([why]).min();
+    }
+
+    fn obstacle(&mut self, why: Why, removed_by: Option<Rule>) {
+        self.obstacles.push((why, removed_by));
+    }
+
+    fn decision(self, mode: Mode) -> Decision {
+        if let Some(why) = self.refused {
+            return Decision::Refuse { why };
+        }
+        let Some(why) = self.obstacles.iter().map(|(why, _)| why).min().cloned() else {
+            return Decision::Pass;
+        };
+        if mode == Mode::Unattended {
+            return Decision::Refuse { why };
+        }
+        let mut always: Vec<Rule> = Vec::new();
+        for (_, rule) in self.obstacles {
+            match rule {
+                Some(rule) if always.contains(&rule) => {}
+                Some(rule) => always.push(rule),
+                None => return Decision::Ask { why, always: Vec::new() },
+            }
+        }
+        Decision::Ask { why, always }
+    }
+}

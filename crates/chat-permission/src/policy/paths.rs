@@ -1,0 +1,51 @@
+//! Judges a path that is to be read or written.
+
+use super::{Found, Rules, Why};
+use crate::path::Guard;
+use crate::pattern::{PathPattern, Pattern};
+use crate::{Action, Effect, Mode, ResolvedPath, Rule};
+
+/// Judges `path`; `action` is to read or to write it.
+pub(super) fn judge(
+    rules: Rules<'_>,
+    mode: Mode,
+    action: Action,
+    path: &ResolvedPath,
+    found: &mut Found,
+) {
+    match path.guard() {
+        Guard::Own => return found.refuse(Why::Own),
+        Guard::Unwritable if action == Action::Write => return found.refuse(Why::Protected),
+        Guard::Unwritable | Guard::Nothing => {}
+    }
+    let patterns = |effect| {
+        rules.of(effect, action).filter_map(|rule| match rule.pattern() {
+            Pattern::Path(pattern) if pattern.matches(path) => Some((rule, pattern)),
+            _ => None,
+        })
+    };
+    if let Some((rule, _)) = patterns(Effect::Deny).next() {
+        return found.refuse(Why::Denied(rule.to_string()));
+    }
+    if mode == Mode::Plan && action == Action::Write {
+        return found.refuse(Why::Mode);
+    }
+    // Whoever allowed a whole folder did not mean a file that is also somewhere else.
+    let allowed = patterns(Effect::Allow)
+        .any(|(_, pattern)| !path.has_several_links() || pattern.names(path));
+    if allowed {
+        return;
+    }
+    let passes_inside = action == Action::Read || matches!(mode, Mode::Edits | Mode::Unattended);
+    let why = if path.has_several_links() {
+        Why::SeveralLinks
+    } else if !path.is_inside() {
+        Why::Outside
+    } else if passes_inside {
+        return;
+    } else {
+        Why::Mode
+    };
+    let exactly = PathPattern::exactly(path).map(Pattern::Path);
+    found.obstacle(why, exactly.and_then(|pattern| Rule::new(action, &pattern.to_string()).ok()));
+}

@@ -1,0 +1,127 @@
+//! Judges a command: each of its parts, each file that the shell opens for it, its folder, its sandbox, its network.
+
+use super::{Found, Rules, Why, paths};
+use crate::command::{Simple, Word, changes_folder, hands_over};
+use crate::path::Guard;
+use crate::pattern::{CommandPattern, Fit, HostPattern, Pattern};
+use crate::{Action, Effect, Mode, Rule, Run, Target};
+
+/// Judges a command.
+pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) {
+    if mode == Mode::Plan {
+        found.refuse(Why::Mode);
+    }
+    if !run.sandboxed {
+        found.obstacle(Why::Unsandboxed, None);
+    }
+    match run.folder.guard() {
+        Guard::Own => found.refuse(Why::Own),
+        Guard::Unwritable | Guard::Nothing if !run.folder.is_inside() => {
+            found.obstacle(Why::Outside, None);
+        }
+        Guard::Unwritable | Guard::Nothing => {}
+    }
+    if run.network {
+        network(rules, found);
+    }
+    for file in &run.redirected {
+        let action = if file.writes { Action::Write } else { Action::Read };
+        match &file.target {
+            Target::Path(path) => paths::judge(rules, mode, action, path, found),
+            Target::Unknown => found.obstacle(Why::UnknownFile(file.written.clone()), None),
+        }
+    }
+    match &run.parts {
+        Ok(parts) => {
+            let moves = parts.iter().any(changes_folder);
+            for part in parts {
+                judge_part(rules, mode, part, moves, found);
+            }
+        }
+        Err(unparsable) => {
+            if let Some((rule, _)) =
+                patterns(rules, Effect::Deny).find(|(_, pattern)| pattern.is_any())
+            {
+                found.refuse(Why::Denied(rule.to_string()));
+            }
+            found.obstacle(Why::Unparsable(unparsable.clone()), None);
+        }
+    }
+}
+
+/// A command may reach any host: only the leave for all of them is enough, and any that is denied stands in its way.
+fn network(rules: Rules<'_>, found: &mut Found) {
+    let is_any = |rule: &&Rule| matches!(rule.pattern(), Pattern::Host(HostPattern::Any));
+    if let Some(rule) = rules.of(Effect::Deny, Action::Network).find(is_any) {
+        return found.refuse(Why::Denied(rule.to_string()));
+    }
+    if let Some(rule) = rules.of(Effect::Deny, Action::Network).next() {
+        return found.obstacle(Why::PerhapsDenied(rule.to_string()), None);
+    }
+    if rules.of(Effect::Allow, Action::Network).find(is_any).is_none() {
+        found.obstacle(Why::CommandNetwork, Rule::new(Action::Network, "*").ok());
+    }
+}
+
+/// `moves` says that some part of the whole command changes the folder.
+fn judge_part(rules: Rules<'_>, mode: Mode, part: &Simple, moves: bool, found: &mut Found) {
+    let hands_over = hands_over(part);
+    let by_name =
+        |(rule, pattern): (&Rule, &CommandPattern)| (rule.to_string(), pattern.fit(part, true));
+    let mut perhaps = None;
+    for (rule, fit) in patterns(rules, Effect::Deny).map(by_name) {
+        match fit {
+            Fit::Yes => return found.refuse(Why::Denied(rule)),
+            Fit::Perhaps => perhaps = perhaps.or(Some(rule)),
+            // What it runs may be just that.
+            Fit::No if hands_over => perhaps = perhaps.or(Some(rule)),
+            Fit::No => {}
+        }
+    }
+    if let Some(rule) = perhaps {
+        return found.obstacle(Why::PerhapsDenied(rule), None);
+    }
+    if mode == Mode::Unattended {
+        return;
+    }
+    if let Some(why) = unclear(part) {
+        return found.obstacle(why, None);
+    }
+    let Some(words) = part.literal().filter(|words| !words.is_empty()) else {
+        // A redirect alone: its file was judged.
+        return;
+    };
+    // A relative path is another command in another folder.
+    if moves && words[0].contains('/') && !words[0].starts_with('/') {
+        return found.obstacle(Why::NotLiteral(words[0].to_owned()), None);
+    }
+    let allowed = patterns(rules, Effect::Allow).any(|(_, pattern)| {
+        pattern.fit(part, false) == Fit::Yes && (pattern.is_exact() || !hands_over)
+    });
+    if allowed {
+        return;
+    }
+    let why = if hands_over { Why::HandsOver(words[0].to_owned()) } else { Why::Mode };
+    let rule = CommandPattern::exactly(&words)
+        .and_then(|exactly| Rule::new(Action::Run, &exactly.to_string()).ok());
+    found.obstacle(why, rule);
+}
+
+/// Why it cannot be told what this part does.
+fn unclear(part: &Simple) -> Option<Why> {
+    if let Some(name) = part.assignments.first() {
+        return Some(Why::Assignment(name.clone()));
+    }
+    let texts = part.redirects.iter().map(|redirect| &redirect.target);
+    part.words.iter().chain(texts).find_map(|word| match word {
+        Word::Other(written) => Some(Why::NotLiteral(written.clone())),
+        Word::Literal(_) => None,
+    })
+}
+
+fn patterns(rules: Rules<'_>, effect: Effect) -> impl Iterator<Item = (&Rule, &CommandPattern)> {
+    rules.of(effect, Action::Run).filter_map(|rule| match rule.pattern() {
+        Pattern::Command(pattern) => Some((rule, pattern)),
+        Pattern::Path(_) | Pattern::Host(_) => None,
+    })
+}

@@ -1,0 +1,1 @@
+//! What holds for whatever rules, modes and requests there are.

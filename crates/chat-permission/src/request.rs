@@ -1,0 +1,139 @@
+//! What a tool wants to do, ready to be judged.
+
+use crate::command::{self, Redirect, RedirectKind, Simple, Unparsable, Word};
+use crate::path::{Project, ResolvedPath};
+
+/// What a tool wants to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Read a file, or list a folder and what is beneath it.
+    Read {
+        /// Which.
+        path: ResolvedPath,
+    },
+    /// Make, change, move or delete a file or a folder. A move is two requests: of the old name and of the new.
+    Write {
+        /// Which.
+        path: ResolvedPath,
+    },
+    /// Run a command.
+    Run(Run),
+    /// Reach a host from within a tool.
+    Network {
+        /// A name or an address, without scheme or port.
+        host: String,
+        /// Whether it is, or resolved to, an address of this machine, of the local network, or of a cloud's metadata. Such a
+        /// one is reached only where a rule names just this host.
+        private: bool,
+    },
+}
+
+/// A command, taken apart, with its redirects resolved on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub(crate) command: String,
+    pub(crate) folder: ResolvedPath,
+    pub(crate) sandboxed: bool,
+    pub(crate) network: bool,
+    pub(crate) parts: Result<Vec<Simple>, Unparsable>,
+    pub(crate) redirected: Vec<Redirected>,
+}
+
+/// A file that the shell opens for a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirected {
+    /// Whether it is written.
+    pub writes: bool,
+    /// As it stands in the command.
+    pub written: String,
+    /// Where it leads.
+    pub target: Target,
+}
+
+/// Where a redirect leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To this path.
+    Path(ResolvedPath),
+    /// That is known only when the command runs.
+    Unknown,
+}
+
+/// Files that keep nothing and tell nothing: the command's own streams among them.
+const NOBODYS: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
+
+impl Run {
+    /// Takes a command apart that is to run in `folder`. Whether it runs in a sandbox, and with a network in it,
+    /// is for the caller to say truly. Looks at the disk, for the redirects.
+    pub fn new(
+        project: &Project,
+        command: &str,
+        folder: ResolvedPath,
+        sandboxed: bool,
+        network: bool,
+    ) -> Self {
+        let parts = command::parse(command);
+        let found = parts.as_deref().unwrap_or_default();
+        let moves = found.iter().any(command::changes_folder);
+        let redirected = found
+            .iter()
+            .flat_map(|part| &part.redirects)
+            .filter_map(|redirect| redirected(project, &folder, redirect, moves))
+            .collect();
+        Self { command: command.to_owned(), folder, sandboxed, network, parts, redirected }
+    }
+
+    /// The whole command.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Where it runs.
+    pub fn folder(&self) -> &ResolvedPath {
+        &self.folder
+    }
+
+    /// Whether it runs in a sandbox.
+    pub fn is_sandboxed(&self) -> bool {
+        self.sandboxed
+    }
+
+    /// Whether it may reach the network.
+    pub fn has_network(&self) -> bool {
+        self.network
+    }
+
+    /// Its simple commands.
+    pub fn parts(&self) -> Result<&[Simple], &Unparsable> {
+        self.parts.as_deref()
+    }
+
+    /// The files that the shell opens for it.
+    pub fn redirected(&self) -> &[Redirected] {
+        &self.redirected
+    }
+}
+
+/// The file of a redirect, if it has one. `moves` says that the command may change its folder on the way.
+fn redirected(
+    project: &Project,
+    folder: &ResolvedPath,
+    redirect: &Redirect,
+    moves: bool,
+) -> Option<Redirected> {
+    if redirect.kind == RedirectKind::Text {
+        return None;
+    }
+    let target = match &redirect.target {
+        Word::Literal(path) if NOBODYS.contains(&path.as_str()) => return None,
+        Word::Literal(path) if !moves || path.starts_with('/') => {
+            // The shell takes a tilde in quotation marks for a letter.
+            let path = if path.starts_with('~') { format!("./{path}") } else { path.clone() };
+            project.resolve_in(folder, &path).map_or(Target::Unknown, Target::Path)
+        }
+        Word::Literal(_) | Word::Other(_) => Target::Unknown,
+    };
+    let written = redirect.target.as_written().to_owned();
+    Some(Redirected { writes: redirect.kind == RedirectKind::Write, written, target })
+}

@@ -1,0 +1,205 @@
+//! Rules, `ACTION:PATTERN`, and what a person's remembered answer consists of.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pattern::{BadPattern, Pattern};
+
+/// What a tool wants to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Read a file or list a folder.
+    Read,
+    /// Make, change, move or delete a file or folder.
+    Write,
+    /// Run a command.
+    Run,
+    /// Reach a host.
+    Network,
+}
+
+impl Action {
+    /// Every action.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Run, Self::Network];
+
+    /// The name, as rules begin with it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Run => "run",
+            Self::Network => "network",
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Action {
+    type Err = BadRule;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|action| action.name() == text)
+            .ok_or_else(|| BadRule::Action(text.to_owned()))
+    }
+}
+
+/// What an action may be done to: `read:/etc/hosts`, `write:src/**`, `run:cargo test *`,
+/// `network:*.example.org`. See [`Pattern`] for what patterns mean.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Rule {
+    action: Action,
+    pattern: Pattern,
+}
+
+/// A text that is no rule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadRule {
+    /// There is no colon.
+    #[error("a rule has the form ACTION:PATTERN, such as `run:cargo test *`")]
+    Form,
+    /// What stands before the colon is no action.
+    #[error("`{0}` is no action: it is one of read, write, run, network")]
+    Action(String),
+    /// What stands behind the colon is no pattern of this action.
+    #[error(transparent)]
+    Pattern(#[from] BadPattern),
+}
+
+impl Rule {
+    /// The rule of this action for `pattern`, written as behind a rule's colon.
+    pub fn new(action: Action, pattern: &str) -> Result<Self, BadRule> {
+        Ok(Self { action, pattern: Pattern::of(action, pattern)? })
+    }
+
+    /// What the rule is about.
+    pub fn action(&self) -> Action {
+        self.action
+    }
+
+    /// To what it applies.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.action, self.pattern)
+    }
+}
+
+impl FromStr for Rule {
+    type Err = BadRule;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (action, pattern) = text.split_once(':').ok_or(BadRule::Form)?;
+        Self::new(action.trim().parse()?, pattern)
+    }
+}
+
+impl Serialize for Rule {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// What a rule does to the requests that it matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// They pass, unless a rule denies them.
+    Allow,
+    /// They are refused, whatever allows them.
+    Deny,
+}
+
+/// Where a rule holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// In one session, until it ends.
+    Session,
+    /// In one project.
+    Project,
+    /// Everywhere.
+    Everywhere,
+}
+
+/// A remembered answer. Its scope says where it is kept; the policy goes by all entries that it is given alike.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Entry {
+    /// To what it applies.
+    pub rule: Rule,
+    /// What it does.
+    pub effect: Effect,
+    /// Where it holds.
+    pub scope: Scope,
+}
+
+impl Entry {
+    /// An entry that allows.
+    pub fn allow(rule: Rule, scope: Scope) -> Self {
+        Self { rule, effect: Effect::Allow, scope }
+    }
+
+    /// An entry that denies.
+    pub fn deny(rule: Rule, scope: Scope) -> Self {
+        Self { rule, effect: Effect::Deny, scope }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_written_as_it_was_read() {
+        for text in [
+            "run:cargo test *",
+            "read:/etc/hosts",
+            "write:src/**",
+            "network:*.example.org",
+            "run:*",
+        ] {
+            let rule: Rule = text.parse().unwrap();
+            assert_eq!(rule.to_string(), text);
+            let json = serde_json::to_string(&rule).unwrap();
+            assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule);
+        }
+    }
+
+    #[test]
+    fn what_is_no_rule_says_what_is_wrong() {
+        assert_eq!("ls".parse::<Rule>(), Err(BadRule::Form));
+        assert_eq!("look:src".parse::<Rule>(), Err(BadRule::Action("look".to_owned())));
+        assert!(matches!("run:".parse::<Rule>(), Err(BadRule::Pattern(_))));
+        assert!(matches!("read:".parse::<Rule>(), Err(BadRule::Pattern(_))));
+        assert!(matches!("network:".parse::<Rule>(), Err(BadRule::Pattern(_))));
+        assert!(serde_json::from_str::<Rule>("\"look:src\"").is_err());
+    }
+
+    #[test]
+    fn an_entry_is_plain_data() {
+        let entry = Entry::deny("run:rm *".parse().unwrap(), Scope::Project);
+        let json = serde_json::to_string(&entry).unwrap();
+        assert_eq!(json, r#"{"rule":"run:rm *","effect":"deny","scope":"project"}"#);
+        assert_eq!(serde_json::from_str::<Entry>(&json).unwrap(), entry);
+        assert_eq!(Entry::allow(entry.rule.clone(), Scope::Session).effect, Effect::Allow);
+    }
+}

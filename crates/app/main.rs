@@ -35,6 +35,7 @@ fn main() -> Result<ExitCode> {
             hub: HubOptions::from_env(),
             discover: true,
             better_titles: true,
+            tools: chat_core::tool::Registry::default(),
         };
         engine.spawn(Manager::start(options))
     };

@@ -119,6 +119,7 @@ impl Stage {
             hub: chat_core::models::HubOptions::default(),
             discover: false,
             better_titles: false,
+            tools: chat_core::tool::Registry::default(),
         };
         Ok(Manager::start(options).await?)
     }

@@ -30,6 +30,7 @@ pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
             ..Options::default()
         },
         context: Context::default(),
+        ..ChatRequest::default()
     })
 }
 

@@ -3,8 +3,10 @@
 mod handler;
 mod history;
 mod just_ask;
+mod runner;
 mod sink;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -34,7 +36,7 @@ pub trait Agent: Send + Sync {
     fn description(&self) -> &str;
 
     /// Its instructions, filled anew for every request of the person; none where it has none.
-    fn system_prompt(&self) -> Option<String>;
+    fn system_prompt(&self, around: &Surroundings) -> Option<String>;
 
     /// What the model is told of what the person has before them. Stored with the person's
     /// message, so that history goes out the same ever after.
@@ -45,13 +47,22 @@ pub trait Agent: Send + Sync {
 
     /// The messages to send for a conversation: the system prompt, then what may go out of its
     /// history.
-    fn build_messages(&self, history: &[Arc<Message>]) -> Vec<Arc<Message>> {
-        let system = self.system_prompt().map(|prompt| Arc::new(system(&prompt)));
+    fn build_messages(&self, history: &[Arc<Message>], around: &Surroundings) -> Vec<Arc<Message>> {
+        let system = self.system_prompt(around).map(|prompt| Arc::new(system(&prompt)));
         system.into_iter().chain(outgoing(history)).collect()
     }
 
     /// Makes the handler of a request.
     fn create_handler(self: Arc<Self>, work: Work) -> AgentHandler;
+}
+
+/// What a request is made in, for an agent's instructions.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The folder to work in, where there is one.
+    pub project: Option<PathBuf>,
+    /// The tools that are offered.
+    pub tools: Registry,
 }
 
 /// What a handler works with.
@@ -65,8 +76,10 @@ pub struct Work {
     pub thinking: Thinking,
     /// Sampling and window.
     pub options: Options,
-    /// All tools that there are.
-    pub tools: Registry,
+    /// What it is made in, with the tools of its first round.
+    pub around: Surroundings,
+    /// Whether one of these must be called.
+    pub choice: ToolChoice,
     /// Where the reply goes.
     pub sink: Arc<dyn ReplySink>,
     /// Fires when the person stops the request.

@@ -231,6 +231,16 @@ pub enum Kind {
         /// Its name.
         name: String,
     },
+    /// The folder that the session works in cannot be worked in.
+    ProjectMissing {
+        /// Where it is, or was.
+        path: PathBuf,
+    },
+    /// The folder holds Natter's own files: no tool may reach these.
+    ProjectRefused {
+        /// Which.
+        path: PathBuf,
+    },
     /// The session's connection is not configured.
     ConnectionMissing {
         /// Its name.
@@ -337,6 +347,8 @@ impl Kind {
             Self::SessionNotFound { .. } => "session_not_found",
             Self::SessionInUse => "session_in_use",
             Self::AgentMissing { .. } => "agent_missing",
+            Self::ProjectMissing { .. } => "project_missing",
+            Self::ProjectRefused { .. } => "project_refused",
             Self::ConnectionMissing { .. } => "connection_missing",
             Self::NoModel => "no_model",
             Self::EngineMissing => "engine_missing",

@@ -24,3 +24,5 @@ pub mod session;
 pub mod settings;
 pub mod store;
 pub mod tool;
+
+pub use chat_permission as permission;

@@ -5,6 +5,7 @@ mod editing;
 mod follow;
 mod lifecycle;
 mod models;
+mod permissions;
 mod sessions;
 
 use std::collections::{BTreeMap, HashMap};
@@ -27,6 +28,7 @@ use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
 };
 use crate::store::{Hit, Page};
+use crate::tool::Registry;
 
 pub use crate::session::Change as SessionChange;
 
@@ -90,6 +92,8 @@ pub struct StartOptions {
     /// Whether better titles may be asked of models, where the settings allow it. A program that
     /// ends with its first reply does without.
     pub better_titles: bool,
+    /// The tools that agents may offer to models.
+    pub tools: Registry,
 }
 
 /// What [`Manager::send`] did.
@@ -238,6 +242,8 @@ impl Manager {
             model,
             thinking: usage.thinking,
             options: usage.options,
+            project: None,
+            mode: settings.permissions.mode,
         }
     }
 
@@ -319,6 +325,10 @@ impl Manager {
     /// Takes settings as they are on disk now, and tells.
     fn take_settings(&self, settings: Settings) {
         self.inner.connections.take_settings(Arc::new(settings));
+        let sessions: Vec<_> = self.sessions_lock().values().cloned().collect();
+        for session in sessions {
+            session.rejudge();
+        }
         let hub = &self.inner.world.hub;
         hub.tell(&Event::SettingsChanged);
         hub.tell(&Event::ConnectionsChanged);

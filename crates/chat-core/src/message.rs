@@ -1,15 +1,19 @@
 //! What a conversation consists of: messages, their parts, and the request that makes them.
 
+mod asking;
 mod content;
 mod id;
 mod options;
 mod request;
 pub(crate) mod thoughts;
+mod tool;
 mod tree;
 
-pub use content::{Ending, Message, Part, Role, ToolCall, ToolResult, ToolSpec, Trouble, Usage};
+pub use asking::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question};
+pub use content::{Ending, Message, Part, Role, Trouble, Usage};
 pub(crate) use id::display_name;
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use options::{Options, Thinking};
 pub use request::{Attachment, ChatRequest, Content, Context, OpenFile, Queued};
+pub use tool::{CommandExit, Todo, TodoState, ToolCall, ToolResult, ToolSpec, ToolView, Verdict};
 pub use tree::MessageTree;

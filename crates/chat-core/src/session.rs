@@ -5,6 +5,7 @@
 //! session alone. What must not happen at once (beginning a request, opening from the store)
 //! passes the session's gate.
 
+mod asking;
 mod begin;
 mod empty;
 mod journal;
@@ -30,6 +31,7 @@ use crate::error::Result;
 use crate::event::{Event, Failure, Queued, SessionPlaceholder, Stage, Status};
 use crate::message::Fid;
 use crate::store::{SessionPatch, SessionRecord};
+use crate::tool::Memory;
 
 /// One conversation.
 pub(crate) struct Session {
@@ -47,6 +49,8 @@ pub(crate) struct Session {
     unwritten: Notify,
     /// Rung when a request has ended.
     ended: Notify,
+    /// What its tools remember from one call to the next.
+    memory: Arc<Memory>,
 }
 
 impl Session {
@@ -61,6 +65,7 @@ impl Session {
             journal: tokio::sync::Mutex::default(),
             unwritten: Notify::new(),
             ended: Notify::new(),
+            memory: Arc::default(),
         })
     }
 
@@ -84,7 +89,8 @@ impl Session {
     /// Whether nobody looks at it, nothing runs and nothing waits: it need not be kept in memory.
     pub(crate) fn is_at_rest(&self) -> bool {
         let mut state = self.lock();
-        state.status() == Status::Idle && state.queue.is_empty() && !state.is_watched()
+        let idle = state.status() == Status::Idle && state.queue.is_empty();
+        idle && !state.is_watched() && !self.memory.is_busy()
     }
 
     /// Tells all subscribers that the row changed, where there is one still.

@@ -6,6 +6,7 @@ mod file;
 mod folders;
 mod keys;
 mod merge;
+mod tools;
 mod values;
 pub(crate) mod watch;
 
@@ -13,4 +14,5 @@ pub use connection::{Connection, ConnectionKind, KeySource};
 pub use file::SettingsFile;
 pub use folders::Folders;
 pub use keys::{Kept, Key, KeyStore, NotKept};
+pub use tools::{PermissionSettings, Remembered, SearchProvider, SearchSettings, ToolSettings};
 pub use values::{ChatSettings, EngineSettings, ModelUsage, Settings, UiSettings};

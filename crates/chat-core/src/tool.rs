@@ -1,13 +1,19 @@
 //! Something that a model may call.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+mod arguments;
+mod context;
+mod memory;
+mod registry;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
-use crate::message::ToolSpec;
+use crate::message::{ToolSpec, ToolView};
+
+pub use arguments::{check, repair};
+pub use context::{AskedSoFar, Denied, Leave, ToolContext, ToolHost, Wish};
+pub use memory::{Busy, Memory};
+pub use registry::Registry;
 
 /// A tool: what it is called, what it takes, and what it does.
 #[async_trait]
@@ -18,47 +24,73 @@ pub trait Tool: Send + Sync {
     /// Whether it changes nothing, so that neighbouring calls of such tools may run at once.
     fn reads_only(&self) -> bool;
 
-    /// Runs it. The error's text goes to the model, which may try another way.
-    async fn run(&self, arguments: Value, context: ToolContext) -> Result<String, String>;
-}
-
-/// How a running tool reaches what is around it; never a client.
-#[derive(Clone, Debug)]
-pub struct ToolContext {
-    /// Fires when the person stops the request.
-    pub cancel: CancellationToken,
-}
-
-/// The tools that there are, by name.
-#[derive(Clone, Default)]
-pub struct Registry {
-    tools: BTreeMap<String, Arc<dyn Tool>>,
-}
-
-impl Registry {
-    /// Adds a tool, or replaces the one of the same name.
-    pub fn register(&mut self, tool: Arc<dyn Tool>) {
-        self.tools.insert(tool.spec().name.clone(), tool);
+    /// Whether it is offered only where the session has a project.
+    fn needs_project(&self) -> bool {
+        false
     }
 
-    /// A tool by its name.
-    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.tools.get(name)
+    /// Whether it is there with these settings. One that is not set up is not offered.
+    fn is_set_up(&self, settings: &crate::settings::ToolSettings) -> bool {
+        let _ = settings;
+        true
     }
 
-    /// Their names, in order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.tools.keys().map(String::as_str)
+    /// Runs it with arguments that fit its schema. Dropping the future ends all that it began; the
+    /// context's token asks it to end by itself, with what it has.
+    ///
+    /// # Errors
+    /// What went wrong, as the model gets it: it may try another way.
+    async fn run(&self, arguments: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure>;
+}
+
+/// What a tool gives back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolOutput {
+    /// The answer, as the model gets it.
+    pub text: String,
+    /// What was done, as data for people.
+    pub view: Option<ToolView>,
+    /// Pictures that go with the answer: MIME type and bytes.
+    pub pictures: Vec<(String, std::sync::Arc<[u8]>)>,
+}
+
+impl ToolOutput {
+    /// An answer of text alone.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
     }
 
-    /// All of them as they are told to a model, in order.
-    pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.values().map(|tool| tool.spec().clone()).collect()
+    /// The same with what is shown to people.
+    #[must_use]
+    pub fn view(self, view: ToolView) -> Self {
+        Self { view: Some(view), ..self }
     }
 }
 
-impl std::fmt::Debug for Registry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.names()).finish()
+/// What a tool could not do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolFailure {
+    /// What went wrong, as the model gets it: in English, and so that it can mend its call.
+    pub text: String,
+    /// What was done all the same, as data for people.
+    pub view: Option<ToolView>,
+}
+
+impl ToolFailure {
+    /// A failure that says why.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), view: None }
+    }
+
+    /// The same with what is shown to people.
+    #[must_use]
+    pub fn view(self, view: ToolView) -> Self {
+        Self { view: Some(view), ..self }
+    }
+}
+
+impl From<Denied> for ToolFailure {
+    fn from(denied: Denied) -> Self {
+        Self::new(denied.for_model())
     }
 }

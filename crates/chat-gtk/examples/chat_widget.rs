@@ -66,6 +66,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
         hub: HubOptions::from_env(),
         discover: true,
         better_titles: true,
+        tools: chat_core::tool::Registry::default(),
     };
     let manager = Manager::start(options).await?;
     if let Some(url) = std::env::args().nth(1) {

@@ -88,6 +88,9 @@ fn snapshot(live: bool) -> Snapshot {
         name: "read_file".to_owned(),
         text: "fn close_block…".to_owned(),
         failed: false,
+        view: None,
+        took: None,
+        verdict: None,
     })];
     let mut messages = vec![user, reply, answer];
     if !live {
@@ -107,6 +110,8 @@ fn snapshot(live: bool) -> Snapshot {
             model: None,
             thinking: Thinking::Habit,
             options: Options::default(),
+            project: None,
+            mode: chat_core::permission::Mode::default(),
             status: Status::Idle,
             unread: false,
             trouble: None,
@@ -118,6 +123,8 @@ fn snapshot(live: bool) -> Snapshot {
         more: false,
         queue: if live { vec![queued] } else { Vec::new() },
         stage: if live { Stage::Waiting { since: now } } else { Stage::Idle },
+        asks: Vec::new(),
+        todos: Vec::new(),
         seq: 0,
     }
 }

@@ -78,12 +78,7 @@ pub(crate) fn says_something(message: &Message) -> bool {
 
 fn no_result(message: &Message, call: &ToolCall) -> Message {
     Message {
-        parts: vec![Part::ToolResult(ToolResult {
-            call: call.id.clone(),
-            name: call.name.clone(),
-            text: NO_RESULT.to_owned(),
-            failed: true,
-        })],
+        parts: vec![Part::ToolResult(ToolResult::to(call, NO_RESULT, true))],
         ended: Some(Ending::Complete),
         ..Message::text(Role::Tool, Some(message.id), "")
     }
@@ -167,6 +162,9 @@ mod tests {
             name: "read".into(),
             text: "ok".into(),
             failed: false,
+            view: None,
+            took: None,
+            verdict: None,
         };
         let result =
             Message { parts: vec![Part::ToolResult(done)], ..Message::text(Role::Tool, None, "") };
@@ -189,6 +187,9 @@ mod tests {
             name: "read".into(),
             text: "ok".into(),
             failed: false,
+            view: None,
+            took: None,
+            verdict: None,
         };
         let result =
             Message { parts: vec![Part::ToolResult(done)], ..Message::text(Role::Tool, None, "") };

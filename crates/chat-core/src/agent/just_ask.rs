@@ -1,14 +1,15 @@
-//! The default agent: what the person says goes to the model, and nothing else.
+//! The default agent: what the person says goes to the model. In a project it has tools.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::{Agent, AgentHandler, DEFAULT, Work};
+use super::{Agent, AgentHandler, DEFAULT, Surroundings, Work};
 use crate::client::ToolChoice;
 use crate::message::Context;
 use crate::tool::Registry;
 
-/// Talks with a model, without instructions and without tools.
+/// Talks with a model, without instructions. In a project the model is told where it is, and has
+/// tools.
 #[derive(Debug)]
 pub struct JustAsk;
 
@@ -22,11 +23,16 @@ impl Agent for JustAsk {
     }
 
     fn description(&self) -> &'static str {
-        "Talks with the model, without tools"
+        "Talks with the model"
     }
 
-    fn system_prompt(&self) -> Option<String> {
-        None
+    fn system_prompt(&self, around: &Surroundings) -> Option<String> {
+        let project = around.project.as_ref().filter(|_| !around.tools.is_empty())?;
+        Some(format!(
+            "You work in the folder {} by tools; paths are relative to it. Look before you answer \
+             what the files say, and say what you did.",
+            project.display()
+        ))
     }
 
     fn context(&self, context: &Context) -> Option<String> {
@@ -46,8 +52,8 @@ impl Agent for JustAsk {
         Some(text)
     }
 
-    fn configure_tools(&self, _registry: &Registry) -> (Registry, ToolChoice) {
-        (Registry::default(), ToolChoice::Auto)
+    fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice) {
+        (registry.clone(), ToolChoice::Auto)
     }
 
     fn create_handler(self: Arc<Self>, work: Work) -> AgentHandler {

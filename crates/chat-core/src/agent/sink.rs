@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
 
 use crate::client::Preparing;
 use crate::error::{Error, Result};
 use crate::event::TextKind;
 use crate::message::{Ending, Message, ToolCall, Usage};
+use crate::settings::ToolSettings;
+use crate::tool::{Registry, ToolContext};
 
 /// Where a reply goes: the session. Its replies are written one after the other; the first has
 /// begun when the handler starts.
@@ -39,6 +42,15 @@ pub trait ReplySink: Send + Sync {
 
     /// A tool call began or ended.
     fn on_tool(&self, call: &ToolCall, running: bool);
+
+    /// The settings of tools as they are now.
+    fn tool_settings(&self) -> Arc<ToolSettings>;
+
+    /// The tools that this session can offer now, before its agent chooses from them.
+    fn tools(&self) -> Registry;
+
+    /// What is around a call of a tool.
+    fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext;
 }
 
 /// How a reply ended.

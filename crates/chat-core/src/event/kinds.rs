@@ -1,14 +1,17 @@
 //! The events and the plain data in them.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use chat_permission::Mode;
 use jiff::Timestamp;
 
 use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
-    Fid, Message, MessageId, ModelRef, Options, Queued, Thinking, ToolCallId, Trouble, Usage,
+    Ask, Fid, Message, MessageId, ModelRef, Options, Queued, Thinking, Todo, ToolCallId, Trouble,
+    Usage,
 };
 use crate::settings::Connection;
 
@@ -82,6 +85,39 @@ pub enum Event {
         call: ToolCallId,
         /// Whether it is still running.
         running: bool,
+    },
+    /// A running command wrote more.
+    ToolOutput {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// The assistant's message that holds the call.
+        message: MessageId,
+        /// The call.
+        call: ToolCallId,
+        /// The end of what it wrote so far.
+        tail: Arc<str>,
+        /// How many bytes it wrote so far.
+        bytes: u64,
+    },
+    /// What waits for the person's answer changed.
+    AsksChanged {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// What waits, in order.
+        asks: Vec<Arc<Ask>>,
+    },
+    /// The session's plan changed.
+    TodosChanged {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// The plan.
+        todos: Vec<Todo>,
     },
     /// What waits to be sent changed.
     QueueChanged {
@@ -219,6 +255,10 @@ pub struct SessionPlaceholder {
     pub thinking: Thinking,
     /// Its options.
     pub options: Options,
+    /// The folder that it works in, where it has one.
+    pub project: Option<PathBuf>,
+    /// What its tools may do without asking.
+    pub mode: Mode,
     /// What it does.
     pub status: Status,
     /// Whether a reply came that nobody has looked at.
@@ -246,6 +286,10 @@ pub struct Snapshot {
     pub queue: Vec<Queued>,
     /// What the request at work does.
     pub stage: Stage,
+    /// What waits for the person's answer.
+    pub asks: Vec<Arc<Ask>>,
+    /// Its plan.
+    pub todos: Vec<Todo>,
     /// The sequence number of the last event that this holds.
     pub seq: u64,
 }

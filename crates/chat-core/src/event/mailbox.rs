@@ -124,6 +124,9 @@ enum Key {
     Reset(Fid),
     /// Servers give the same ids to calls of different replies.
     Tool(MessageId, ToolCallId),
+    Output(MessageId, ToolCallId),
+    Asks(Fid),
+    Todos(Fid),
     Queue(Fid),
     Stage(Fid),
     Models,
@@ -144,6 +147,9 @@ fn key(event: &Event) -> Option<Key> {
         Event::TextAdded { message, part, .. } => Key::Text(*message, *part),
         Event::SessionReset { fid } => Key::Reset(fid.clone()),
         Event::ToolCallChanged { message, call, .. } => Key::Tool(*message, call.clone()),
+        Event::ToolOutput { message, call, .. } => Key::Output(*message, call.clone()),
+        Event::AsksChanged { fid, .. } => Key::Asks(fid.clone()),
+        Event::TodosChanged { fid, .. } => Key::Todos(fid.clone()),
         Event::QueueChanged { fid, .. } => Key::Queue(fid.clone()),
         Event::StageChanged { fid, .. } => Key::Stage(fid.clone()),
         // Each request ends in its own way, and whoever waits for one waits for that one.
@@ -165,6 +171,9 @@ fn watched(event: &Event) -> Option<&Fid> {
         | Event::MessageChanged { fid, .. }
         | Event::SessionReset { fid }
         | Event::ToolCallChanged { fid, .. }
+        | Event::ToolOutput { fid, .. }
+        | Event::AsksChanged { fid, .. }
+        | Event::TodosChanged { fid, .. }
         | Event::QueueChanged { fid, .. }
         | Event::StageChanged { fid, .. } => Some(fid),
         _ => None,

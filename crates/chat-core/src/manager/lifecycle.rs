@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use chat_permission::path::Surroundings;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -14,7 +15,6 @@ use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, Downloads, Library, Told};
 use crate::store::{Opened, Store};
-use crate::tool::Registry;
 
 /// How long a deleted session can be restored, at least.
 const KEPT_AFTER_DELETION: Duration = Duration::from_hours(24);
@@ -69,7 +69,12 @@ impl Manager {
             store,
             hub,
             agents: agents.into_iter().map(|agent| (agent.name().to_owned(), agent)).collect(),
-            tools: Registry::default(),
+            tools: options.tools,
+            outputs: options.folders.data.join("outputs"),
+            kept: Surroundings {
+                home: directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()),
+                own: options.folders.all(),
+            },
             clients: Arc::clone(&connections) as _,
             better_titles: options.better_titles,
             tasks: TaskTracker::new(),

@@ -84,9 +84,15 @@ impl Manager {
             model: change.model,
             thinking: change.thinking,
             options: change.options,
+            project: change.project,
+            mode: change.mode,
             ..SessionPatch::default()
         };
-        self.patch(fid, patch).await
+        self.patch(fid, patch).await?;
+        if let Some(session) = self.loaded(fid) {
+            session.rejudge();
+        }
+        Ok(())
     }
 
     /// The person has looked at the session.
@@ -194,6 +200,7 @@ mod tests {
             hub: crate::models::HubOptions::default(),
             discover: false,
             better_titles: false,
+            tools: crate::tool::Registry::default(),
         };
         let manager = Manager::start(options).await.unwrap();
         let store = &manager.inner.world.store;
@@ -203,6 +210,9 @@ mod tests {
             model: None,
             thinking: crate::message::Thinking::default(),
             options: crate::message::Options::default(),
+            project: None,
+            mode: chat_permission::Mode::default(),
+            rules: Vec::new(),
         };
         let fid = store.create(new, Vec::new()).await.unwrap().fid;
         let session = manager.session(&fid).await.unwrap();

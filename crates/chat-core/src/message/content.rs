@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{MessageId, ModelRef, ToolCallId};
+use super::{MessageId, ModelRef, ToolCall, ToolResult};
 use crate::error::Error;
 
 /// One entry of a transcript. Messages form a tree; see [`MessageTree`](super::MessageTree).
@@ -246,40 +245,4 @@ impl Usage {
             total_ms: sum(self.total_ms, other.total_ms),
         }
     }
-}
-
-/// A model's wish to have a tool run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolCall {
-    /// Its id; the result carries the same.
-    pub id: ToolCallId,
-    /// The tool's name, as the model wrote it.
-    pub name: String,
-    /// The arguments: an object, or the raw text where it was no JSON.
-    pub arguments: Value,
-}
-
-/// A tool's answer to a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolResult {
-    /// The call that it answers.
-    pub call: ToolCallId,
-    /// The tool's name.
-    pub name: String,
-    /// The answer, or what went wrong, as the model gets it.
-    pub text: String,
-    /// Whether the call failed or could not be made.
-    #[serde(default)]
-    pub failed: bool,
-}
-
-/// A tool as it is told to a model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolSpec {
-    /// Its name.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: String,
-    /// JSON schema of its arguments.
-    pub parameters: Value,
 }

@@ -58,7 +58,7 @@ impl fmt::Display for MessageId {
 }
 
 /// A tool call's id, as the server gave it or as we made it where it gave none.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ToolCallId(Arc<str>);
 
 impl ToolCallId {

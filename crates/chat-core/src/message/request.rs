@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chat_permission::{Mode, Rule};
 use serde::{Deserialize, Serialize};
 
 use super::{Fid, MessageId, ModelRef, Options, Thinking};
@@ -24,6 +25,12 @@ pub struct ChatRequest {
     pub options: Options,
     /// What the person has before them.
     pub context: Context,
+    /// The folder to work in; none means the session's.
+    pub project: Option<PathBuf>,
+    /// What is allowed without asking; none means the session's, or the default for a new one.
+    pub mode: Option<Mode>,
+    /// What is allowed besides, for this session.
+    pub allow: Vec<Rule>,
 }
 
 /// What a person says: text and what goes with it.

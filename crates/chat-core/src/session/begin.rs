@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chat_permission::{Effect, Entry, Rule, Scope};
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
@@ -68,6 +69,13 @@ impl Plan {
             thinking: request.thinking.filter(|thinking| *thinking != known.thinking),
             options: Some(request.options.clone().or(&known.options))
                 .filter(|o| *o != known.options),
+            project: request
+                .project
+                .clone()
+                .filter(|project| Some(project) != known.project.as_ref())
+                .map(Some),
+            mode: request.mode.filter(|mode| *mode != known.mode),
+            rules: (!request.allow.is_empty()).then(|| with_rules(&known.rules, &request.allow)),
             ..SessionPatch::default()
         };
         (patch != SessionPatch::default()).then_some(patch)
@@ -92,6 +100,9 @@ impl Session {
             model: Some(plan.model.clone()),
             thinking: plan.thinking,
             options: request.options.clone(),
+            project: request.project.clone(),
+            mode: request.mode.unwrap_or(world.clients.settings().permissions.mode),
+            rules: entries(&request.allow).collect(),
         };
         let messages = vec![Arc::clone(&user), Arc::clone(&reply)];
         let record = world.store.create(new, messages).await?;
@@ -332,6 +343,21 @@ impl Session {
         let session = Arc::clone(self);
         self.world.spawn(async move { session.work(plan, cancel).await });
     }
+}
+
+/// Rules that a request brings for its session.
+fn entries(rules: &[Rule]) -> impl Iterator<Item = Entry> {
+    rules.iter().map(|rule| Entry {
+        rule: rule.clone(),
+        effect: Effect::Allow,
+        scope: Scope::Session,
+    })
+}
+
+/// The rules that there are, and those that a request brings.
+fn with_rules(known: &[Entry], more: &[Rule]) -> Vec<Entry> {
+    let kept = known.iter().filter(|entry| !more.contains(&entry.rule)).cloned();
+    kept.chain(entries(more)).collect()
 }
 
 /// What the person said, as it is stored and sent ever after.

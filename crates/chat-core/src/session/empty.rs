@@ -1,5 +1,9 @@
 //! A new chat: choices that are not stored before its first message.
 
+use std::path::PathBuf;
+
+use chat_permission::Mode;
+
 use crate::message::{ChatRequest, Content, Context, ModelRef, Options, Thinking};
 
 /// A new chat. It is stored, and gets its fid, with its first message.
@@ -13,6 +17,10 @@ pub struct EmptySession {
     pub thinking: Thinking,
     /// Options.
     pub options: Options,
+    /// The folder to work in, where there is one.
+    pub project: Option<PathBuf>,
+    /// What tools may do without asking.
+    pub mode: Mode,
 }
 
 impl EmptySession {
@@ -26,6 +34,9 @@ impl EmptySession {
             thinking: Some(self.thinking),
             options: self.options.clone(),
             context,
+            project: self.project.clone(),
+            mode: Some(self.mode),
+            allow: Vec::new(),
         }
     }
 }

@@ -1,14 +1,19 @@
 //! What a session knows.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
+use chat_permission::Mode;
 use tokio_util::sync::CancellationToken;
 
+use super::asking::Pending;
 use super::reply::LiveReply;
+use crate::agent::Surroundings;
 use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
 use crate::message::{
-    ChatRequest, Fid, Message, MessageId, MessageTree, ModelRef, Options, Thinking, Trouble,
+    ChatRequest, Fid, Message, MessageId, MessageTree, ModelRef, Options, Part, Thinking, Todo,
+    ToolView, Trouble,
 };
 use crate::store::SessionRecord;
 
@@ -37,6 +42,10 @@ pub(super) struct State {
     pub titling: CancellationToken,
     /// What became of the last reply, where it failed or was interrupted.
     pub trouble: Option<Trouble>,
+    /// What the last request was made in.
+    pub around: Surroundings,
+    /// What waits for the person.
+    pub asks: Vec<Pending>,
     seq: u64,
     watchers: Vec<Weak<Mailbox>>,
 }
@@ -70,6 +79,10 @@ pub struct Change {
     pub thinking: Option<Thinking>,
     /// Options.
     pub options: Option<Options>,
+    /// The folder to work in; `Some(None)` takes it away.
+    pub project: Option<Option<PathBuf>>,
+    /// What tools may do without asking.
+    pub mode: Option<Mode>,
 }
 
 impl State {
@@ -87,6 +100,8 @@ impl State {
             unstored: 0,
             unsaved: Vec::new(),
             titling: CancellationToken::new(),
+            around: Surroundings::default(),
+            asks: Vec::new(),
             seq: 0,
             watchers: Vec::new(),
         }
@@ -95,6 +110,7 @@ impl State {
     pub(super) fn status(&self) -> Status {
         match (&self.work, &self.stage) {
             (None, _) => Status::Idle,
+            (Some(_), _) if !self.asks.is_empty() => Status::NeedsInput,
             (Some(_), Stage::Streaming | Stage::RunningTools) => Status::Answering,
             (
                 Some(_),
@@ -244,15 +260,31 @@ impl State {
     }
 
     pub(super) fn snapshot(&self, messages: Vec<Arc<Message>>, more: bool) -> Snapshot {
+        let todos = todos(&messages);
         Snapshot {
             session: self.placeholder(),
             messages,
             more,
             queue: self.queued(),
             stage: self.stage.clone(),
+            asks: self.asks(),
+            todos,
             seq: self.seq,
         }
     }
+}
+
+/// The plan as the last call that changed it left it.
+pub(super) fn todos(branch: &[Arc<Message>]) -> Vec<Todo> {
+    let parts = branch.iter().rev().flat_map(|message| message.parts.iter().rev());
+    let mut plans = parts.filter_map(|part| match part {
+        Part::ToolResult(result) => match &result.view {
+            Some(ToolView::Todos { todos }) => Some(todos.clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    plans.next().unwrap_or_default()
 }
 
 impl From<SessionRecord> for SessionPlaceholder {
@@ -264,6 +296,8 @@ impl From<SessionRecord> for SessionPlaceholder {
             model: record.model,
             thinking: record.thinking,
             options: record.options,
+            project: record.project,
+            mode: record.mode,
             status: Status::Idle,
             unread: record.unread,
             trouble: record.trouble,

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use crate::agent::outgoing;
 use crate::chat::{Chat, Response};
+use crate::client::ToolChoice;
 use crate::error::Result;
 use crate::message::{Ending, Message, ModelRef, Options, Part, Role, Thinking};
 use crate::store::SessionPatch;
@@ -121,7 +122,7 @@ impl Session {
             }
             state.titling = CancellationToken::new();
             let Ok(agent) = self.world.agent(&state.record.agent) else { return };
-            (agent.build_messages(&branch), state.titling.clone())
+            (agent.build_messages(&branch, &state.around), state.titling.clone())
         };
         let (session, model) = (Arc::clone(self), model.clone());
         self.world.spawn(async move {
@@ -164,7 +165,12 @@ impl Session {
         let options = Options { max_tokens: Some(TOKENS), ..known.or(&usage.options) };
         let reply = messages.last().map(|message| message.plain_text()).unwrap_or_default();
         messages.push(Arc::new(Message::text(Role::User, None, QUESTION)));
-        let mut chat = Chat::new(client, model.model.clone()).options(options).thinking(thinking);
+        // The tools stand at the prompt's beginning, which the server knows.
+        let tools = self.lock().around.tools.specs();
+        let mut chat = Chat::new(client, model.model.clone())
+            .tools(tools, ToolChoice::None)
+            .options(options)
+            .thinking(thinking);
         let response = chat.send(outgoing(&messages), cancel, &mut |_| {}).await?;
         Ok(from_response(&response, &reply))
     }

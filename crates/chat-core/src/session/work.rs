@@ -2,30 +2,35 @@
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chat_permission::path::{Error as PathError, Project};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::Session;
 use super::begin::Plan;
-use crate::agent::{Outcome, ReplyEnd, ReplySink, Work};
-use crate::client::Preparing;
+use super::{Session, World};
+use crate::agent::{Outcome, ReplyEnd, ReplySink, Surroundings, Work};
+use crate::client::{Capabilities, Preparing};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Growth, Stage, StopReason, TextKind};
 use crate::message::{
-    Ending, Message, MessageId, MessageTree, ModelRef, Role, ToolCall, Trouble, Usage,
+    Ending, Message, MessageId, MessageTree, ModelRef, Question, Role, Todo, ToolCall, Trouble,
+    Usage,
 };
+use crate::settings::ToolSettings;
 use crate::store::SessionPatch;
+use crate::tool::{Denied, Leave, Registry, ToolContext, ToolHost, Wish};
 
 impl Session {
     /// Runs a request to its end, whatever happens.
     pub(super) async fn work(self: Arc<Self>, plan: Plan, cancel: CancellationToken) {
         let model = plan.model.clone();
         let outcome = {
-            let request = AssertUnwindSafe(self.answer(plan, &cancel)).catch_unwind();
+            let request = AssertUnwindSafe(self.reply(plan, &cancel)).catch_unwind();
             // Without its journal it goes on all the same: it is stored whole at its end.
             let failed = || self.notice(Kind::Internal.into());
             beside(request, self.keep_journal(), failed).await
@@ -38,7 +43,7 @@ impl Session {
         self.finish(outcome, &model, &cancel).await;
     }
 
-    async fn answer(self: &Arc<Self>, plan: Plan, cancel: &CancellationToken) -> Outcome {
+    async fn reply(self: &Arc<Self>, plan: Plan, cancel: &CancellationToken) -> Outcome {
         self.on_waiting();
         let client = tokio::select! {
             biased;
@@ -49,19 +54,61 @@ impl Session {
             Ok(client) => client,
             Err(error) => return self.fail(error).await,
         };
+        let surroundings = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return self.stopped().await,
+            surroundings = self.look_around(&plan.model) => surroundings,
+        };
+        let (project, capabilities) = match surroundings {
+            Ok(surroundings) => surroundings,
+            Err(error) => return self.fail(error).await,
+        };
+        let sink = Arc::new(Sink {
+            session: Arc::clone(self),
+            model: plan.model.clone(),
+            agent: plan.agent.name().to_owned(),
+            project,
+            capabilities,
+        });
+        let (tools, choice) = plan.agent.configure_tools(&sink.tools());
+        let around = Surroundings { project: sink.root(), tools };
+        self.lock().around = around.clone();
         let work = Work {
             client,
             model: plan.model.model.clone(),
             thinking: plan.thinking,
             options: plan.options,
-            tools: self.world.tools.clone(),
-            sink: Arc::new(Sink { session: Arc::clone(self), model: plan.model.clone() }),
+            around,
+            choice,
+            sink,
             cancel: cancel.clone(),
         };
         let mut history = self.lock().branch().unwrap_or_default();
         // The last one is the reply that has only begun.
         history.pop();
         plan.agent.create_handler(work).run(&history).await
+    }
+
+    /// The project's folder as it is now, and what the model can do with tools, where there are
+    /// any to offer.
+    async fn look_around(&self, model: &ModelRef) -> Result<(Option<Arc<Project>>, Capabilities)> {
+        let folder = self.lock().record.project.clone();
+        let project = match folder {
+            Some(folder) => {
+                let (path, kept) = (folder.clone(), self.world.kept.clone());
+                let opened = tokio::task::spawn_blocking(move || Project::open(&path, &kept)).await;
+                let opened = opened.map_err(|_| Kind::Internal)?;
+                Some(Arc::new(opened.map_err(|error| refused(error, folder))?))
+            }
+            None => None,
+        };
+        let offers = !offered(&self.world, project.is_some()).is_empty();
+        let capabilities = if offers {
+            self.world.clients.capabilities(model).await
+        } else {
+            Capabilities::default()
+        };
+        Ok((project, capabilities))
     }
 
     async fn fail(self: &Arc<Self>, error: Error) -> Outcome {
@@ -241,10 +288,66 @@ async fn beside<T>(
     }
 }
 
+/// Why a folder cannot be worked in, for people.
+fn refused(error: PathError, path: PathBuf) -> Error {
+    match error {
+        PathError::Own(_) => Kind::ProjectRefused { path }.into(),
+        error => Error::new(Kind::ProjectMissing { path }).with_detail(error.to_string()),
+    }
+}
+
+/// The tools that there are to offer with these settings. A conversation without a project is
+/// given some only where the person set up a search of the web.
+fn offered(world: &World, with_project: bool) -> Registry {
+    let settings = &world.clients.settings().tools;
+    world.tools.only(|tool| {
+        let fits = with_project || (settings.search.is_some() && !tool.needs_project());
+        fits && tool.is_set_up(settings)
+    })
+}
+
 /// The session as a handler sees it.
 struct Sink {
     session: Arc<Session>,
     model: ModelRef,
+    agent: String,
+    project: Option<Arc<Project>>,
+    capabilities: Capabilities,
+}
+
+impl Sink {
+    fn root(&self) -> Option<PathBuf> {
+        self.project.as_ref().map(|project| project.root().to_owned())
+    }
+}
+
+/// The session as a running tool sees it.
+struct Host {
+    session: Arc<Session>,
+    call: ToolCall,
+    cancel: CancellationToken,
+}
+
+#[async_trait]
+impl ToolHost for Host {
+    async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
+        self.session.permit(&self.call, wish, &self.cancel).await
+    }
+
+    async fn ask(&self, question: Question) -> Result<String, Denied> {
+        self.session.ask(&self.call, question, &self.cancel).await
+    }
+
+    fn on_output(&self, tail: &str, bytes: u64) {
+        let mut state = self.session.lock();
+        let Some(message) = state.tree.as_ref().and_then(MessageTree::head) else { return };
+        let (call, tail) = (self.call.id.clone(), Arc::from(tail));
+        state.tell(|seq, fid| Event::ToolOutput { fid, seq, message, call, tail, bytes });
+    }
+
+    fn on_todos(&self, todos: Vec<Todo>) {
+        self.session.lock().tell(|seq, fid| Event::TodosChanged { fid, seq, todos });
+    }
 }
 
 #[async_trait]
@@ -339,6 +442,35 @@ impl ReplySink for Sink {
         let Some(message) = state.tree.as_ref().and_then(MessageTree::head) else { return };
         let call = call.id.clone();
         state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running });
+    }
+
+    fn tool_settings(&self) -> Arc<ToolSettings> {
+        Arc::new(self.session.world.clients.settings().tools.clone())
+    }
+
+    fn tools(&self) -> Registry {
+        if self.capabilities.tools == Some(false) {
+            return Registry::default();
+        }
+        let settings = self.tool_settings();
+        offered(&self.session.world, self.project.is_some())
+            .only(|tool| settings.is_on(&self.agent, &tool.spec().name))
+    }
+
+    fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
+        let host =
+            Host { session: Arc::clone(&self.session), call: call.clone(), cancel: cancel.clone() };
+        ToolContext {
+            cancel: cancel.clone(),
+            call: call.id.clone(),
+            project: self.project.clone(),
+            memory: Arc::clone(&self.session.memory),
+            outputs: self.session.world.outputs.join(self.session.fid.as_str()),
+            settings: self.tool_settings(),
+            sees: self.capabilities.vision != Some(false),
+            host: Arc::new(host),
+            asked: Arc::default(),
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! What all sessions share, as the Manager gives it to them.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chat_permission::path::Surroundings;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::Agent;
-use crate::client::Client;
+use crate::client::{Capabilities, Client};
 use crate::error::{Kind, Result};
 use crate::event::Hub;
 use crate::message::ModelRef;
@@ -21,6 +23,10 @@ pub(crate) struct World {
     pub hub: Arc<Hub>,
     pub agents: BTreeMap<String, Arc<dyn Agent>>,
     pub tools: Registry,
+    /// Where long outputs of tools are kept, a folder for each session.
+    pub outputs: PathBuf,
+    /// The person's home, and where Natter's own files lie: no tool may touch these.
+    pub kept: Surroundings,
     pub clients: Arc<dyn Clients>,
     /// Whether better titles may be asked for.
     pub better_titles: bool,
@@ -59,6 +65,9 @@ pub(crate) trait Clients: Send + Sync {
 
     /// The model of a new chat.
     fn default_model(&self) -> Option<ModelRef>;
+
+    /// What a model can do, as far as it is known; may ask its server.
+    async fn capabilities(&self, model: &ModelRef) -> Capabilities;
 
     /// What was set for a model.
     fn usage(&self, model: &ModelRef) -> ModelUsage;

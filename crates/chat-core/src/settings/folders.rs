@@ -28,6 +28,11 @@ impl Folders {
         })
     }
 
+    /// All of them: no tool may touch what lies there.
+    pub fn all(&self) -> Vec<PathBuf> {
+        [&self.config, &self.data, &self.state, &self.runtime].map(PathBuf::clone).into()
+    }
+
     /// All of them below one folder, for tests.
     pub fn below(root: impl Into<PathBuf>) -> Self {
         let root = root.into();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Connection;
+use super::{Connection, PermissionSettings, ToolSettings};
 use crate::message::{ModelRef, Options, Thinking};
 
 /// Everything that `config.toml` holds.
@@ -17,6 +17,10 @@ pub struct Settings {
     pub ui: UiSettings,
     /// How Natter's own engine works.
     pub engine: EngineSettings,
+    /// How tools work.
+    pub tools: ToolSettings,
+    /// What tools may do.
+    pub permissions: PermissionSettings,
     /// The configured servers, in the person's order.
     pub connections: Vec<Connection>,
     /// What was set for single models, by `connection/model`.

@@ -1,5 +1,8 @@
 //! How values of ours stand in the database's columns.
 
+use std::path::Path;
+
+use chat_permission::Entry;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::value::{Error as WordError, StrDeserializer};
@@ -33,6 +36,21 @@ pub(super) fn read_word<T: DeserializeOwned>(word: &str) -> Option<T> {
 /// A value as JSON, where there is one.
 pub(super) fn json(value: Option<&impl Serialize>) -> Outcome<Option<String>> {
     Ok(value.map(serde_json::to_string).transpose()?)
+}
+
+/// A value from its JSON; the default where there is none, or one that is not known here.
+pub(super) fn read_json<T: Default + DeserializeOwned>(json: Option<&str>) -> T {
+    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}
+
+/// A path as text. One that is no text cannot be given by any front end.
+pub(super) fn path(path: Option<&Path>) -> Option<String> {
+    path.map(|path| path.to_string_lossy().into_owned())
+}
+
+/// Rules as JSON; none where there is none, as in nearly all sessions.
+pub(super) fn rules(rules: &[Entry]) -> Outcome<Option<String>> {
+    json((!rules.is_empty()).then_some(&rules))
 }
 
 /// Options as JSON; none where none is set, as in nearly all sessions.

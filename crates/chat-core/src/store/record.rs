@@ -1,7 +1,9 @@
 //! What goes into the store and comes out of it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use chat_permission::{Entry, Mode};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +26,12 @@ pub struct SessionRecord {
     pub thinking: Thinking,
     /// Its options.
     pub options: Options,
+    /// The folder that it works in, where it has one.
+    pub project: Option<PathBuf>,
+    /// What its tools may do without asking.
+    pub mode: Mode,
+    /// What was answered for this session.
+    pub rules: Vec<Entry>,
     /// The last message of the shown branch.
     pub head: Option<MessageId>,
     /// Whether a reply came that nobody has looked at.
@@ -51,6 +59,12 @@ pub struct NewSession {
     pub thinking: Thinking,
     /// Its options.
     pub options: Options,
+    /// The folder that it works in, where it has one.
+    pub project: Option<PathBuf>,
+    /// What its tools may do without asking.
+    pub mode: Mode,
+    /// What is allowed from its beginning.
+    pub rules: Vec<Entry>,
 }
 
 /// A change of what is stored about a session; unset fields stay.
@@ -67,6 +81,12 @@ pub struct SessionPatch {
     pub thinking: Option<Thinking>,
     /// Options.
     pub options: Option<Options>,
+    /// A folder to work in; `Some(None)` takes it away.
+    pub project: Option<Option<PathBuf>>,
+    /// What tools may do without asking.
+    pub mode: Option<Mode>,
+    /// What was answered for this session.
+    pub rules: Option<Vec<Entry>>,
     /// A head.
     pub head: Option<MessageId>,
     /// Whether there is something unread.

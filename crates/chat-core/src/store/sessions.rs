@@ -1,5 +1,6 @@
 //! Sessions as rows: making, listing, changing, claiming and deleting them.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp, Zoned};
@@ -18,12 +19,12 @@ use crate::message::{Ending, Fid, MessageId, ModelRef};
 const COLUMNS: &str = "fid, title, titled_by_person, agent, connection, model, thinking, options, \
                        head, unread, created, updated, owner, \
                        (SELECT m.ended FROM messages m INDEXED BY messages_failed WHERE m.id = sessions.head \
-                       AND m.ended IN ('failed', 'interrupted'))";
+                       AND m.ended IN ('failed', 'interrupted')), project, mode, rules";
 
 fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRecord> {
     let connection: Option<String> = row.get(4)?;
     let model: Option<String> = row.get(5)?;
-    let options: Option<String> = row.get(7)?;
+    let options = row.get_ref(7)?.as_str_or_null()?;
     let owner = row.get_ref(12)?.as_str_or_null()?;
     let ended = row.get_ref(13)?.as_str_or_null()?;
     Ok(SessionRecord {
@@ -33,7 +34,10 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
         agent: row.get(3)?,
         model: connection.zip(model).map(|(c, m)| ModelRef::new(c, m)),
         thinking: columns::read_word(row.get_ref(6)?.as_str()?).unwrap_or_default(),
-        options: options.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
+        options: columns::read_json(options),
+        project: row.get::<_, Option<String>>(14)?.map(PathBuf::from),
+        mode: row.get_ref(15)?.as_str_or_null()?.and_then(columns::read_word).unwrap_or_default(),
+        rules: columns::read_json(row.get_ref(16)?.as_str_or_null()?),
         head: row.get::<_, Option<[u8; 16]>>(8)?.map(MessageId::from_bytes),
         unread: row.get(9)?,
         trouble: ended.and_then(columns::read_word).and_then(Ending::trouble),
@@ -102,8 +106,8 @@ pub(super) fn insert(desk: &Desk, new: &NewSession, time: Timestamp) -> Outcome<
     let fid = free_fid(desk, &Zoned::now())?;
     desk.run(
         "INSERT INTO sessions (fid, title, titled_by_person, agent, connection, model, thinking, \
-         options, unread, created, updated, owner) \
-         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?8, ?9)",
+         options, unread, created, updated, owner, project, mode, rules) \
+         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?8, ?9, ?10, ?11, ?12)",
         params![
             fid.as_str(),
             new.title,
@@ -114,6 +118,9 @@ pub(super) fn insert(desk: &Desk, new: &NewSession, time: Timestamp) -> Outcome<
             columns::options(&new.options)?,
             nanoseconds(time),
             desk.places.owners.id(),
+            columns::path(new.project.as_deref()),
+            word(&new.mode)?,
+            columns::rules(&new.rules)?,
         ],
     )?;
     let key = desk.connection.last_insert_rowid();
@@ -235,6 +242,17 @@ pub(super) fn patch(desk: &Desk, fid: &Fid, patch: &SessionPatch) -> Outcome<Ses
     if let Some(options) = &patch.options {
         let options = columns::options(options)?;
         desk.run("UPDATE sessions SET options = ?2 WHERE key = ?1", params![key, options])?;
+    }
+    if let Some(project) = &patch.project {
+        let project = columns::path(project.as_deref());
+        desk.run("UPDATE sessions SET project = ?2 WHERE key = ?1", params![key, project])?;
+    }
+    if let Some(mode) = &patch.mode {
+        desk.run("UPDATE sessions SET mode = ?2 WHERE key = ?1", params![key, word(mode)?])?;
+    }
+    if let Some(rules) = &patch.rules {
+        let rules = columns::rules(rules)?;
+        desk.run("UPDATE sessions SET rules = ?2 WHERE key = ?1", params![key, rules])?;
     }
     if let Some(head) = &patch.head {
         desk.run("UPDATE sessions SET head = ?2 WHERE key = ?1", params![key, head.as_bytes()])?;

@@ -6,6 +6,7 @@ mod full_disk;
 mod keys;
 mod many;
 mod meetings;
+mod permissions;
 mod queue;
 mod sessions;
 mod silence;

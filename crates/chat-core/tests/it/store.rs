@@ -19,6 +19,7 @@ use chat_core::message::{
 };
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Segment, SegmentKind, SessionPatch, Store};
+use chat_permission::Mode;
 use serde_json::json;
 
 /// A new session of this title.
@@ -29,6 +30,9 @@ pub fn titled(title: &str) -> NewSession {
         model: Some(ModelRef::new("local", "smol")),
         thinking: Thinking::default(),
         options: Options::default(),
+        project: None,
+        mode: Mode::default(),
+        rules: Vec::new(),
     }
 }
 

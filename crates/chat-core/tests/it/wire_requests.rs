@@ -50,6 +50,9 @@ fn conversation() -> Vec<Arc<Message>> {
                         name: "look".to_owned(),
                         text: format!("result of {id}"),
                         failed: false,
+                        view: None,
+                        took: None,
+                        verdict: None,
                     })
                 })
                 .into(),

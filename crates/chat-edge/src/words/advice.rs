@@ -85,6 +85,8 @@ pub fn advice(error: &Error) -> Advice {
             vec![ChooseModel]
         }
         Kind::Busy
+        | Kind::ProjectMissing { .. }
+        | Kind::ProjectRefused { .. }
         | Kind::EngineFailed
         | Kind::RateLimited { .. }
         | Kind::EmptyReply

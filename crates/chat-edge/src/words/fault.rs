@@ -215,6 +215,18 @@ pub fn sentence(error: &Error) -> String {
             &gettext("The agent “{name}” is not there any more. Choose another one."),
             &[("name", name)],
         ),
+        Kind::ProjectMissing { path } => in_file(
+            path,
+            &gettext(
+                "The folder “{path}” cannot be opened. Bring it back or choose another one, then try again.",
+            ),
+        ),
+        Kind::ProjectRefused { path } => in_file(
+            path,
+            &gettext(
+                "The folder “{path}” holds Natter’s own files, which no model may reach. Choose another one.",
+            ),
+        ),
         Kind::ConnectionMissing { name } => fill(
             &gettext(
                 "There is no connection “{name}”. Choose another model, or add the connection again.",

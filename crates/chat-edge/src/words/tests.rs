@@ -56,6 +56,8 @@ fn all_kinds() -> Vec<Kind> {
         Kind::SessionNotFound { fid: "2026-01-15-14-30-45".to_owned() },
         Kind::SessionInUse,
         Kind::AgentMissing { name: name() },
+        Kind::ProjectMissing { path: path() },
+        Kind::ProjectRefused { path: path() },
         Kind::ConnectionMissing { name: name() },
         Kind::NoModel,
         Kind::NothingToSend,
@@ -158,10 +160,12 @@ fn place(kind: &Kind) -> usize {
         Kind::ModelNotLoaded => 53,
         Kind::TemplateFailed => 54,
         Kind::HubTokenRefused => 55,
+        Kind::ProjectMissing { .. } => 56,
+        Kind::ProjectRefused { .. } => 57,
     }
 }
 
-const KINDS: usize = 56;
+const KINDS: usize = 58;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

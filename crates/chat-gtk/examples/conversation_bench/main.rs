@@ -316,6 +316,8 @@ fn snapshot(fid: Fid, messages: Vec<Arc<Message>>) -> Snapshot {
             model: None,
             thinking: Thinking::Habit,
             options: Options::default(),
+            project: None,
+            mode: chat_core::permission::Mode::default(),
             status: Status::Answering,
             unread: false,
             trouble: None,
@@ -327,6 +329,8 @@ fn snapshot(fid: Fid, messages: Vec<Arc<Message>>) -> Snapshot {
         more: false,
         queue: Vec::new(),
         stage: Stage::Streaming,
+        asks: Vec::new(),
+        todos: Vec::new(),
         seq: 0,
     }
 }

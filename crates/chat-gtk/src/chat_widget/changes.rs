@@ -45,7 +45,7 @@ impl Changes {
     /// Puts what is under way over what the engine tells of a chat.
     pub(super) fn keep(&self, session: &mut SessionPlaceholder) {
         let Some(UnderWay { chosen, .. }) = self.of.get(&session.fid) else { return };
-        let SessionChange { agent, model, thinking, options } = chosen.clone();
+        let SessionChange { agent, model, thinking, options, project, mode } = chosen.clone();
         if let Some(agent) = agent {
             session.agent = agent;
         }
@@ -54,16 +54,22 @@ impl Changes {
         if let Some(options) = options {
             session.options = options;
         }
+        if let Some(project) = project {
+            session.project = project;
+        }
+        session.mode = mode.unwrap_or(session.mode);
     }
 }
 
 /// Adds a later change to an earlier one.
 fn add(change: &mut SessionChange, later: &SessionChange) {
-    let SessionChange { agent, model, thinking, options } = later.clone();
+    let SessionChange { agent, model, thinking, options, project, mode } = later.clone();
     change.agent = agent.or(change.agent.take());
     change.model = model.or(change.model.take());
     change.thinking = thinking.or(change.thinking);
     change.options = options.or(change.options.take());
+    change.project = project.or(change.project.take());
+    change.mode = mode.or(change.mode);
 }
 
 #[cfg(test)]
@@ -88,6 +94,8 @@ mod tests {
             model: Some(ModelRef::new("Home", model)),
             thinking: Thinking::default(),
             options: warmth(temperature).options.unwrap_or_default(),
+            project: None,
+            mode: chat_core::permission::Mode::default(),
             status: Status::Idle,
             unread: false,
             trouble: None,

@@ -97,6 +97,8 @@ mod tests {
                 model: None,
                 thinking: Thinking::default(),
                 options: Options::default(),
+                project: None,
+                mode: chat_core::permission::Mode::default(),
                 status: Status::Idle,
                 unread: false,
                 trouble: None,

@@ -37,7 +37,7 @@ pub enum PartState {
     /// A tool call and what came of it.
     Tool {
         call: ToolCall,
-        result: Option<ToolResult>,
+        result: Option<Box<ToolResult>>,
         since: Option<Instant>,
         took: Option<Duration>,
     },
@@ -168,10 +168,10 @@ impl Entry {
             if let PartState::Tool { call, result, .. } = part
                 && call.id == answer.call
             {
-                if result.as_ref() == Some(answer) {
+                if result.as_deref() == Some(answer) {
                     return true;
                 }
-                *result = Some(answer.clone());
+                *result = Some(Box::new(answer.clone()));
                 part.stop_clock();
                 self.dirty = true;
                 return true;

@@ -296,7 +296,7 @@ fn show_fold(fold: &Fold, part: &PartState) {
             fold.set_inside(text);
         }
         PartState::Tool { call, result, since, took } => {
-            let (title, inside) = tool_words(call, result.as_ref());
+            let (title, inside) = tool_words(call, result.as_deref());
             let time = match (since, took) {
                 (Some(since), _) => elapsed(since.elapsed()),
                 (None, Some(took)) => elapsed(*took),

@@ -280,6 +280,8 @@ mod tests {
                 model: None,
                 thinking: Thinking::default(),
                 options: Options::default(),
+                project: None,
+                mode: chat_core::permission::Mode::default(),
                 status: Status::Answering,
                 unread: false,
                 trouble: None,
@@ -291,6 +293,8 @@ mod tests {
             more: false,
             queue: Vec::new(),
             stage: Stage::Waiting { since: Timestamp::UNIX_EPOCH },
+            asks: Vec::new(),
+            todos: Vec::new(),
             seq: 1,
         });
         // The text became dirty first, and grew until it was taken.

@@ -265,6 +265,7 @@ mod tests {
             hub: HubOptions::default(),
             discover: false,
             better_titles: false,
+            tools: chat_core::tool::Registry::default(),
         };
         let manager = runtime.block_on(Manager::start(options)).unwrap();
         let row = ModelRow::new("folder-download-symbolic", "Tiny");

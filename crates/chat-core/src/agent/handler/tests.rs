@@ -1,17 +1,24 @@
 //! A handler with a sink that only listens.
 
+use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use chat_testkit::server::{Script, Server};
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::agent::JustAsk;
+use crate::agent::{JustAsk, ReplySink, Surroundings};
 use crate::client::{Timeouts, ToolChoice, connect};
-use crate::message::{Context, Options, Thinking};
-use crate::settings::{Connection, ConnectionKind, KeySource};
-use crate::tool::Tool;
+use crate::error::Result;
+use crate::message::{Context, Options, Role, Thinking, ToolCall, ToolSpec};
+use crate::settings::{Connection, ConnectionKind, KeySource, ToolSettings};
+use crate::tool::{
+    Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
+};
 
 /// An agent that offers all tools.
 struct WithTools;
@@ -29,7 +36,7 @@ impl Agent for WithTools {
         "For tests"
     }
 
-    fn system_prompt(&self) -> Option<String> {
+    fn system_prompt(&self, _around: &Surroundings) -> Option<String> {
         None
     }
 
@@ -59,19 +66,22 @@ impl Tool for Stops {
         true
     }
 
-    async fn run(&self, _arguments: Value, context: ToolContext) -> Result<String, String> {
+    async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         context.cancel.cancel();
-        Ok("done".to_owned())
+        Ok(ToolOutput::text("done"))
     }
 }
 
 /// What a sink was told, in words.
 #[derive(Default)]
-struct Told(Mutex<Vec<String>>);
+struct Told {
+    heard: Mutex<Vec<String>>,
+    tools: Registry,
+}
 
 impl Told {
     fn note(&self, what: String) {
-        self.0.lock().unwrap().push(what);
+        self.heard.lock().unwrap().push(what);
     }
 }
 
@@ -96,6 +106,46 @@ impl ReplySink for Told {
     }
 
     fn on_tool(&self, _call: &ToolCall, _running: bool) {}
+
+    fn tool_settings(&self) -> Arc<ToolSettings> {
+        Arc::default()
+    }
+
+    fn tools(&self) -> Registry {
+        self.tools.clone()
+    }
+
+    fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
+        ToolContext {
+            cancel: cancel.clone(),
+            call: call.id.clone(),
+            project: None,
+            memory: Arc::default(),
+            outputs: PathBuf::new(),
+            settings: Arc::default(),
+            sees: false,
+            host: Arc::new(Nobody),
+            asked: Arc::default(),
+        }
+    }
+}
+
+/// A session that answers no question.
+struct Nobody;
+
+#[async_trait]
+impl ToolHost for Nobody {
+    async fn permit(&self, _wish: Wish) -> Result<Leave, Denied> {
+        Err(Denied::Nobody)
+    }
+
+    async fn ask(&self, _question: crate::message::Question) -> Result<String, Denied> {
+        Err(Denied::Nobody)
+    }
+
+    fn on_output(&self, _tail: &str, _bytes: u64) {}
+
+    fn on_todos(&self, _todos: Vec<crate::message::Todo>) {}
 }
 
 async fn run(agent: Arc<dyn Agent>, server: &Server) -> (Outcome, Vec<String>) {
@@ -108,19 +158,20 @@ async fn run(agent: Arc<dyn Agent>, server: &Server) -> (Outcome, Vec<String>) {
         description: String::new(),
         parameters: json!({ "type": "object" }),
     })));
-    let told = Arc::new(Told::default());
+    let told = Arc::new(Told { heard: Mutex::default(), tools: tools.clone() });
     let work = Work {
         client: connect(&connection, ConnectionKind::OpenAi, None, timeouts).unwrap(),
         model: "scripted".to_owned(),
         thinking: Thinking::Habit,
         options: Options::default(),
-        tools,
+        around: Surroundings { project: None, tools: agent.configure_tools(&tools).0 },
+        choice: ToolChoice::Auto,
         sink: Arc::clone(&told) as _,
         cancel: CancellationToken::new(),
     };
     let question = Arc::new(Message::text(Role::User, None, "go"));
     let outcome = agent.create_handler(work).run(&[question]).await;
-    let told = told.0.lock().unwrap().clone();
+    let told = told.heard.lock().unwrap().clone();
     (outcome, told)
 }
 
@@ -140,7 +191,7 @@ async fn a_stop_between_two_rounds_begins_no_further_reply() {
 #[tokio::test]
 async fn results_of_tools_that_are_not_there_go_on() {
     let server = Server::start();
-    server.push(Script::new().tool_call("c1", "stops", json!({})));
+    server.push(Script::new().tool_call("c1", "gone", json!({})));
     server.push(Script::new().text("Without."));
     let (outcome, told) = run(Arc::new(JustAsk), &server).await;
     assert_eq!(outcome.reason, StopReason::Complete);

@@ -129,7 +129,10 @@ fn messages(message: &Message) -> Vec<WireMessage<'_>> {
         });
     }
     out.extend(message.parts.iter().filter_map(|part| match part {
-        Part::ToolResult(answer) => Some(result(answer)),
+        Part::ToolResult(answer) => Some(WireMessage {
+            images: message.parts.iter().filter_map(image).collect(),
+            ..result(answer)
+        }),
         _ => None,
     }));
     out

@@ -1,6 +1,7 @@
 //! The body of a chat request.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -62,7 +63,7 @@ pub(super) fn body(request: &Request, dialect: Dialect) -> serde_json::Result<Ve
     };
     serde_json::to_vec(&Body {
         model: &request.model,
-        messages: request.messages.iter().flat_map(|message| messages(message)).collect(),
+        messages: all_messages(&request.messages),
         stream: request.stream,
         stream_options: request.stream.then_some(StreamOptions { include_usage: true }),
         tools: request.tools.iter().map(tool).collect(),
@@ -164,6 +165,41 @@ impl Serialize for TextArguments<'_> {
     }
 }
 
+/// What stands over the pictures that tools brought: the protocol has none in a tool's message.
+const FROM_TOOLS: &str = "The pictures from the tools:";
+
+/// All messages. Pictures from tools follow the results of all calls of a reply, which must stand
+/// together.
+fn all_messages(all: &[Arc<Message>]) -> Vec<WireMessage<'_>> {
+    let mut out = Vec::with_capacity(all.len());
+    let mut pictures = Vec::new();
+    for message in all {
+        if message.role != Role::Tool {
+            out.extend(from_tools(&mut pictures));
+        }
+        out.extend(messages(message));
+        if message.role == Role::Tool {
+            pictures.extend(images(message));
+        }
+    }
+    out.extend(from_tools(&mut pictures));
+    out
+}
+
+fn from_tools<'a>(pictures: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
+    if pictures.is_empty() {
+        return None;
+    }
+    let mut parts = vec![WirePart::Text { text: Cow::Borrowed(FROM_TOOLS) }];
+    parts.append(pictures);
+    Some(WireMessage {
+        role: "user",
+        content: WireContent::Parts(parts),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    })
+}
+
 /// A message as the server's messages: one, and one for each tool result in it.
 fn messages(message: &Message) -> Vec<WireMessage<'_>> {
     let mut out = Vec::with_capacity(1);
@@ -201,14 +237,7 @@ fn messages(message: &Message) -> Vec<WireMessage<'_>> {
 
 fn content(message: &Message) -> WireContent<'_> {
     let text = prose::text(message);
-    let images = message.parts.iter().filter_map(|part| match part {
-        Part::Image { mime, data } => {
-            let url = format!("data:{mime};base64,{}", STANDARD.encode(data));
-            Some(WirePart::ImageUrl { image_url: ImageUrl { url } })
-        }
-        _ => None,
-    });
-    let mut parts: Vec<WirePart<'_>> = images.collect();
+    let mut parts: Vec<WirePart<'_>> = images(message).collect();
     if parts.is_empty() {
         return WireContent::Text(text);
     }
@@ -216,6 +245,16 @@ fn content(message: &Message) -> WireContent<'_> {
         parts.insert(0, WirePart::Text { text });
     }
     WireContent::Parts(parts)
+}
+
+fn images(message: &Message) -> impl Iterator<Item = WirePart<'_>> {
+    message.parts.iter().filter_map(|part| match part {
+        Part::Image { mime, data } => {
+            let url = format!("data:{mime};base64,{}", STANDARD.encode(data));
+            Some(WirePart::ImageUrl { image_url: ImageUrl { url } })
+        }
+        _ => None,
+    })
 }
 
 fn tool(spec: &ToolSpec) -> Value {

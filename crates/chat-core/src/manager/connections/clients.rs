@@ -6,7 +6,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 
 use super::Connections;
-use crate::client::{self, Client, detect_kind, detect_program, guess_kind};
+use crate::client::{self, Capabilities, Client, detect_kind, detect_program, guess_kind};
 use crate::error::{Kind, Result};
 use crate::event::Health;
 use crate::manager::TestReport;
@@ -103,6 +103,10 @@ impl Clients for Connections {
 
     fn default_model(&self) -> Option<ModelRef> {
         self.default_model_now()
+    }
+
+    async fn capabilities(&self, model: &ModelRef) -> Capabilities {
+        Connections::capabilities(self, model).await.unwrap_or_default()
     }
 
     fn usage(&self, model: &ModelRef) -> ModelUsage {

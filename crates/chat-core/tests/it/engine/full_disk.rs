@@ -101,6 +101,7 @@ async fn start(folder: &Path) -> Manager {
         hub: chat_core::models::HubOptions::default(),
         discover: false,
         better_titles: false,
+        tools: chat_core::tool::Registry::default(),
     };
     Manager::start(options).await.unwrap()
 }

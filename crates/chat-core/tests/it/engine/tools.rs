@@ -151,6 +151,9 @@ async fn a_chat_alone_yields_tool_calls_and_goes_on_with_their_results() {
         name: call.name.clone(),
         text: "2".into(),
         failed: false,
+        view: None,
+        took: None,
+        verdict: None,
     };
     let result =
         Message { parts: vec![Part::ToolResult(result)], ..Message::text(Role::Tool, None, "") };

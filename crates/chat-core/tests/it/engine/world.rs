@@ -10,8 +10,11 @@ use chat_core::event::{
     Event, Queued, SessionPlaceholder, Snapshot, Stage, StopReason, Subscription, TextKind,
 };
 use chat_core::manager::{Manager, Sent, StartOptions};
-use chat_core::message::{ChatRequest, Content, Fid, Message, ModelRef, Part, Role, Usage};
+use chat_core::message::{
+    Ask, ChatRequest, Content, Fid, Message, ModelRef, Part, Role, Todo, Usage,
+};
 use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
+use chat_core::tool::Registry;
 use chat_testkit::server::{PATIENCE, Server};
 use tempfile::TempDir;
 
@@ -61,7 +64,7 @@ pub fn patient_questions() -> Timeouts {
 impl World {
     /// An engine without connections.
     pub async fn empty(timeouts: Timeouts) -> Self {
-        Self::start_with(Arc::new(TempDir::new().unwrap()), timeouts).await
+        Self::start_with(Arc::new(TempDir::new().unwrap()), timeouts, Registry::default()).await
     }
 
     /// An engine with one connection to this server, that asks for no better titles.
@@ -74,7 +77,17 @@ impl World {
     }
 
     pub async fn with_timeouts(server: &Server, kind: ConnectionKind, timeouts: Timeouts) -> Self {
-        let world = Self::empty(timeouts).await;
+        Self::with_tools(server, kind, timeouts, Registry::default()).await
+    }
+
+    /// An engine with these tools.
+    pub async fn with_tools(
+        server: &Server,
+        kind: ConnectionKind,
+        timeouts: Timeouts,
+        tools: Registry,
+    ) -> Self {
+        let world = Self::start_with(Arc::new(TempDir::new().unwrap()), timeouts, tools).await;
         let connection = connection(server, kind);
         world
             .manager
@@ -90,10 +103,10 @@ impl World {
 
     /// An engine in this folder, as another start of the program makes it.
     pub async fn start(folder: Arc<TempDir>) -> Self {
-        Self::start_with(folder, timeouts()).await
+        Self::start_with(folder, timeouts(), Registry::default()).await
     }
 
-    async fn start_with(folder: Arc<TempDir>, timeouts: Timeouts) -> Self {
+    async fn start_with(folder: Arc<TempDir>, timeouts: Timeouts, tools: Registry) -> Self {
         let folders = Folders::below(folder.path());
         let options = StartOptions {
             folders,
@@ -101,6 +114,7 @@ impl World {
             hub: chat_core::models::HubOptions::default(),
             discover: false,
             better_titles: true,
+            tools,
         };
         let manager = Manager::start(options).await.unwrap();
         let events = Mirror::new(manager.subscribe());
@@ -178,6 +192,9 @@ pub struct Mirror {
     pub transcripts: HashMap<Fid, Vec<Message>>,
     pub rows: HashMap<Fid, SessionPlaceholder>,
     pub queues: HashMap<Fid, Vec<Queued>>,
+    pub asks: HashMap<Fid, Vec<Arc<Ask>>>,
+    pub todos: HashMap<Fid, Vec<Todo>>,
+    pub outputs: Vec<(String, u64)>,
     pub stages: Vec<Stage>,
     pub notices: Vec<Error>,
     pub resets: Vec<Fid>,
@@ -193,6 +210,9 @@ impl Mirror {
             transcripts: HashMap::new(),
             rows: HashMap::new(),
             queues: HashMap::new(),
+            asks: HashMap::new(),
+            todos: HashMap::new(),
+            outputs: Vec::new(),
             stages: Vec::new(),
             notices: Vec::new(),
             resets: Vec::new(),
@@ -206,6 +226,8 @@ impl Mirror {
         let messages = snapshot.messages.iter().map(|message| Message::clone(message)).collect();
         self.transcripts.insert(fid.clone(), messages);
         self.queues.insert(fid.clone(), snapshot.queue.clone());
+        self.asks.insert(fid.clone(), snapshot.asks.clone());
+        self.todos.insert(fid.clone(), snapshot.todos.clone());
         self.seqs.insert(fid, snapshot.seq);
     }
 
@@ -292,6 +314,14 @@ impl Mirror {
                 self.finished.entry(fid).or_default().push(Finished { reason, error, usage });
             }
             Event::Notice(failure) => self.notices.push(failure.error),
+            Event::AsksChanged { fid, seq, asks } => {
+                self.follows(&fid, seq);
+                self.asks.insert(fid, asks);
+            }
+            Event::TodosChanged { fid, todos, .. } => {
+                self.todos.insert(fid, todos);
+            }
+            Event::ToolOutput { tail, bytes, .. } => self.outputs.push((tail.to_string(), bytes)),
             Event::ToolCallChanged { .. }
             | Event::ModelsChanged
             | Event::ConnectionsChanged

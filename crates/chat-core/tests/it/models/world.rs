@@ -128,6 +128,7 @@ pub async fn manager(folder: &Path, hub: &HubOptions) -> Manager {
         hub: hub.clone(),
         discover: false,
         better_titles: false,
+        tools: chat_core::tool::Registry::default(),
     };
     Manager::start(options).await.unwrap()
 }

@@ -16,7 +16,7 @@ pub fn each_text(kind: RowKind, entry: &Entry, give: &mut dyn FnMut(Cell, &str))
         RowKind::Thinking { part } | RowKind::Tool { part } => match &entry.parts[part] {
             PartState::Thinking { text, .. } => give(None, text),
             PartState::Tool { call, result, .. } => {
-                give(None, &tool_words(call, result.as_ref()).1);
+                give(None, &tool_words(call, result.as_deref()).1);
             }
             _ => {}
         },

@@ -1,0 +1,161 @@
+//! Runs the tools that a request's replies ask for.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use tokio_util::sync::CancellationToken;
+
+use super::{Agent, ReplyEnd, ReplySink};
+use crate::chat::{Response, ToolRunner};
+use crate::error::Result;
+use crate::message::{Message, Part, Role, ToolCall, ToolResult, ToolSpec, Usage};
+use crate::tool::{self, Registry, ToolFailure, ToolOutput};
+
+/// How long a tool has, once the person stopped the request, to give what it has.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
+/// What a model is told about a call that the person stopped.
+const STOPPED: &str = "The person stopped this call.";
+
+/// Runs the tools of a request's replies.
+pub(super) struct Runner {
+    agent: Arc<dyn Agent>,
+    sink: Arc<dyn ReplySink>,
+    cancel: CancellationToken,
+    /// What the rounds cost so far.
+    spent: Mutex<Usage>,
+}
+
+/// A result, and the pictures that go with it.
+type Answered = (ToolResult, Vec<(String, Arc<[u8]>)>);
+
+#[async_trait]
+impl ToolRunner for Runner {
+    async fn run_tools(&self, response: &Response) -> Result<Vec<Arc<Message>>> {
+        let calls = response.tool_calls();
+        let end = ReplyEnd {
+            ended: response.ended,
+            error: None,
+            usage: response.usage.clone(),
+            calls: calls.clone(),
+        };
+        self.spend(&response.usage);
+        let reply = self.sink.end_reply(end).await;
+        let results = self.execute_tools(&calls).await;
+        let messages = results.into_iter().map(|(result, pictures)| {
+            let pictures = pictures.into_iter().map(|(mime, data)| Part::Image { mime, data });
+            Message {
+                parts: std::iter::once(Part::ToolResult(result)).chain(pictures).collect(),
+                ..Message::text(Role::Tool, None, "")
+            }
+        });
+        let mut out = vec![reply];
+        // Who stopped it wants no further reply.
+        let goes_on = !self.cancel.is_cancelled();
+        out.extend(self.sink.add_results(messages.collect(), goes_on).await?);
+        Ok(out)
+    }
+
+    fn tools(&self) -> Vec<ToolSpec> {
+        self.offered().specs()
+    }
+}
+
+impl Runner {
+    pub(super) fn new(
+        agent: Arc<dyn Agent>,
+        sink: Arc<dyn ReplySink>,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self { agent, sink, cancel, spent: Mutex::default() }
+    }
+
+    /// The tools that the model gets now.
+    fn offered(&self) -> Registry {
+        self.agent.configure_tools(&self.sink.tools()).0
+    }
+
+    /// Adds what a round cost, and gives the whole.
+    pub(super) fn spend(&self, usage: &Usage) -> Usage {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        *spent = spent.and(usage);
+        spent.clone()
+    }
+
+    /// One result for each call, in order. Neighbouring calls that only read run at once; any
+    /// other waits for all before it and holds up all after it. Nothing ends the others.
+    async fn execute_tools(&self, calls: &[ToolCall]) -> Vec<Answered> {
+        let tools = self.offered();
+        let reads_only =
+            |call: &&ToolCall| tools.get(&call.name).is_none_or(|tool| tool.reads_only());
+        let mut results = Vec::with_capacity(calls.len());
+        let mut rest = calls;
+        while !rest.is_empty() {
+            let reading = rest.iter().take_while(reads_only).count();
+            let (now, later) = rest.split_at(reading.max(1));
+            results.extend(join_all(now.iter().map(|call| self.execute(&tools, call))).await);
+            rest = later;
+        }
+        results
+    }
+
+    async fn execute(&self, tools: &Registry, call: &ToolCall) -> Answered {
+        if self.cancel.is_cancelled() {
+            return (ToolResult::to(call, STOPPED, true), Vec::new());
+        }
+        self.sink.on_tool(call, true);
+        let answered = self.attempt(tools, call).await;
+        self.sink.on_tool(call, false);
+        answered
+    }
+
+    async fn attempt(&self, tools: &Registry, call: &ToolCall) -> Answered {
+        let invalid = |why: String| {
+            (ToolResult::to(call, format!("tool_call_invalid: {why}"), true), Vec::new())
+        };
+        let Some(tool) = tools.get(&call.name) else {
+            let names: Vec<_> = tools.names().collect();
+            let there = if names.is_empty() {
+                "There are no tools.".to_owned()
+            } else {
+                format!("The tools are: {}.", names.join(", "))
+            };
+            return invalid(format!("there is no tool “{}”. {there}", call.name));
+        };
+        let arguments = match tool::check(&call.arguments, &tool.spec().parameters) {
+            Ok(arguments) => arguments,
+            Err(why) => return invalid(why),
+        };
+        let context = self.sink.tool_context(call, &self.cancel);
+        let began = Instant::now();
+        // A tool's bug is a call that failed, not a reply that did.
+        let run = AssertUnwindSafe(tool.run(arguments, context.clone())).catch_unwind();
+        let last_word = async {
+            self.cancel.cancelled().await;
+            tokio::time::sleep(LAST_WORD).await;
+        };
+        let outcome = tokio::select! {
+            biased;
+            outcome = run => outcome
+                .unwrap_or_else(|_| Err(ToolFailure::new("the tool itself failed"))),
+            () = last_word => Err(ToolFailure::new(STOPPED)),
+        };
+        let (waited, verdict) = context.answered();
+        let took = Some(began.elapsed().saturating_sub(waited));
+        let (result, pictures) = match outcome {
+            Ok(ToolOutput { text, view, pictures }) => {
+                (ToolResult { view, took, verdict, ..ToolResult::to(call, text, false) }, pictures)
+            }
+            Err(ToolFailure { text, view }) => {
+                let text = format!("tool_call_fail: {text}");
+                let result = ToolResult::to(call, text, true);
+                (ToolResult { view, took, verdict, ..result }, Vec::new())
+            }
+        };
+        (result, pictures)
+    }
+}

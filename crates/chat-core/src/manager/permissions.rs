@@ -1,0 +1,62 @@
+//! What waits for the person's answer, and what they answer.
+
+use std::sync::Arc;
+
+use chat_permission::{Effect, Rule, Scope};
+
+use super::{Fid, Manager, Result};
+use crate::message::{Answer, Ask, AskId};
+use crate::session::Session;
+use crate::settings::Remembered;
+
+impl Manager {
+    /// What waits for the person in a session; also where nobody watches it.
+    pub fn asks(&self, fid: &Fid) -> Vec<Arc<Ask>> {
+        self.loaded(fid).map(|session| session.asks()).unwrap_or_default()
+    }
+
+    /// Answers what waits. An answer for longer is stored first: exactly the rules that the ask
+    /// names. Says whether it still waited.
+    ///
+    /// # Errors
+    /// The store's, or what [`change_settings`](Self::change_settings) says: then it waits on.
+    pub async fn answer(&self, fid: &Fid, id: AskId, answer: Answer) -> Result<bool> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            let Some(session) = this.loaded(&fid) else { return Ok(false) };
+            let Some(pending) = session.take_ask(id) else { return Ok(false) };
+            if let Some((scope, effect, rules)) = pending.rules(&answer)
+                && let Err(error) = this.remember_answer(&session, scope, effect, rules).await
+            {
+                session.put_back(pending);
+                return Err(error);
+            }
+            let waited = pending.settle(answer);
+            // What the new rules settle besides.
+            session.rejudge();
+            Ok(waited)
+        })
+        .await
+    }
+
+    async fn remember_answer(
+        &self,
+        session: &Session,
+        scope: Scope,
+        effect: Effect,
+        rules: Vec<Rule>,
+    ) -> Result<()> {
+        let project = match scope {
+            Scope::Session => return session.remember(effect, rules).await,
+            Scope::Project => session.placeholder().project,
+            Scope::Everywhere => None,
+        };
+        self.change_settings(move |settings| {
+            for rule in rules {
+                let project = project.clone();
+                settings.permissions.remember(Remembered { rule, effect, project });
+            }
+        })
+        .await
+    }
+}

@@ -1,0 +1,122 @@
+//! What waits for the person's answer, and what they answer.
+
+use std::path::PathBuf;
+
+use chat_permission::{Action, Rule, Scope, Why};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::ToolCallId;
+
+/// The id of something that waits for an answer; unique over all sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AskId(Uuid);
+
+impl AskId {
+    /// A new id.
+    #[must_use]
+    pub fn generate() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+/// Something that a tool waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ask {
+    /// Its id, to answer it by.
+    pub id: AskId,
+    /// The call that waits.
+    pub call: ToolCallId,
+    /// The tool's name.
+    pub tool: String,
+    /// What is asked.
+    pub what: Asked,
+}
+
+/// What is asked of a person.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// Whether a tool may do something.
+    Permission(PermissionRequest),
+    /// A question of the model's.
+    Question(Question),
+}
+
+/// Whether a tool may do something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PermissionRequest {
+    /// What kind of thing.
+    pub action: Action,
+    /// What it is done to: the resolved path, the command, the host.
+    pub target: String,
+    /// The whole of what would be done.
+    pub preview: Preview,
+    /// Why it is asked.
+    pub why: Why,
+    /// Exactly what an answer for longer would store. Empty where such an answer is not possible.
+    pub always: Vec<Rule>,
+}
+
+/// The whole of what a tool would do, to be shown before it is allowed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Preview {
+    /// Nothing beyond the target.
+    Target,
+    /// A command.
+    Command {
+        /// All of it, with all its lines.
+        text: String,
+        /// Where it would run.
+        folder: PathBuf,
+        /// Whether it would reach the network.
+        network: bool,
+        /// Whether bounds would hold it.
+        sandboxed: bool,
+    },
+    /// A change of a file.
+    Change {
+        /// What would change, as a unified diff without its file header.
+        diff: String,
+        /// How many lines would come.
+        added: u64,
+        /// How many lines would go.
+        removed: u64,
+    },
+    /// A file would be moved.
+    Move {
+        /// To where.
+        to: PathBuf,
+    },
+    /// An address would be fetched.
+    Address {
+        /// All of it.
+        url: String,
+    },
+}
+
+/// A question of the model's to the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The question; what a model says is data.
+    pub text: String,
+    /// Answers to choose from; another can always be given.
+    pub choices: Vec<String>,
+}
+
+/// What a person answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It may be done, now alone or for longer.
+    Allow(Option<Scope>),
+    /// It may not.
+    Deny {
+        /// How long this holds; none is for this call.
+        scope: Option<Scope>,
+        /// A word to the model.
+        message: Option<String>,
+    },
+    /// An answer to a question.
+    Text(String),
+    /// Nobody is there to answer.
+    Nobody,
+}

@@ -1,0 +1,271 @@
+//! What tools ask of the person: judged by rules and mode, and waiting where these do not tell.
+
+use std::sync::Arc;
+
+use chat_permission::{Action, Decision, Effect, Entry, Mode, Request, Rule, Scope, decide};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::Session;
+use crate::error::Result;
+use crate::event::Event;
+use crate::message::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};
+use crate::settings::Settings;
+use crate::store::SessionPatch;
+use crate::tool::{Denied, Leave, Wish};
+
+/// Something that waits for the person.
+pub(crate) struct Pending {
+    ask: Arc<Ask>,
+    /// What is judged again when rules or the mode change; none for a question.
+    request: Option<Request>,
+    answer: oneshot::Sender<Answered>,
+}
+
+impl Pending {
+    /// The rules that an answer stores; none where it is for once.
+    pub(crate) fn rules(&self, answer: &Answer) -> Option<(Scope, Effect, Vec<Rule>)> {
+        let (scope, effect) = match answer {
+            Answer::Allow(scope) => ((*scope)?, Effect::Allow),
+            Answer::Deny { scope, .. } => ((*scope)?, Effect::Deny),
+            Answer::Text(_) | Answer::Nobody => return None,
+        };
+        let Asked::Permission(asked) = &self.ask.what else { return None };
+        Some((scope, effect, asked.always.clone()))
+    }
+
+    /// Answers it. Says whether somebody still waited for that.
+    pub(crate) fn settle(self, answer: Answer) -> bool {
+        let answered = match answer {
+            Answer::Allow(_) => Answered::Granted(Leave::ByPerson),
+            Answer::Deny { message, .. } => Answered::Denied(Denied::ByPerson { message }),
+            Answer::Text(text) => Answered::Said(text),
+            Answer::Nobody => Answered::Denied(Denied::Nobody),
+        };
+        self.answer.send(answered).is_ok()
+    }
+}
+
+/// What became of something that waited.
+enum Answered {
+    Granted(Leave),
+    Said(String),
+    Denied(Denied),
+}
+
+/// What was decided without asking.
+enum Judged {
+    Settled(Result<Leave, Denied>),
+    Open(PermissionRequest),
+}
+
+/// Takes what waits away again, however the waiting ends.
+struct Waits<'a> {
+    session: &'a Session,
+    id: AskId,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        let was = {
+            let mut state = self.session.lock();
+            let before = state.asks.len();
+            state.asks.retain(|pending| pending.ask.id != self.id);
+            let was = state.asks.len() < before;
+            if was {
+                state.tell_asks();
+            }
+            was
+        };
+        if was {
+            self.session.tell_changed();
+        }
+    }
+}
+
+impl Session {
+    /// Judges a wish, and asks the person where neither a rule nor the mode tells.
+    pub(super) async fn permit(
+        &self,
+        call: &ToolCall,
+        wish: Wish,
+        cancel: &CancellationToken,
+    ) -> Result<Leave, Denied> {
+        match self.judge(&wish.request, wish.preview) {
+            Judged::Settled(leave) => leave,
+            Judged::Open(asked) => {
+                let what = Asked::Permission(asked);
+                match self.wait_for(call, what, Some(wish.request), cancel).await {
+                    Answered::Granted(leave) => Ok(leave),
+                    Answered::Said(_) => Ok(Leave::ByPerson),
+                    Answered::Denied(denied) => Err(denied),
+                }
+            }
+        }
+    }
+
+    /// Asks the person a question of the model's.
+    pub(super) async fn ask(
+        &self,
+        call: &ToolCall,
+        question: Question,
+        cancel: &CancellationToken,
+    ) -> Result<String, Denied> {
+        match self.wait_for(call, Asked::Question(question), None, cancel).await {
+            Answered::Said(answer) => Ok(answer),
+            Answered::Granted(_) => Err(Denied::ByPerson { message: None }),
+            Answered::Denied(denied) => Err(denied),
+        }
+    }
+
+    fn judge(&self, request: &Request, preview: Preview) -> Judged {
+        let settings = self.world.clients.settings();
+        let (rules, mode) = self.lock().rules(&settings);
+        match decide(&rules, mode, request) {
+            Decision::Pass => Judged::Settled(Ok(Leave::ByRule)),
+            Decision::Refuse { why } => Judged::Settled(Err(Denied::ByRule(why))),
+            Decision::Ask { why, always } => Judged::Open(PermissionRequest {
+                action: action(request),
+                target: target(request),
+                preview,
+                why,
+                always,
+            }),
+        }
+    }
+
+    async fn wait_for(
+        &self,
+        call: &ToolCall,
+        what: Asked,
+        request: Option<Request>,
+        cancel: &CancellationToken,
+    ) -> Answered {
+        let id = AskId::generate();
+        let ask = Ask { id, call: call.id.clone(), tool: call.name.clone(), what };
+        let (answer, answered) = oneshot::channel();
+        {
+            let mut state = self.lock();
+            state.asks.push(Pending { ask: Arc::new(ask), request, answer });
+            state.tell_asks();
+        }
+        let _waits = Waits { session: self, id };
+        self.tell_changed();
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Answered::Denied(Denied::Stopped),
+            answered = answered => answered.unwrap_or(Answered::Denied(Denied::Stopped)),
+        }
+    }
+
+    /// What waits for the person.
+    pub(crate) fn asks(&self) -> Vec<Arc<Ask>> {
+        self.lock().asks()
+    }
+
+    /// Stores rules for this session alone.
+    pub(crate) async fn remember(&self, effect: Effect, rules: Vec<Rule>) -> Result<()> {
+        let _gate = self.gate.lock().await;
+        let mut known = self.lock().record.rules.clone();
+        known.retain(|entry| !rules.contains(&entry.rule));
+        let new = rules.into_iter().map(|rule| Entry { rule, effect, scope: Scope::Session });
+        known.extend(new);
+        self.patch_claimed(SessionPatch { rules: Some(known), ..SessionPatch::default() }).await
+    }
+
+    /// Takes what waits, to answer it: nothing else settles it meanwhile.
+    pub(crate) fn take_ask(&self, id: AskId) -> Option<Pending> {
+        let mut state = self.lock();
+        let place = state.asks.iter().position(|pending| pending.ask.id == id)?;
+        let pending = state.asks.remove(place);
+        state.tell_asks();
+        drop(state);
+        self.tell_changed();
+        Some(pending)
+    }
+
+    /// Has it wait again: it could not be answered.
+    pub(crate) fn put_back(&self, pending: Pending) {
+        let mut state = self.lock();
+        // Nobody listens any more where the request ended meanwhile.
+        if !pending.answer.is_closed() {
+            state.asks.insert(0, pending);
+            state.tell_asks();
+        }
+        drop(state);
+        self.tell_changed();
+    }
+
+    /// Rules or the mode changed: what they settle now waits no longer.
+    pub(crate) fn rejudge(&self) {
+        let settings = self.world.clients.settings();
+        let settled = {
+            let mut state = self.lock();
+            if state.asks.is_empty() {
+                return;
+            }
+            let (rules, mode) = state.rules(&settings);
+            let mut settled = Vec::new();
+            let asks = std::mem::take(&mut state.asks);
+            for pending in asks {
+                match pending.request.as_ref().map(|request| decide(&rules, mode, request)) {
+                    Some(Decision::Pass) => {
+                        settled.push((pending, Answered::Granted(Leave::ByRule)));
+                    }
+                    Some(Decision::Refuse { why }) => {
+                        settled.push((pending, Answered::Denied(Denied::ByRule(why))));
+                    }
+                    Some(Decision::Ask { .. }) | None => state.asks.push(pending),
+                }
+            }
+            if !settled.is_empty() {
+                state.tell_asks();
+            }
+            settled
+        };
+        if settled.is_empty() {
+            return;
+        }
+        self.tell_changed();
+        for (pending, answered) in settled {
+            // Nobody listens any more where the request ended meanwhile.
+            let _ = pending.answer.send(answered);
+        }
+    }
+}
+
+fn action(request: &Request) -> Action {
+    match request {
+        Request::Read { .. } => Action::Read,
+        Request::Write { .. } => Action::Write,
+        Request::Run(_) => Action::Run,
+        Request::Network { .. } => Action::Network,
+    }
+}
+
+/// What a request is about, as people read it.
+fn target(request: &Request) -> String {
+    match request {
+        Request::Read { path } | Request::Write { path } => path.shown().display().to_string(),
+        Request::Run(run) => run.command().to_owned(),
+        Request::Network { host, .. } => host.clone(),
+    }
+}
+
+impl super::state::State {
+    /// The rules that hold for this session, and its mode.
+    fn rules(&self, settings: &Settings) -> (Vec<Entry>, Mode) {
+        let remembered = settings.permissions.entries(self.record.project.as_deref());
+        let rules = self.record.rules.iter().cloned().chain(remembered).collect();
+        (rules, self.record.mode)
+    }
+
+    pub(super) fn asks(&self) -> Vec<Arc<Ask>> {
+        self.asks.iter().map(|pending| Arc::clone(&pending.ask)).collect()
+    }
+
+    fn tell_asks(&mut self) {
+        let asks = self.asks();
+        self.tell(|seq, fid| Event::AsksChanged { fid, seq, asks });
+    }
+}

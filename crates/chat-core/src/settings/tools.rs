@@ -1,0 +1,126 @@
+//! The settings of tools, and what they are allowed for longer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use chat_permission::{Effect, Entry, Mode, Rule, Scope};
+use serde::{Deserialize, Serialize};
+
+use super::KeySource;
+
+/// How tools work. A change reaches running requests at their next round.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolSettings {
+    /// The tools that no agent gets.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub off: BTreeSet<String>,
+    /// The tools that single agents do not get, by the agent's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub off_for: BTreeMap<String, BTreeSet<String>>,
+    /// How many rounds of calls a request may take before the person is asked.
+    pub rounds: u32,
+    /// Seconds that a command may run where its call does not say.
+    pub command_seconds: u64,
+    /// Memory that a command and all that it starts may take, in megabytes.
+    pub command_memory_mb: u64,
+    /// Kilobytes of a command's output that the model gets, its head and its tail together.
+    pub output_kb: u64,
+    /// Seconds that fetching a page may take.
+    pub fetch_seconds: u64,
+    /// Kilobytes that a fetched page may have.
+    pub fetch_kb: u64,
+    /// Where the web is searched; none is nowhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchSettings>,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self {
+            off: BTreeSet::new(),
+            off_for: BTreeMap::new(),
+            rounds: 50,
+            command_seconds: 120,
+            command_memory_mb: 4096,
+            output_kb: 30,
+            fetch_seconds: 30,
+            fetch_kb: 5120,
+            search: None,
+        }
+    }
+}
+
+impl ToolSettings {
+    /// Whether an agent gets a tool.
+    pub fn is_on(&self, agent: &str, tool: &str) -> bool {
+        !self.off.contains(tool) && !self.off_for.get(agent).is_some_and(|off| off.contains(tool))
+    }
+}
+
+/// Where the web is searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchSettings {
+    /// Who searches.
+    pub provider: SearchProvider,
+    /// The address of the service; none is the provider's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Where the key comes from.
+    #[serde(default, skip_serializing_if = "KeySource::is_none")]
+    pub key: KeySource,
+}
+
+/// Who searches the web.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchProvider {
+    /// An instance of `SearXNG`.
+    Searxng,
+    /// Brave's search API.
+    Brave,
+    /// Tavily's search API.
+    Tavily,
+}
+
+/// What was answered for longer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PermissionSettings {
+    /// The mode of a new conversation.
+    pub mode: Mode,
+    /// The rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Remembered>,
+}
+
+/// A rule that was stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// What it is about.
+    pub rule: Rule,
+    /// What becomes of that.
+    pub effect: Effect,
+    /// The project that it holds for; none is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<PathBuf>,
+}
+
+impl PermissionSettings {
+    /// The rules that hold for a project, or for a conversation without one.
+    pub fn entries(&self, project: Option<&Path>) -> impl Iterator<Item = Entry> {
+        let holds =
+            move |rule: &&Remembered| rule.project.is_none() || rule.project.as_deref() == project;
+        self.rules.iter().filter(holds).map(|known| Entry {
+            rule: known.rule.clone(),
+            effect: known.effect,
+            scope: if known.project.is_some() { Scope::Project } else { Scope::Everywhere },
+        })
+    }
+
+    /// Stores a rule, in the place of one about the same.
+    pub fn remember(&mut self, new: Remembered) {
+        self.rules.retain(|known| known.rule != new.rule || known.project != new.project);
+        self.rules.push(new);
+    }
+}

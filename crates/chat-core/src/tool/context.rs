@@ -1,0 +1,192 @@
+//! How a running tool reaches what is around it; never a client.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use chat_permission::path::Project;
+use chat_permission::{Request, Why};
+use tokio_util::sync::CancellationToken;
+
+use super::Memory;
+use crate::message::{Preview, Question, Todo, ToolCallId, Verdict};
+use crate::settings::ToolSettings;
+
+/// What is around a running tool.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// Fires when the person stops the request.
+    pub cancel: CancellationToken,
+    /// The call that runs.
+    pub call: ToolCallId,
+    /// The session's project, where it has one.
+    pub project: Option<Arc<Project>>,
+    /// What the session's tools remember from one call to the next.
+    pub memory: Arc<Memory>,
+    /// Where long outputs of this session are kept.
+    pub outputs: PathBuf,
+    /// The settings of tools as they were when the round began.
+    pub settings: Arc<ToolSettings>,
+    /// Whether the model sees pictures.
+    pub sees: bool,
+    /// The session.
+    pub host: Arc<dyn ToolHost>,
+    /// What the person was asked for this call.
+    pub asked: Arc<Mutex<AskedSoFar>>,
+}
+
+/// What the person was asked for one call.
+#[derive(Clone, Debug, Default)]
+pub struct AskedSoFar {
+    /// How long their answers took.
+    waited: Duration,
+    /// What they answered last.
+    verdict: Option<Verdict>,
+}
+
+impl ToolContext {
+    /// Asks for leave, and waits until it is there.
+    ///
+    /// # Errors
+    /// It is not given.
+    pub async fn permit(&self, request: Request, preview: Preview) -> Result<(), Denied> {
+        let began = Instant::now();
+        let leave = self.host.permit(Wish { request, preview }).await;
+        let verdict = match &leave {
+            Ok(Leave::ByPerson) => Some(Verdict::Allowed),
+            Err(Denied::ByPerson { message }) => Some(Verdict::Denied { message: message.clone() }),
+            Ok(Leave::ByRule) | Err(_) => None,
+        };
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.waited += began.elapsed();
+        asked.verdict = verdict.or(asked.verdict.take());
+        leave.map(|_| ())
+    }
+
+    /// Asks the person a question of the model's.
+    ///
+    /// # Errors
+    /// They do not answer it.
+    pub async fn ask(&self, question: Question) -> Result<String, Denied> {
+        let began = Instant::now();
+        let answer = self.host.ask(question).await;
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).waited += began.elapsed();
+        answer
+    }
+
+    /// How long the person took to answer, and what they answered last to a question of leave.
+    pub(crate) fn answered(&self) -> (Duration, Option<Verdict>) {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        (asked.waited, asked.verdict.clone())
+    }
+
+    /// The project.
+    ///
+    /// # Errors
+    /// The session has none.
+    pub fn project(&self) -> Result<&Arc<Project>, super::ToolFailure> {
+        self.project.as_ref().ok_or_else(|| {
+            super::ToolFailure::new("This conversation has no project folder: there are no files.")
+        })
+    }
+}
+
+impl std::fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolContext").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+/// What a tool wants to do: what is judged, and what the person is shown.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// What is judged.
+    pub request: Request,
+    /// The whole of what would be done.
+    pub preview: Preview,
+}
+
+/// What a tool may ask of its session for one call; implemented above, by the session.
+#[async_trait]
+pub trait ToolHost: Send + Sync {
+    /// Judges a wish by rules and mode, and asks the person where these do not tell. Ends with the
+    /// request.
+    async fn permit(&self, wish: Wish) -> Result<Leave, Denied>;
+
+    /// Asks the person a question of the model's. Ends with the request.
+    async fn ask(&self, question: Question) -> Result<String, Denied>;
+
+    /// Shows the end of what a running command wrote, and how many bytes it wrote in all.
+    /// To be called some twenty times a second at most.
+    fn on_output(&self, tail: &str, bytes: u64);
+
+    /// The session's plan is this now.
+    fn on_todos(&self, todos: Vec<Todo>);
+}
+
+/// Where leave comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leave {
+    /// A rule or the mode gives it.
+    ByRule,
+    /// The person gave it.
+    ByPerson,
+}
+
+/// Why leave was not given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Denied {
+    /// The person said no, perhaps with a word to the model.
+    ByPerson {
+        /// The word.
+        message: Option<String>,
+    },
+    /// A rule or the mode forbids it.
+    ByRule(Why),
+    /// It would have to be asked, and there is nobody to ask.
+    Nobody,
+    /// The request was stopped while it waited.
+    Stopped,
+}
+
+impl Denied {
+    /// What the model is told, in English.
+    pub fn for_model(&self) -> String {
+        match self {
+            Self::ByPerson { message: None } => {
+                "The person denied this. Do not try to reach the same by another way.".to_owned()
+            }
+            Self::ByPerson { message: Some(message) } => {
+                format!("The person denied this and says: {message}")
+            }
+            Self::ByRule(why) => format!("This is not allowed here: {}.", reason(why)),
+            Self::Nobody => "This needs the person's permission, and nobody is there to give it. \
+                             Do without it, or say what would be needed."
+                .to_owned(),
+            Self::Stopped => "The person stopped this call.".to_owned(),
+        }
+    }
+}
+
+/// Why something is not allowed, for the model.
+fn reason(why: &Why) -> String {
+    match why {
+        Why::Own => "the path holds the program's own files".to_owned(),
+        Why::Protected => "this path is never written".to_owned(),
+        Why::Denied(rule) => format!("the rule {rule} denies it"),
+        Why::PerhapsDenied(rule) => format!("the rule {rule} may deny it"),
+        Why::Unsandboxed => "there is no sandbox for commands here".to_owned(),
+        Why::Unparsable(why) => why.to_string(),
+        Why::NotLiteral(word) => format!("what {word} is cannot be told before it runs"),
+        Why::Assignment(name) => format!("it sets the variable {name}"),
+        Why::HandsOver(name) => format!("{name} runs another command"),
+        Why::UnknownFile(word) => format!("which file {word} is cannot be told"),
+        Why::Outside => "it lies outside the project".to_owned(),
+        Why::SeveralLinks => "the file has other names elsewhere".to_owned(),
+        Why::PrivateAddress => "the address is of this machine or its network".to_owned(),
+        Why::NoHost => "there is no such host name".to_owned(),
+        Why::CommandNetwork => "the command wants the network".to_owned(),
+        Why::Mode => "the mode of this conversation does not let it pass".to_owned(),
+    }
+}

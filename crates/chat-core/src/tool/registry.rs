@@ -1,0 +1,63 @@
+//! The tools that there are, by name.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Tool;
+use crate::message::ToolSpec;
+
+/// The tools that there are, by name.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: BTreeMap<String, Arc<dyn Tool>>,
+}
+
+impl Registry {
+    /// Adds a tool, or replaces the one of the same name.
+    pub fn register(&mut self, tool: Arc<dyn Tool>) {
+        self.tools.insert(tool.spec().name.clone(), tool);
+    }
+
+    /// A tool by its name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.get(name)
+    }
+
+    /// Their names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// All of them as they are told to a model, in order.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.values().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// Those of them that are wanted.
+    #[must_use]
+    pub fn only(&self, mut wanted: impl FnMut(&dyn Tool) -> bool) -> Self {
+        let tools = self.tools.iter().filter(|(_, tool)| wanted(&***tool));
+        Self { tools: tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect() }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+}
+
+impl FromIterator<Arc<dyn Tool>> for Registry {
+    fn from_iter<I: IntoIterator<Item = Arc<dyn Tool>>>(tools: I) -> Self {
+        let mut registry = Self::default();
+        for tool in tools {
+            registry.register(tool);
+        }
+        registry
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}

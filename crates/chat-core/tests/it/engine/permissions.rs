@@ -1,0 +1,385 @@
+//! What tools ask of the person: asked, answered, remembered, refused.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chat_core::error::Kind;
+use chat_core::event::{Status, StopReason};
+use chat_core::message::{
+    Answer, Asked, ChatRequest, Fid, Part, Preview, Question, Role, Todo, TodoState, ToolResult,
+    ToolSpec, ToolView, Verdict,
+};
+use chat_core::permission::{Mode, Request, Scope};
+use chat_core::settings::ConnectionKind;
+use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_testkit::server::{Gate, Script, Server};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::world::{World, request, timeouts};
+
+/// Writes nothing, but asks for leave to.
+struct Touch(ToolSpec);
+
+/// Asks the person.
+struct Wonder(ToolSpec);
+
+/// Has a bug.
+struct Breaks(ToolSpec);
+
+fn spec(name: &str, argument: &str) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: "For tests".to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": { argument: { "type": "string" } },
+            "required": [argument],
+            "additionalProperties": false,
+        }),
+    }
+}
+
+#[async_trait]
+impl Tool for Touch {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    fn needs_project(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, arguments: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let path = arguments["path"].as_str().unwrap();
+        let path = context.project()?.resolve(path);
+        let path = path.map_err(|error| ToolFailure::new(error.to_string()))?;
+        context.permit(Request::Write { path }, Preview::Target).await?;
+        Ok(ToolOutput::text("touched"))
+    }
+}
+
+#[async_trait]
+impl Tool for Wonder {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, arguments: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let text = arguments["question"].as_str().unwrap().to_owned();
+        let todos = vec![Todo { text: text.clone(), state: TodoState::Doing }];
+        context.host.on_todos(todos.clone());
+        context.host.on_output("a tail", 6);
+        let answer = context.ask(Question { text, choices: vec!["red".into()] }).await?;
+        Ok(ToolOutput::text(answer).view(ToolView::Todos { todos }))
+    }
+}
+
+#[async_trait]
+impl Tool for Breaks {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, _: Value, _: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        panic!("a bug in a tool")
+    }
+}
+
+struct Scene {
+    world: World,
+    project: TempDir,
+}
+
+impl Scene {
+    async fn new(server: &Server) -> Self {
+        let tools: [Arc<dyn Tool>; 3] = [
+            Arc::new(Touch(spec("touch", "path"))),
+            Arc::new(Wonder(spec("wonder", "question"))),
+            Arc::new(Breaks(spec("breaks", "how"))),
+        ];
+        let tools: Registry = tools.into_iter().collect();
+        let world = World::with_tools(server, ConnectionKind::OpenAi, timeouts(), tools).await;
+        Self { world, project: TempDir::new().unwrap() }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.project.path().to_owned()
+    }
+
+    /// Begins a chat in the project.
+    async fn ask(&mut self, mode: Mode) -> Fid {
+        let request = ChatRequest {
+            project: Some(self.root()),
+            mode: Some(mode),
+            ..request(None, "Touch it")
+        };
+        let fid = self.world.manager.send(request).await.unwrap().fid;
+        self.world.open(&fid).await;
+        fid
+    }
+
+    /// Waits until so much waits for the person.
+    async fn waits(&mut self, fid: &Fid, count: usize) {
+        let asks = |asks: &Vec<_>| asks.len() == count;
+        self.world.events.until(|told| told.asks.get(fid).is_some_and(asks)).await;
+    }
+
+    async fn answer(&mut self, fid: &Fid, answer: Answer) {
+        self.waits(fid, 1).await;
+        let id = self.world.events.asks[fid][0].id;
+        assert!(self.world.manager.answer(fid, id, answer).await.unwrap());
+    }
+
+    async fn results(&self, fid: &Fid) -> Vec<ToolResult> {
+        let messages = self.world.manager.transcript(fid).await.unwrap();
+        let parts = messages.iter().flat_map(|message| message.parts.clone());
+        parts
+            .filter_map(|part| match part {
+                Part::ToolResult(result) => Some(result),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+fn touches(id: &str, path: &str) -> Script {
+    Script::new().tool_call(id, "touch", json!({ "path": path }))
+}
+
+#[tokio::test]
+async fn a_write_waits_for_the_person_and_goes_on_with_their_leave() {
+    let server = Server::start();
+    server.push(touches("c1", "new.txt"));
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    scene.waits(&fid, 1).await;
+    let ask = scene.world.events.asks[&fid][0].clone();
+    let Asked::Permission(asked) = &ask.what else { panic!("{ask:?}") };
+    assert_eq!(ask.tool, "touch");
+    assert!(asked.target.ends_with("new.txt"), "{}", asked.target);
+    // Who opens the session meanwhile is told, too, and so is who only has the list.
+    assert_eq!(scene.world.open(&fid).await.asks.as_slice(), std::slice::from_ref(&ask));
+    assert_eq!(scene.world.manager.asks(&fid), [ask]);
+    let needs = Some(Status::NeedsInput);
+    scene.world.events.until(|told| told.rows.get(&fid).map(|row| row.status) == needs).await;
+    scene.answer(&fid, Answer::Allow(None)).await;
+    let finished = scene.world.events.finished(&fid).await;
+    assert_eq!(finished.reason, StopReason::Complete);
+    assert_eq!(scene.world.events.asks[&fid], []);
+    let results = scene.results(&fid).await;
+    assert_eq!((results[0].text.as_str(), results[0].failed), ("touched", false));
+    assert_eq!(results[0].verdict, Some(Verdict::Allowed));
+}
+
+#[tokio::test]
+async fn leave_for_the_session_is_asked_for_once_and_outlives_the_program() {
+    let server = Server::start();
+    for id in ["c1", "c2"] {
+        server.push(touches(id, "new.txt"));
+    }
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    scene.answer(&fid, Answer::Allow(Some(Scope::Session))).await;
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
+    let verdicts: Vec<_> = scene.results(&fid).await.into_iter().map(|r| r.verdict).collect();
+    assert_eq!(verdicts, [Some(Verdict::Allowed), None]);
+    // Another session asks again.
+    server.push(touches("c3", "new.txt"));
+    let other = scene.ask(Mode::Ask).await;
+    scene.waits(&other, 1).await;
+    scene.world.manager.stop(&other);
+    assert_eq!(scene.world.events.finished(&other).await.reason, StopReason::Stopped);
+    assert_eq!(scene.world.events.asks[&other], []);
+}
+
+#[tokio::test]
+async fn leave_for_the_project_holds_for_its_next_session_and_stands_in_the_settings() {
+    let server = Server::start();
+    server.push(touches("c1", "new.txt"));
+    server.push(Script::new().text("Done."));
+    server.push(touches("c2", "new.txt"));
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    scene.answer(&fid, Answer::Allow(Some(Scope::Project))).await;
+    scene.world.events.finished(&fid).await;
+    let rules = scene.world.manager.settings().permissions.rules.clone();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(rules[0].project, Some(scene.root()));
+    assert_eq!(scene.results(&fid).await[0].verdict, Some(Verdict::Allowed));
+    let other = scene.ask(Mode::Ask).await;
+    assert_eq!(scene.world.events.finished(&other).await.reason, StopReason::Complete);
+    assert_eq!(scene.results(&other).await[0].text, "touched");
+}
+
+#[tokio::test]
+async fn a_denial_carries_its_word_to_the_model_and_does_not_end_the_reply() {
+    let server = Server::start();
+    server.push(touches("c1", "new.txt"));
+    server.push(Script::new().text("Then not."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    let message = Some("Use old.txt".to_owned());
+    scene.answer(&fid, Answer::Deny { scope: None, message: message.clone() }).await;
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
+    let results = scene.results(&fid).await;
+    assert!(results[0].failed && results[0].text.contains("Use old.txt"), "{results:?}");
+    assert_eq!(results[0].verdict, Some(Verdict::Denied { message }));
+    let sent = server.chats()[1].body.to_string();
+    assert!(sent.contains("Use old.txt"), "{sent}");
+    assert_eq!(scene.world.events.last_text(&fid), "Then not.");
+}
+
+#[tokio::test]
+async fn another_mode_settles_what_waits() {
+    let server = Server::start();
+    server.push(touches("c1", "new.txt"));
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    scene.waits(&fid, 1).await;
+    let change = chat_core::manager::SessionChange {
+        mode: Some(Mode::Edits),
+        ..chat_core::manager::SessionChange::default()
+    };
+    scene.world.manager.change_session(&fid, change).await.unwrap();
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
+    assert_eq!(scene.results(&fid).await[0].text, "touched");
+    assert_eq!(scene.world.events.rows[&fid].mode, Mode::Edits);
+}
+
+#[tokio::test]
+async fn plan_refuses_without_asking() {
+    let server = Server::start();
+    server.push(touches("c1", "new.txt"));
+    server.push(Script::new().text("Then not."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Plan).await;
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
+    let results = scene.results(&fid).await;
+    assert!(results[0].failed && results[0].text.contains("not allowed"), "{results:?}");
+    assert_eq!(results[0].verdict, None);
+}
+
+#[tokio::test]
+async fn a_question_of_the_models_is_answered_in_words() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "wonder", json!({ "question": "Which colour?" })));
+    server.push(Script::new().text("Red it is."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    scene.waits(&fid, 1).await;
+    let Asked::Question(question) = &scene.world.events.asks[&fid][0].what else { panic!() };
+    assert_eq!(question.choices, ["red"]);
+    let plan = [Todo { text: "Which colour?".to_owned(), state: TodoState::Doing }];
+    assert_eq!(scene.world.events.todos[&fid], plan);
+    assert_eq!(scene.world.events.outputs, [("a tail".to_owned(), 6)]);
+    scene.answer(&fid, Answer::Text("a dark red".to_owned())).await;
+    scene.world.events.finished(&fid).await;
+    assert_eq!(scene.results(&fid).await[0].text, "a dark red");
+    // The plan is found again in what is stored.
+    assert_eq!(scene.world.open(&fid).await.todos, plan);
+}
+
+#[tokio::test]
+async fn a_tool_with_a_bug_is_a_call_that_failed() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "breaks", json!({ "how": "badly" })));
+    server.push(Script::new().text("On I go."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
+    let results = scene.results(&fid).await;
+    assert!(results[0].failed && results[0].text.starts_with("tool_call_fail"), "{results:?}");
+}
+
+#[tokio::test]
+async fn a_wrong_call_comes_back_with_a_sentence_and_no_question() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "touch", json!({ "file": "new.txt" })));
+    server.push(Script::new().text("Oh."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    scene.world.events.finished(&fid).await;
+    let results = scene.results(&fid).await;
+    assert!(results[0].text.starts_with("tool_call_invalid"), "{results:?}");
+    assert!(results[0].text.contains("path"), "{results:?}");
+}
+
+#[tokio::test]
+async fn without_a_project_no_tools_are_offered() {
+    let server = Server::start();
+    let mut scene = Scene::new(&server).await;
+    let (fid, _) = scene.world.ask_and_wait("Hello").await;
+    assert!(server.chats()[0].body.get("tools").is_none(), "{}", server.chats()[0].body);
+    // And with one they are, with a word about where they work.
+    let root = scene.root();
+    let request = ChatRequest { project: Some(root.clone()), ..request(Some(&fid), "And now?") };
+    scene.world.manager.send(request).await.unwrap();
+    scene.world.events.finished(&fid).await;
+    let body = server.chats()[1].body.clone();
+    assert_eq!(body["tools"].as_array().unwrap().len(), 3);
+    assert!(body["messages"][0]["content"].as_str().unwrap().contains(root.to_str().unwrap()));
+    assert_eq!(scene.world.events.rows[&fid].project, Some(root));
+}
+
+#[tokio::test]
+async fn a_tool_that_is_switched_off_is_gone_at_the_next_round() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(touches("c1", "new.txt").gate(&gate));
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Edits).await;
+    gate.reached().await;
+    let off = |settings: &mut chat_core::settings::Settings| {
+        settings.tools.off.insert("wonder".to_owned());
+    };
+    scene.world.manager.change_settings(off).await.unwrap();
+    gate.open();
+    scene.world.events.finished(&fid).await;
+    let offered: Vec<_> =
+        server.chats().iter().map(|chat| chat.body["tools"].as_array().unwrap().len()).collect();
+    assert_eq!(offered, [3, 2]);
+}
+
+#[tokio::test]
+async fn a_folder_that_is_gone_fails_the_request_and_loses_nothing() {
+    let server = Server::start();
+    let mut scene = Scene::new(&server).await;
+    let gone = scene.root().join("gone");
+    let request = ChatRequest { project: Some(gone.clone()), ..request(None, "Look") };
+    let fid = scene.world.manager.send(request).await.unwrap().fid;
+    scene.world.open(&fid).await;
+    let finished = scene.world.events.finished(&fid).await;
+    assert_eq!(finished.error.unwrap().kind, Kind::ProjectMissing { path: gone });
+    assert_eq!(scene.world.transcript(&fid).await[0], (Role::User, "Look".to_owned()));
+}
+
+#[tokio::test]
+async fn a_folder_with_natters_own_files_is_refused() {
+    let server = Server::start();
+    let mut scene = Scene::new(&server).await;
+    let above = scene.world.folder.path().to_owned();
+    let request = ChatRequest { project: Some(above.clone()), ..request(None, "Look") };
+    let fid = scene.world.manager.send(request).await.unwrap().fid;
+    scene.world.open(&fid).await;
+    let finished = scene.world.events.finished(&fid).await;
+    assert_eq!(finished.error.unwrap().kind, Kind::ProjectRefused { path: above });
+}

@@ -93,6 +93,9 @@ fn session(title: &str) -> NewSession {
         model: None,
         thinking: Thinking::default(),
         options: chat_core::message::Options::default(),
+        project: None,
+        mode: chat_core::permission::Mode::default(),
+        rules: Vec::new(),
     }
 }
 

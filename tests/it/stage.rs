@@ -163,6 +163,9 @@ pub fn chat(title: &str) -> NewSession {
         model: Some(ModelRef::new("Test", "scripted")),
         thinking: Thinking::default(),
         options: Options::default(),
+        project: None,
+        mode: chat_core::permission::Mode::default(),
+        rules: Vec::new(),
     }
 }
 

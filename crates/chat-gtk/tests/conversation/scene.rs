@@ -135,6 +135,8 @@ pub fn snapshot(messages: Vec<Message>, more: bool) -> Snapshot {
             model: None,
             thinking: Thinking::Habit,
             options: Options::default(),
+            project: None,
+            mode: chat_core::permission::Mode::default(),
             status: Status::Idle,
             unread: false,
             trouble: None,
@@ -146,6 +148,8 @@ pub fn snapshot(messages: Vec<Message>, more: bool) -> Snapshot {
         more,
         queue: Vec::new(),
         stage: Stage::Idle,
+        asks: Vec::new(),
+        todos: Vec::new(),
         seq: 0,
     }
 }

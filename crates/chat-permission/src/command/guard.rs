@@ -1,13 +1,20 @@
 //! Keeps from the parser what it would choke on. Its time is exponential in the depth of brackets and its stack
 //! linear in it, and it panics at some numbers: a command comes from a model, and none may stop or end the program.
 
+use tracing::subscriber::NoSubscriber;
+
 use super::{LONGEST, Unparsable};
 
 /// How many brackets may stand open at once. The parser takes a few milliseconds for that many.
 const DEEPEST: usize = 12;
 
-/// How many words of the grammar a command may have: each may stand inside the one before.
+/// Words behind which another command may stand inside.
+const KEYWORDS: [&str; 10] =
+    ["if", "elif", "while", "until", "for", "select", "function", "coproc", "time", "!"];
+/// How many of them a command may have.
 const MOST_KEYWORDS: usize = 100;
+/// How many of `case`, whose time is exponential too.
+const MOST_CASES: usize = 8;
 
 /// Room for the parser's stack, in bytes: many times what the deepest command took in a debug build.
 const STACK: usize = 16 * 1024 * 1024;
@@ -20,17 +27,10 @@ pub(super) fn check(text: &str) -> Result<(), Unparsable> {
     if let Some(letter) = text.chars().find(|&letter| is_hidden(letter)) {
         return Err(Unparsable::Hidden(letter.into()));
     }
-    let keywords = text
-        .split(|letter: char| !letter.is_ascii_alphabetic() && letter != '!')
-        .filter(|word| {
-            [
-                "if", "elif", "while", "until", "for", "select", "case", "function", "coproc",
-                "time", "!",
-            ]
-            .contains(word)
-        })
-        .count();
-    if keywords > MOST_KEYWORDS || deepest(text) > DEEPEST {
+    let words = || text.split(|letter: char| !letter.is_ascii_alphabetic() && letter != '!');
+    let keywords = words().filter(|word| KEYWORDS.contains(word)).count();
+    let cases = words().filter(|&word| word == "case").count();
+    if keywords > MOST_KEYWORDS || cases > MOST_CASES || deepest(text) > DEEPEST {
         return Err(Unparsable::TooDeep);
     }
     if has_large_number(text) {
@@ -39,7 +39,8 @@ pub(super) fn check(text: &str) -> Result<(), Unparsable> {
     Ok(())
 }
 
-/// Runs the parser on a stack of its own, and takes its panic for what it is: it did not understand.
+/// Runs the parser on a stack of its own, and takes its panic for what it is: it did not understand. It logs each
+/// word that it reads, which nobody hears: a command may hold what belongs in no log.
 pub(super) fn aside<T: Send>(
     parse: impl FnOnce() -> Result<T, Unparsable> + Send,
 ) -> Result<T, Unparsable> {
@@ -47,7 +48,9 @@ pub(super) fn aside<T: Send>(
         let thread = std::thread::Builder::new()
             .name("shell-parser".to_owned())
             .stack_size(STACK)
-            .spawn_scoped(scope, parse)
+            .spawn_scoped(scope, || {
+                tracing::subscriber::with_default(NoSubscriber::default(), parse)
+            })
             .map_err(|error| Unparsable::Syntax(error.to_string()))?;
         thread.join().unwrap_or_else(|_| Err(Unparsable::Syntax("the parser failed".to_owned())))
     })

@@ -62,7 +62,7 @@ impl Walk {
                 {
                     return Err(unclear());
                 }
-                (!text.contains(['*', '?', '[', '$'])).then(|| text.clone())
+                (!text.contains(['*', '?', '$'])).then(|| text.clone())
             }
             // A backslash at a line's end joins the lines.
             WordPiece::Text(text) if text.contains('`') => {
@@ -130,7 +130,8 @@ enum Place {
     Quoted,
 }
 
-/// Whether bare text asks for an expansion that goes over several pieces: braces, a tilde behind `=` or `:`.
+/// Whether bare text asks for an expansion that may go over several pieces: braces, a choice of letters, a tilde
+/// behind `=` or `:`.
 fn expands(pieces: &[WordPieceWithSource]) -> bool {
     let bare: String = pieces
         .iter()
@@ -142,5 +143,6 @@ fn expands(pieces: &[WordPieceWithSource]) -> bool {
     // `{a,b}` and `{1..9}` become several words; `{name}` before a redirect is a variable that is set.
     let braces = bare.starts_with('{') && bare != "{}"
         || bare.contains('{') && (bare.contains(',') || bare.contains(".."));
-    braces || bare.contains("=~") || bare.contains(":~")
+    let choice = bare.split_once('[').is_some_and(|(_, behind)| behind.contains(']'));
+    braces || choice || bare.contains("=~") || bare.contains(":~")
 }

@@ -164,3 +164,168 @@ fn kept_places_are_never_written_and_own_ones_never_read() {
         assert_eq!(why(&all, mode, &Request::Read { path: own }), Some(Why::Own));
     }
 }
+
+#[test]
+fn a_command_asks_for_just_the_parts_that_no_rule_allows() {
+    let rules = ["+run:cargo test *"];
+    assert_eq!(outcome(&rules, Mode::Ask, &run("cargo test --all | cargo test")), "pass");
+    assert_eq!(
+        always(&rules, Mode::Ask, &run("cargo test && rm -rf 'a b' && ls")),
+        ["run:rm -rf 'a b'", "run:ls"]
+    );
+    assert_eq!(always(&[], Mode::Ask, &run("ls; ls")), ["run:ls"]);
+    assert_eq!(
+        always(&[], Mode::Ask, &run("echo '*' \"it's\" 'a\nb'")),
+        ["run:echo '*' 'it'\\''s' 'a\nb'"]
+    );
+    assert_eq!(outcome(&["+run:ls"], Mode::Ask, &run("ls -l")), "ask");
+    assert_eq!(outcome(&["+run:ls"], Mode::Ask, &run("rm x")), "ask");
+    assert_eq!(outcome(&["+run:ls *"], Mode::Ask, &run("lsof")), "ask");
+    assert_eq!(outcome(&["+run:ls *"], Mode::Ask, &run("./ls")), "ask");
+    assert_eq!(outcome(&["+run:ls *"], Mode::Ask, &run("ls -l \"$(rm x)\"")), "ask");
+}
+
+#[test]
+fn what_is_known_only_when_it_runs_asks_without_always() {
+    let all = ["+run:*", "+write:/**"];
+    for (text, expected) in [
+        ("ls $x", Why::NotLiteral("$x".to_owned())),
+        ("PATH=/x ls", Why::Assignment("PATH".to_owned())),
+        ("x=1", Why::Assignment("x".to_owned())),
+        ("for x in a; do ls; done", Why::Assignment("x".to_owned())),
+        ("ls > $x", Why::NotLiteral("$x".to_owned())),
+        ("cat <<E\n$x\nE\n", Why::NotLiteral("$x\n".to_owned())),
+        ("cd a && ls > b", Why::UnknownFile("b".to_owned())),
+        ("cd a && ./b", Why::NotLiteral("./b".to_owned())),
+        ("'", why(&all, Mode::Ask, &run("'")).unwrap()),
+    ] {
+        assert_eq!(why(&all, Mode::Ask, &run(text)), Some(expected), "{text}");
+        assert_eq!(always(&all, Mode::Ask, &run(text)), [""; 0], "{text}");
+    }
+    assert_eq!(outcome(&all, Mode::Ask, &run("cd a && /b/c && ls")), "pass");
+    assert_eq!(outcome(&all, Mode::Ask, &run("./b")), "pass");
+    assert!(matches!(why(&all, Mode::Unattended, &run("'")), Some(Why::Unparsable(_))));
+    assert_eq!(outcome(&[], Mode::Unattended, &run("ls $x")), "pass");
+}
+
+#[test]
+fn a_command_that_hands_over_needs_a_rule_of_just_its_words() {
+    for text in ["sudo rm x", "find . -exec rm {} +", "bash -c 'rm x'"] {
+        assert!(
+            matches!(why(&["+run:*"], Mode::Ask, &run(text)), Some(Why::HandsOver(_))),
+            "{text}"
+        );
+        let rules = always(&["+run:*"], Mode::Ask, &run(text));
+        assert_eq!(outcome(&[&format!("+{}", rules[0])], Mode::Ask, &run(text)), "pass", "{text}");
+    }
+    assert_eq!(outcome(&["+run:find *"], Mode::Ask, &run("find . -name x")), "pass");
+}
+
+#[test]
+fn a_rule_that_denies_a_command_is_not_got_round() {
+    let rules = ["-run:rm *", "+run:*"];
+    for text in [
+        "rm x",
+        "/bin/rm x",
+        "r\\m x",
+        "ls; rm x",
+        "ls $(rm x)",
+        "ls \"`rm x`\"",
+        "cat <<E\n$(rm x)\nE\n",
+        "x() { rm x; }",
+    ] {
+        for mode in Mode::ALL {
+            assert_eq!(outcome(&rules, mode, &run(text)), "refuse", "{text} {mode}");
+        }
+    }
+    // It cannot be told: it asks, or is refused where nobody is.
+    for text in ["$x y", "sudo rm x", "xargs rm", "r{m,} x"] {
+        assert!(
+            matches!(why(&rules, Mode::Ask, &run(text)), Some(Why::PerhapsDenied(_))),
+            "{text}"
+        );
+        assert_eq!(outcome(&rules, Mode::Ask, &run(text)), "ask", "{text}");
+        assert_eq!(outcome(&rules, Mode::Unattended, &run(text)), "refuse", "{text}");
+    }
+    assert_eq!(outcome(&rules, Mode::Unattended, &run("ls $x")), "pass");
+    // One of exactly these words.
+    let rules = ["-run:git push", "+run:*"];
+    assert_eq!(outcome(&rules, Mode::Ask, &run("git push")), "refuse");
+    assert_eq!(outcome(&rules, Mode::Ask, &run("git push origin")), "pass");
+    assert!(matches!(why(&rules, Mode::Ask, &run("git push $x")), Some(Why::PerhapsDenied(_))));
+    assert!(matches!(why(&rules, Mode::Ask, &run("git $x")), Some(Why::PerhapsDenied(_))));
+    assert_eq!(why(&["-run:*"], Mode::Ask, &run("'")), Some(Why::Denied("run:*".to_owned())));
+    assert_eq!(outcome(&["-run:ls *"], Mode::Ask, &run("'")), "ask");
+}
+
+#[test]
+fn redirects_count_as_what_they_do() {
+    let rules = ["+run:*"];
+    assert_eq!(always(&rules, Mode::Ask, &run("ls > log")), ["write:./log"]);
+    assert_eq!(outcome(&rules, Mode::Edits, &run("ls > log")), "pass");
+    assert_eq!(outcome(&rules, Mode::Ask, &run("ls < log")), "pass");
+    assert_eq!(always(&rules, Mode::Edits, &run("ls < /etc/hosts")), ["read:/etc/hosts"]);
+    assert_eq!(always(&rules, Mode::Edits, &run("ls > /tmp/x")), ["write:/tmp/x"]);
+    assert_eq!(outcome(&[], Mode::Unattended, &run("ls > log")), "pass");
+    assert_eq!(why(&[], Mode::Unattended, &run("ls > /tmp/x")), Some(Why::Outside));
+    assert_eq!(outcome(&["+run:*", "-write:log"], Mode::Edits, &run("ls > log")), "refuse");
+    let mut kept = command("ls > log");
+    kept.redirected[0].target = Target::Path(path("/project/log").guarded(Guard::Unwritable));
+    assert_eq!(why(&rules, Mode::Edits, &Request::Run(kept)), Some(Why::Protected));
+}
+
+#[test]
+fn no_rule_takes_away_that_there_is_no_sandbox() {
+    let request = Request::Run(Run { sandboxed: false, ..command("ls") });
+    assert_eq!(why(&["+run:*"], Mode::Ask, &request), Some(Why::Unsandboxed));
+    assert_eq!(always(&["+run:*"], Mode::Ask, &request), [""; 0]);
+    assert_eq!(outcome(&["+run:*"], Mode::Unattended, &request), "refuse");
+    assert_eq!(outcome(&["-run:ls"], Mode::Ask, &request), "refuse");
+    let outside = Request::Run(Run { folder: path("/etc"), ..command("ls") });
+    assert_eq!(why(&["+run:*"], Mode::Ask, &outside), Some(Why::Outside));
+    let own = Request::Run(Run { folder: path("/project/x").guarded(Guard::Own), ..command("ls") });
+    assert_eq!(why(&["+run:*"], Mode::Ask, &own), Some(Why::Own));
+    let kept =
+        Request::Run(Run { folder: path("/project").guarded(Guard::Unwritable), ..command("ls") });
+    assert_eq!(outcome(&["+run:*"], Mode::Ask, &kept), "pass");
+}
+
+#[test]
+fn a_command_needs_its_own_leave_for_the_network() {
+    let request = Request::Run(Run { network: true, ..command("ls") });
+    assert_eq!(why(&["+run:*"], Mode::Ask, &request), Some(Why::CommandNetwork));
+    assert_eq!(always(&["+run:*"], Mode::Ask, &request), ["network:*"]);
+    assert_eq!(outcome(&["+run:*", "+network:example.org"], Mode::Ask, &request), "ask");
+    assert_eq!(outcome(&["+run:*", "+network:*"], Mode::Ask, &request), "pass");
+    assert_eq!(outcome(&[], Mode::Unattended, &request), "refuse");
+    assert_eq!(outcome(&["+network:*"], Mode::Unattended, &request), "pass");
+    let denied = ["+run:*", "+network:*", "-network:evil.test"];
+    assert!(matches!(why(&denied, Mode::Ask, &request), Some(Why::PerhapsDenied(_))));
+    assert_eq!(outcome(&denied, Mode::Ask, &request), "ask");
+    assert_eq!(outcome(&denied, Mode::Unattended, &request), "refuse");
+    assert_eq!(outcome(&["+run:*", "-network:*"], Mode::Ask, &request), "refuse");
+}
+
+#[test]
+fn hosts_pass_by_rule_and_private_ones_only_by_name() {
+    assert_eq!(always(&[], Mode::Ask, &host("Example.ORG.")), ["network:example.org"]);
+    assert_eq!(outcome(&["+network:*.example.org"], Mode::Ask, &host("www.example.org")), "pass");
+    assert_eq!(
+        outcome(&["+network:*", "-network:*.example.org"], Mode::Ask, &host("www.example.org")),
+        "refuse"
+    );
+    assert_eq!(why(&["+network:*"], Mode::Ask, &host("a b")), Some(Why::NoHost));
+    let private = Request::Network { host: "127.1".to_owned(), private: true };
+    assert_eq!(why(&["+network:*"], Mode::Ask, &private), Some(Why::PrivateAddress));
+    assert_eq!(outcome(&["+network:*"], Mode::Ask, &private), "refuse");
+    assert_eq!(outcome(&["+network:127.0.0.1"], Mode::Unattended, &private), "pass");
+}
+
+#[test]
+fn of_several_things_the_most_serious_is_told() {
+    let request =
+        Request::Run(Run { sandboxed: false, network: true, ..command("ls $x > /tmp/x") });
+    assert_eq!(why(&[], Mode::Ask, &request), Some(Why::Unsandboxed));
+    let own = path("/etc/hosts").guarded(Guard::Own);
+    assert_eq!(why(&["-read:/**"], Mode::Ask, &Request::Read { path: own }), Some(Why::Own));
+}

@@ -1,0 +1,177 @@
+//! Random commands are run by the real shells, where every name is a probe that notes how it was called: what ran
+//! must have been told, and each file that came to be must stand in a redirect that was told.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+
+use super::super::*;
+
+/// What commands are made of. Few names and much grammar: borders are where parsers differ.
+const PIECES: &[&str] = &[
+    "pa",
+    "pb",
+    "pc",
+    "pa x",
+    "pb 'y z'",
+    "pc \"w\"",
+    " ",
+    " ",
+    "\n",
+    ";",
+    "&&",
+    "||",
+    "|",
+    "&",
+    "(",
+    ")",
+    "{ ",
+    "; }",
+    "$(",
+    "`",
+    "\"",
+    "'",
+    "\\",
+    "\\\n",
+    "#",
+    " # ",
+    "$x",
+    "${x}",
+    "${x:-pb}",
+    "x=1 ",
+    "x=",
+    "> f1",
+    ">f2",
+    "2>&1",
+    ">&f3",
+    "&>f4",
+    "< f0",
+    "<<E\npa\nE\n",
+    "<<'E'\n$(pb)\nE\n",
+    "<<E\n$(pb)\nE\n",
+    "<<< pa",
+    "if ",
+    "; then ",
+    "; fi",
+    "else ",
+    "while ",
+    "; do ",
+    "; done",
+    "for i in ",
+    "case x in x) ",
+    ";; esac",
+    "!",
+    "! ",
+    "time ",
+    "{pa,pb}",
+    "*",
+    "~",
+    "$'p\\x61'",
+    "$\"pa\"",
+    "[[ ",
+    " ]]",
+    "((",
+    "))",
+    "$((",
+    "1+1",
+    "function f ",
+    "f() ",
+    "f",
+    "-x",
+    "=",
+    "@(",
+    "!(",
+    "é",
+    "\t",
+    "<(",
+    ">(",
+    "|&",
+    "$",
+    "{",
+    "}",
+    "p\\a",
+    "'p'a",
+];
+
+/// The words with which each probe was called, in the order of the calls.
+fn called(shell: &str, text: &str, folder: &Path) -> Vec<Vec<String>> {
+    let probes = folder.join("bin");
+    fs::create_dir(&probes).unwrap();
+    let log = folder.join("log");
+    for name in ["pa", "pb", "pc"] {
+        // One line a call; no word has a line's end that matters here, since `%q` is not everywhere.
+        let script = format!(
+            "#!/bin/sh\n{{ printf '%s\\001' \"${{0##*/}}\" \"$@\"; printf '\\002'; }} >> '{}'\n",
+            log.display()
+        );
+        fs::write(probes.join(name), script).unwrap();
+        fs::set_permissions(probes.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let work = folder.join("work");
+    fs::create_dir(&work).unwrap();
+    fs::write(work.join("f0"), "").unwrap();
+    // Background commands hold the pipe open: reading to its end waits for all of them.
+    Command::new("/usr/bin/timeout")
+        .args(["--kill-after=1", "5", shell, "-c", text])
+        .current_dir(&work)
+        .env_clear()
+        .env("PATH", &probes)
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let log = fs::read_to_string(log).unwrap_or_default();
+    log.split_terminator('\u{2}')
+        .map(|call| call.split_terminator('\u{1}').map(str::to_owned).collect())
+        .collect()
+}
+
+/// Whether a call is one of those that were told.
+fn was_told(told: &[Simple], call: &[String]) -> bool {
+    told.iter().any(|simple| {
+        let known = simple.words.iter().take_while(|word| word.literal().is_some()).count();
+        let fits =
+            simple.words[..known].iter().zip(call).all(|(word, said)| word.literal() == Some(said));
+        let open = known < simple.words.len();
+        fits && if open { call.len() >= known } else { call.len() == known }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_shell_runs_was_told(pieces in prop::collection::vec(prop::sample::select(PIECES), 1..9), dash in any::<bool>()) {
+        let text = pieces.concat();
+        let Ok(told) = parse(&text) else { return Ok(()) };
+        let folder = tempfile::tempdir().unwrap();
+        let shell = if dash { "/bin/dash" } else { "/bin/bash" };
+        for call in called(shell, &text, folder.path()) {
+            prop_assert!(was_told(&told, &call), "{shell} ran {call:?} of {text:?}, told: {told:?}");
+        }
+        for file in fs::read_dir(folder.path().join("work")).unwrap() {
+            let name = file.unwrap().file_name().into_string().unwrap();
+            let written = told.iter().flat_map(|simple| &simple.redirects).any(|redirect| {
+                redirect.kind == RedirectKind::Write && redirect.target.literal().is_none_or(|target| target == name)
+            });
+            prop_assert!(name == "f0" || written, "{shell} wrote {name:?} for {text:?}, told: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn the_probes_see_what_a_shell_runs() {
+    for shell in ["/bin/bash", "/bin/dash"] {
+        let folder = tempfile::tempdir().unwrap();
+        let calls = called(shell, "pa 'x y' && pb | pc; $(echo pa) z & > f1", folder.path());
+        let mut calls: Vec<_> = calls.iter().map(|call| call.join(",")).collect();
+        calls.sort();
+        assert_eq!(calls, ["pa,x y", "pa,z", "pb", "pc"], "{shell}");
+        assert!(folder.path().join("work/f1").exists());
+        assert!(!was_told(&parse("pa x").unwrap(), &["pa".to_owned()]));
+        assert!(was_told(&parse("pa $x").unwrap(), &["pa".to_owned()]));
+    }
+}

@@ -1,0 +1,138 @@
+//! Behaviour across modules: commands and paths of real folders, judged.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use chat_permission::path::{Project, Surroundings};
+use chat_permission::{Decision, Entry, Mode, Request, Run, Scope, Why, command, decide};
+
+/// A project with what a command may try to write, beside a folder whose name begins alike.
+fn project() -> (tempfile::TempDir, Project) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("project/.git/hooks")).unwrap();
+    fs::create_dir(at("project/src")).unwrap();
+    fs::create_dir(at("project2")).unwrap();
+    fs::create_dir_all(at("home/.config/natter")).unwrap();
+    fs::write(at("project2/secret"), "").unwrap();
+    fs::hard_link(at("project2/secret"), at("project/linked")).unwrap();
+    symlink("../project2", at("project/out")).unwrap();
+    symlink(".git/hooks", at("project/scripts")).unwrap();
+    let surroundings =
+        Surroundings { home: Some(at("home")), own: vec![at("home/.config/natter")] };
+    let project = Project::open(&at("project"), &surroundings).unwrap();
+    (folder, project)
+}
+
+fn run(project: &Project, command: &str, folder: &str) -> Decision {
+    let rules = [Entry::allow("run:*".parse().unwrap(), Scope::Session)];
+    let folder = project.resolve(folder).unwrap();
+    decide(&rules, Mode::Edits, &Request::Run(Run::new(project, command, folder, true, false)))
+}
+
+fn why(decision: &Decision) -> Option<&Why> {
+    match decision {
+        Decision::Pass => None,
+        Decision::Ask { why, .. } | Decision::Refuse { why } => Some(why),
+    }
+}
+
+#[test]
+fn a_redirect_is_judged_by_where_it_leads() {
+    let (folder, project) = project();
+    let absolute =
+        format!("echo > {}/project2/new", fs::canonicalize(folder.path()).unwrap().display());
+    for (command, at, expected) in [
+        ("echo > log", ".", None),
+        ("echo > log", "src", None),
+        ("echo > ../log", "src", None),
+        ("echo > /dev/null 2>&1", ".", None),
+        ("echo < /dev/null", ".", None),
+        ("echo > ../project2/new", ".", Some(Why::Outside)),
+        ("echo > ../log", ".", Some(Why::Outside)),
+        ("echo > out/new", ".", Some(Why::Outside)),
+        ("echo < out/none", ".", Some(Why::Outside)),
+        ("echo > ../out/new", "src", Some(Why::Outside)),
+        (absolute.as_str(), ".", Some(Why::Outside)),
+        ("echo > linked", ".", Some(Why::SeveralLinks)),
+        ("echo < linked", ".", Some(Why::SeveralLinks)),
+        ("echo >> .git/config", ".", Some(Why::Protected)),
+        ("echo > scripts/pre-commit", ".", Some(Why::Protected)),
+        ("echo > ../.mcp.json", "src", Some(Why::Protected)),
+        ("(echo; echo) > .git/hooks/x", ".", Some(Why::Protected)),
+        ("echo < '~/.config/natter/x'", ".", None),
+        ("echo < ../home/.config/natter/x", ".", Some(Why::Own)),
+        ("echo > src", ".", None),
+        ("echo > src/none/", ".", Some(Why::UnknownFile("src/none/".to_owned()))),
+        (
+            "cd src && echo > ../../project2/new",
+            ".",
+            Some(Why::UnknownFile("../../project2/new".to_owned())),
+        ),
+        ("echo", "../project2", Some(Why::Outside)),
+    ] {
+        let decision = run(&project, command, at);
+        assert_eq!(why(&decision), expected.as_ref(), "{command} in {at}");
+    }
+}
+
+#[test]
+fn what_always_stores_is_of_the_real_path() {
+    let (folder, project) = project();
+    let Decision::Ask { always, .. } = run(&project, "echo > out/new", ".") else {
+        panic!("it did not ask")
+    };
+    let real = fs::canonicalize(folder.path()).unwrap().join("project2/new");
+    assert_eq!(
+        always.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [format!("write:{}", real.display())]
+    );
+}
+
+#[test]
+fn what_a_command_consists_of_is_there_to_be_shown() {
+    let (_folder, project) = project();
+    let run = Run::new(&project, "echo a > log && ls", project.resolve(".").unwrap(), true, false);
+    assert_eq!(run.command(), "echo a > log && ls");
+    assert_eq!(run.parts().unwrap().len(), 2);
+    assert_eq!(run.redirected()[0].written, "log");
+    assert!(run.redirected()[0].writes && run.is_sandboxed() && !run.has_network());
+    assert_eq!(run.folder().real(), project.root());
+}
+
+/// Counts what is logged.
+struct Heard;
+
+static LINES: AtomicUsize = AtomicUsize::new(0);
+
+impl tracing::Subscriber for Heard {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, _: &tracing::Event<'_>) {
+        LINES.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn no_word_of_a_command_is_logged() {
+    tracing::subscriber::set_global_default(Heard).unwrap();
+    command::parse("echo \"$(echo secret)\" > log").unwrap();
+    assert_eq!(LINES.load(Ordering::Relaxed), 0);
+    tracing::debug!("it hears");
+    assert_eq!(LINES.load(Ordering::Relaxed), 1);
+}

@@ -171,7 +171,6 @@ impl Error {
         match source.kind() {
             io::ErrorKind::NotFound => Self::NotFound(path),
             io::ErrorKind::NotADirectory => Self::NotAFolder(path),
-            io::ErrorKind::AlreadyExists => Self::Exists(path),
             io::ErrorKind::InvalidFilename => Self::TooLong,
             _ => Self::Io { path, source },
         }

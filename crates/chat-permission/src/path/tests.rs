@@ -229,7 +229,14 @@ fn a_project_that_holds_natters_own_data_is_refused() {
     assert!(matches!(Project::open(&place.at("home"), &linked), Err(Error::Own(_))));
     assert!(Project::open(&place.at("home/notes"), &surroundings).is_ok());
     assert!(matches!(Project::open(&place.at("none"), &surroundings), Err(Error::NotFound(_))));
-    assert!(Project::open(&place.at("project2/secret"), &surroundings).is_err());
+    assert!(matches!(
+        Project::open(&place.at("project2/secret"), &surroundings),
+        Err(Error::NotAFolder(_))
+    ));
+    assert!(matches!(
+        Project::open(&place.at(&"a".repeat(300)), &surroundings),
+        Err(Error::TooLong)
+    ));
 }
 
 #[test]

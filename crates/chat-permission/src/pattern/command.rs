@@ -170,3 +170,88 @@ impl fmt::Display for CommandPattern {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::parse;
+
+    fn fits(pattern: &str, command: &str, by_name: bool) -> Fit {
+        CommandPattern::new(pattern).unwrap().fit(&parse(command).unwrap()[0], by_name)
+    }
+
+    #[test]
+    fn a_pattern_is_of_the_first_words() {
+        for (pattern, command, expected) in [
+            ("cargo test *", "cargo test", Fit::Yes),
+            ("cargo test *", "cargo test --all 'a b'", Fit::Yes),
+            ("cargo test *", "cargo build", Fit::No),
+            ("cargo test *", "cargo", Fit::No),
+            ("cargo test *", "cargo tests", Fit::No),
+            ("cargo test", "cargo test", Fit::Yes),
+            ("cargo test", "cargo test --all", Fit::No),
+            ("ls", "lsof", Fit::No),
+            ("ls *", "lsof", Fit::No),
+            ("ls *", "/bin/ls", Fit::No),
+            ("*", "ls -l", Fit::Yes),
+            ("'a b' '*'", "'a b' '*'", Fit::Yes),
+            ("'a b'", "a b", Fit::No),
+            ("ls *", "ls $x", Fit::Perhaps),
+            ("ls", "ls $x", Fit::Perhaps),
+            ("ls -l", "ls $x", Fit::Perhaps),
+            ("ls", "ls -l $x", Fit::No),
+            ("ls", "$x", Fit::Perhaps),
+            ("ls -l", "rm $x", Fit::No),
+        ] {
+            assert_eq!(fits(pattern, command, false), expected, "{pattern} and {command}");
+        }
+        assert_eq!(fits("ls *", "/bin/ls -l", true), Fit::Yes);
+        assert_eq!(fits("ls -l", "ls /bin/-l", true), Fit::No);
+        assert_eq!(base("/a/b"), "b");
+        assert_eq!(base("b"), "b");
+    }
+
+    #[test]
+    fn it_is_written_so_that_it_is_read_again() {
+        for text in [
+            "ls",
+            "ls *",
+            "*",
+            "a 'b c' '*'",
+            "a ''",
+            "a 'it'\\''s'",
+            "a\tb  c",
+            "git log HEAD~1 #x {} ]",
+            "a 'b\nc'",
+            "'\u{a0}'",
+        ] {
+            let pattern = CommandPattern::new(text).unwrap();
+            assert_eq!(CommandPattern::new(&pattern.to_string()), Ok(pattern.clone()), "{text}");
+        }
+        assert_eq!(CommandPattern::new("a\tb  c").unwrap().to_string(), "a b c");
+        assert_eq!(CommandPattern::new("'a' 'b'").unwrap().to_string(), "a b");
+        for word in [
+            "", " ", "'", "\"", "\\", "`", "$", "&", "|", ";", "<", ">", "(", ")", "*", "?", "[",
+            "\n", "\u{a0}", "a*b", "a'b",
+        ] {
+            let pattern = CommandPattern::exactly(&["x", word]).unwrap();
+            assert_eq!(CommandPattern::new(&pattern.to_string()), Ok(pattern.clone()), "{pattern}");
+        }
+        assert_eq!(CommandPattern::exactly(&[]), None);
+        assert_eq!(CommandPattern::exactly(&["x", "a b"]).unwrap().to_string(), "x 'a b'");
+    }
+
+    #[test]
+    fn what_is_no_pattern_says_why() {
+        let error = |text: &str| CommandPattern::new(text).unwrap_err();
+        assert_eq!(error("  "), BadPattern::Empty);
+        assert_eq!(error("a 'b"), BadPattern::Quotes("a 'b".to_owned()));
+        for text in ["* a", "a * b", "a*", "a *b", "a **"] {
+            assert_eq!(error(text), BadPattern::Star(text.to_owned()), "{text}");
+        }
+        for letter in "\"\\`$&|;<>()?[\n\r".chars() {
+            let text = format!("a b{letter}c");
+            assert_eq!(error(&text), BadPattern::Shell(text.clone(), letter), "{text}");
+        }
+    }
+}

@@ -164,3 +164,97 @@ impl Hash for PathPattern {
         self.text.hash(state);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        PathPattern::new(pattern).unwrap().matches(&ResolvedPath::imagined(path))
+    }
+
+    #[test]
+    fn a_pattern_begins_where_it_says() {
+        for (pattern, fitting, other) in [
+            ("src/**", "/project/src/a/b", "/project/a/src/b"),
+            ("src/*", "/project/src/a", "/project/src2/a"),
+            ("*.rs", "/project/a/b.rs", "/elsewhere/b.rs"),
+            ("src", "/project/a/src/b", "/project/asrc"),
+            ("./src", "/project/src/b", "/project/a/src"),
+            ("src/", "/project/a/src/b", "/project/src2"),
+            ("a//b", "/project/a/b", "/project/c/a/b"),
+            (".", "/project/a", "/project2/a"),
+            ("./", "/project", "/"),
+            ("**", "/project/a/b", "/project2"),
+            ("/etc/hosts", "/etc/hosts", "/project/etc/hosts"),
+            ("/etc", "/etc/hosts", "/etc2/hosts"),
+            ("/project/a", "/project/a", "/project/b/a"),
+            ("/", "/etc/hosts", "relative"),
+            ("~/notes", "/home/me/notes/n", "/project/notes/n"),
+            ("~", "/home/me/a", "/home/you/a"),
+            ("~/*.md", "/home/me/a.md", "/home/me/notes/a.md"),
+            ("./a/*", "/project/a/b", "/project/a"),
+            ("a?", "/project/ab", "/project/abc"),
+            ("[ab]", "/project/a", "/project/c"),
+            ("{a,b}.rs", "/project/b.rs", "/project/c.rs"),
+            ("\\*", "/project/*", "/project/a"),
+        ] {
+            assert!(matches(pattern, fitting), "{pattern} and {fitting}");
+            assert!(!matches(pattern, other), "{pattern} and {other}");
+        }
+        // A star stays within its folder, but what fits a folder fits what is beneath it.
+        assert!(matches("src/*", "/project/src/a/b"));
+        assert!(!matches("src/*.rs", "/project/src/a/b.rs"));
+    }
+
+    #[test]
+    fn what_a_pattern_names_it_names_letter_by_letter() {
+        let names = |pattern: &str, path: &str| {
+            PathPattern::new(pattern).unwrap().names(&ResolvedPath::imagined(path))
+        };
+        assert!(names("./a", "/project/a"));
+        assert!(names("a/b", "/project/a/b"));
+        assert!(names("a/\\[b", "/project/a/[b"));
+        assert!(names("/etc/hosts", "/etc/hosts"));
+        for (pattern, path) in [
+            ("a", "/project/a"),
+            ("./a", "/project/a/b"),
+            ("./a*", "/project/a*"),
+            ("./[a]", "/project/[a]"),
+            ("./a?", "/project/a?"),
+            ("./{a}", "/project/{a}"),
+            ("/a", "/b"),
+        ] {
+            assert!(!names(pattern, path), "{pattern} and {path}");
+        }
+    }
+
+    #[test]
+    fn the_pattern_of_a_path_is_of_no_other() {
+        for real in [
+            "/project/a",
+            "/project/a b*[x]{y}\\!?",
+            "/project/!a",
+            "/etc/*",
+            "/home/me/a",
+            "/project/~/a",
+        ] {
+            let path = ResolvedPath::imagined(real);
+            let pattern = PathPattern::exactly(&path).unwrap();
+            assert!(pattern.names(&path), "{pattern}");
+            assert_eq!(PathPattern::new(&pattern.to_string()), Ok(pattern.clone()));
+            assert!(!pattern.matches(&ResolvedPath::imagined(&format!("{real}x"))), "{pattern}");
+        }
+        assert_eq!(PathPattern::exactly(&ResolvedPath::imagined("/project/blank ")), None);
+        assert_eq!(format!("{:?}", PathPattern::new("a").unwrap()), "PathPattern(\"a\")");
+        assert_ne!(PathPattern::new("a"), PathPattern::new("b"));
+    }
+
+    #[test]
+    fn what_is_no_pattern_says_why() {
+        assert_eq!(PathPattern::new(" "), Err(BadPattern::Empty));
+        for text in ["../a", "a/../b", "a/./b", "!a", "[a", "{a", "/..", "~/.."] {
+            assert!(matches!(PathPattern::new(text), Err(BadPattern::Glob { .. })), "{text}");
+        }
+    }
+}

@@ -314,6 +314,10 @@ fn hosts_pass_by_rule_and_private_ones_only_by_name() {
         outcome(&["+network:*", "-network:*.example.org"], Mode::Ask, &host("www.example.org")),
         "refuse"
     );
+    assert_eq!(
+        outcome(&["+network:example.org", "-network:example.net"], Mode::Ask, &host("evil.test")),
+        "ask"
+    );
     assert_eq!(why(&["+network:*"], Mode::Ask, &host("a b")), Some(Why::NoHost));
     let private = Request::Network { host: "127.1".to_owned(), private: true };
     assert_eq!(why(&["+network:*"], Mode::Ask, &private), Some(Why::PrivateAddress));

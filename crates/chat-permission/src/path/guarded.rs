@@ -47,8 +47,8 @@ impl Project {
         let dot_git = self.root.join(".git");
         let folder = match fs::symlink_metadata(&dot_git) {
             Ok(found) if found.is_symlink() => Some(dot_git),
-            Ok(found) if found.is_file() => pointed(&dot_git, "gitdir:"),
-            _ => None,
+            Ok(_) => pointed(&dot_git, "gitdir:"),
+            Err(_) => None,
         };
         let Some(folder) = folder.and_then(|folder| fs::canonicalize(folder).ok()) else {
             return Vec::new();
@@ -63,7 +63,9 @@ impl Project {
 fn pointed(file: &Path, before: &str) -> Option<PathBuf> {
     /// No such file is longer: a path and a word.
     const LONGEST: u64 = 8 * 1024;
-    if fs::metadata(file).ok()?.len() > LONGEST {
+    let found = fs::metadata(file).ok()?;
+    // A pipe would make the reading wait.
+    if !found.is_file() || found.len() > LONGEST {
         return None;
     }
     let text = fs::read_to_string(file).ok()?;

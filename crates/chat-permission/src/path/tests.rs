@@ -127,14 +127,7 @@ impl Place {
 #[test]
 fn what_lies_there_is_told() {
     let place = Place::new();
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        place.at("project/pipe"),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RWXU,
-        0,
-    )
-    .unwrap();
+    pipe(&place.at("project/pipe"));
     for (given, kind) in [
         ("src/main.rs", Kind::File),
         ("src", Kind::Folder),
@@ -327,7 +320,29 @@ fn git_folders_that_lie_elsewhere_are_kept_too() {
         }
         assert_eq!(place.resolve("store/index").guard(), Guard::Nothing);
         assert_eq!(place.resolve("hooks/x").guard(), Guard::Nothing);
+        // A pipe is not waited for.
+        fs::remove_file(place.at("project/store/commondir")).unwrap();
+        pipe(&place.at("project/store/commondir"));
+        assert_eq!(place.resolve("../common/config").guard(), Guard::Nothing);
     }
+}
+
+#[test]
+fn a_file_that_points_to_git_is_read_up_to_its_limit() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("project/store/hooks")).unwrap();
+    for (length, guard) in [(8192, Guard::Unwritable), (8193, Guard::Nothing)] {
+        fs::write(place.at("project/.git"), format!("{:length$}", "gitdir: store")).unwrap();
+        assert_eq!(place.resolve("store/hooks/x").guard(), guard);
+    }
+    fs::remove_file(place.at("project/.git")).unwrap();
+    pipe(&place.at("project/.git"));
+    assert_eq!(place.resolve("store/hooks/x").guard(), Guard::Nothing);
+}
+
+fn pipe(path: &Path) {
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, path, kind, rustix::fs::Mode::RWXU, 0).unwrap();
 }
 
 #[test]

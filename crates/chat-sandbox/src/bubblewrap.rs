@@ -1,0 +1,128 @@
+//! The view and the bounds as bubblewrap's command line, <https://github.com/containers/bubblewrap>.
+//!
+//! Its arguments are done in order, so a later one may cover an earlier one. No place is a
+//! symbolic link: bubblewrap would follow it.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use crate::command::{Command, Limits};
+use crate::view::{Guard, Protection, View};
+
+/// Where a command's passing files lie inside.
+pub(crate) const SCRATCH: &str = "/tmp";
+
+/// The arguments up to the command.
+#[derive(Debug, Default)]
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn add<const N: usize>(&mut self, words: [&OsStr; N]) {
+        self.0.extend(words.into_iter().map(OsStr::to_owned));
+    }
+
+    fn flag(&mut self, flag: &str) {
+        self.0.push(flag.into());
+    }
+
+    fn bind(&mut self, how: &str, from: &Path, to: &Path) {
+        self.add([how.as_ref(), from.as_os_str(), to.as_os_str()]);
+    }
+
+    fn on(&mut self, how: &str, place: impl AsRef<OsStr>) {
+        self.add([how.as_ref(), place.as_ref()]);
+    }
+
+    /// A folder in memory that cannot grow over `bytes`.
+    fn memory(&mut self, bytes: u64, permissions: &str, place: &Path) {
+        self.on("--size", bytes.to_string());
+        self.on("--perms", permissions);
+        self.on("--tmpfs", place);
+    }
+}
+
+/// The arguments that give a command its view; what is to be run follows them.
+pub(crate) fn arguments(
+    view: &View,
+    guard: &Guard,
+    command: &Command,
+    filters: &[OwnedFd],
+) -> Vec<OsString> {
+    let mut to = Arguments::default();
+    for flag in [
+        "--unshare-user",
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--die-with-parent",
+        "--new-session",
+    ] {
+        to.flag(flag);
+    }
+    if !command.network {
+        to.flag("--unshare-net");
+    }
+    to.on("--cap-drop", "ALL");
+    system(&mut to, view, &command.limits);
+    project(&mut to, view, guard);
+    for hidden in &view.hidden {
+        if hidden.is_dir() {
+            to.on("--tmpfs", hidden);
+            to.on("--remount-ro", hidden);
+        }
+    }
+    // What lies between the folders above is in memory too, and without a bound.
+    to.on("--remount-ro", "/");
+    to.on("--chdir", &command.folder);
+    for filter in filters {
+        to.on("--add-seccomp-fd", filter.as_raw_fd().to_string());
+    }
+    to.flag("--");
+    to.0
+}
+
+fn system(to: &mut Arguments, view: &View, limits: &Limits) {
+    to.on("--dev", "/dev");
+    to.memory(limits.scratch, "1777", Path::new("/dev/shm"));
+    to.on("--remount-ro", "/dev");
+    to.on("--proc", "/proc");
+    to.memory(limits.scratch, "1777", Path::new(SCRATCH));
+    to.bind("--symlink", Path::new(SCRATCH), Path::new("/var/tmp"));
+    for (target, place) in &view.links {
+        to.bind("--symlink", target, place);
+    }
+    // The home folder may lie in a folder of the system's: it covers that, and is furnished then.
+    let in_home = |place: &Path| place.starts_with(&view.home);
+    for (from, place) in view.readable.iter().filter(|(_, place)| !in_home(place)) {
+        to.bind("--ro-bind", from, place);
+    }
+    to.memory(limits.scratch, "0700", &view.home);
+    for (from, place) in view.readable.iter().filter(|(_, place)| in_home(place)) {
+        to.bind("--ro-bind", from, place);
+    }
+}
+
+fn project(to: &mut Arguments, view: &View, guard: &Guard) {
+    for folder in std::iter::once(&view.project).chain(&view.git) {
+        to.bind("--bind", folder, folder);
+    }
+    // One that holds another comes before it.
+    let mut protected: Vec<(&PathBuf, &str)> = view
+        .protected
+        .iter()
+        .filter_map(|protection| match protection {
+            Protection::Pinned(path) => Some((path, "--bind")),
+            Protection::ReadOnly(path) => Some((path, "--ro-bind")),
+            Protection::Absent(_) | Protection::PutAside(_) => None,
+        })
+        .collect();
+    protected.sort();
+    for (path, how) in protected {
+        to.bind(how, path, path);
+    }
+    for placeholder in guard.placeholders() {
+        to.bind("--ro-bind", placeholder, placeholder);
+    }
+}

@@ -1,0 +1,218 @@
+//! The view and the bounds by Landlock, <https://docs.kernel.org/userspace-api/landlock.html>,
+//! where bubblewrap cannot start.
+//!
+//! Both Landlock and the filter bind a thread and what it starts. So a fresh thread is bound, and
+//! starts the command; nothing of ours runs between fork and exec.
+//!
+//! Landlock only grants, and what it grants of a folder it grants of all beneath. A project with
+//! something protected in it is therefore granted entry by entry: at its top nothing new can come
+//! into being but the folders that builds write to, which are made beforehand.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+
+use crate::error::Error;
+use crate::seccomp::{self, Doors};
+use crate::view::{Protection, View};
+
+/// Versions of Landlock whose bounds are known here, the newest first. A kernel that has more is
+/// asked for these.
+const KNOWN: [ABI; 6] = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1];
+
+/// Devices that anybody may use.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Folders that builds write to, and what in a project says that they will.
+const BUILDS: &[(&str, &[&str])] = &[
+    ("Cargo.toml", &["target"]),
+    ("package.json", &["node_modules", "dist", "build", "coverage"]),
+    ("CMakeLists.txt", &["build"]),
+    ("meson.build", &["build", "builddir"]),
+    ("pyproject.toml", &[".venv", ".pytest_cache", "build", "dist"]),
+    ("setup.py", &[".venv", ".pytest_cache", "build", "dist"]),
+    ("build.gradle", &[".gradle", "build"]),
+    ("build.gradle.kts", &[".gradle", "build"]),
+    ("pom.xml", &["target"]),
+];
+
+/// Which version the kernel has, as far as it is known here; none where it has no Landlock or
+/// Landlock is switched off.
+pub(crate) fn version() -> Option<u8> {
+    // Making rules binds nobody yet.
+    let has = |abi: &ABI| {
+        let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let rules = rules.handle_access(AccessFs::from_all(*abi));
+        let rules = if *abi >= ABI::V4 {
+            rules.and_then(|rules| rules.handle_access(AccessNet::from_all(*abi)))
+        } else {
+            rules
+        };
+        let rules = if *abi >= ABI::V6 {
+            rules.and_then(|rules| rules.scope(Scope::from_all(*abi)))
+        } else {
+            rules
+        };
+        rules.and_then(Ruleset::create).is_ok()
+    };
+    KNOWN.iter().find(|abi| has(abi)).map(|abi| *abi as u8)
+}
+
+/// Keeps signals and abstract sockets of what this thread starts among themselves.
+pub(crate) fn scope_this_thread() -> Result<(), RulesetError> {
+    Ruleset::default().scope(Scope::from_all(ABI::V6))?.create()?.restrict_self()?;
+    Ok(())
+}
+
+/// What a command is bound to, worked out before the thread that is bound.
+#[derive(Debug)]
+pub(crate) struct Bounds {
+    readable: Vec<PathBuf>,
+    devices: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
+    network: bool,
+    doors: Doors,
+}
+
+impl Bounds {
+    /// The bounds that give the view, with `scratch` to write to besides the project.
+    pub(crate) fn of(
+        view: &View,
+        scratch: &Path,
+        network: bool,
+        version: u8,
+    ) -> Result<Self, Error> {
+        if let Some(hidden) = view.hidden.first() {
+            // Nothing can be taken out of what is granted.
+            return Err(Error::OwnFolder(hidden.clone()));
+        }
+        let mut readable: Vec<PathBuf> =
+            view.readable.iter().map(|(from, _)| from.clone()).collect();
+        readable.push("/proc".into());
+        readable.push(view.project.clone());
+        readable.extend(view.git.iter().cloned());
+        let mut writable = vec![scratch.to_owned()];
+        let fixed: Vec<&PathBuf> = view
+            .protected
+            .iter()
+            .filter_map(|protection| match protection {
+                Protection::Pinned(path) | Protection::ReadOnly(path) => Some(path),
+                Protection::Absent(_) | Protection::PutAside(_) => None,
+            })
+            .collect();
+        for folder in std::iter::once(&view.project).chain(&view.git) {
+            grant(folder, &fixed, &mut writable)?;
+        }
+        Ok(Self {
+            readable,
+            devices: DEVICES.iter().map(PathBuf::from).collect(),
+            writable,
+            network,
+            doors: Doors {
+                internet: !network,
+                // They are reached by path, which no version bounds.
+                local: true,
+                truncate: version < 3,
+            },
+        })
+    }
+
+    /// Binds this thread, and all that it starts, for good.
+    pub(crate) fn bind_this_thread(&self) -> Result<(), Error> {
+        drop_rights().map_err(|error| Error::Landlock(error.to_string()))?;
+        match self.restrict() {
+            Ok(RulesetStatus::NotEnforced) => {
+                return Err(Error::Landlock("the kernel enforces nothing".into()));
+            }
+            Ok(_) => {}
+            Err(error) => return Err(Error::Landlock(error.to_string())),
+        }
+        for program in seccomp::programs(self.doors)? {
+            seccompiler::apply_filter(&program)
+                .map_err(|error| Error::Filter(std::io::Error::other(error.to_string())))?;
+        }
+        Ok(())
+    }
+
+    fn restrict(&self) -> Result<RulesetStatus, RulesetError> {
+        let all = AccessFs::from_all(ABI::V5);
+        let read = AccessFs::from_read(ABI::V5);
+        let device: BitFlags<AccessFs> =
+            AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+        let mut rules = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
+        if !self.network {
+            rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
+        }
+        let status = rules
+            .create()?
+            .add_rules(path_beneath_rules(&self.readable, read))?
+            .add_rules(path_beneath_rules(&self.devices, device))?
+            .add_rules(path_beneath_rules(&self.writable, all))?
+            .restrict_self()?;
+        Ok(status.ruleset)
+    }
+}
+
+/// Grants a folder, around what is fixed in it.
+fn grant(folder: &Path, fixed: &[&PathBuf], writable: &mut Vec<PathBuf>) -> Result<(), Error> {
+    if fixed.iter().any(|path| *path == folder) && !fixed.iter().any(|path| is_in(path, folder)) {
+        return Ok(());
+    }
+    if !fixed.iter().any(|path| is_in(path, folder)) {
+        writable.push(folder.to_owned());
+        return Ok(());
+    }
+    let failed = |error| Error::Folder { path: folder.to_owned(), error };
+    for entry in folder.read_dir().map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        // A link's target may lie anywhere.
+        if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            grant(&entry.path(), fixed, writable)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_in(path: &Path, folder: &Path) -> bool {
+    path != folder && path.starts_with(folder)
+}
+
+/// The folders that builds in this project write to and that are not there yet.
+pub(crate) fn build_folders(project: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = BUILDS
+        .iter()
+        .filter(|(mark, _)| project.join(mark).is_file())
+        .flat_map(|(_, folders)| folders.iter().map(|folder| project.join(folder)))
+        .filter(|folder| folder.symlink_metadata().is_err())
+        .collect();
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
+/// Gives up what root may do beyond others, where it is root that runs Natter: Landlock would
+/// leave it the right to change limits and owners.
+fn drop_rights() -> rustix::io::Result<()> {
+    use rustix::thread::{
+        CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, set_capabilities,
+        set_capabilities_secure_bits,
+    };
+    if capabilities(None)?.effective.is_empty() {
+        return Ok(());
+    }
+    // Else starting a program would give root everything back.
+    let bits = CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED;
+    // Refused where a container has taken that right already: then there is little to give up.
+    let _ = set_capabilities_secure_bits(bits);
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: CapabilitySet::empty(),
+            permitted: CapabilitySet::empty(),
+            inheritable: CapabilitySet::empty(),
+        },
+    )
+}

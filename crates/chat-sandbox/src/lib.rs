@@ -1,0 +1,41 @@
+//! Runs a command in bounds: an own view of files, no network unless granted, limits on what it
+//! uses; keeps its output on disk, gives its head and tail, and leaves no process behind.
+//!
+//! ```no_run
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use chat_sandbox::{Command, Keep, Preference, Sandbox, Spool};
+//!
+//! let sandbox = Sandbox::probe(Preference::Best).await;
+//! let spool = Spool::create("/tmp/output".as_ref(), Keep::default())?;
+//! let running = sandbox.spawn(Command::new("cargo test", "/home/ann/project"), spool).await?;
+//! let exit = running.wait().await;
+//! println!("{}{:?} after {:?}", running.spool().excerpt(), exit.ended, exit.took);
+//! # Ok(())
+//! # }
+//! ```
+
+mod bubblewrap;
+mod command;
+mod environment;
+mod error;
+mod landlock;
+mod limits;
+mod output;
+mod prepare;
+mod probe;
+mod processes;
+mod running;
+mod sandbox;
+mod seccomp;
+mod shell;
+mod spawner;
+mod supervise;
+mod view;
+mod wake;
+
+pub use command::{Command, Limits, TIME_LIMIT};
+pub use error::Error;
+pub use output::{Chunk, Decoder, Excerpt, Follow, Keep, Part, Span, Spool, Stream};
+pub use probe::WhyNot;
+pub use running::{Ended, Exit, Limit, Running};
+pub use sandbox::{Enforcement, Gap, Preference, Sandbox};

@@ -1,0 +1,22 @@
+//! A command's output: as it comes, in short for a model, and whole on disk. None of it is ever
+//! held in memory in full.
+
+mod decoder;
+mod excerpt;
+mod follow;
+mod spool;
+
+pub use decoder::Decoder;
+pub use excerpt::{Excerpt, Span};
+pub(crate) use follow::Channel;
+pub use follow::{Chunk, Follow};
+pub use spool::{Keep, Part, Spool};
+
+/// Which of a command's two streams something came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}

@@ -1,0 +1,111 @@
+//! The output as it comes, for who looks on. Who looks too slowly holds the command up: nothing
+//! is lost and nothing piles up.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::Stream;
+use crate::wake::Wake;
+
+/// Bytes that wait for who looks on before the command is held up: some tens of screens.
+const MOST_WAITING: usize = 1 << 20;
+
+/// A piece of the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Which stream it came from.
+    pub stream: Stream,
+    /// What came; a character may be cut (see [`Decoder`](super::Decoder)).
+    pub bytes: Vec<u8>,
+}
+
+/// Between the command's thread and who looks on.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    state: Mutex<State>,
+    more: Notify,
+    wake: Arc<Wake>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Chunk>,
+    bytes: usize,
+    followed: bool,
+    ended: bool,
+}
+
+impl Channel {
+    pub(crate) fn new(wake: Arc<Wake>) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::default(), more: Notify::new(), wake })
+    }
+
+    /// Begins to look on; what came before is in the spool.
+    pub(crate) fn follow(self: &Arc<Self>) -> Follow {
+        self.with(|state| state.followed = !state.ended);
+        Follow(self.clone())
+    }
+
+    pub(crate) fn push(&self, stream: Stream, bytes: &[u8]) {
+        self.with(|state| {
+            if state.followed {
+                state.bytes += bytes.len();
+                state.waiting.push_back(Chunk { stream, bytes: bytes.to_vec() });
+            }
+        });
+        self.more.notify_one();
+    }
+
+    /// Whether so much waits that the command must.
+    pub(crate) fn is_full(&self) -> bool {
+        self.with(|state| state.bytes >= MOST_WAITING)
+    }
+
+    pub(crate) fn end(&self) {
+        self.with(|state| state.ended = true);
+        self.more.notify_one();
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The output as it comes. Dropping it lets the command run on unseen.
+#[derive(Debug)]
+pub struct Follow(Arc<Channel>);
+
+impl Follow {
+    /// The next piece; none after the last. Can be given up and called again: nothing is lost.
+    pub async fn next(&mut self) -> Option<Chunk> {
+        loop {
+            let more = self.0.more.notified();
+            let (chunk, was_full, ended) = self.0.with(|state| {
+                let was_full = state.bytes >= MOST_WAITING;
+                let chunk = state.waiting.pop_front();
+                state.bytes -= chunk.as_ref().map_or(0, |chunk| chunk.bytes.len());
+                (chunk, was_full && state.bytes < MOST_WAITING, state.ended)
+            });
+            if was_full {
+                self.0.wake.wake();
+            }
+            if chunk.is_some() || ended {
+                return chunk;
+            }
+            more.await;
+        }
+    }
+}
+
+impl Drop for Follow {
+    fn drop(&mut self) {
+        self.0.with(|state| {
+            state.followed = false;
+            state.waiting.clear();
+            state.bytes = 0;
+        });
+        self.0.wake.wake();
+    }
+}

@@ -1,0 +1,318 @@
+//! The whole output on disk, bounded: what is too much is left out of the middle.
+//!
+//! While the command runs, the file has a first part that stays and a second that is written
+//! round and round. At the end it is put in order.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::decoder::text;
+use super::excerpt::Collector;
+use super::{Excerpt, Stream};
+
+/// How much of an output is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// Bytes of the excerpt, half of them from each end.
+    pub excerpt: usize,
+    /// Bytes on disk, half of them from each end.
+    pub disk: u64,
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self { excerpt: 30_000, disk: 64 << 20 }
+    }
+}
+
+/// Keeps an output. Cheap to clone; all clones are one.
+#[derive(Debug, Clone)]
+pub struct Spool(Arc<Mutex<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    file: File,
+    /// What the disk refused; from then on only the excerpt grows.
+    refused: Option<io::ErrorKind>,
+    collector: Collector,
+    total: u64,
+    /// Bytes of the first part.
+    first: u64,
+    /// Bytes of the part that is written round and round.
+    round: u64,
+    in_order: bool,
+}
+
+/// A part of an output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The text, of both streams as they came.
+    pub text: String,
+    /// How many bytes were no longer kept before it.
+    pub missed: u64,
+    /// Where the next part begins.
+    pub next: u64,
+}
+
+impl Spool {
+    /// One that writes to a new file at `path`, readable by this person alone.
+    pub fn create(path: &Path, keep: Keep) -> io::Result<Self> {
+        let file =
+            File::options().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+        Ok(Self(Arc::new(Mutex::new(Inner {
+            path: path.to_owned(),
+            file,
+            refused: None,
+            collector: Collector::new(keep.excerpt),
+            total: 0,
+            first: keep.disk / 2,
+            round: (keep.disk - keep.disk / 2).max(1),
+            in_order: false,
+        }))))
+    }
+
+    /// Where the output lies. In order once the command has ended.
+    pub fn path(&self) -> PathBuf {
+        self.with(|inner| inner.path.clone())
+    }
+
+    /// How many bytes have come.
+    pub fn bytes(&self) -> u64 {
+        self.with(|inner| inner.total)
+    }
+
+    /// Why the disk no longer takes what comes, if it does not.
+    pub fn refused(&self) -> Option<io::ErrorKind> {
+        self.with(|inner| inner.refused)
+    }
+
+    /// Head and tail of what has come so far.
+    pub fn excerpt(&self) -> Excerpt {
+        self.with(|inner| inner.collector.excerpt())
+    }
+
+    /// What came from byte `from` on, at most `most` bytes of it.
+    pub fn part(&self, from: u64, most: usize) -> io::Result<Part> {
+        self.with(|inner| inner.part(from, most))
+    }
+
+    pub(crate) fn push(&self, stream: Stream, bytes: &[u8]) {
+        self.with(|inner| inner.push(stream, bytes));
+    }
+
+    /// Puts the file in order.
+    pub(crate) fn finish(&self) {
+        self.with(|inner| {
+            if let Err(error) = inner.put_in_order() {
+                inner.refused.get_or_insert(error.kind());
+            }
+        });
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut Inner) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Inner {
+    fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        self.collector.push(stream, bytes);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (at, room) = self.place(self.total);
+            let (piece, after) = rest.split_at(rest.len().min(room as usize));
+            if self.refused.is_none()
+                && let Err(error) = self.file.write_all_at(piece, at)
+            {
+                self.refused = Some(error.kind());
+            }
+            self.total += piece.len() as u64;
+            rest = after;
+        }
+    }
+
+    /// Where in the file byte `position` of the output lies, and how many follow it there.
+    fn place(&self, position: u64) -> (u64, u64) {
+        if position < self.first {
+            return (position, self.first - position);
+        }
+        let round = (position - self.first) % self.round;
+        (self.first + round, self.round - round)
+    }
+
+    /// Where what is kept goes on after what was left out.
+    fn goes_on(&self) -> u64 {
+        self.total.saturating_sub(self.round).max(self.first)
+    }
+
+    fn part(&mut self, from: u64, most: usize) -> io::Result<Part> {
+        let kept = if from < self.first { from } else { from.max(self.goes_on()) };
+        let mut position = kept.min(self.total);
+        let mut bytes = Vec::new();
+        while position < self.total && bytes.len() < most {
+            if position == self.first && self.goes_on() > self.first {
+                // The rest comes with the next part, which says what is missing.
+                break;
+            }
+            let (at, room) = self.place(position);
+            let length = room.min(self.total - position).min((most - bytes.len()) as u64);
+            let at = if self.in_order { self.in_order_at(position) } else { at };
+            let begun = bytes.len();
+            bytes.resize(begun + length as usize, 0);
+            self.file.read_exact_at(&mut bytes[begun..], at)?;
+            position += length;
+        }
+        if position < self.total {
+            // What is cut here is read with the next part.
+            let begun = super::decoder::unfinished(&bytes);
+            if begun > 0 && begun < bytes.len() {
+                bytes.truncate(bytes.len() - begun);
+                position -= begun as u64;
+            }
+        }
+        Ok(Part { text: text(&bytes), missed: kept.saturating_sub(from), next: position })
+    }
+
+    /// The sentence that stands in the file where something is left out.
+    fn gap(&self) -> String {
+        let missing = self.goes_on() - self.first;
+        if missing == 0 {
+            return String::new();
+        }
+        format!("\n[{missing} bytes left out here]\n")
+    }
+
+    fn in_order_at(&self, position: u64) -> u64 {
+        if position < self.first {
+            position
+        } else {
+            self.first + self.gap().len() as u64 + position - self.goes_on()
+        }
+    }
+
+    fn put_in_order(&mut self) -> io::Result<()> {
+        if self.in_order || self.refused.is_some() {
+            return Ok(());
+        }
+        if self.total <= self.first + self.round {
+            self.in_order = true;
+            return Ok(());
+        }
+        let beside = self.path.with_extension("in-order");
+        let mut ordered = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&beside)?;
+        let result = self.write_in_order(&mut ordered);
+        if let Err(error) = result.and_then(|()| std::fs::rename(&beside, &self.path)) {
+            let _ = std::fs::remove_file(&beside);
+            return Err(error);
+        }
+        self.file = ordered;
+        self.in_order = true;
+        Ok(())
+    }
+
+    fn write_in_order(&mut self, to: &mut File) -> io::Result<()> {
+        let (at, room) = self.place(self.goes_on());
+        let gap = self.gap();
+        self.copy(0, self.first, to)?;
+        to.write_all(gap.as_bytes())?;
+        self.copy(at, room, to)?;
+        self.copy(self.first, self.round - room, to)
+    }
+
+    fn copy(&mut self, from: u64, length: u64, to: &mut File) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(from))?;
+        io::copy(&mut (&self.file).take(length), to)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn spool(folder: &Path, disk: u64) -> Spool {
+        let keep = Keep { excerpt: 20, disk };
+        Spool::create(&folder.join("output"), keep).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let _first = spool(folder.path(), 10);
+        assert!(Spool::create(&folder.path().join("output"), Keep::default()).is_err());
+    }
+
+    #[test]
+    fn a_gap_stands_in_the_file_and_is_told_to_who_reads_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = spool(folder.path(), 8);
+        spool.push(Stream::Out, b"abcdefghijklmnop");
+        let part = spool.part(0, 100).unwrap();
+        assert_eq!((part.text.as_str(), part.missed, part.next), ("abcd", 0, 4));
+        let part = spool.part(part.next, 100).unwrap();
+        assert_eq!((part.text.as_str(), part.missed, part.next), ("mnop", 8, 16));
+        spool.finish();
+        let whole = std::fs::read_to_string(spool.path()).unwrap();
+        assert_eq!(whole, "abcd\n[8 bytes left out here]\nmnop");
+        assert_eq!(spool.part(4, 100).unwrap(), part);
+    }
+
+    #[test]
+    fn a_character_is_not_cut_between_two_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = spool(folder.path(), 100);
+        spool.push(Stream::Out, "aé".as_bytes());
+        let part = spool.part(0, 2).unwrap();
+        assert_eq!((part.text.as_str(), part.next), ("a", 1));
+        assert_eq!(spool.part(1, 2).unwrap().text, "é");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_what_came_however_it_came(
+            pieces in prop::collection::vec("[a-z]{0,9}", 0..20),
+            disk in 2_u64..60,
+            most in 1_usize..9,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let spool = spool(folder.path(), disk);
+            for piece in &pieces {
+                spool.push(Stream::Out, piece.as_bytes());
+            }
+            let whole = pieces.concat();
+            for finished in [false, true] {
+                if finished {
+                    spool.finish();
+                }
+                let (mut read, mut missed, mut at) = (String::new(), 0, 0);
+                while at < whole.len() as u64 {
+                    let part = spool.part(at, most).unwrap();
+                    prop_assert!(part.next > at);
+                    missed += part.missed;
+                    read += &part.text;
+                    at = part.next;
+                }
+                prop_assert_eq!(missed, (whole.len() as u64).saturating_sub(disk));
+                let half = (disk / 2).min(whole.len() as u64) as usize;
+                let expected = if missed == 0 {
+                    whole.clone()
+                } else {
+                    format!("{}{}", &whole[..half], &whole[half + missed as usize..])
+                };
+                prop_assert_eq!(read, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A command made ready to be started, in each of the three ways, and its start.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use rustix::process::Pid;
+use tempfile::TempDir;
+
+use crate::bubblewrap;
+use crate::command::Command;
+use crate::environment;
+use crate::error::Error;
+use crate::landlock::{self, Bounds};
+use crate::processes::{self, Family};
+use crate::seccomp::{self, Doors};
+use crate::shell;
+use crate::spawner;
+use crate::supervise::Started;
+use crate::view::{self, Guard, View};
+
+/// A command that only has to be started.
+pub(crate) struct Prepared {
+    process: std::process::Command,
+    command: Command,
+    guard: Guard,
+    way: Way,
+}
+
+enum Way {
+    /// Started by the thread that stays. The filters are open until the command has them.
+    Bubblewrap { filters: Vec<OwnedFd> },
+    /// Started by a thread of its own, which is bound before.
+    Thread { bounds: Option<Bounds>, scratch: Option<TempDir> },
+}
+
+/// In bubblewrap, whose program this is.
+pub(crate) fn in_bubblewrap(
+    program: &Path,
+    shell: &Path,
+    command: Command,
+) -> Result<Prepared, Error> {
+    let (command, home) = resolved(command)?;
+    let view = view(&command, &home)?;
+    let guard = Guard::new(&view.protected, true);
+    let filters = seccomp::files(&seccomp::programs(Doors::NAMESPACES)?)?;
+    let mut process = std::process::Command::new(program);
+    process
+        .args(bubblewrap::arguments(&view, &guard, &command, &filters))
+        .args(["/bin/sh", "-c", shell::WITH_LIMITS, "sh"])
+        .args(shell::limits(&command.limits))
+        .arg(shell)
+        .args(shell::arguments(shell))
+        .arg(&command.text)
+        .stdin(Stdio::null());
+    surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
+    Ok(Prepared { process, command, guard, way: Way::Bubblewrap { filters } })
+}
+
+/// Bound by this version of Landlock.
+pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result<Prepared, Error> {
+    let (command, home) = resolved(command)?;
+    let view = view(&command, &home)?;
+    let scratch = tempfile::tempdir().map_err(Error::Start)?;
+    let home = scratch.path().join("home");
+    view::furnish(&view, &home).map_err(Error::Start)?;
+    let mut guard = Guard::new(&view.protected, false);
+    guard.make_writable(landlock::build_folders(&view.project));
+    let bounds = Bounds::of(&view, scratch.path(), command.network, version)?;
+    let mut process = gated(shell, &command);
+    surround(&mut process, &command, shell, &home, scratch.path());
+    Ok(Prepared {
+        process,
+        command,
+        guard,
+        way: Way::Thread { bounds: Some(bounds), scratch: Some(scratch) },
+    })
+}
+
+/// Bound by nothing but its limits.
+pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Prepared, Error> {
+    let (command, home) = resolved(command)?;
+    let mut process = gated(shell, &command);
+    surround(&mut process, &command, shell, &home, &std::env::temp_dir());
+    Ok(Prepared {
+        process,
+        command,
+        guard: Guard::new(&[], false),
+        way: Way::Thread { bounds: None, scratch: None },
+    })
+}
+
+impl Prepared {
+    /// Starts it. Given up, it leaves nothing running.
+    pub(crate) async fn start(self) -> Result<Started, Error> {
+        let (child, family, scratch) = match self.way {
+            Way::Bubblewrap { filters } => {
+                let child = spawner::spawn(self.process).await.map_err(Error::Start)?;
+                drop(filters);
+                let family = Family::Descendants(Pid::from_child(&child));
+                (child, family, None)
+            }
+            Way::Thread { bounds, scratch } => {
+                let mark = processes::mark();
+                let mut child = from_own_thread(self.process, bounds).await?;
+                if let Err(error) = shell::open_gate(&mut child, &self.command.limits, mark) {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(Error::Start(error));
+                }
+                (child, Family::Marked(mark), scratch)
+            }
+        };
+        Ok(Started {
+            child,
+            family,
+            project: self.command.project,
+            limit: self.command.limit,
+            limits: self.command.limits,
+            guard: self.guard,
+            _scratch: scratch,
+        })
+    }
+}
+
+/// The command with its folders free of links, and the home folder.
+fn resolved(mut command: Command) -> Result<(Command, PathBuf), Error> {
+    if command.text.contains('\0') {
+        return Err(Error::Nul);
+    }
+    command.project = real_folder(&command.project)?;
+    command.folder = real_folder(&command.folder)?;
+    if !command.folder.starts_with(&command.project) {
+        return Err(Error::Outside(command.folder));
+    }
+    let home = command.home.clone().or_else(std::env::home_dir);
+    let home = home.map(|home| home.canonicalize().unwrap_or(home));
+    let home = home
+        .filter(|home| home.is_absolute() && home.parent().is_some())
+        .unwrap_or_else(|| "/home/nobody".into());
+    Ok((command, home))
+}
+
+fn real_folder(path: &Path) -> Result<PathBuf, Error> {
+    let failed = |error| Error::Folder { path: path.to_owned(), error };
+    let real = path.canonicalize().map_err(failed)?;
+    if real.is_dir() { Ok(real) } else { Err(failed(std::io::ErrorKind::NotADirectory.into())) }
+}
+
+fn view(command: &Command, home: &Path) -> Result<View, Error> {
+    View::of(&command.project, home, &command.hidden, command.network)
+}
+
+/// The command behind its gate.
+fn gated(shell: &Path, command: &Command) -> std::process::Command {
+    let mut process = std::process::Command::new("/bin/sh");
+    process
+        .args(["-c", shell::GATED, "sh"])
+        .arg(shell)
+        .args(shell::arguments(shell))
+        .arg(&command.text)
+        .current_dir(&command.folder)
+        .process_group(0)
+        .stdin(Stdio::piped());
+    process
+}
+
+fn surround(
+    process: &mut std::process::Command,
+    command: &Command,
+    shell: &Path,
+    home: &Path,
+    scratch: &Path,
+) {
+    let own = std::env::vars_os();
+    let variables = environment::of(own, home, scratch, shell, &command.environment);
+    process.env_clear().envs(variables);
+    process.stdout(Stdio::piped()).stderr(Stdio::piped());
+}
+
+/// Starts a command from a thread of its own, bound before.
+async fn from_own_thread(
+    mut process: std::process::Command,
+    bounds: Option<Bounds>,
+) -> Result<Child, Error> {
+    let (reply, child) = tokio::sync::oneshot::channel();
+    std::thread::Builder::new()
+        .name("sandbox-start".into())
+        .spawn(move || {
+            let bound = bounds.map_or(Ok(()), |bounds| bounds.bind_this_thread());
+            let child = bound.and_then(|()| process.spawn().map_err(Error::Start));
+            if let Err(Ok(mut child)) = reply.send(child) {
+                // Nobody waits any more.
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        })
+        .map_err(Error::Start)?;
+    let gone = |_| Error::Start(std::io::Error::other("its thread has ended"));
+    child.await.map_err(gone)?
+}

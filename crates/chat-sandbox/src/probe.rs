@@ -1,0 +1,130 @@
+//! Finds out what this machine enforces, by running a command in it: whether a kernel forbids
+//! namespaces is told by many switches, and by none reliably.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::command::Command;
+use crate::landlock;
+use crate::output::{Keep, Spool};
+use crate::running::Ended;
+use crate::sandbox::{Enforcement, Preference, Sandbox};
+
+/// How long the try may take on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the try ends with: a status that nothing else gives.
+const SIGN: i32 = 117;
+
+/// Why a way of enforcing bounds is not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhyNot {
+    /// The program `bwrap` is not installed.
+    NotInstalled,
+    /// The system forbids the namespaces that bubblewrap needs: `AppArmor`, a switch of the
+    /// kernel, or a container.
+    NamespacesForbidden,
+    /// The kernel has no Landlock, or it is switched off.
+    NotInKernel,
+    /// It was tried and failed; what was said.
+    Failed(String),
+    /// It was not asked for.
+    NotWanted,
+}
+
+/// The best that works here and is wanted.
+pub(crate) async fn probe(preference: Preference) -> Sandbox {
+    let mut why_not = Vec::new();
+    let bubblewrap = async {
+        if !matches!(preference, Preference::Best | Preference::Bubblewrap) {
+            return Err(WhyNot::NotWanted);
+        }
+        let program = find("bwrap").ok_or(WhyNot::NotInstalled)?;
+        let sandbox = Sandbox::new(Enforcement::Bubblewrap, Some(program), None);
+        attempt(&sandbox).await.map(|()| sandbox)
+    };
+    match bubblewrap.await {
+        Ok(sandbox) => return sandbox,
+        Err(reason) => why_not.push((Enforcement::Bubblewrap, reason)),
+    }
+    let landlock = async {
+        if !matches!(preference, Preference::Best | Preference::Landlock) {
+            return Err(WhyNot::NotWanted);
+        }
+        let version = landlock::version().ok_or(WhyNot::NotInKernel)?;
+        let sandbox = Sandbox::new(Enforcement::Landlock, None, Some(version));
+        attempt(&sandbox).await.map(|()| sandbox)
+    };
+    match landlock.await {
+        Ok(sandbox) => sandbox.with_reasons(why_not),
+        Err(reason) => {
+            why_not.push((Enforcement::Landlock, reason));
+            Sandbox::new(Enforcement::None, None, None).with_reasons(why_not)
+        }
+    }
+}
+
+async fn attempt(sandbox: &Sandbox) -> Result<(), WhyNot> {
+    let failed = |error: &dyn std::fmt::Display| WhyNot::Failed(error.to_string());
+    let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let project = folder.path().join("project");
+    std::fs::create_dir(&project).map_err(|error| failed(&error))?;
+    let spool = Spool::create(&folder.path().join("output"), Keep::default())
+        .map_err(|error| failed(&error))?;
+    let mut command = Command::new(format!("exit {SIGN}"), project);
+    command.limit = Some(PATIENCE);
+    let running = sandbox.spawn(command, spool.clone()).await;
+    let exit = running.map_err(|error| failed(&error))?.wait().await;
+    if exit.ended == Ended::Status(SIGN) {
+        return Ok(());
+    }
+    let said = spool.excerpt().to_string();
+    Err(judge(said.trim()))
+}
+
+/// What bubblewrap's complaint means. Its words are those of `bubblewrap.c` and `network.c`.
+fn judge(said: &str) -> WhyNot {
+    let forbidden = [
+        "setting up uid map",
+        "namespace",
+        "Failed RTM_NEWADDR",
+        "Failed to make / slave",
+        "Can't mount proc",
+    ];
+    if said.starts_with("bwrap:") && forbidden.iter().any(|words| said.contains(words)) {
+        WhyNot::NamespacesForbidden
+    } else {
+        WhyNot::Failed(said.to_owned())
+    }
+}
+
+/// A program that is not the project's: from the system's folders, then from where the person's
+/// programs are found.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let usual = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+    let named = std::env::var_os("PATH").unwrap_or_default();
+    let named: Vec<PathBuf> =
+        std::env::split_paths(&named).filter(|path| path.is_absolute()).collect();
+    let folders = usual.iter().map(PathBuf::from).chain(named);
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_complaint_about_namespaces_is_told_from_others() {
+        for said in [
+            "bwrap: setting up uid map: Permission denied",
+            "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.",
+            "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted",
+            "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
+        ] {
+            assert_eq!(judge(said), WhyNot::NamespacesForbidden, "{said}");
+        }
+        let other = "bwrap: Unknown option --add-seccomp-fd";
+        assert_eq!(judge(other), WhyNot::Failed(other.into()));
+    }
+}

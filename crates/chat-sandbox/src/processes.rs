@@ -1,0 +1,217 @@
+//! A command's processes: finds all of them, and ends them.
+//!
+//! In bubblewrap they are what descends from it: its own space of process numbers keeps orphans
+//! inside. Elsewhere a process could leave its parent, its group and its session. What it cannot
+//! get rid of is a limit that it may not raise: each command is given one of its own on a resource
+//! that the kernel has long stopped limiting (`RLIMIT_RSS`), and every process with that number is
+//! the command's. The filter forbids changing it.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Signal, getrlimit, kill_process, pidfd_open, pidfd_send_signal,
+};
+use rustix::time::Timespec;
+
+/// Above any memory that a machine has, below what no number is left for.
+const MARKS: u64 = 1 << 60;
+
+/// How long ended processes may take to be gone.
+const GONE: Duration = Duration::from_secs(5);
+
+/// How a command's processes are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// What descends from bubblewrap.
+    Descendants(Pid),
+    /// What has this limit.
+    Marked(u64),
+}
+
+/// What the processes of a command use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Use {
+    pub(crate) processes: u32,
+    /// Bytes.
+    pub(crate) memory: u64,
+}
+
+/// A limit that no other command has, also not one of another Natter.
+pub(crate) fn mark() -> u64 {
+    static COUNT: AtomicU16 = AtomicU16::new(0);
+    let count = u64::from(COUNT.fetch_add(1, Ordering::Relaxed));
+    let process = u64::from(rustix::process::getpid().as_raw_nonzero().get().cast_unsigned());
+    // Where this process is itself a command's, only less than its own mark can be set.
+    let most = getrlimit(Resource::Rss).maximum.unwrap_or(MARKS).min(MARKS);
+    most - ((process << 16) | count) - 1
+}
+
+impl Family {
+    /// All that live, zombies among them.
+    pub(crate) fn members(self) -> Vec<Pid> {
+        match self {
+            Self::Descendants(ancestor) => descendants(ancestor),
+            Self::Marked(mark) => all().filter(|pid| mark_of(*pid) == Some(mark)).collect(),
+        }
+    }
+
+    /// What they use.
+    pub(crate) fn usage(self) -> Use {
+        let members = self.members();
+        Use {
+            processes: members.len() as u32,
+            memory: members.iter().map(|pid| own_memory(*pid)).sum(),
+        }
+    }
+
+    /// What they use, counting what they share once: slower.
+    pub(crate) fn shared_memory(self) -> u64 {
+        self.members().into_iter().map(proportional_memory).sum()
+    }
+
+    /// Ends all of them, and waits until none runs. Says how many there were.
+    pub(crate) fn end(self) -> u32 {
+        match self {
+            Self::Descendants(bubblewrap) => end_space(bubblewrap),
+            Self::Marked(mark) => end_marked(mark),
+        }
+    }
+}
+
+/// Ends bubblewrap's space by its first process, with which the kernel ends all others.
+fn end_space(bubblewrap: Pid) -> u32 {
+    let deadline = Instant::now() + GONE;
+    let children = children(bubblewrap);
+    let first: Vec<_> =
+        children.iter().filter_map(|pid| pidfd_open(*pid, PidfdFlags::empty()).ok()).collect();
+    for process in &first {
+        let _ = pidfd_send_signal(process, Signal::KILL);
+    }
+    // Alone it would end by itself. It may still be at its beginning.
+    let _ = kill_process(bubblewrap, Signal::KILL);
+    for process in &first {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).unwrap_or_default();
+        let _ = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&left));
+    }
+    children.len() as u32
+}
+
+/// Stops all first: who is stopped starts nobody. Then ends them.
+fn end_marked(mark: u64) -> u32 {
+    let deadline = Instant::now() + GONE;
+    let mut stopped: HashSet<Pid> = HashSet::new();
+    loop {
+        let fresh: Vec<Pid> = Family::Marked(mark)
+            .members()
+            .into_iter()
+            .filter(|pid| !stopped.contains(pid) && !is_zombie(*pid))
+            .collect();
+        if fresh.is_empty() || Instant::now() > deadline {
+            break;
+        }
+        for pid in fresh {
+            let _ = signal(pid, mark, Signal::STOP);
+            stopped.insert(pid);
+        }
+    }
+    for pid in &stopped {
+        let _ = signal(*pid, mark, Signal::KILL);
+    }
+    while Instant::now() < deadline {
+        let left = Family::Marked(mark).members();
+        let left: Vec<Pid> = left.into_iter().filter(|pid| !is_zombie(*pid)).collect();
+        if left.is_empty() {
+            break;
+        }
+        for pid in left {
+            let _ = signal(pid, mark, Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    stopped.len() as u32
+}
+
+/// Signals a process, provided that the number is still the marked one's.
+fn signal(pid: Pid, mark: u64, signal: Signal) -> io::Result<()> {
+    let process = pidfd_open(pid, PidfdFlags::empty())?;
+    if mark_of(pid) == Some(mark) {
+        pidfd_send_signal(process, signal)?;
+    }
+    Ok(())
+}
+
+fn all() -> impl Iterator<Item = Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| number(entry.file_name().to_str()?))
+}
+
+fn number(name: &str) -> Option<Pid> {
+    name.parse().ok().and_then(Pid::from_raw)
+}
+
+fn file(pid: Pid, name: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/{}/{name}", pid.as_raw_nonzero())).ok()
+}
+
+/// The hard limit that marks, from `/proc/PID/limits`: `Max resident set  SOFT  HARD  bytes`.
+fn mark_of(pid: Pid) -> Option<u64> {
+    let limits = file(pid, "limits")?;
+    let line = limits.lines().find(|line| line.starts_with("Max resident set"))?;
+    line.split_ascii_whitespace().nth(4)?.parse().ok()
+}
+
+fn children(pid: Pid) -> Vec<Pid> {
+    let tasks = format!("/proc/{}/task", pid.as_raw_nonzero());
+    let tasks = std::fs::read_dir(tasks).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let mut children = Vec::new();
+    for list in lists {
+        children.extend(list.split_ascii_whitespace().filter_map(number));
+    }
+    children
+}
+
+fn descendants(ancestor: Pid) -> Vec<Pid> {
+    let mut found = children(ancestor);
+    let mut next = 0;
+    while let Some(pid) = found.get(next) {
+        let more = children(*pid);
+        found.extend(more);
+        next += 1;
+    }
+    found
+}
+
+/// The state's letter, from `/proc/PID/stat`: `PID (NAME) STATE …`, where NAME may hold anything.
+fn is_zombie(pid: Pid) -> bool {
+    let Some(stat) = file(pid, "stat") else {
+        return true;
+    };
+    let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start());
+    state.is_none_or(|state| state.starts_with(['Z', 'X']))
+}
+
+/// Memory that no file backs, in bytes: `/proc/PID/statm` counts in pages, the second number is
+/// what is resident, the third what of that is shared with files.
+fn own_memory(pid: Pid) -> u64 {
+    let numbers = file(pid, "statm").unwrap_or_default();
+    let mut numbers =
+        numbers.split_ascii_whitespace().skip(1).map_while(|number| number.parse::<u64>().ok());
+    let (resident, shared) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    resident.saturating_sub(shared) * rustix::param::page_size() as u64
+}
+
+/// The same, each page divided among those who have it; as [`own_memory`] where that is not told.
+fn proportional_memory(pid: Pid) -> u64 {
+    let of = || -> Option<u64> {
+        let rollup = file(pid, "smaps_rollup")?;
+        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss_Anon:"))?;
+        Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? << 10)
+    };
+    of().unwrap_or_else(|| own_memory(pid))
+}

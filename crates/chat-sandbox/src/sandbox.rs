@@ -1,0 +1,158 @@
+//! The door of this crate: what is enforced here, and the running of commands in it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use crate::command::Command;
+use crate::error::Error;
+use crate::output::Spool;
+use crate::prepare::{self, Prepared};
+use crate::probe::{self, WhyNot};
+use crate::running::Running;
+use crate::supervise;
+
+/// What keeps a command in its bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Enforcement {
+    /// bubblewrap: an own view of files, processes and network, and the filter of system calls.
+    Bubblewrap,
+    /// Landlock and the filter.
+    Landlock,
+    /// Nothing: each command is to be asked for.
+    None,
+}
+
+/// What is wanted; `Best` is what programs want, the others are for tests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Preference {
+    /// The best that works here.
+    #[default]
+    Best,
+    /// bubblewrap or nothing.
+    Bubblewrap,
+    /// Landlock or nothing.
+    Landlock,
+    /// Nothing.
+    None,
+}
+
+/// What the enforcement cannot keep a command from, though it should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Gap {
+    /// Signals to this person's programs outside.
+    Signals,
+    /// Permissions and times of files outside (never their contents).
+    Attributes,
+    /// Names and command lines of other processes can be read.
+    ProcessNames,
+    /// Protected names that do not exist yet can be made in a project without git; they are put
+    /// aside when the command has ended.
+    NewProtected,
+    /// A lawful thing that does not work: in a project with git, a command makes nothing new at
+    /// the project's top, and changes nothing in git's data.
+    NoNewEntries,
+}
+
+/// Runs commands in bounds. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Sandbox(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    enforcement: Enforcement,
+    bubblewrap: Option<PathBuf>,
+    landlock: Option<u8>,
+    why_not: Vec<(Enforcement, WhyNot)>,
+    /// Runs the commands.
+    shell: PathBuf,
+}
+
+impl Sandbox {
+    /// Finds out what this machine enforces, once for each preference: later calls get the same.
+    /// Takes some tens of milliseconds, and at most seconds.
+    pub async fn probe(preference: Preference) -> Self {
+        static FOUND: [OnceCell<Sandbox>; 4] = [const { OnceCell::const_new() }; 4];
+        let found = &FOUND[preference as usize];
+        found.get_or_init(|| probe::probe(preference)).await.clone()
+    }
+
+    pub(crate) fn new(
+        enforcement: Enforcement,
+        bubblewrap: Option<PathBuf>,
+        landlock: Option<u8>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            enforcement,
+            bubblewrap,
+            landlock,
+            why_not: Vec::new(),
+            shell: probe::find("bash").unwrap_or_else(|| "/bin/sh".into()),
+        }))
+    }
+
+    pub(crate) fn with_reasons(self, why_not: Vec<(Enforcement, WhyNot)>) -> Self {
+        Self(Arc::new(Inner {
+            enforcement: self.0.enforcement,
+            bubblewrap: self.0.bubblewrap.clone(),
+            landlock: self.0.landlock,
+            why_not,
+            shell: self.0.shell.clone(),
+        }))
+    }
+
+    /// What keeps commands in bounds here.
+    pub fn enforcement(&self) -> Enforcement {
+        self.0.enforcement
+    }
+
+    /// Why nothing better does: each better way, and why it is not used.
+    pub fn why_not(&self) -> &[(Enforcement, WhyNot)] {
+        &self.0.why_not
+    }
+
+    /// What is not kept here of what should be.
+    pub fn gaps(&self) -> Vec<Gap> {
+        match self.0.enforcement {
+            Enforcement::Bubblewrap | Enforcement::None => Vec::new(),
+            Enforcement::Landlock => {
+                let mut gaps =
+                    vec![Gap::Attributes, Gap::ProcessNames, Gap::NewProtected, Gap::NoNewEntries];
+                if self.0.landlock.is_none_or(|version| version < 6) {
+                    gaps.push(Gap::Signals);
+                }
+                gaps
+            }
+        }
+    }
+
+    /// The shell that runs commands.
+    pub fn shell(&self) -> &Path {
+        &self.0.shell
+    }
+
+    /// Starts a command whose output goes to `spool`. Given up, it leaves nothing running.
+    pub async fn spawn(&self, command: Command, spool: Spool) -> Result<Running, Error> {
+        let sandbox = self.clone();
+        let prepared = tokio::task::spawn_blocking(move || sandbox.prepare(command))
+            .await
+            .map_err(|error| Error::Start(std::io::Error::other(error)))??;
+        let started = prepared.start().await?;
+        supervise::begin(started, spool)
+    }
+
+    fn prepare(&self, command: Command) -> Result<Prepared, Error> {
+        let shell = &self.0.shell;
+        match (self.0.enforcement, &self.0.bubblewrap) {
+            (Enforcement::Bubblewrap, Some(program)) => {
+                prepare::in_bubblewrap(program, shell, command)
+            }
+            (Enforcement::Landlock, _) => {
+                prepare::in_landlock(self.0.landlock.unwrap_or(0), shell, command)
+            }
+            _ => prepare::unbound(shell, command),
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Which system calls a command may not make: one list for every back end, made into programs for
+//! the kernel. What is not named here passes: the bounds of files, network and processes are
+//! drawn by namespaces or Landlock, and this closes the doors that lead round them.
+//!
+//! Tracing is not forbidden: sanitizers and debuggers need it, and both back ends keep it inside.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::os::fd::OwnedFd;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, sock_filter,
+};
+
+use crate::error::Error;
+
+/// What the filter must close besides, since nothing else does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Doors {
+    /// No sockets of the Internet.
+    pub(crate) internet: bool,
+    /// No sockets by path: where they cannot be hidden, a session's bus would start any program.
+    pub(crate) local: bool,
+    /// Files can be emptied without being opened for writing: Landlock's first two versions
+    /// know nothing of that.
+    pub(crate) truncate: bool,
+}
+
+impl Doors {
+    /// What bubblewrap leaves to the filter: its namespaces do the rest.
+    pub(crate) const NAMESPACES: Self = Self { internet: false, local: false, truncate: false };
+}
+
+/// Calls that nobody in a sandbox needs and that reach the machine or other processes.
+const FORBIDDEN: &[libc::c_long] = &[
+    libc::SYS_acct,
+    libc::SYS_add_key,
+    libc::SYS_bpf,
+    libc::SYS_clock_adjtime,
+    libc::SYS_clock_settime,
+    libc::SYS_delete_module,
+    libc::SYS_finit_module,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_init_module,
+    libc::SYS_kexec_file_load,
+    libc::SYS_kexec_load,
+    libc::SYS_keyctl,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_pivot_root,
+    libc::SYS_quotactl,
+    libc::SYS_reboot,
+    libc::SYS_request_key,
+    libc::SYS_setns,
+    libc::SYS_settimeofday,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+    libc::SYS_syslog,
+    libc::SYS_umount2,
+    libc::SYS_userfaultfd,
+    libc::SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+];
+
+/// Calls that programs do without where a kernel has none.
+const UNKNOWN: &[libc::c_long] = &[
+    // Its flags lie in memory, where no filter sees them; the C library falls back to `clone`.
+    libc::SYS_clone3,
+    // Does other calls' work, unseen by the filter.
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+];
+
+/// New namespaces give rights that the sandbox took away.
+const NAMESPACES: &[libc::c_int] = &[
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWCGROUP,
+    // CLONE_NEWTIME, which to `clone` means a signal: forbidden to `unshare` alone, below.
+];
+
+/// Puts letters into a terminal's input, or reads its screen.
+const TERMINAL: &[u64] = &[0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */];
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// The programs: the kernel asks all of them, and the strictest answer counts.
+pub(crate) fn programs(doors: Doors) -> Result<Vec<BpfProgram>, Error> {
+    if cfg!(sabotage = "no_seccomp") {
+        return Ok(Vec::new());
+    }
+    Ok(vec![
+        program(forbidden(doors)?, libc::EPERM)?,
+        program(unknown(doors), libc::ENOSYS)?,
+        program(families()?, libc::EAFNOSUPPORT)?,
+    ])
+}
+
+/// The programs as files that a child inherits, in the form that bubblewrap reads.
+///
+/// They are not closed on exec, since nothing else hands them to a child without unsafe code. Who
+/// else is started in that moment inherits a few hundred bytes that tell nothing.
+pub(crate) fn files(programs: &[BpfProgram]) -> Result<Vec<OwnedFd>, Error> {
+    programs
+        .iter()
+        .map(|program| {
+            let file = rustix::fs::memfd_create("seccomp", rustix::fs::MemfdFlags::empty())
+                .map_err(|error| Error::Filter(error.into()))?;
+            let mut file = File::from(file);
+            let bytes: Vec<u8> = program.iter().flat_map(bytes).collect();
+            file.write_all(&bytes).and_then(|()| file.rewind()).map_err(Error::Filter)?;
+            Ok(file.into())
+        })
+        .collect()
+}
+
+fn forbidden(doors: Doors) -> Result<Rules, Error> {
+    let mut rules: Rules = FORBIDDEN.iter().map(|call| (*call, Vec::new())).collect();
+    let mut add = |call, conditions| rule(&mut rules, call, conditions);
+
+    for namespace in NAMESPACES {
+        let flag = *namespace as u64;
+        add(libc::SYS_unshare, vec![masked(0, flag, flag)?])?;
+        add(libc::SYS_clone, vec![masked(0, flag, flag)?])?;
+    }
+    let time = libc::CLONE_NEWTIME as u64;
+    add(libc::SYS_unshare, vec![masked(0, time, time)?])?;
+    for request in TERMINAL {
+        add(libc::SYS_ioctl, vec![equal(1, *request)?])?;
+    }
+    // The mark by which a command's processes are known, see `processes`.
+    let mark = u64::from(libc::RLIMIT_RSS);
+    add(libc::SYS_setrlimit, vec![equal(0, mark)?])?;
+    let changes = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0);
+    add(libc::SYS_prlimit64, vec![equal(1, mark)?, changes.map_err(wrong)?])?;
+    if doors.internet {
+        add(libc::SYS_socket, vec![equal(0, libc::AF_INET as u64)?])?;
+        add(libc::SYS_socket, vec![equal(0, libc::AF_INET6 as u64)?])?;
+    }
+    if doors.local {
+        // Pairs stay: they reach nobody else.
+        add(libc::SYS_socket, vec![equal(0, libc::AF_UNIX as u64)?])?;
+    }
+    if doors.truncate {
+        let reading = (libc::O_ACCMODE | libc::O_TRUNC) as u64;
+        let emptying = libc::O_TRUNC as u64;
+        add(libc::SYS_openat, vec![masked(2, reading, emptying)?])?;
+        #[cfg(target_arch = "x86_64")]
+        add(libc::SYS_open, vec![masked(1, reading, emptying)?])?;
+        rules.insert(libc::SYS_truncate, Vec::new());
+    }
+    Ok(rules)
+}
+
+fn unknown(doors: Doors) -> Rules {
+    let mut rules: Rules = UNKNOWN.iter().map(|call| (*call, Vec::new())).collect();
+    if doors.truncate {
+        // Its flags lie in memory.
+        rules.insert(libc::SYS_openat2, Vec::new());
+    }
+    rules
+}
+
+/// Families of sockets that are not known to be harmless: these are where kernels have had holes.
+fn families() -> Result<Rules, Error> {
+    let known = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let mut rules = Rules::new();
+    let others = known
+        .iter()
+        .map(|family| condition(0, SeccompCmpOp::Ne, *family as u64))
+        .collect::<Result<_, _>>()?;
+    rule(&mut rules, libc::SYS_socket, others)?;
+    // Of what the kernel tells over netlink only routes and addresses.
+    rule(
+        &mut rules,
+        libc::SYS_socket,
+        vec![
+            equal(0, libc::AF_NETLINK as u64)?,
+            condition(2, SeccompCmpOp::Ne, libc::NETLINK_ROUTE as u64)?,
+        ],
+    )?;
+    Ok(rules)
+}
+
+/// Adds a case in which a call is refused; the conditions hold together.
+fn rule(rules: &mut Rules, call: i64, conditions: Vec<SeccompCondition>) -> Result<(), Error> {
+    let rule = SeccompRule::new(conditions).map_err(wrong)?;
+    rules.entry(call).or_default().push(rule);
+    Ok(())
+}
+
+fn equal(argument: u8, value: u64) -> Result<SeccompCondition, Error> {
+    condition(argument, SeccompCmpOp::Eq, value)
+}
+
+fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, Error> {
+    condition(argument, SeccompCmpOp::MaskedEq(mask), value)
+}
+
+/// Compares the lower half, which is all that the kernel takes of these arguments.
+fn condition(argument: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompCondition, Error> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, how, value).map_err(wrong)
+}
+
+fn program(rules: Rules, error: libc::c_int) -> Result<BpfProgram, Error> {
+    let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(wrong)?;
+    let filter = SeccompFilter::new(
+        rules,
+        SeccompAction::Allow,
+        SeccompAction::Errno(error as u32),
+        architecture,
+    );
+    let mut program = BpfProgram::try_from(filter.map_err(wrong)?).map_err(wrong)?;
+    if cfg!(target_arch = "x86_64") {
+        program.splice(0..0, SECOND_NUMBERS);
+    }
+    Ok(program)
+}
+
+/// x86-64 has a second set of numbers for the same calls (x32), told by one bit: they do not
+/// exist here. Load the call's number; without the bit skip the refusal.
+const SECOND_NUMBERS: [sock_filter; 3] = [
+    sock_filter {
+        code: 0x20, // BPF_LD | BPF_W | BPF_ABS
+        jt: 0,
+        jf: 0,
+        k: 0,
+    },
+    sock_filter {
+        code: 0x45, // BPF_JMP | BPF_JSET | BPF_K
+        jt: 0,
+        jf: 1,
+        k: 0x4000_0000,
+    },
+    sock_filter {
+        code: 0x06, // BPF_RET | BPF_K
+        jt: 0,
+        jf: 0,
+        k: 0x0005_0000 | libc::ENOSYS as u32, // SECCOMP_RET_ERRNO
+    },
+];
+
+fn bytes(instruction: &sock_filter) -> [u8; 8] {
+    let code = instruction.code.to_ne_bytes();
+    let k = instruction.k.to_ne_bytes();
+    [code[0], code[1], instruction.jt, instruction.jf, k[0], k[1], k[2], k[3]]
+}
+
+fn wrong(error: impl std::fmt::Display) -> Error {
+    Error::Filter(std::io::Error::other(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_combination_of_doors_makes_programs_that_the_kernel_can_take() {
+        for bits in 0..8 {
+            let doors =
+                Doors { internet: bits & 1 != 0, local: bits & 2 != 0, truncate: bits & 4 != 0 };
+            for program in programs(doors).unwrap() {
+                // The kernel's own limit.
+                assert!((4..4096).contains(&program.len()), "{}", program.len());
+            }
+        }
+    }
+
+    #[test]
+    fn an_instruction_is_written_as_the_kernel_reads_it() {
+        let [load, jump, refuse] = SECOND_NUMBERS;
+        assert_eq!(bytes(&load)[..2], 0x20_u16.to_ne_bytes());
+        assert_eq!(bytes(&jump)[2..4], [0, 1]);
+        assert_eq!(bytes(&refuse)[4..], (0x0005_0026_u32).to_ne_bytes());
+    }
+}

@@ -1,0 +1,84 @@
+//! How a command reaches its shell: with its limits set before the first word of it is read.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Child;
+
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+
+use crate::command::Limits;
+
+/// Sets the limits from inside, then becomes the shell: bytes of a file in blocks of 512, open
+/// files, processes. Shells have two letters for the last.
+pub(crate) const WITH_LIMITS: &str = "ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
+    ulimit -u \"$3\" 2>/dev/null || ulimit -p \"$3\" 2>/dev/null; shift 3; exec \"$@\"";
+
+/// Waits for a line, then becomes the shell: meanwhile the limits are set from outside.
+pub(crate) const GATED: &str = "read -r _; exec \"$@\" </dev/null";
+
+/// What the shell is given before the command's text. It reads no settings of a person's.
+pub(crate) fn arguments(shell: &Path) -> &'static [&'static str] {
+    if shell.file_name() == Some(OsStr::new("bash")) {
+        &["--norc", "--noprofile", "-c", "--"]
+    } else {
+        &["-c", "--"]
+    }
+}
+
+/// The words that [`WITH_LIMITS`] takes.
+pub(crate) fn limits(limits: &Limits) -> [String; 3] {
+    let processes = if counts_by_namespace() {
+        limits.processes.into()
+    } else {
+        threads() + u64::from(limits.processes)
+    };
+    [
+        (within(Resource::Fsize, limits.file) / 512).to_string(),
+        within(Resource::Nofile, limits.open_files.into()).to_string(),
+        within(Resource::Nproc, processes).to_string(),
+    ]
+}
+
+/// Sets the limits of a command that waits, and lets it go. `mark` is the limit by which its
+/// processes are known.
+pub(crate) fn open_gate(child: &mut Child, limits: &Limits, mark: u64) -> io::Result<()> {
+    let pid = Pid::from_child(child);
+    let set = |resource, value: u64| {
+        let limit = Rlimit { current: Some(value), maximum: Some(value) };
+        prlimit(Some(pid), resource, limit)
+    };
+    let processes = threads() + u64::from(limits.processes);
+    set(Resource::Core, 0)?;
+    set(Resource::Fsize, within(Resource::Fsize, limits.file))?;
+    set(Resource::Nofile, within(Resource::Nofile, limits.open_files.into()))?;
+    set(Resource::Nproc, within(Resource::Nproc, processes))?;
+    set(Resource::Rss, mark)?;
+    let gate = child.stdin.take();
+    gate.map_or(Ok(()), |mut gate| gate.write_all(b"\n"))
+}
+
+/// A limit that may be set: no more than this process has.
+fn within(resource: Resource, wanted: u64) -> u64 {
+    let most = getrlimit(resource).maximum;
+    most.map_or(wanted, |most| wanted.min(most))
+}
+
+/// Whether the kernel counts processes for each namespace of users, as since Linux 5.14; before,
+/// it counts all that the user runs.
+fn counts_by_namespace() -> bool {
+    let name = rustix::system::uname();
+    let release = name.release().to_string_lossy();
+    let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    version >= (5, 14)
+}
+
+/// How many threads the machine runs: the kernel counts a user's processes so, whoever started
+/// them. `/proc/loadavg` has it in its fourth word, `RUNNING/ALL`.
+fn threads() -> u64 {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let all = load.split_ascii_whitespace().nth(3);
+    let all = all.and_then(|word| word.split_once('/'));
+    all.and_then(|(_, all)| all.parse().ok()).unwrap_or(4096)
+}

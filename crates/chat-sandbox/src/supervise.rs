@@ -1,0 +1,254 @@
+//! The thread that stays with a command: takes its output, keeps its limits, and sees to its end.
+//!
+//! One thread a command, which sleeps in `poll`: no step of it can be held up by another command,
+//! and what the disk delays delays the command alone.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::time::Timespec;
+use tokio::sync::watch;
+
+use crate::command::Limits;
+use crate::error::Error;
+use crate::limits::Watch;
+use crate::output::{Channel, Spool, Stream};
+use crate::processes::Family;
+use crate::running::{Control, Ended, Exit, Running};
+use crate::view::Guard;
+use crate::wake::Wake;
+
+/// How much is read at once, as much as a pipe holds.
+const AT_ONCE: usize = 64 << 10;
+
+/// How long output is waited for that somebody outside may still write.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A command that was started.
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    pub(crate) family: Family,
+    pub(crate) project: PathBuf,
+    pub(crate) limit: Option<Duration>,
+    pub(crate) limits: Limits,
+    pub(crate) guard: Guard,
+    /// Its own folder for passing files, where it has one on disk; gone with it.
+    pub(crate) _scratch: Option<tempfile::TempDir>,
+}
+
+/// Stays with a command from now on.
+pub(crate) fn begin(started: Started, spool: Spool) -> Result<Running, Error> {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    let mut reaper = Reaper(started);
+    let wake = Arc::new(Wake::new().map_err(Error::Start)?);
+    let control = Arc::new(Control {
+        channel: Channel::new(wake.clone()),
+        wake,
+        stop: AtomicBool::new(false),
+    });
+    let child = &mut reaper.0.child;
+    let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty());
+    let pipes = [
+        (Stream::Out, child.stdout.take().map(OwnedFd::from)),
+        (Stream::Err, child.stderr.take().map(OwnedFd::from)),
+    ];
+    let mut supervisor = Supervisor {
+        process: process.map_err(|error| Error::Start(error.into()))?,
+        pipes: pipes.map(|(stream, pipe)| (stream, pipe.map(File::from))),
+        began: Instant::now(),
+        watch: Watch::new(reaper.0.family, &reaper.0.project, &reaper.0.limits),
+        reaper,
+        spool: spool.clone(),
+        control: control.clone(),
+        ending: None,
+    };
+    for (_, pipe) in &supervisor.pipes {
+        if let Some(pipe) = pipe {
+            rustix::io::ioctl_fionbio(pipe, true).map_err(|error| Error::Start(error.into()))?;
+        }
+    }
+    let (told, exit) = watch::channel(None);
+    std::thread::Builder::new()
+        .name("sandbox-command".into())
+        .spawn(move || {
+            let exit = supervisor.run();
+            drop(supervisor);
+            told.send_replace(Some(exit));
+        })
+        .map_err(Error::Start)?;
+    Ok(Running { id: COUNT.fetch_add(1, Ordering::Relaxed), control, spool, exit })
+}
+
+/// Ends the command's processes whatever happens to the thread.
+struct Reaper(Started);
+
+impl Drop for Reaper {
+    fn drop(&mut self) {
+        if !matches!(self.0.child.try_wait(), Ok(Some(_))) {
+            self.0.family.end();
+            let _ = self.0.child.kill();
+            let _ = self.0.child.wait();
+        }
+    }
+}
+
+struct Supervisor {
+    reaper: Reaper,
+    process: OwnedFd,
+    pipes: [(Stream, Option<File>); 2],
+    spool: Spool,
+    control: Arc<Control>,
+    began: Instant,
+    watch: Watch,
+    /// Why its processes are being ended.
+    ending: Option<Ended>,
+}
+
+impl Supervisor {
+    fn run(&mut self) -> Exit {
+        let mut buffer = vec![0; AT_ONCE];
+        while !self.wait(self.next_look(), &mut buffer) {
+            self.judge();
+        }
+        let status = self.reaper.0.child.wait();
+        let took = self.began.elapsed();
+        let left_running = self.end_the_rest();
+        let deadline = Instant::now() + LAST_WORDS;
+        while self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && Instant::now() < deadline {
+            self.read_what_is_left(deadline, &mut buffer);
+        }
+        self.spool.finish();
+        self.control.channel.end();
+        Exit {
+            ended: self.ending.unwrap_or_else(|| ended(&status)),
+            took,
+            left_running,
+            put_aside: self.reaper.0.guard.put_aside(),
+        }
+    }
+
+    /// When something is to be looked at though nothing happens.
+    fn next_look(&self) -> Instant {
+        let deadline = self.deadline().filter(|_| self.ending.is_none());
+        let look = self.watch.next();
+        deadline.map_or(look, |deadline| deadline.min(look))
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.began.checked_add(self.reaper.0.limit?)
+    }
+
+    /// Waits for output or an end; says whether the command has ended.
+    fn wait(&mut self, until: Instant, buffer: &mut [u8]) -> bool {
+        let held_up = self.control.channel.is_full() && self.ending.is_none();
+        let [ended, woken, readable @ ..] = {
+            let wake: &Wake = &self.control.wake;
+            let mut fds =
+                vec![PollFd::new(&self.process, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
+            let pipes = self.pipes.iter().filter_map(|(_, pipe)| pipe.as_ref());
+            fds.extend(pipes.filter(|_| !held_up).map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+            let left = until.saturating_duration_since(Instant::now());
+            let _ = poll(&mut fds, Some(&timespec(left)));
+            let mut happened = fds.iter().map(|fd| !fd.revents().is_empty());
+            let mut next = || happened.next().unwrap_or(false);
+            let (ended, woken) = (next(), next());
+            let mut readable = [false; 2];
+            for (readable, (_, pipe)) in readable.iter_mut().zip(&self.pipes) {
+                *readable = !held_up && pipe.is_some() && next();
+            }
+            [ended, woken, readable[0], readable[1]]
+        };
+        if woken {
+            self.control.wake.clear();
+        }
+        for (index, readable) in readable.into_iter().enumerate() {
+            if readable {
+                self.read(index, buffer);
+            }
+        }
+        ended
+    }
+
+    /// Ends the command where it was stopped or goes too far.
+    fn judge(&mut self) {
+        if self.ending.is_some() {
+            return;
+        }
+        let now = Instant::now();
+        let over = self.deadline().is_some_and(|deadline| now >= deadline);
+        self.ending = if self.control.stop.load(Ordering::Acquire) {
+            Some(Ended::Stopped)
+        } else if over {
+            self.reaper.0.limit.map(Ended::TimedOut)
+        } else {
+            self.watch.look(now).map(Ended::Limit)
+        };
+        if self.ending.is_some() {
+            self.reaper.0.family.end();
+        }
+    }
+
+    /// Ends what the command left running.
+    fn end_the_rest(&self) -> u32 {
+        match self.reaper.0.family {
+            // The kernel does, but for a moment that nobody must see.
+            Family::Descendants(_) => 0,
+            marked @ Family::Marked(_) => marked.end(),
+        }
+    }
+
+    fn read(&mut self, index: usize, buffer: &mut [u8]) {
+        let (stream, pipe) = &mut self.pipes[index];
+        let Some(file) = pipe else { return };
+        match file.read(buffer) {
+            Ok(0) => *pipe = None,
+            Ok(length) => {
+                self.spool.push(*stream, &buffer[..length]);
+                self.control.channel.push(*stream, &buffer[..length]);
+            }
+            Err(error) if again(&error) => {}
+            Err(_) => *pipe = None,
+        }
+    }
+
+    /// Reads on after the end: what is in the pipes, until nobody has them open.
+    fn read_what_is_left(&mut self, deadline: Instant, buffer: &mut [u8]) {
+        let pipes = self.pipes.iter().filter_map(|(_, pipe)| pipe.as_ref());
+        let mut fds: Vec<_> = pipes.map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();
+        let left = deadline.saturating_duration_since(Instant::now());
+        let _ = poll(&mut fds, Some(&timespec(left)));
+        drop(fds);
+        for index in 0..self.pipes.len() {
+            self.read(index, buffer);
+        }
+    }
+}
+
+fn again(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec::try_from(duration).unwrap_or_default()
+}
+
+fn ended(status: &io::Result<ExitStatus>) -> Ended {
+    use std::os::unix::process::ExitStatusExt;
+    let Ok(status) = status else {
+        return Ended::Status(-1);
+    };
+    match (status.code(), status.signal()) {
+        // 64 signals there are; beyond, a status is only a status.
+        (Some(code), _) if (129..=192).contains(&code) => Ended::Signal(code - 128),
+        (Some(code), _) => Ended::Status(code),
+        (None, signal) => Ended::Signal(signal.unwrap_or(0)),
+    }
+}

@@ -1,0 +1,98 @@
+//! What a command sees of the files: plain data, worked out once for each command, from which
+//! either back end makes its bounds.
+//!
+//! Nothing is visible that is not named here. So what nobody thought of (keys, mail, browsers, the
+//! bus of the session) is hidden without being named.
+
+mod home;
+mod own;
+mod project;
+mod system;
+
+use std::path::{Path, PathBuf};
+
+pub(crate) use project::{Guard, Protection};
+
+use crate::error::Error;
+
+/// What a command sees.
+#[derive(Debug)]
+pub(crate) struct View {
+    /// Files and folders to read and to start programs from: where they are, and where the
+    /// command sees them (the same, but for links whose target is hidden).
+    pub(crate) readable: Vec<(PathBuf, PathBuf)>,
+    /// Symbolic links to make: what they say, and where.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// The home folder, which is empty but for what is readable.
+    pub(crate) home: PathBuf,
+    /// The project.
+    pub(crate) project: PathBuf,
+    /// Where git keeps a linked work tree's data outside the project.
+    pub(crate) git: Vec<PathBuf>,
+    /// What in the project (or its git data) may not be changed.
+    pub(crate) protected: Vec<Protection>,
+    /// What in the project may not be seen.
+    pub(crate) hidden: Vec<PathBuf>,
+}
+
+impl View {
+    /// The view on `project`, an absolute path without links, from `home`. `hidden` are folders
+    /// besides Natter's own that may not be seen.
+    pub(crate) fn of(
+        project: &Path,
+        home: &Path,
+        hidden: &[PathBuf],
+        network: bool,
+    ) -> Result<Self, Error> {
+        if home.starts_with(project) {
+            return Err(Error::TooWide(project.to_owned()));
+        }
+        let mut own = own::folders(home);
+        own.extend(hidden.iter().map(|path| own::resolved(path)));
+        if let Some(inside) = own.iter().find(|folder| folder.starts_with(project)) {
+            return Err(Error::OwnFolder(inside.clone()));
+        }
+        let mut view = Self {
+            readable: Vec::new(),
+            links: Vec::new(),
+            home: home.to_owned(),
+            project: project.to_owned(),
+            git: Vec::new(),
+            protected: Vec::new(),
+            hidden: Vec::new(),
+        };
+        system::add(&mut view, network);
+        home::add(&mut view, home);
+        // Natter's data may lie in a folder that is shown, where a person moved it.
+        view.hidden = own
+            .into_iter()
+            .filter(|folder| view.readable.iter().any(|(from, _)| folder.starts_with(from)))
+            .collect();
+        project::add(&mut view)?;
+        Ok(view)
+    }
+
+    /// Shows a file or folder where it is, if it is there.
+    fn show(&mut self, path: PathBuf) {
+        if path.exists() {
+            self.readable.push((path.clone(), path));
+        }
+    }
+}
+
+/// Makes a home folder that shows what is readable of the real one by links, where files cannot
+/// be shown in their place.
+pub(crate) fn furnish(view: &View, home: &Path) -> std::io::Result<()> {
+    std::fs::create_dir(home)?;
+    for (from, place) in &view.readable {
+        let Ok(inside) = place.strip_prefix(&view.home) else {
+            continue;
+        };
+        let link = home.join(inside);
+        if let Some(folder) = link.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::os::unix::fs::symlink(from, link)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! The home folder's part of the view: toolchains, to read only, and never what they keep of
+//! passwords.
+
+use std::path::{Path, PathBuf};
+
+use super::View;
+
+/// A toolchain's folder: the variable that moves it, where it is without, and what of it is shown
+/// (all of it where nothing is named).
+#[derive(Clone, Copy)]
+struct Toolchain {
+    variable: Option<&'static str>,
+    usual: &'static str,
+    parts: &'static [&'static str],
+}
+
+const fn whole(usual: &'static str) -> Toolchain {
+    Toolchain { variable: None, usual, parts: &[] }
+}
+
+const fn parts(usual: &'static str, parts: &'static [&'static str]) -> Toolchain {
+    Toolchain { variable: None, usual, parts }
+}
+
+const fn moved(variable: &'static str, toolchain: Toolchain) -> Toolchain {
+    Toolchain { variable: Some(variable), ..toolchain }
+}
+
+/// What is known of toolchains in home folders. Not there, since they keep passwords:
+/// `~/.cargo/credentials.toml`, `~/.npmrc`, `~/.pypirc`, `~/.netrc`, `~/.git-credentials`,
+/// `~/.m2/settings.xml`, `~/.gradle/gradle.properties`, `~/.config`, `~/.docker`.
+const TOOLCHAINS: &[Toolchain] = &[
+    // Its own folder stays writable and empty but for these, so that it can lock.
+    moved("CARGO_HOME", parts(".cargo", &["bin", "env", "git", "registry"])),
+    moved("RUSTUP_HOME", parts(".rustup", &["settings.toml", "toolchains", "update-hashes"])),
+    moved("GOPATH", parts("go", &["bin", "pkg"])),
+    moved("PYENV_ROOT", whole(".pyenv")),
+    moved("NVM_DIR", whole(".nvm")),
+    moved("VOLTA_HOME", parts(".volta", &["bin", "tools"])),
+    moved("BUN_INSTALL", parts(".bun", &["bin", "install/global"])),
+    moved("PNPM_HOME", parts(".local/share/pnpm", &["global", "nodejs", "pnpm"])),
+    moved("SDKMAN_DIR", parts(".sdkman", &["candidates"])),
+    moved("RBENV_ROOT", whole(".rbenv")),
+    moved("ASDF_DATA_DIR", parts(".asdf", &["bin", "installs", "plugins", "shims"])),
+    moved("MISE_DATA_DIR", parts(".local/share/mise", &["installs", "plugins", "shims"])),
+    moved("FNM_DIR", parts(".local/share/fnm", &["aliases", "node-versions"])),
+    parts(".deno", &["bin"]),
+    parts(".ghcup", &["bin", "ghc"]),
+    parts(".juliaup", &["bin"]),
+    parts(".julia", &["juliaup"]),
+    parts(".m2", &["repository", "wrapper"]),
+    parts(".opam", &["default"]),
+    parts(".dotnet", &["dotnet", "host", "sdk", "shared"]),
+    whole(".local/bin"),
+    whole(".local/lib"),
+    parts(".local/share/uv", &["python", "tools"]),
+    parts(".local/share/pipx", &["venvs"]),
+    whole(".local/pipx/venvs"),
+];
+
+/// Cargo's settings, which may hold a password in old files.
+const CARGO_SETTINGS: &[&str] = &["config", "config.toml"];
+
+/// Adds the toolchains that exist.
+pub(super) fn add(view: &mut View, home: &Path) {
+    for toolchain in TOOLCHAINS {
+        let folder = place(toolchain, home, |name| std::env::var_os(name).map(PathBuf::from));
+        if toolchain.parts.is_empty() {
+            view.show(folder.clone());
+        }
+        for part in toolchain.parts {
+            view.show(folder.join(part));
+        }
+        if toolchain.usual == ".cargo" {
+            for name in CARGO_SETTINGS {
+                let settings = folder.join(name);
+                if std::fs::read_to_string(&settings).is_ok_and(|text| !text.contains("token")) {
+                    view.show(settings);
+                }
+            }
+        }
+    }
+}
+
+/// Where a toolchain is. A variable counts only where it names a folder that cannot be more than
+/// the toolchain: neither the home folder nor what contains it.
+fn place(
+    toolchain: &Toolchain,
+    home: &Path,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+) -> PathBuf {
+    toolchain
+        .variable
+        .and_then(variable)
+        .filter(|path| path.is_absolute() && !home.starts_with(path))
+        .unwrap_or_else(|| home.join(toolchain.usual))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_shown_of_a_home_holds_a_password() {
+        let home = Path::new("/home/ann");
+        let secrets = [
+            ".cargo/credentials.toml",
+            ".cargo/credentials",
+            ".npmrc",
+            ".pypirc",
+            ".netrc",
+            ".git-credentials",
+            ".ssh/id_ed25519",
+            ".m2/settings.xml",
+            ".config/natter/config.toml",
+            ".local/share/natter/natter.db",
+        ];
+        for toolchain in TOOLCHAINS {
+            let folder = place(toolchain, home, |_| None);
+            let shown: Vec<PathBuf> = if toolchain.parts.is_empty() {
+                vec![folder]
+            } else {
+                toolchain.parts.iter().map(|part| folder.join(part)).collect()
+            };
+            for (shown, secret) in shown.iter().flat_map(|s| secrets.iter().map(move |t| (s, t))) {
+                assert!(!home.join(secret).starts_with(shown), "{}", shown.display());
+            }
+        }
+    }
+
+    #[test]
+    fn a_variable_moves_a_toolchain_but_never_shows_the_home() {
+        let home = Path::new("/home/ann");
+        let cargo = &TOOLCHAINS[0];
+        let at = |path: &str| place(cargo, home, |_| Some(PathBuf::from(path)));
+        assert_eq!(at("/data/cargo"), Path::new("/data/cargo"));
+        assert_eq!(at("/home"), home.join(".cargo"));
+        assert_eq!(at("/home/ann"), home.join(".cargo"));
+        assert_eq!(at("relative"), home.join(".cargo"));
+    }
+}

@@ -1,0 +1,146 @@
+//! The system's part of the view: programs and libraries, and of `/etc` only what is named here.
+
+use std::path::{Path, PathBuf};
+
+use super::View;
+
+/// Programs, libraries, and what package managers put elsewhere.
+const FOLDERS: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/run/current-system",
+    "/home/linuxbrew/.linuxbrew",
+    "/var/lib/ca-certificates",
+    // How many processors there are.
+    "/sys/devices/system",
+];
+
+/// What programs read in `/etc`. Not there: passwords (`shadow`, `gshadow`), keys (`ssh`,
+/// `ssl/private`, `pki/tls/private`), who may become root (`sudoers`), networks and their
+/// secrets, and whatever else somebody put there.
+const ETC: &[&str] = &[
+    "alternatives",
+    "bash.bashrc",
+    "bashrc",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "debian_version",
+    "default/locale",
+    "environment.d",
+    "fedora-release",
+    "fonts",
+    "group",
+    "host.conf",
+    "hosts",
+    "inputrc",
+    "java",
+    "java-11-openjdk",
+    "java-17-openjdk",
+    "java-21-openjdk",
+    "java-25-openjdk",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "locale.alias",
+    "locale.conf",
+    "locale.gen",
+    "localtime",
+    "lsb-release",
+    "magic",
+    "magic.mime",
+    "mailcap",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "perl",
+    "pki/ca-trust",
+    "pki/tls/cert.pem",
+    "pki/tls/certs",
+    "pki/tls/openssl.cnf",
+    "pkcs11",
+    "profile",
+    "profile.d",
+    "protocols",
+    "python3",
+    "python3.11",
+    "python3.12",
+    "python3.13",
+    "python3.14",
+    "rpc",
+    "services",
+    "shells",
+    "ssl/cert.pem",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "static/ssl",
+    "terminfo",
+    "timezone",
+    "vimrc",
+    "zoneinfo",
+];
+
+/// What only a command with the network needs of `/etc`.
+const ETC_NETWORK: &[&str] = &["gai.conf", "resolv.conf"];
+
+/// Adds the system's part.
+pub(super) fn add(view: &mut View, network: bool) {
+    for folder in FOLDERS {
+        let folder = Path::new(folder);
+        match folder.read_link() {
+            // `/bin` is a link on merged systems: the same link is made.
+            Ok(target) if folder.exists() => view.links.push((target, folder.to_owned())),
+            _ => view.show(folder.to_owned()),
+        }
+    }
+    let names = ETC.iter().chain(if network { ETC_NETWORK } else { &[] });
+    for name in names {
+        etc(view, Path::new("/etc").join(name));
+    }
+}
+
+/// Shows an entry of `/etc`. One that is a link into what is visible becomes the same link (the
+/// name of the time zone is read from it); another is shown by what it leads to.
+fn etc(view: &mut View, entry: PathBuf) {
+    let Ok(real) = entry.canonicalize() else {
+        return;
+    };
+    match entry.read_link() {
+        Ok(target) if real.starts_with("/usr") => view.links.push((target, entry)),
+        _ => view.readable.push((real, entry)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_shown_of_the_system_holds_a_secret() {
+        let secrets = [
+            "/etc/shadow",
+            "/etc/gshadow",
+            "/etc/sudoers",
+            "/etc/ssh/ssh_host_ed25519_key",
+            "/etc/ssl/private",
+            "/etc/pki/tls/private",
+            "/etc/NetworkManager/system-connections",
+        ];
+        let etc = ETC.iter().chain(ETC_NETWORK);
+        let shown = etc.map(|name| Path::new("/etc").join(name));
+        for shown in shown.chain(FOLDERS.iter().map(PathBuf::from)) {
+            for secret in secrets {
+                assert!(!Path::new(secret).starts_with(&shown), "{}", shown.display());
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What the crate does, seen from outside: commands that may, and commands that try what they
+//! may not.
+
+mod runs;
+mod support;

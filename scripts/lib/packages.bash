@@ -25,8 +25,9 @@ packages_to_fetch='
 venv                                | python3-venv           | python3               | python
 '
 
-# What a window needs besides, to look as it should.
+# What a window needs besides, to look as it should, and what keeps a model's commands in bounds.
 packages_to_show='
+command bwrap                       | bubblewrap             | bubblewrap            | bubblewrap
 icons                               | adwaita-icon-theme librsvg2-common | adwaita-icon-theme | adwaita-icon-theme
 fonts                               | fontconfig fonts-cantarell fonts-dejavu-core | fontconfig abattis-cantarell-fonts dejavu-sans-mono-fonts | fontconfig cantarell-fonts ttf-dejavu
 '

@@ -13,6 +13,37 @@ use crate::view::{Guard, Protection, View};
 /// Where a command's passing files lie inside.
 pub(crate) const SCRATCH: &str = "/tmp";
 
+/// Up to how many bytes a file is rather copied than mounted.
+const SMALL: u64 = 64 << 10;
+
+/// Files that bubblewrap is handed open, until it has read them.
+///
+/// They are not closed on exec, since nothing else hands them to a child without unsafe code. Who
+/// else is started in that moment inherits what anybody may read.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    filters: Vec<OwnedFd>,
+    files: Vec<(PathBuf, OwnedFd)>,
+}
+
+impl Handed {
+    /// The filter, and small files of the system's: copied, they cost no mount.
+    pub(crate) fn new(view: &View, filters: Vec<OwnedFd>) -> Self {
+        let small = |path: &Path| path.metadata().is_ok_and(|it| it.is_file() && it.len() < SMALL);
+        let open = |path: &Path| {
+            let how = rustix::fs::OFlags::RDONLY;
+            rustix::fs::open(path, how, rustix::fs::Mode::empty()).ok()
+        };
+        let files = view
+            .readable
+            .iter()
+            .filter(|(from, place)| place.starts_with("/etc") && small(from))
+            .filter_map(|(from, place)| Some((place.clone(), open(from)?)))
+            .collect();
+        Self { filters, files }
+    }
+}
+
 /// The arguments up to the command.
 #[derive(Debug, Default)]
 struct Arguments(Vec<OsString>);
@@ -47,7 +78,7 @@ pub(crate) fn arguments(
     view: &View,
     guard: &Guard,
     command: &Command,
-    filters: &[OwnedFd],
+    handed: &Handed,
 ) -> Vec<OsString> {
     let mut to = Arguments::default();
     for flag in [
@@ -65,7 +96,7 @@ pub(crate) fn arguments(
         to.flag("--unshare-net");
     }
     to.on("--cap-drop", "ALL");
-    system(&mut to, view, &command.limits);
+    system(&mut to, view, &handed.files, &command.limits);
     project(&mut to, view, guard);
     for hidden in &view.hidden {
         if hidden.is_dir() {
@@ -76,14 +107,14 @@ pub(crate) fn arguments(
     // What lies between the folders above is in memory too, and without a bound.
     to.on("--remount-ro", "/");
     to.on("--chdir", &command.folder);
-    for filter in filters {
+    for filter in &handed.filters {
         to.on("--add-seccomp-fd", filter.as_raw_fd().to_string());
     }
     to.flag("--");
     to.0
 }
 
-fn system(to: &mut Arguments, view: &View, limits: &Limits) {
+fn system(to: &mut Arguments, view: &View, files: &[(PathBuf, OwnedFd)], limits: &Limits) {
     to.on("--dev", "/dev");
     to.memory(limits.scratch, "1777", Path::new("/dev/shm"));
     to.on("--remount-ro", "/dev");
@@ -96,7 +127,13 @@ fn system(to: &mut Arguments, view: &View, limits: &Limits) {
     // The home folder may lie in a folder of the system's: it covers that, and is furnished then.
     let in_home = |place: &Path| place.starts_with(&view.home);
     for (from, place) in view.readable.iter().filter(|(_, place)| !in_home(place)) {
-        to.bind("--ro-bind", from, place);
+        match files.iter().find(|(copied, _)| copied == place) {
+            Some((_, file)) => {
+                to.on("--perms", "0444");
+                to.add(["--file".as_ref(), file.as_raw_fd().to_string().as_ref(), place.as_ref()]);
+            }
+            None => to.bind("--ro-bind", from, place),
+        }
     }
     to.memory(limits.scratch, "0700", &view.home);
     for (from, place) in view.readable.iter().filter(|(_, place)| in_home(place)) {

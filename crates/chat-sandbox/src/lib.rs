@@ -16,6 +16,7 @@
 
 mod bubblewrap;
 mod command;
+mod descriptors;
 mod environment;
 mod error;
 mod landlock;

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::fs::fstatvfs;
@@ -23,7 +24,7 @@ const REST: u32 = 20;
 /// Looks at a command.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    family: Family,
+    family: Arc<Family>,
     limits: Limits,
     /// The folder whose disk is looked at, and what must stay free there.
     disk: Option<(File, u64)>,
@@ -32,7 +33,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(family: Family, project: &Path, limits: &Limits) -> Self {
+    pub(crate) fn new(family: Arc<Family>, project: &Path, limits: &Limits) -> Self {
         let disk = File::open(project).ok().and_then(|folder| {
             let free = free(&folder)?;
             Some((folder, limits.disk_left.min(free / 2)))

@@ -1,15 +1,15 @@
 //! A command made ready to be started, in each of the three ways, and its start.
 
-use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 
-use rustix::process::Pid;
 use tempfile::TempDir;
 
-use crate::bubblewrap;
+use crate::bubblewrap::{self, Handed};
 use crate::command::Command;
+use crate::descriptors;
 use crate::environment;
 use crate::error::Error;
 use crate::landlock::{self, Bounds};
@@ -29,8 +29,8 @@ pub(crate) struct Prepared {
 }
 
 enum Way {
-    /// Started by the thread that stays. The filters are open until the command has them.
-    Bubblewrap { filters: Vec<OwnedFd> },
+    /// Started by the thread that stays. What is handed is open until it runs.
+    Bubblewrap { handed: Handed },
     /// Started by a thread of its own, which is bound before.
     Thread { bounds: Option<Bounds>, scratch: Option<TempDir> },
 }
@@ -44,18 +44,20 @@ pub(crate) fn in_bubblewrap(
     let (command, home) = resolved(command)?;
     let view = view(&command, &home)?;
     let guard = Guard::new(&view.protected, true);
+    descriptors::keep();
     let filters = seccomp::files(&seccomp::programs(Doors::NAMESPACES)?)?;
+    let handed = Handed::new(&view, filters);
     let mut process = std::process::Command::new(program);
     process
-        .args(bubblewrap::arguments(&view, &guard, &command, &filters))
+        .args(bubblewrap::arguments(&view, &guard, &command, &handed))
         .args(["/bin/sh", "-c", shell::WITH_LIMITS, "sh"])
         .args(shell::limits(&command.limits))
         .arg(shell)
         .args(shell::arguments(shell))
         .arg(&command.text)
-        .stdin(Stdio::null());
+        .stdin(Stdio::piped());
     surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
-    Ok(Prepared { process, command, guard, way: Way::Bubblewrap { filters } })
+    Ok(Prepared { process, command, guard, way: Way::Bubblewrap { handed } })
 }
 
 /// Bound by this version of Landlock.
@@ -94,27 +96,29 @@ pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Prepared, Error>
 impl Prepared {
     /// Starts it. Given up, it leaves nothing running.
     pub(crate) async fn start(self) -> Result<Started, Error> {
-        let (child, family, scratch) = match self.way {
-            Way::Bubblewrap { filters } => {
-                let child = spawner::spawn(self.process).await.map_err(Error::Start)?;
-                drop(filters);
-                let family = Family::Descendants(Pid::from_child(&child));
-                (child, family, None)
+        let limits = &self.command.limits;
+        let (mut child, family, scratch, set) = match self.way {
+            Way::Bubblewrap { handed } => {
+                let (child, space) = spawner::spawn(self.process).await.map_err(Error::Start)?;
+                drop(handed);
+                (child, Family::Space(space), None, Ok(()))
             }
             Way::Thread { bounds, scratch } => {
                 let mark = processes::mark();
-                let mut child = from_own_thread(self.process, bounds).await?;
-                if let Err(error) = shell::open_gate(&mut child, &self.command.limits, mark) {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Err(Error::Start(error));
-                }
-                (child, Family::Marked(mark), scratch)
+                let child = from_own_thread(self.process, bounds).await?;
+                let set = shell::set_limits(&child, limits, mark);
+                (child, Family::Marked(mark), scratch, set)
             }
         };
+        if let Err(error) = set {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(Error::Start(error));
+        }
+        shell::open_gate(&mut child);
         Ok(Started {
             child,
-            family,
+            family: Arc::new(family),
             project: self.command.project,
             limit: self.command.limit,
             limits: self.command.limits,
@@ -154,6 +158,7 @@ fn view(command: &Command, home: &Path) -> Result<View, Error> {
 
 /// The command behind its gate.
 fn gated(shell: &Path, command: &Command) -> std::process::Command {
+    descriptors::keep();
     let mut process = std::process::Command::new("/bin/sh");
     process
         .args(["-c", shell::GATED, "sh"])

@@ -8,6 +8,8 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::process::Child;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
@@ -24,12 +26,61 @@ const MARKS: u64 = 1 << 60;
 const GONE: Duration = Duration::from_secs(5);
 
 /// How a command's processes are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Family {
     /// What descends from bubblewrap.
-    Descendants(Pid),
+    Space(Space),
     /// What has this limit.
     Marked(u64),
+}
+
+/// bubblewrap's space of processes.
+#[derive(Debug)]
+pub(crate) struct Space {
+    bubblewrap: Pid,
+    /// Its first process: when that has ended, the kernel has ended all others. None where
+    /// bubblewrap failed before there was one.
+    first: Option<OwnedFd>,
+}
+
+impl Space {
+    /// The space of a bubblewrap that was just started, and whose command waits still.
+    pub(crate) fn of(bubblewrap: &Child) -> Self {
+        let pid = Pid::from_child(bubblewrap);
+        let mut space = Self { bubblewrap: pid, first: None };
+        let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
+            return space;
+        };
+        let deadline = Instant::now() + GONE;
+        let moment = Timespec { tv_sec: 0, tv_nsec: 200_000 };
+        while space.first.is_none() && Instant::now() < deadline {
+            // A child of the process that has not been waited for: the number cannot be another's.
+            let child = children(pid).first().copied();
+            space.first = child.and_then(|child| pidfd_open(child, PidfdFlags::empty()).ok());
+            let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&moment));
+            if ended.is_ok_and(|ended| ended > 0) {
+                break;
+            }
+        }
+        space
+    }
+
+    /// Waits until the kernel has ended all.
+    fn wait(&self) {
+        if let Some(first) = &self.first {
+            let most = Timespec::try_from(GONE).unwrap_or_default();
+            let _ = poll(&mut [PollFd::new(first, PollFlags::IN)], Some(&most));
+        }
+    }
+
+    fn end(&self) {
+        if let Some(first) = &self.first {
+            let _ = pidfd_send_signal(first, Signal::KILL);
+        }
+        // Without its space it would end by itself; it may be at its very beginning.
+        let _ = kill_process(self.bubblewrap, Signal::KILL);
+        self.wait();
+    }
 }
 
 /// What the processes of a command use.
@@ -52,15 +103,15 @@ pub(crate) fn mark() -> u64 {
 
 impl Family {
     /// All that live, zombies among them.
-    pub(crate) fn members(self) -> Vec<Pid> {
+    fn members(&self) -> Vec<Pid> {
         match self {
-            Self::Descendants(ancestor) => descendants(ancestor),
-            Self::Marked(mark) => all().filter(|pid| mark_of(*pid) == Some(mark)).collect(),
+            Self::Space(space) => descendants(space.bubblewrap),
+            Self::Marked(mark) => marked(*mark),
         }
     }
 
     /// What they use.
-    pub(crate) fn usage(self) -> Use {
+    pub(crate) fn usage(&self) -> Use {
         let members = self.members();
         Use {
             processes: members.len() as u32,
@@ -69,36 +120,30 @@ impl Family {
     }
 
     /// What they use, counting what they share once: slower.
-    pub(crate) fn shared_memory(self) -> u64 {
+    pub(crate) fn shared_memory(&self) -> u64 {
         self.members().into_iter().map(proportional_memory).sum()
     }
 
-    /// Ends all of them, and waits until none runs. Says how many there were.
-    pub(crate) fn end(self) -> u32 {
+    /// Ends all of them, and waits until none runs. The process that was started may still have
+    /// to be waited for.
+    pub(crate) fn end(&self) {
         match self {
-            Self::Descendants(bubblewrap) => end_space(bubblewrap),
-            Self::Marked(mark) => end_marked(mark),
+            Self::Space(space) => space.end(),
+            Self::Marked(mark) => drop(end_marked(*mark)),
         }
     }
-}
 
-/// Ends bubblewrap's space by its first process, with which the kernel ends all others.
-fn end_space(bubblewrap: Pid) -> u32 {
-    let deadline = Instant::now() + GONE;
-    let children = children(bubblewrap);
-    let first: Vec<_> =
-        children.iter().filter_map(|pid| pidfd_open(*pid, PidfdFlags::empty()).ok()).collect();
-    for process in &first {
-        let _ = pidfd_send_signal(process, Signal::KILL);
+    /// Ends what is left after the process that was started has ended; says how many there were.
+    pub(crate) fn end_the_rest(&self) -> u32 {
+        match self {
+            Self::Space(space) => {
+                // The kernel does.
+                space.wait();
+                0
+            }
+            Self::Marked(mark) => end_marked(*mark),
+        }
     }
-    // Alone it would end by itself. It may still be at its beginning.
-    let _ = kill_process(bubblewrap, Signal::KILL);
-    for process in &first {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left).unwrap_or_default();
-        let _ = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&left));
-    }
-    children.len() as u32
 }
 
 /// Stops all first: who is stopped starts nobody. Then ends them.
@@ -106,8 +151,7 @@ fn end_marked(mark: u64) -> u32 {
     let deadline = Instant::now() + GONE;
     let mut stopped: HashSet<Pid> = HashSet::new();
     loop {
-        let fresh: Vec<Pid> = Family::Marked(mark)
-            .members()
+        let fresh: Vec<Pid> = marked(mark)
             .into_iter()
             .filter(|pid| !stopped.contains(pid) && !is_zombie(*pid))
             .collect();
@@ -119,11 +163,14 @@ fn end_marked(mark: u64) -> u32 {
             stopped.insert(pid);
         }
     }
+    if stopped.is_empty() {
+        return 0;
+    }
     for pid in &stopped {
         let _ = signal(*pid, mark, Signal::KILL);
     }
     while Instant::now() < deadline {
-        let left = Family::Marked(mark).members();
+        let left = marked(mark);
         let left: Vec<Pid> = left.into_iter().filter(|pid| !is_zombie(*pid)).collect();
         if left.is_empty() {
             break;
@@ -143,6 +190,10 @@ fn signal(pid: Pid, mark: u64, signal: Signal) -> io::Result<()> {
         pidfd_send_signal(process, signal)?;
     }
     Ok(())
+}
+
+fn marked(mark: u64) -> Vec<Pid> {
+    all().filter(|pid| mark_of(*pid) == Some(mark)).collect()
 }
 
 fn all() -> impl Iterator<Item = Pid> {

@@ -7,7 +7,7 @@ use tokio::sync::OnceCell;
 
 use crate::command::Command;
 use crate::error::Error;
-use crate::output::Spool;
+use crate::output::{Follow, Spool};
 use crate::prepare::{self, Prepared};
 use crate::probe::{self, WhyNot};
 use crate::running::Running;
@@ -135,6 +135,15 @@ impl Sandbox {
 
     /// Starts a command whose output goes to `spool`. Given up, it leaves nothing running.
     pub async fn spawn(&self, command: Command, spool: Spool) -> Result<Running, Error> {
+        Ok(self.spawn_followed(command, spool).await?.0)
+    }
+
+    /// The same, with all of its output as it comes. Who asks for that must read it, or drop it.
+    pub async fn spawn_followed(
+        &self,
+        command: Command,
+        spool: Spool,
+    ) -> Result<(Running, Follow), Error> {
         let sandbox = self.clone();
         let prepared = tokio::task::spawn_blocking(move || sandbox.prepare(command))
             .await

@@ -117,9 +117,6 @@ pub(crate) fn programs(doors: Doors) -> Result<Vec<BpfProgram>, Error> {
 }
 
 /// The programs as files that a child inherits, in the form that bubblewrap reads.
-///
-/// They are not closed on exec, since nothing else hands them to a child without unsafe code. Who
-/// else is started in that moment inherits a few hundred bytes that tell nothing.
 pub(crate) fn files(programs: &[BpfProgram]) -> Result<Vec<OwnedFd>, Error> {
     programs
         .iter()

@@ -9,10 +9,11 @@ use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
 use crate::command::Limits;
 
-/// Sets the limits from inside, then becomes the shell: bytes of a file in blocks of 512, open
-/// files, processes. Shells have two letters for the last.
-pub(crate) const WITH_LIMITS: &str = "ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
-    ulimit -u \"$3\" 2>/dev/null || ulimit -p \"$3\" 2>/dev/null; shift 3; exec \"$@\"";
+/// Waits for a line, sets the limits from inside, then becomes the shell: bytes of a file in blocks
+/// of 512, open files, processes. Shells have two letters for the last.
+pub(crate) const WITH_LIMITS: &str = "read -r _; ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
+    ulimit -u \"$3\" 2>/dev/null || ulimit -p \"$3\" 2>/dev/null; shift 3; \
+    exec \"$@\" </dev/null";
 
 /// Waits for a line, then becomes the shell: meanwhile the limits are set from outside.
 pub(crate) const GATED: &str = "read -r _; exec \"$@\" </dev/null";
@@ -40,22 +41,28 @@ pub(crate) fn limits(limits: &Limits) -> [String; 3] {
     ]
 }
 
-/// Sets the limits of a command that waits, and lets it go. `mark` is the limit by which its
-/// processes are known.
-pub(crate) fn open_gate(child: &mut Child, limits: &Limits, mark: u64) -> io::Result<()> {
+/// Sets the limits of a command that waits. `mark` is the one by which its processes are known.
+pub(crate) fn set_limits(child: &Child, limits: &Limits, mark: u64) -> io::Result<()> {
     let pid = Pid::from_child(child);
     let set = |resource, value: u64| {
         let limit = Rlimit { current: Some(value), maximum: Some(value) };
         prlimit(Some(pid), resource, limit)
     };
+    let files = limits.open_files.into();
     let processes = threads() + u64::from(limits.processes);
     set(Resource::Core, 0)?;
     set(Resource::Fsize, within(Resource::Fsize, limits.file))?;
-    set(Resource::Nofile, within(Resource::Nofile, limits.open_files.into()))?;
+    set(Resource::Nofile, within(Resource::Nofile, files))?;
     set(Resource::Nproc, within(Resource::Nproc, processes))?;
     set(Resource::Rss, mark)?;
-    let gate = child.stdin.take();
-    gate.map_or(Ok(()), |mut gate| gate.write_all(b"\n"))
+    Ok(())
+}
+
+/// Lets a command go that waits. Where it has ended instead, its end tells why.
+pub(crate) fn open_gate(child: &mut Child) {
+    if let Some(mut gate) = child.stdin.take() {
+        let _ = gate.write_all(b"\n");
+    }
 }
 
 /// A limit that may be set: no more than this process has.

@@ -10,14 +10,18 @@ use std::process::{Child, Command};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 
+use tokio::sync::oneshot;
+
 use crate::landlock;
+use crate::processes::Space;
 
-type Job = (Command, tokio::sync::oneshot::Sender<io::Result<Child>>);
+type Job = (Command, oneshot::Sender<io::Result<(Child, Space)>>);
 
-/// Starts `command` from the thread that stays.
-pub(crate) async fn spawn(command: Command) -> io::Result<Child> {
+/// Starts bubblewrap from the thread that stays. Its command must wait for its standard input, so
+/// that its space is known before anything can end.
+pub(crate) async fn spawn(command: Command) -> io::Result<(Child, Space)> {
     static THREAD: OnceLock<Sender<Job>> = OnceLock::new();
-    let (reply, child) = tokio::sync::oneshot::channel();
+    let (reply, child) = oneshot::channel();
     let gone = || io::Error::other("the thread that starts commands has ended");
     THREAD.get_or_init(start).send((command, reply)).map_err(|_| gone())?;
     child.await.map_err(|_| gone())?
@@ -30,7 +34,11 @@ fn start() -> Sender<Job> {
         // Older kernels cannot; the namespaces hold without it.
         let _ = landlock::scope_this_thread();
         while let Ok((mut command, reply)) = received.recv() {
-            if let Err(Ok(mut child)) = reply.send(command.spawn()) {
+            let started = command.spawn().map(|child| {
+                let space = Space::of(&child);
+                (child, space)
+            });
+            if let Err(Ok((mut child, _))) = reply.send(started) {
                 // Nobody waits any more.
                 let _ = child.kill();
                 let _ = child.wait();

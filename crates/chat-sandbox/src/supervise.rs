@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use crate::command::Limits;
 use crate::error::Error;
 use crate::limits::Watch;
-use crate::output::{Channel, Spool, Stream};
+use crate::output::{Channel, Follow, Spool, Stream};
 use crate::processes::Family;
 use crate::running::{Control, Ended, Exit, Running};
 use crate::view::Guard;
@@ -35,7 +35,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// A command that was started.
 pub(crate) struct Started {
     pub(crate) child: Child,
-    pub(crate) family: Family,
+    pub(crate) family: Arc<Family>,
     pub(crate) project: PathBuf,
     pub(crate) limit: Option<Duration>,
     pub(crate) limits: Limits,
@@ -44,8 +44,9 @@ pub(crate) struct Started {
     pub(crate) _scratch: Option<tempfile::TempDir>,
 }
 
-/// Stays with a command from now on.
-pub(crate) fn begin(started: Started, spool: Spool) -> Result<Running, Error> {
+/// Stays with a command from now on. Its output is followed from the first byte, unless that is
+/// dropped.
+pub(crate) fn begin(started: Started, spool: Spool) -> Result<(Running, Follow), Error> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let mut reaper = Reaper(started);
     let wake = Arc::new(Wake::new().map_err(Error::Start)?);
@@ -64,7 +65,7 @@ pub(crate) fn begin(started: Started, spool: Spool) -> Result<Running, Error> {
         process: process.map_err(|error| Error::Start(error.into()))?,
         pipes: pipes.map(|(stream, pipe)| (stream, pipe.map(File::from))),
         began: Instant::now(),
-        watch: Watch::new(reaper.0.family, &reaper.0.project, &reaper.0.limits),
+        watch: Watch::new(reaper.0.family.clone(), &reaper.0.project, &reaper.0.limits),
         reaper,
         spool: spool.clone(),
         control: control.clone(),
@@ -76,6 +77,7 @@ pub(crate) fn begin(started: Started, spool: Spool) -> Result<Running, Error> {
         }
     }
     let (told, exit) = watch::channel(None);
+    let follow = control.channel.follow();
     std::thread::Builder::new()
         .name("sandbox-command".into())
         .spawn(move || {
@@ -84,7 +86,8 @@ pub(crate) fn begin(started: Started, spool: Spool) -> Result<Running, Error> {
             told.send_replace(Some(exit));
         })
         .map_err(Error::Start)?;
-    Ok(Running { id: COUNT.fetch_add(1, Ordering::Relaxed), control, spool, exit })
+    let id = COUNT.fetch_add(1, Ordering::Relaxed);
+    Ok((Running { id, control, spool, exit }, follow))
 }
 
 /// Ends the command's processes whatever happens to the thread.
@@ -120,7 +123,7 @@ impl Supervisor {
         }
         let status = self.reaper.0.child.wait();
         let took = self.began.elapsed();
-        let left_running = self.end_the_rest();
+        let left_running = self.reaper.0.family.end_the_rest();
         let deadline = Instant::now() + LAST_WORDS;
         while self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && Instant::now() < deadline {
             self.read_what_is_left(deadline, &mut buffer);
@@ -193,15 +196,6 @@ impl Supervisor {
         };
         if self.ending.is_some() {
             self.reaper.0.family.end();
-        }
-    }
-
-    /// Ends what the command left running.
-    fn end_the_rest(&self) -> u32 {
-        match self.reaper.0.family {
-            // The kernel does, but for a moment that nobody must see.
-            Family::Descendants(_) => 0,
-            marked @ Family::Marked(_) => marked.end(),
         }
     }
 

@@ -1,5 +1,8 @@
 //! What the crate does, seen from outside: commands that may, and commands that try what they
 //! may not.
 
+mod builds;
+mod escapes;
 mod runs;
 mod support;
+mod unprivileged;

@@ -57,8 +57,10 @@ async fn output_comes_while_the_command_runs() {
         let Some(scene) = Scene::new(way).await else { continue };
         let fifo = scene.project("go");
         rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, 0o600.into()).unwrap();
-        let running = scene.start(scene.command("read -r word < go; echo $word; sleep 600")).await;
-        let mut follow = running.follow();
+        let command = scene.command("echo first; read -r word < go; echo $word; sleep 600");
+        let spawned = scene.sandbox().spawn_followed(command, scene.spool()).await;
+        let (running, mut follow) = spawned.unwrap();
+        assert_eq!(follow.next().await.unwrap().bytes, b"first\n", "{way:?}");
         // It opens only once the command reads.
         let go = move || std::fs::write(fifo, "on\n");
         tokio::task::spawn_blocking(go).await.unwrap().unwrap();

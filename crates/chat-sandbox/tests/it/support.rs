@@ -11,6 +11,7 @@ pub const WAYS: [Preference; 3] = [Preference::Bubblewrap, Preference::Landlock,
 /// A project, a home folder and a place beside them that no command may see.
 pub struct Scene {
     folder: TempDir,
+    project: &'static str,
     sandbox: Sandbox,
 }
 
@@ -42,7 +43,7 @@ impl Scene {
         for name in ["project", "home", "beside"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
-        Some(Self { folder, sandbox })
+        Some(Self { folder, project: "project", sandbox })
     }
 
     pub fn sandbox(&self) -> &Sandbox {
@@ -51,7 +52,12 @@ impl Scene {
 
     /// A path in the project.
     pub fn project(&self, path: &str) -> PathBuf {
-        self.at("project").join(path)
+        self.at(self.project).join(path)
+    }
+
+    /// Makes another folder of the scene the project.
+    pub fn set_project(&mut self, folder: &'static str) {
+        self.project = folder;
     }
 
     /// A path in the home folder.
@@ -72,6 +78,8 @@ impl Scene {
     pub fn command(&self, text: impl Into<String>) -> Command {
         let mut command = Command::new(text, self.project(""));
         command.home = Some(self.home(""));
+        // The system's programs: whoever runs the tests may have others in a home of theirs.
+        command.environment = vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
         command
     }
 

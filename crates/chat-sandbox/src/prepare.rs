@@ -2,7 +2,7 @@
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use tempfile::TempDir;
@@ -13,10 +13,9 @@ use crate::descriptors;
 use crate::environment;
 use crate::error::Error;
 use crate::landlock::{self, Bounds};
-use crate::processes::{self, Family};
+use crate::processes::{self, Family, Space};
 use crate::seccomp::{self, Doors};
 use crate::shell;
-use crate::spawner;
 use crate::supervise::Started;
 use crate::view::{self, Guard, View};
 
@@ -94,28 +93,22 @@ pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Prepared, Error>
 }
 
 impl Prepared {
-    /// Starts it. Given up, it leaves nothing running.
-    pub(crate) async fn start(self) -> Result<Started, Error> {
-        let limits = &self.command.limits;
-        let (mut child, family, scratch, set) = match self.way {
+    /// Starts it on this thread, which is bound for good where Landlock bounds the command. The
+    /// command waits until it is [let go](Started::let_go).
+    pub(crate) fn start(mut self) -> Result<Started, Error> {
+        let (child, family, scratch) = match self.way {
             Way::Bubblewrap { handed } => {
-                let (child, space) = spawner::spawn(self.process).await.map_err(Error::Start)?;
+                let child = self.process.spawn().map_err(Error::Start)?;
                 drop(handed);
-                (child, Family::Space(space), None, Ok(()))
+                let space = Space::of(&child);
+                (child, Family::Space(space), None)
             }
             Way::Thread { bounds, scratch } => {
-                let mark = processes::mark();
-                let child = from_own_thread(self.process, bounds).await?;
-                let set = shell::set_limits(&child, limits, mark);
-                (child, Family::Marked(mark), scratch, set)
+                bounds.map_or(Ok(()), |bounds| bounds.bind_this_thread())?;
+                let child = self.process.spawn().map_err(Error::Start)?;
+                (child, Family::Marked(processes::mark()), scratch)
             }
         };
-        if let Err(error) = set {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(Error::Start(error));
-        }
-        shell::open_gate(&mut child);
         Ok(Started {
             child,
             family: Arc::new(family),
@@ -182,26 +175,4 @@ fn surround(
     let variables = environment::of(own, home, scratch, shell, &command.environment);
     process.env_clear().envs(variables);
     process.stdout(Stdio::piped()).stderr(Stdio::piped());
-}
-
-/// Starts a command from a thread of its own, bound before.
-async fn from_own_thread(
-    mut process: std::process::Command,
-    bounds: Option<Bounds>,
-) -> Result<Child, Error> {
-    let (reply, child) = tokio::sync::oneshot::channel();
-    std::thread::Builder::new()
-        .name("sandbox-start".into())
-        .spawn(move || {
-            let bound = bounds.map_or(Ok(()), |bounds| bounds.bind_this_thread());
-            let child = bound.and_then(|()| process.spawn().map_err(Error::Start));
-            if let Err(Ok(mut child)) = reply.send(child) {
-                // Nobody waits any more.
-                let _ = child.kill();
-                let _ = child.wait();
-            }
-        })
-        .map_err(Error::Start)?;
-    let gone = |_| Error::Start(std::io::Error::other("its thread has ended"));
-    child.await.map_err(gone)?
 }

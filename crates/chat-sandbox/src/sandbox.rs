@@ -11,6 +11,7 @@ use crate::output::{Follow, Spool};
 use crate::prepare::{self, Prepared};
 use crate::probe::{self, WhyNot};
 use crate::running::Running;
+use crate::spawner;
 use crate::supervise;
 
 /// What keeps a command in its bounds.
@@ -145,10 +146,12 @@ impl Sandbox {
         spool: Spool,
     ) -> Result<(Running, Follow), Error> {
         let sandbox = self.clone();
-        let prepared = tokio::task::spawn_blocking(move || sandbox.prepare(command))
-            .await
-            .map_err(|error| Error::Start(std::io::Error::other(error)))??;
-        let started = prepared.start().await?;
+        let start = move || sandbox.prepare(command)?.start();
+        let mut started = match self.0.enforcement {
+            Enforcement::Bubblewrap => spawner::stay(start).await?,
+            Enforcement::Landlock | Enforcement::None => spawner::once(start).await?,
+        };
+        started.let_go()?;
         supervise::begin(started, spool)
     }
 

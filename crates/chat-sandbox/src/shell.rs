@@ -11,12 +11,12 @@ use crate::command::Limits;
 
 /// Waits for a line, sets the limits from inside, then becomes the shell: bytes of a file in blocks
 /// of 512, open files, processes. Shells have two letters for the last.
-pub(crate) const WITH_LIMITS: &str = "read -r _; ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
+pub(crate) const WITH_LIMITS: &str = "read -r _ || exit; ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
     ulimit -u \"$3\" 2>/dev/null || ulimit -p \"$3\" 2>/dev/null; shift 3; \
     exec \"$@\" </dev/null";
 
 /// Waits for a line, then becomes the shell: meanwhile the limits are set from outside.
-pub(crate) const GATED: &str = "read -r _; exec \"$@\" </dev/null";
+pub(crate) const GATED: &str = "read -r _ || exit; exec \"$@\" </dev/null";
 
 /// What the shell is given before the command's text. It reads no settings of a person's.
 pub(crate) fn arguments(shell: &Path) -> &'static [&'static str] {

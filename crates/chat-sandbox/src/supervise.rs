@@ -23,6 +23,7 @@ use crate::limits::Watch;
 use crate::output::{Channel, Follow, Spool, Stream};
 use crate::processes::Family;
 use crate::running::{Control, Ended, Exit, Running};
+use crate::shell;
 use crate::view::Guard;
 use crate::wake::Wake;
 
@@ -44,18 +45,39 @@ pub(crate) struct Started {
     pub(crate) _scratch: Option<tempfile::TempDir>,
 }
 
+impl Started {
+    /// Sets the limits that are set from outside, and lets the command go.
+    pub(crate) fn let_go(&mut self) -> Result<(), Error> {
+        if let Family::Marked(mark) = *self.family {
+            shell::set_limits(&self.child, &self.limits, mark).map_err(Error::Start)?;
+        }
+        shell::open_gate(&mut self.child);
+        Ok(())
+    }
+}
+
+impl Drop for Started {
+    /// Ends the command's processes, whatever happened.
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            self.family.end();
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
 /// Stays with a command from now on. Its output is followed from the first byte, unless that is
 /// dropped.
-pub(crate) fn begin(started: Started, spool: Spool) -> Result<(Running, Follow), Error> {
+pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Follow), Error> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
-    let mut reaper = Reaper(started);
     let wake = Arc::new(Wake::new().map_err(Error::Start)?);
     let control = Arc::new(Control {
         channel: Channel::new(wake.clone()),
         wake,
         stop: AtomicBool::new(false),
     });
-    let child = &mut reaper.0.child;
+    let child = &mut started.child;
     let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty());
     let pipes = [
         (Stream::Out, child.stdout.take().map(OwnedFd::from)),
@@ -65,8 +87,8 @@ pub(crate) fn begin(started: Started, spool: Spool) -> Result<(Running, Follow),
         process: process.map_err(|error| Error::Start(error.into()))?,
         pipes: pipes.map(|(stream, pipe)| (stream, pipe.map(File::from))),
         began: Instant::now(),
-        watch: Watch::new(reaper.0.family.clone(), &reaper.0.project, &reaper.0.limits),
-        reaper,
+        watch: Watch::new(started.family.clone(), &started.project, &started.limits),
+        started,
         spool: spool.clone(),
         control: control.clone(),
         ending: None,
@@ -90,21 +112,8 @@ pub(crate) fn begin(started: Started, spool: Spool) -> Result<(Running, Follow),
     Ok((Running { id, control, spool, exit }, follow))
 }
 
-/// Ends the command's processes whatever happens to the thread.
-struct Reaper(Started);
-
-impl Drop for Reaper {
-    fn drop(&mut self) {
-        if !matches!(self.0.child.try_wait(), Ok(Some(_))) {
-            self.0.family.end();
-            let _ = self.0.child.kill();
-            let _ = self.0.child.wait();
-        }
-    }
-}
-
 struct Supervisor {
-    reaper: Reaper,
+    started: Started,
     process: OwnedFd,
     pipes: [(Stream, Option<File>); 2],
     spool: Spool,
@@ -121,9 +130,9 @@ impl Supervisor {
         while !self.wait(self.next_look(), &mut buffer) {
             self.judge();
         }
-        let status = self.reaper.0.child.wait();
+        let status = self.started.child.wait();
         let took = self.began.elapsed();
-        let left_running = self.reaper.0.family.end_the_rest();
+        let left_running = self.started.family.end_the_rest();
         let deadline = Instant::now() + LAST_WORDS;
         while self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && Instant::now() < deadline {
             self.read_what_is_left(deadline, &mut buffer);
@@ -134,7 +143,7 @@ impl Supervisor {
             ended: self.ending.unwrap_or_else(|| ended(&status)),
             took,
             left_running,
-            put_aside: self.reaper.0.guard.put_aside(),
+            put_aside: self.started.guard.put_aside(),
         }
     }
 
@@ -146,7 +155,7 @@ impl Supervisor {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.began.checked_add(self.reaper.0.limit?)
+        self.began.checked_add(self.started.limit?)
     }
 
     /// Waits for output or an end; says whether the command has ended.
@@ -190,12 +199,12 @@ impl Supervisor {
         self.ending = if self.control.stop.load(Ordering::Acquire) {
             Some(Ended::Stopped)
         } else if over {
-            self.reaper.0.limit.map(Ended::TimedOut)
+            self.started.limit.map(Ended::TimedOut)
         } else {
             self.watch.look(now).map(Ended::Limit)
         };
         if self.ending.is_some() {
-            self.reaper.0.family.end();
+            self.started.family.end();
         }
     }
 

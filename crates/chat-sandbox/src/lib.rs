@@ -38,5 +38,6 @@ pub use command::{Command, Limits, TIME_LIMIT};
 pub use error::Error;
 pub use output::{Chunk, Decoder, Excerpt, Follow, Keep, Part, Span, Spool, Stream};
 pub use probe::WhyNot;
+pub use processes::end_orphans;
 pub use running::{Ended, Exit, Limit, Running};
 pub use sandbox::{Enforcement, Gap, Preference, Sandbox};

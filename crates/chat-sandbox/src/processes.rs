@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Signal, getrlimit, kill_process, pidfd_open, pidfd_send_signal,
+    Pid, PidfdFlags, Resource, Signal, getpid, getrlimit, kill_process, pidfd_open,
+    pidfd_send_signal, test_kill_process,
 };
 use rustix::time::Timespec;
 
@@ -95,10 +96,29 @@ pub(crate) struct Use {
 pub(crate) fn mark() -> u64 {
     static COUNT: AtomicU16 = AtomicU16::new(0);
     let count = u64::from(COUNT.fetch_add(1, Ordering::Relaxed));
-    let process = u64::from(rustix::process::getpid().as_raw_nonzero().get().cast_unsigned());
     // Where this process is itself a command's, only less than its own mark can be set.
     let most = getrlimit(Resource::Rss).maximum.unwrap_or(MARKS).min(MARKS);
-    most - ((process << 16) | count) - 1
+    most - ((number_of(getpid()) << 16) | count) - 1
+}
+
+/// The process that made a mark, unless it was itself a command's.
+fn maker(mark: u64) -> Option<Pid> {
+    let number = MARKS.checked_sub(mark + 1)? >> 16;
+    Pid::from_raw(i32::try_from(number).ok()?)
+}
+
+fn number_of(pid: Pid) -> u64 {
+    u64::from(pid.as_raw_nonzero().get().cast_unsigned())
+}
+
+/// Ends what a program left running that was killed before it could: commands that run in
+/// bubblewrap end with the program, others are found by their marks. Says how many there were.
+pub fn end_orphans() -> u32 {
+    let mut marks: Vec<u64> = all().filter_map(mark_of).collect();
+    marks.sort_unstable();
+    marks.dedup();
+    let orphaned = |mark: &u64| maker(*mark).is_some_and(|maker| test_kill_process(maker).is_err());
+    marks.into_iter().filter(orphaned).map(end_marked).sum()
 }
 
 impl Family {
@@ -265,4 +285,44 @@ fn proportional_memory(pid: Pid) -> u64 {
         Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? << 10)
     };
     of().unwrap_or_else(|| own_memory(pid))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use rustix::process::{Rlimit, prlimit};
+
+    use super::*;
+
+    fn sleeper(mark: u64) -> Child {
+        let child = Command::new("sleep").arg("600").spawn().unwrap();
+        let limit = Rlimit { current: Some(mark), maximum: Some(mark) };
+        prlimit(Some(Pid::from_child(&child)), Resource::Rss, limit).unwrap();
+        child
+    }
+
+    #[test]
+    fn marks_differ_and_name_their_maker() {
+        let marks = [mark(), mark()];
+        assert_ne!(marks[0], marks[1]);
+        if getrlimit(Resource::Rss).maximum.is_none() {
+            assert_eq!(marks.map(maker), [Some(getpid()); 2]);
+        }
+    }
+
+    #[test]
+    fn orphans_are_ended_and_what_has_a_living_maker_is_not() {
+        let mut gone = Command::new("true").spawn().unwrap();
+        let number = number_of(Pid::from_child(&gone));
+        gone.wait().unwrap();
+        let mut orphan = sleeper(MARKS - (number << 16) - 1);
+        let living = mark();
+        let mut other = sleeper(living);
+        assert!(end_orphans() >= 1);
+        assert!(!orphan.wait().unwrap().success());
+        assert!(other.try_wait().unwrap().is_none());
+        assert_eq!(end_marked(living), 1);
+        other.wait().unwrap();
+    }
 }

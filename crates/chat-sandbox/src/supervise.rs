@@ -149,9 +149,12 @@ impl Supervisor {
 
     /// When something is to be looked at though nothing happens.
     fn next_look(&self) -> Instant {
-        let deadline = self.deadline().filter(|_| self.ending.is_none());
+        if self.ending.is_some() {
+            // Its end is all that is waited for.
+            return Instant::now() + LAST_WORDS;
+        }
         let look = self.watch.next();
-        deadline.map_or(look, |deadline| deadline.min(look))
+        self.deadline().map_or(look, |deadline| deadline.min(look))
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -109,3 +109,30 @@ impl Drop for Follow {
         self.0.wake.wake();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_does_not_read_holds_the_command_up_until_they_do_or_go() {
+        let channel = Channel::new(Arc::new(Wake::new().unwrap()));
+        let piece = vec![b'x'; MOST_WAITING / 4];
+        channel.push(Stream::Out, &piece);
+        let mut follow = channel.follow();
+        for _ in 0..4 {
+            assert!(!channel.is_full());
+            channel.push(Stream::Out, &piece);
+        }
+        assert!(channel.is_full());
+        assert_eq!(follow.next().await.unwrap().bytes.len(), piece.len());
+        assert!(!channel.is_full());
+        channel.push(Stream::Out, &piece);
+        assert!(channel.is_full());
+        drop(follow);
+        assert!(!channel.is_full());
+        channel.push(Stream::Out, &piece);
+        channel.end();
+        assert_eq!(channel.follow().next().await, None);
+    }
+}

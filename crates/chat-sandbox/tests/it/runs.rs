@@ -1,8 +1,9 @@
 //! Lawful commands: what they are given, what they say, and how they end, in each way alike.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use chat_sandbox::{Ended, Error, Stream};
+use chat_sandbox::{Ended, Error, Keep, Preference, Stream};
 
 use crate::support::{Scene, WAYS, write};
 
@@ -89,4 +90,78 @@ async fn a_folder_that_cannot_be_is_refused_before_anything_runs() {
         let nul = spawn(&|command| command.text = "a\0b".into()).await;
         assert!(matches!(nul, Some(Error::Nul)), "{nul:?}");
     }
+}
+
+#[tokio::test]
+async fn a_project_that_would_hide_nothing_is_refused() {
+    for way in [Preference::Bubblewrap, Preference::Landlock] {
+        let Some(scene) = Scene::new(way).await else { continue };
+        write(&scene.home(".local/share/natter/natter.db"), "");
+        let refused = async |project: PathBuf, hidden: Vec<PathBuf>| {
+            let mut command = scene.command("true");
+            (command.project, command.folder) = (project.clone(), project);
+            command.hidden = hidden;
+            scene.sandbox().spawn(command, scene.spool()).await.err()
+        };
+        let wide = refused(scene.home(""), Vec::new()).await;
+        assert!(matches!(wide, Some(Error::TooWide(_))), "{wide:?}");
+        let wide = refused("/".into(), Vec::new()).await;
+        assert!(matches!(wide, Some(Error::TooWide(_))), "{wide:?}");
+        let own = refused(scene.home(".local"), Vec::new()).await;
+        assert!(matches!(own, Some(Error::OwnFolder(_))), "{own:?}");
+        let named = refused(scene.project(""), vec![scene.project("keys")]).await;
+        assert!(matches!(named, Some(Error::OwnFolder(_))), "{named:?}");
+        std::os::unix::fs::symlink("elsewhere", scene.project(".mcp.json")).unwrap();
+        let link = refused(scene.project(""), Vec::new()).await;
+        assert!(matches!(link, Some(Error::ProtectedLink(_))), "{link:?}");
+    }
+}
+
+#[tokio::test]
+async fn any_text_is_the_shells_and_never_an_option() {
+    for way in WAYS {
+        let Some(scene) = Scene::new(way).await else { continue };
+        let outcome = scene.run("-x 2>/dev/null\ncat <<'END'\na 'b' \"c\" $d\nEND").await;
+        assert_eq!(outcome.success(), "a 'b' \"c\" $d", "{way:?}");
+    }
+}
+
+/// Bytes that are no text, and a NUL, which neither ends nor cuts anything.
+#[tokio::test]
+async fn what_is_no_text_is_kept_whole_on_disk_and_readable_in_short() {
+    let Some(scene) = Scene::new(Preference::None).await else { return };
+    let running = scene.start(scene.command("printf 'a\\0b\\377c\\n'")).await;
+    assert!(running.wait().await.is_success());
+    assert_eq!(running.spool().excerpt().to_string(), "a\u{2400}b\u{fffd}c\n");
+    assert_eq!(std::fs::read(running.spool().path()).unwrap(), b"a\0b\xffc\n");
+}
+
+#[tokio::test]
+async fn a_command_that_prints_much_costs_little_memory_and_a_bounded_disk() {
+    const MUCH: u64 = 300_000_000;
+    for way in WAYS {
+        let Some(scene) = Scene::new(way).await else { continue };
+        let before = memory();
+        let command = scene.command(format!("yes | head -c {MUCH}; echo end"));
+        let spawned = scene.sandbox().spawn_followed(command, scene.spool()).await;
+        let (running, mut follow) = spawned.unwrap();
+        let mut seen = 0;
+        while let Some(chunk) = follow.next().await {
+            seen += chunk.bytes.len() as u64;
+        }
+        assert!(running.wait().await.is_success());
+        assert_eq!(seen, MUCH + 4);
+        let more = memory() - before;
+        assert!(more <= 20 << 10, "{way:?}: {more} KiB");
+        let kept = std::fs::metadata(running.spool().path()).unwrap().len();
+        assert!(kept <= Keep::default().disk + 100, "{kept}");
+        assert!(running.spool().excerpt().to_string().ends_with("y\nend\n"));
+    }
+}
+
+/// The most memory that this process has had, in KiB.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.split_ascii_whitespace().next().unwrap().parse().unwrap()
 }

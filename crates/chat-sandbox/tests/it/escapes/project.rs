@@ -131,6 +131,23 @@ fn commits_are_made_inside_bubblewrap_also_in_a_linked_work_tree() {
 }
 
 #[test]
+fn hooks_that_lie_elsewhere_are_not_replaced() {
+    unprivileged::run(async || {
+        for way in [Preference::Bubblewrap, Preference::Landlock] {
+            let Some(scene) = Scene::new(way).await else { continue };
+            furnish(&scene);
+            std::fs::rename(scene.project(".git/hooks"), scene.project("hooks")).unwrap();
+            std::os::unix::fs::symlink("../hooks", scene.project(".git/hooks")).unwrap();
+            for text in ["rm .git/hooks", "mv .git elsewhere", "echo evil >> .git/config"] {
+                let outcome = scene.run(text).await;
+                assert!(!outcome.exit.is_success(), "{way:?}: {text}: {outcome:?}");
+            }
+            scene.run("git log && echo two > src/lib.txt").await.success();
+        }
+    });
+}
+
+#[test]
 fn a_file_that_claims_to_be_a_work_tree_shows_nothing() {
     unprivileged::run(async || {
         let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };

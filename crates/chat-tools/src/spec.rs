@@ -1,0 +1,151 @@
+//! What every tool needs: how it is told to a model, and how its arguments are read.
+
+use chat_core::message::ToolSpec;
+use chat_core::tool::ToolFailure;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A tool as it is told to a model, with the schema of its arguments in as few words as it takes: every
+/// request carries it.
+pub fn spec<Arguments: JsonSchema>(name: &str, description: &str) -> ToolSpec {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut parameters = settings.into_generator().into_root_schema_for::<Arguments>().to_value();
+    shorten(&mut parameters);
+    // What the arguments are all together is said by the tool's description.
+    if let Value::Object(root) = &mut parameters {
+        root.remove("description");
+    }
+    ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters }
+}
+
+/// Leaves out what says nothing to a model: titles, formats of numbers, that what may be left out may
+/// be null, too.
+fn shorten(schema: &mut Value) {
+    match schema {
+        Value::Object(parts) => {
+            parts.retain(|key, value| match key.as_str() {
+                "title" | "format" => !value.is_string(),
+                "default" => !value.is_null() && *value != Value::Bool(false),
+                "minimum" => value.as_u64() != Some(0),
+                _ => true,
+            });
+            if let Some(Value::Array(types)) = parts.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [one] = &types[..] {
+                    let one = one.clone();
+                    parts.insert("type".to_owned(), one);
+                }
+            }
+            parts.values_mut().for_each(shorten);
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+/// A call's arguments.
+///
+/// # Errors
+/// They are not what the schema says.
+pub fn arguments<Arguments: DeserializeOwned>(value: Value) -> Result<Arguments, ToolFailure> {
+    serde_json::from_value(value)
+        .map_err(|error| ToolFailure::new(format!("These arguments do not fit: {error}.")))
+}
+
+/// A number of bytes, as a reader takes it in.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..=9_999 => format!("{bytes} bytes"),
+        10_000..=9_999_999 => format!("{} kB", bytes / 1000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}
+
+/// Runs what waits for the disk where it holds up nobody. It is told when nobody waits for it any more.
+///
+/// # Errors
+/// Its own, or that it panicked.
+pub async fn on_disk<T: Send + 'static>(
+    work: impl FnOnce(&std::sync::atomic::AtomicBool) -> Result<T, ToolFailure> + Send + 'static,
+) -> Result<T, ToolFailure> {
+    let given_up = GiveUp::default();
+    let flag = std::sync::Arc::clone(&given_up.0);
+    let result = tokio::task::spawn_blocking(move || work(&flag)).await;
+    result.unwrap_or_else(|_| Err(ToolFailure::new("This failed by a fault of Natter's own.")))
+}
+
+/// Tells that nobody waits any more, when it is dropped.
+#[derive(Default)]
+struct GiveUp(std::sync::Arc<std::sync::atomic::AtomicBool>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Words that no model needs.
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Example {
+        /// A path.
+        path: String,
+        #[serde(default)]
+        line: Option<u64>,
+        #[serde(default)]
+        all: bool,
+    }
+
+    #[test]
+    fn a_schema_says_what_is_needed_and_no_more() {
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string", "description": "A path." },
+                "line": { "type": "integer" },
+                "all": { "type": "boolean" },
+            },
+            "required": ["path"],
+            "additionalProperties": false,
+        });
+        assert_eq!(spec::<Example>("a", "b").parameters, expected);
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit_say_why() {
+        let failure = arguments::<Example>(json!({ "path": "a", "lines": 1 })).unwrap_err();
+        assert!(failure.text.contains("unknown field `lines`"), "{}", failure.text);
+    }
+
+    #[tokio::test]
+    async fn work_hears_that_it_was_given_up() {
+        use std::sync::atomic::Ordering;
+        use std::sync::mpsc::channel;
+        let ((begun, is_begun), (end, is_over)) = (channel(), channel());
+        let work = on_disk(move |given_up| {
+            begun.send(()).unwrap();
+            while !given_up.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            end.send(()).unwrap();
+            Ok(())
+        });
+        let task = tokio::spawn(work);
+        tokio::task::spawn_blocking(move || is_begun.recv().unwrap()).await.unwrap();
+        task.abort();
+        tokio::task::spawn_blocking(move || is_over.recv().unwrap()).await.unwrap();
+    }
+}

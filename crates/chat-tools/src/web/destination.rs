@@ -1,0 +1,240 @@
+//! An address that was looked up and judged, and the connection to exactly that.
+
+use std::error::Error as _;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Once};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{Client, Url};
+
+use super::judge::{Reach, judge, judge_name};
+use super::network::Network;
+use super::trouble::Trouble;
+
+/// What this program calls itself to servers.
+pub const USER_AGENT: &str = concat!("natter/", env!("CARGO_PKG_VERSION"));
+
+/// Where a URL leads: looked up once, and not again until the connection stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The host, as rules name it: without brackets, in lower case.
+    pub host: String,
+    /// The farthest from public that any of its addresses is.
+    pub reach: Reach,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Destination {
+    /// Looks up a URL's host and judges every address that it has. One that is near makes the
+    /// whole host near: nobody knows which one a connection would take.
+    ///
+    /// # Errors
+    /// The URL cannot be fetched, or its host has no address.
+    pub async fn find(url: &Url, network: &dyn Network) -> Result<Self, Trouble> {
+        let (host, by_name) = by_name(url)?;
+        let nowhere = |words: String| Trouble::NoHost { host: host.clone(), words };
+        let found = match host.parse::<IpAddr>() {
+            Ok(address) => vec![address],
+            Err(_) => network.addresses(&host).await.map_err(|error| nowhere(error.to_string()))?,
+        };
+        if found.is_empty() {
+            return Err(nowhere("it has no address".to_owned()));
+        }
+        let near = found.iter().map(|address| judge(*address)).find(|reach| !reach.is_public());
+        let reach = near.map_or(by_name, judged);
+        let port = url.port_or_known_default().unwrap_or(80);
+        let doors = found.iter().map(|address| network.door(SocketAddr::new(*address, port)));
+        Ok(Self { host, reach, addresses: doors.collect() })
+    }
+
+    /// A client that connects to these addresses alone, whatever the name has become since. It
+    /// follows no redirect, asks no proxy, and tells nobody where it comes from.
+    ///
+    /// # Errors
+    /// The system's certificates cannot be read.
+    pub fn client(&self, url: &Url) -> Result<Client, Trouble> {
+        provide_tls();
+        let mut client = Client::builder()
+            .user_agent(USER_AGENT)
+            .no_proxy()
+            .referer(false)
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .pool_max_idle_per_host(0)
+            .dns_resolver(Arc::new(Pinned(self.addresses.clone())));
+        if url.scheme() == "http" {
+            // Reading the system's certificates takes time, and none is looked at.
+            client = client.tls_certs_only([]);
+        }
+        client.build().map_err(|error| Trouble::Unreachable {
+            host: self.host.clone(),
+            words: innermost(&error),
+        })
+    }
+}
+
+/// A URL's host, and where it leads as far as that can be told without asking anybody: a name that
+/// is looked up is heard by strangers.
+///
+/// # Errors
+/// It has no host.
+pub fn by_name(url: &Url) -> Result<(String, Reach), Trouble> {
+    let host = host_of(url)?;
+    // Any spelling of an address in numbers was read by the URL's parser.
+    let reach = host.parse().map_or_else(|_| judge_name(&host), judge);
+    Ok((host, judged(reach)))
+}
+
+/// The judgement, unless this build was made to forget it.
+fn judged(reach: Reach) -> Reach {
+    if cfg!(sabotage = "no_address_check") { Reach::Public } else { reach }
+}
+
+/// Reads an address as a model gives it.
+///
+/// # Errors
+/// It is none that is fetched.
+pub fn parse(text: &str) -> Result<Url, Trouble> {
+    let url = Url::parse(text.trim()).map_err(|_| Trouble::NoAddress(text.to_owned()))?;
+    accept(url)
+}
+
+/// The URL, if it may be fetched at all; without its fragment, which no server sees.
+///
+/// # Errors
+/// Its scheme is another, or it carries a password.
+pub fn accept(mut url: Url) -> Result<Url, Trouble> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Trouble::Scheme(url.scheme().to_owned()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Trouble::Credentials);
+    }
+    host_of(&url)?;
+    url.set_fragment(None);
+    Ok(url)
+}
+
+fn host_of(url: &Url) -> Result<String, Trouble> {
+    let host = url.host_str().map(|host| host.trim_start_matches('[').trim_end_matches(']'));
+    // A name's last dot says that it is whole: it is the same host.
+    let host = host.unwrap_or_default().trim_end_matches('.');
+    if host.is_empty() { Err(Trouble::NoAddress(url.to_string())) } else { Ok(host.to_owned()) }
+}
+
+/// The words of the innermost cause: "Connection refused (os error 111)".
+pub fn innermost(error: &reqwest::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        words = inner.to_string();
+        cause = inner.source();
+    }
+    words
+}
+
+/// Sees to it that TLS has its cryptography; programs install it when they start.
+pub fn provide_tls() {
+    static PROVIDER: Once = Once::new();
+    PROVIDER.call_once(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+/// Answers every question with the addresses that were judged.
+struct Pinned(Vec<SocketAddr>);
+
+impl Resolve for Pinned {
+    fn resolve(&self, _: Name) -> Resolving {
+        let addresses: Addrs = Box::new(self.0.clone().into_iter());
+        Box::pin(std::future::ready(Ok(addresses)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use async_trait::async_trait;
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Every name has these addresses.
+    struct Known(Vec<IpAddr>);
+
+    #[async_trait]
+    impl Network for Known {
+        async fn addresses(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+            Ok(self.0.clone())
+        }
+    }
+
+    async fn reach(url: &str, addresses: &[&str]) -> Reach {
+        let known = Known(addresses.iter().map(|address| address.parse().unwrap()).collect());
+        Destination::find(&parse(url).unwrap(), &known).await.unwrap().reach
+    }
+
+    #[rstest]
+    #[case("http://2130706433/")]
+    #[case("http://0x7f000001/")]
+    #[case("http://0x7f.1/")]
+    #[case("http://017700000001/")]
+    #[case("http://0177.0.0.01/")]
+    #[case("http://127.1/")]
+    #[case("http://127.0.1/")]
+    #[case("http://1%327.0.0.1/")]
+    #[case("http://①②⑦.⓪.⓪.①/")]
+    #[case("http://127。0。0。1/")]
+    #[case("http://127.0.0.1./")]
+    #[case("http:\\\\127.0.0.1/")]
+    #[case("http:127.0.0.1/")]
+    #[case("http://0/")]
+    #[case("http://[::1]/")]
+    #[case("http://[::ffff:127.0.0.1]/")]
+    #[case("http://[0:0:0:0:0:ffff:7f00:1]/")]
+    #[case("http://[::ffff:7f00:1]:8080/")]
+    #[case("https://LOCALHOST/")]
+    #[case("https://a.b.localhost./")]
+    #[tokio::test]
+    async fn odd_spellings_of_this_machine_are_this_machine(#[case] url: &str) {
+        // A resolver that lies does not help either.
+        assert_eq!(reach(url, &["93.184.216.34"]).await, Reach::ThisMachine);
+    }
+
+    #[tokio::test]
+    async fn one_near_address_among_others_makes_a_host_near() {
+        let url = "https://example.org/";
+        assert_eq!(reach(url, &["93.184.216.34", "2606:4700::1111"]).await, Reach::Public);
+        assert_eq!(reach(url, &["93.184.216.34", "10.0.0.1"]).await, Reach::Private);
+        assert_eq!(reach(url, &["fe80::1", "93.184.216.34"]).await, Reach::LinkLocal);
+    }
+
+    #[tokio::test]
+    async fn a_host_without_addresses_is_not_found() {
+        let (url, known) = (parse("http://nowhere.test").unwrap(), Known(Vec::new()));
+        let found = Destination::find(&url, &known).await;
+        assert!(matches!(found, Err(Trouble::NoHost { .. })));
+    }
+
+    #[rstest]
+    #[case("ftp://example.org/", Trouble::Scheme("ftp".to_owned()))]
+    #[case("file:///etc/passwd", Trouble::Scheme("file".to_owned()))]
+    #[case("javascript:alert(1)", Trouble::Scheme("javascript".to_owned()))]
+    #[case("https://me@example.org/", Trouble::Credentials)]
+    #[case("https://:secret@example.org/", Trouble::Credentials)]
+    #[case("example.org", Trouble::NoAddress("example.org".to_owned()))]
+    #[case("http://", Trouble::NoAddress("http://".to_owned()))]
+    #[case("http://256.1.1.1/", Trouble::NoAddress("http://256.1.1.1/".to_owned()))]
+    fn what_cannot_be_fetched_is_told(#[case] text: &str, #[case] trouble: Trouble) {
+        assert_eq!(parse(text).unwrap_err(), trouble);
+    }
+
+    #[test]
+    fn a_fragment_is_nobodys_business() {
+        assert_eq!(
+            parse(" https://Example.org/a?b#c ").unwrap().as_str(),
+            "https://example.org/a?b"
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! A page as a tree, within bounds: some pages of a few kilobytes would grow to gigabytes, or take
+//! hours.
+
+use std::time::{Duration, Instant};
+
+use dom_query::{Document, NodeRef};
+use html5ever::tendril::{StrTendril, TendrilSink};
+use html5ever::tokenizer::TokenizerOpts;
+use html5ever::tree_builder::TreeBuilderOpts;
+use html5ever::{ParseOpts, parse_document};
+
+/// The most nodes of a tree: the longest pages that are read have some ten thousand.
+const NODES: usize = 200_000;
+/// The deepest nesting, as browsers have it. Below it every step of the parser takes longer.
+const DEPTH: usize = 512;
+/// Bytes that the parser gets before it is looked at again: so many can do little harm.
+const PIECE: usize = 1024;
+/// Nodes that may come before the depth is measured again.
+const NEW_NODES: usize = 1024;
+/// The longest that parsing may take. A page of five megabytes takes a fraction of a second.
+const TIME: Duration = Duration::from_secs(10);
+
+/// The tree of a page; none where it goes beyond the bounds.
+pub fn tree(html: &str) -> Option<Document> {
+    let began = Instant::now();
+    let mut parser = parse_document(
+        Document::default(),
+        ParseOpts {
+            tokenizer: TokenizerOpts::default(),
+            tree_builder: TreeBuilderOpts {
+                scripting_enabled: false,
+                ..TreeBuilderOpts::default()
+            },
+        },
+    );
+    let mut measured = 0;
+    let mut rest = html;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+        rest = after;
+        parser.process(StrTendril::from_slice(piece));
+        let document = &parser.tokenizer.sink.sink;
+        let nodes = document.tree.len();
+        if nodes > NODES || began.elapsed() > TIME {
+            return None;
+        }
+        if nodes > measured + NEW_NODES {
+            measured = nodes;
+            if !is_flat(document) {
+                return None;
+            }
+        }
+    }
+    let document = parser.finish();
+    is_flat(&document).then_some(document)
+}
+
+/// Whether nothing is nested too deeply.
+fn is_flat(document: &Document) -> bool {
+    let mut depth = 0;
+    let mut node = Some(document.root());
+    while let Some(at) = node {
+        node = at.first_child();
+        if node.is_some() {
+            depth += 1;
+            if depth > DEPTH {
+                return false;
+            }
+        } else {
+            node = after(at, &mut depth);
+        }
+    }
+    true
+}
+
+/// The node after this one and all that is within it.
+fn after<'a>(mut node: NodeRef<'a>, depth: &mut usize) -> Option<NodeRef<'a>> {
+    loop {
+        if let Some(next) = node.next_sibling() {
+            return Some(next);
+        }
+        node = node.parent()?;
+        *depth = depth.checked_sub(1)?;
+    }
+}
+
+/// The text of a page without a tree: what stands outside its tags, its scripts and its styles.
+pub fn without_tags(html: &str) -> String {
+    let mut text = String::new();
+    let mut rest = html;
+    while let Some(at) = rest.find('<') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let name: String =
+            rest.chars().take_while(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+        let end = match name.as_str() {
+            "script" | "style" => close(rest, &name),
+            _ if rest.starts_with("!--") => rest.find("-->").map(|at| at + 3),
+            _ => rest.find('>').map(|at| at + 1),
+        };
+        rest = end.map_or("", |end| &rest[end..]);
+        text.push(' ');
+    }
+    text.push_str(rest);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Where an element that holds no others ends.
+fn close(html: &str, name: &str) -> Option<usize> {
+    let starts = |at: &usize| {
+        html[at + 2..].get(..name.len()).is_some_and(|end| end.eq_ignore_ascii_case(name))
+    };
+    let at = html.match_indices("</").map(|(at, _)| at).find(starts)?;
+    Some(at + html[at..].find('>')? + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn a_page_becomes_a_tree() {
+        let document = tree("<p>Größe<p>and <b>more").unwrap();
+        assert_eq!(document.select("p").length(), 2);
+        assert_eq!(&*document.select("b").text(), "more");
+        // Cut into pieces in the middle of letters and of tags.
+        let long = format!("<ul>{}</ul>", "<li>日本語</li>".repeat(1000));
+        assert_eq!(tree(&long).unwrap().select("li").length(), 1000);
+    }
+
+    /// Elements that are never closed, none like another: the parser opens them again and again.
+    fn many(name: &str) -> String {
+        (0..2000).fold(String::new(), |html, number| html + &format!("<{name} id={number}>"))
+    }
+
+    #[rstest]
+    #[case::deep("<div>x".repeat(200_000))]
+    #[case::deep_in_a_table(format!("<table>{}", "<div>x".repeat(200_000)))]
+    #[case::deep_by_links("<a><div></a>".repeat(100_000))]
+    #[case::deep_behind_a_marquee(
+        format!("{}<marquee>{}", "<div>".repeat(500), "</div>".repeat(500)).repeat(100)
+    )]
+    #[case::many("<br>".repeat(300_000))]
+    #[case::bold_again_and_again(
+        many("b") + &"<p>x".repeat(300_000)
+    )]
+    #[case::bold_in_a_table(
+        "<table>".to_owned()
+            + &many("i")
+            + &"<p>x".repeat(300_000)
+    )]
+    fn bombs_become_no_tree(#[case] html: String) {
+        let began = Instant::now();
+        assert!(tree(&html).is_none());
+        assert!(began.elapsed() < TIME, "only the clock ended it: {:?}", began.elapsed());
+    }
+
+    #[test]
+    fn deep_as_browsers_have_it_is_fine() {
+        assert!(tree(&"<div>x".repeat(500)).is_some());
+    }
+
+    #[rstest]
+    #[case("a<b>c</b>d", "a c d")]
+    #[case("a<script>if (1<2) b()</SCRIPT>c", "a c")]
+    #[case("a<style>b</style >c<!-- d > e -->f", "a c f")]
+    #[case("a<script>b", "a")]
+    #[case("1 <", "1")]
+    #[case("<日本>a", "a")]
+    fn tags_go_without_a_tree_too(#[case] html: &str, #[case] text: &str) {
+        assert_eq!(without_tags(html), text);
+    }
+}

@@ -1,0 +1,90 @@
+//! Pages that are longer than what a model gets at once: it gets their beginning, and the whole is
+//! kept for `fetch_output`.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use chat_core::tool::{ToolContext, ToolFailure};
+
+use crate::outputs;
+use crate::spec::{on_disk, size};
+
+/// The beginning of a text, as much as a model gets at once, with word of where the rest is.
+///
+/// # Errors
+/// The whole could not be kept.
+pub async fn head(text: String, context: &ToolContext) -> Result<String, ToolFailure> {
+    let limit = context.settings.output_kb.saturating_mul(1024);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    if text.len() <= limit {
+        return Ok(text);
+    }
+    let folder = context.outputs.clone();
+    on_disk(move |_| {
+        let made = outputs::create(&folder, |path| keep(path, &text));
+        let (id, ()) = made
+            .map_err(|error| ToolFailure::new(format!("The page could not be kept: {error}.")))?;
+        let (head, lines) = beginning(&text, limit);
+        let (shown, all) = (size(head.len() as u64), size(text.len() as u64));
+        let next = lines + 1;
+        Ok(format!(
+            "{head}\n\n[{shown} of {all}. Read on with fetch_output: id {id}, from line {next}.]"
+        ))
+    })
+    .await
+}
+
+/// Writes a new file, readable by this person alone.
+fn keep(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+/// Whole lines as far as they fit, and how many they are; of a first line that is too long its
+/// beginning, and none.
+fn beginning(text: &str, limit: usize) -> (&str, usize) {
+    let room = &text[..text.floor_char_boundary(limit)];
+    match room.rfind('\n') {
+        Some(end) => (&text[..end], text[..=end].lines().count()),
+        None => (room, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("a\nb\nc", 4, "a\nb", 2)]
+    #[case("a\nb\nc", 3, "a", 1)]
+    #[case("a\n\nb", 3, "a\n", 2)]
+    #[case("abc", 2, "ab", 0)]
+    #[case("äää", 3, "ä", 0)]
+    fn lines_are_kept_whole(
+        #[case] text: &str,
+        #[case] limit: usize,
+        #[case] head: &str,
+        #[case] lines: usize,
+    ) {
+        assert_eq!(beginning(text, limit), (head, lines));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_and_what_follows_are_all(text in "[a\n]{0,30}", limit in 0_usize..40) {
+            let (head, lines) = beginning(&text, limit);
+            prop_assert!(head.len() <= limit);
+            let rest: Vec<_> = text.lines().skip(lines).collect();
+            if lines > 0 {
+                let shown: Vec<_> = text.lines().take(lines).collect();
+                prop_assert_eq!(head, shown.join("\n"));
+            }
+            prop_assert_eq!(text.lines().count(), lines + rest.len());
+        }
+    }
+}

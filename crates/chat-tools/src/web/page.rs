@@ -1,0 +1,206 @@
+//! A page as a model reads it: the part that people read, or all of it, as Markdown or as text.
+
+use dom_query::Document;
+use dom_smoothie::{Config, Readability, TextMode};
+use reqwest::Url;
+
+use super::dom;
+
+/// The most elements of a page whose readable part is looked for: the search takes longer than
+/// everything else.
+const ELEMENTS: usize = 30_000;
+/// A readable part shorter than this, in bytes, was a wrong guess.
+const SHORT: usize = 250;
+/// A page with less text than this is given whole: little is gained by leaving anything out, and of
+/// a few lines the wrong ones are easily taken for its readable part.
+const SMALL: usize = 2000;
+/// Paragraphs shorter than this, in bytes, do not make a page one that is read.
+const PARAGRAPH: usize = 60;
+/// How much such paragraphs must weigh together; articles of a newspaper weigh hundreds.
+const WEIGHT: f32 = 10.0;
+
+/// What is wanted of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The readable part as Markdown.
+    Markdown,
+    /// All of it as Markdown.
+    Full,
+    /// The readable part as text.
+    Text,
+}
+
+/// A page to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its title.
+    pub title: Option<String>,
+    /// Its text.
+    pub text: String,
+    /// Whether a readable part was wanted and none was found: this is all of it.
+    pub whole: bool,
+}
+
+/// Reads a page. Takes a while: not for a thread that others wait for.
+pub fn read(html: &str, url: &Url, form: Form) -> Page {
+    let Some(document) = dom::tree(html) else {
+        return Page { title: None, text: dom::without_tags(html), whole: form != Form::Full };
+    };
+    document.select("img[src^='data:'], source, template").remove();
+    let title = document.select("title").first().text();
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = (!title.is_empty()).then_some(title);
+    let is_small = document.select("body").formatted_text().len() < SMALL;
+    let whole = form == Form::Full || is_small;
+    let part = (!whole).then(|| readable(document.clone(), url, form)).flatten();
+    if let Some(text) = part.filter(|text| text.len() >= SHORT) {
+        return Page { title, text, whole: false };
+    }
+    let text = match form {
+        Form::Text => document.select("body").formatted_text(),
+        Form::Markdown | Form::Full => {
+            make_absolute(&document, url);
+            document.md(Some(&["script", "style", "meta", "head", "noscript", "svg", "iframe"]))
+        }
+    };
+    Page { title, text: text.trim().to_owned(), whole: form != Form::Full }
+}
+
+/// The part of a page that people read.
+fn readable(document: Document, url: &Url, form: Form) -> Option<String> {
+    let text_mode = if form == Form::Text { TextMode::Formatted } else { TextMode::Markdown };
+    let config = Config {
+        text_mode,
+        max_elements_to_parse: ELEMENTS,
+        readable_min_content_length: PARAGRAPH,
+        readable_min_score: WEIGHT,
+        ..Config::default()
+    };
+    let mut reader = Readability::with_document(document, Some(url.as_str()), Some(config)).ok()?;
+    if !reader.is_probably_readable() {
+        return None;
+    }
+    let article = reader.parse().ok()?;
+    Some(article.text_content.trim().to_owned())
+}
+
+/// Makes links lead where they lead from the page.
+fn make_absolute(document: &Document, url: &Url) {
+    let base = document.select("base[href]").first().attr("href");
+    let base = base.and_then(|base| url.join(&base).ok());
+    let base = base.as_ref().unwrap_or(url);
+    for (selector, name) in [("a[href]", "href"), ("img[src]", "src")] {
+        for node in document.select(selector).nodes() {
+            let aim = node.attr(name).and_then(|aim| base.join(&aim).ok());
+            if let Some(aim) = aim {
+                node.set_attr(name, aim.as_str());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use rstest::rstest;
+
+    use super::*;
+
+    fn url() -> Url {
+        Url::parse("https://example.org/docs/page.html").unwrap()
+    }
+
+    fn article() -> String {
+        let paragraph = "<p>Bees make honey, and they have done so for a very long time, as \
+            <a href=\"../bees\">everybody knows</a>, in meadows, on hills, and in gardens.</p>";
+        format!(
+            "<html><head><title>About\n bees</title><style>p {{ }}</style></head><body>\
+             <nav><a href=\"/\">Home</a> <a href=\"/shop\">Shop</a></nav>\
+             <article><h1>About bees</h1>{}<h2>Honey</h2><ul><li>sweet</li><li>sticky</li></ul>\
+             <pre><code>let honey = 1;</code></pre></article>\
+             <script>alert('x')</script><footer>Imprint</footer></body></html>",
+            paragraph.repeat(20)
+        )
+    }
+
+    #[test]
+    fn the_readable_part_is_markdown() {
+        let page = read(&article(), &url(), Form::Markdown);
+        assert_eq!(page.title.as_deref(), Some("About bees"));
+        assert!(page.text.contains("[everybody knows](https://example.org/bees)"), "{}", page.text);
+        assert!(page.text.contains("## Honey") && page.text.contains("sticky"), "{}", page.text);
+        assert!(page.text.contains("let honey = 1;"), "{}", page.text);
+        for other in ["Shop", "Imprint", "alert", "p { }"] {
+            assert!(!page.text.contains(other), "{other} in {}", page.text);
+        }
+        assert!(!page.whole);
+    }
+
+    #[test]
+    fn the_whole_page_has_all_but_its_scripts() {
+        let page = read(&article(), &url(), Form::Full);
+        assert!(page.text.contains("[Shop](https://example.org/shop)"), "{}", page.text);
+        assert!(page.text.contains("[everybody knows](https://example.org/bees)"), "{}", page.text);
+        assert!(page.text.contains("# About bees") && page.text.contains("Imprint"));
+        assert!(!page.text.contains("alert") && !page.text.contains("p { }"));
+        assert!(!page.whole);
+    }
+
+    #[test]
+    fn text_has_no_marks() {
+        let page = read(&article(), &url(), Form::Text);
+        assert!(page.text.contains("everybody knows") && page.text.contains("sticky"));
+        assert!(!page.text.contains("](") && !page.text.contains("## "), "{}", page.text);
+        assert!(!page.text.contains("Shop"));
+    }
+
+    /// The footer is the longest part of it, and says nothing.
+    #[test]
+    fn a_small_page_is_given_whole() {
+        let footer =
+            "<p>Licensed under these terms, and under those, as you like it.</p>".repeat(8);
+        let html = format!("<h1>FAQ</h1><p>This has moved.</p><footer>{footer}</footer>");
+        let page = read(&html, &url(), Form::Markdown);
+        assert!(page.text.starts_with("# FAQ\n\nThis has moved."), "{}", page.text);
+        assert!(page.whole);
+    }
+
+    #[test]
+    fn where_nothing_stands_out_it_is_the_whole_page() {
+        let links = "<a href='/a'>One</a> <a href='/b'>Two</a> ".repeat(200);
+        let page = read(&format!("<nav>{links}</nav><p>Hi</p>"), &url(), Form::Markdown);
+        assert!(page.whole);
+        assert!(page.text.contains("[Two](https://example.org/b)"), "{}", page.text);
+    }
+
+    #[test]
+    fn pictures_within_the_page_are_left_out() {
+        let html = article().replace("sweet", "<img src='data:image/png;base64,QUFB' alt='bee'>");
+        for form in [Form::Markdown, Form::Full] {
+            assert!(!read(&html, &url(), form).text.contains("base64"));
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_read_as_text() {
+        let page = read(&"<div>honey ".repeat(10_000), &url(), Form::Markdown);
+        assert!(page.whole && page.text.starts_with("honey honey"));
+    }
+
+    /// What is within the bounds but was made to be slow.
+    #[rstest]
+    #[case::deep("<div>honey, bees, and more. ".repeat(500))]
+    #[case::wide("<p>honey, bees, and more. ".repeat(20_000))]
+    #[case::breaks("<br>honey, bees, and more. ".repeat(20_000))]
+    #[case::links("<a href=x>honey</a>, ".repeat(20_000))]
+    #[case::deep_many_times(
+        format!("{}honey, bees{}", "<div>".repeat(300), "</div>".repeat(300)).repeat(60)
+    )]
+    fn slow_pages_end(#[case] html: String) {
+        let began = Instant::now();
+        assert!(!read(&html, &url(), Form::Markdown).text.is_empty());
+        // Without optimisation, on a busy machine: a quadratic step would take many minutes.
+        assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
+    }
+}

@@ -1,0 +1,195 @@
+//! Search services: how each is asked, and what its answers look like.
+//!
+//! An answer that does not look as it should is an error and never an empty list: a service that
+//! changed would else seem to know nothing.
+
+mod brave;
+mod searxng;
+mod tavily;
+
+use chat_core::settings::SearchProvider;
+use dom_query::Document;
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
+use serde_json::Value;
+use thiserror::Error;
+
+/// What is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// The words.
+    pub words: String,
+    /// How many results are wanted.
+    pub count: usize,
+}
+
+/// A result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The page's title.
+    pub title: String,
+    /// Its address.
+    pub url: String,
+    /// What it says about the words.
+    pub text: String,
+}
+
+/// Why a service gave no results, as the model is told.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// It does not take the key, or wants one and has none.
+    #[error("{0} does not accept the key. The person has to set another one in the settings.")]
+    Key(&'static str),
+    /// Too many questions.
+    #[error(
+        "{0} takes no more questions for now: its limit is reached. Wait a while before the next search."
+    )]
+    Limit(&'static str),
+    /// What was paid for is used up.
+    #[error(
+        "{0} takes no more questions: the plan's quota is used up. The person has to see to it."
+    )]
+    Quota(&'static str),
+    /// An instance that answers people alone.
+    #[error(
+        "This SearXNG does not answer programs. Whoever runs it has to add `json` to `search.formats` \
+         in its settings.yml."
+    )]
+    NoJson,
+    /// None of the engines behind it answered.
+    #[error("{service} found nothing, and these engines did not answer it: {engines}.")]
+    Engines {
+        /// The service.
+        service: &'static str,
+        /// Who did not answer, and why.
+        engines: String,
+    },
+    /// It answers in a form that is not known.
+    #[error(
+        "{service} answered in a form that is not known ({what}). It may have changed: this says nothing about results."
+    )]
+    Layout {
+        /// The service.
+        service: &'static str,
+        /// What is not as it should be.
+        what: String,
+    },
+    /// Another error.
+    #[error("{service} answered {status}.")]
+    Status {
+        /// The service.
+        service: &'static str,
+        /// The status and its words.
+        status: String,
+    },
+}
+
+/// The service's name.
+pub fn name(provider: SearchProvider) -> &'static str {
+    match provider {
+        SearchProvider::Searxng => searxng::NAME,
+        SearchProvider::Brave => brave::NAME,
+        SearchProvider::Tavily => tavily::NAME,
+    }
+}
+
+/// The service's own address; none where everybody has another.
+pub fn address(provider: SearchProvider) -> Option<&'static str> {
+    match provider {
+        SearchProvider::Searxng => None,
+        SearchProvider::Brave => Some(brave::ADDRESS),
+        SearchProvider::Tavily => Some(tavily::ADDRESS),
+    }
+}
+
+/// The question, to be sent to the service below this address.
+pub fn question(
+    provider: SearchProvider,
+    client: &Client,
+    base: &Url,
+    key: Option<&str>,
+    query: &Query,
+) -> RequestBuilder {
+    match provider {
+        SearchProvider::Searxng => searxng::question(client, base, key, query),
+        SearchProvider::Brave => brave::question(client, base, key, query),
+        SearchProvider::Tavily => tavily::question(client, base, key, query),
+    }
+}
+
+/// What came back, as results.
+///
+/// # Errors
+/// The service refused, or its answer is not known.
+pub fn results(
+    provider: SearchProvider,
+    status: StatusCode,
+    body: &[u8],
+    count: usize,
+) -> Result<Vec<Hit>, Refusal> {
+    let service = name(provider);
+    let json: Option<Value> = serde_json::from_slice(body).ok();
+    if !status.is_success() {
+        let json = json.as_ref().unwrap_or(&Value::Null);
+        let known = match provider {
+            SearchProvider::Searxng => searxng::refusal(status),
+            SearchProvider::Brave => brave::refusal(status, json),
+            SearchProvider::Tavily => tavily::refusal(status),
+        };
+        let status = status.to_string();
+        return Err(known.unwrap_or(Refusal::Status { service, status }));
+    }
+    let layout = |what: &str| Refusal::Layout { service, what: what.to_owned() };
+    let json = json.ok_or_else(|| layout("it is no JSON"))?;
+    let mut hits = match provider {
+        SearchProvider::Searxng => searxng::hits(&json)?,
+        SearchProvider::Brave => brave::hits(&json)?,
+        SearchProvider::Tavily => tavily::hits(&json)?,
+    };
+    hits.truncate(count);
+    Ok(hits)
+}
+
+/// The results of a list, each with its texts in these fields.
+fn list(service: &'static str, list: Option<&Value>, text: &str) -> Result<Vec<Hit>, Refusal> {
+    let layout = |what: &str| Refusal::Layout { service, what: what.to_owned() };
+    let list = list.and_then(Value::as_array).ok_or_else(|| layout("it has no list of results"))?;
+    let hits: Vec<Hit> = list
+        .iter()
+        .filter_map(|result| {
+            let field = |name: &str| result.get(name).and_then(Value::as_str);
+            let url = field("url").filter(|url| url.contains("://"))?;
+            let title = field("title")?;
+            let text = field(text).unwrap_or_default();
+            Some(Hit { title: plain(title), url: url.to_owned(), text: plain(text) })
+        })
+        .collect();
+    // Single results may be of another kind; that all of them are means something else.
+    if hits.is_empty() && !list.is_empty() {
+        return Err(layout("its results have no address or no title"));
+    }
+    Ok(hits)
+}
+
+/// A text without the marks that some services put into it, on one line.
+fn plain(text: &str) -> String {
+    let text = if text.contains(['<', '&']) {
+        Document::fragment(text).text().to_string()
+    } else {
+        text.to_owned()
+    };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// An address below another.
+fn below(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    let ending = format!("{}/{path}", base.path().trim_end_matches('/'));
+    // A person may have given the whole address.
+    if !base.path().trim_end_matches('/').ends_with(&format!("/{path}")) {
+        url.set_path(&ending);
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+//! `web_fetch`: a page as Markdown or text, a picture, or a file into the project.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chat_core::message::{Preview, ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_permission::{Request, ResolvedPath};
+use reqwest::Url;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::spec::{arguments, on_disk, size, spec};
+use crate::web::answer::{Answer, Budget, Step, ask};
+use crate::web::destination::{self, Destination};
+use crate::web::file_name;
+use crate::web::judge::Reach;
+use crate::web::long;
+use crate::web::network::{Network, System};
+use crate::web::page::Form;
+use crate::web::shown::{Shown, heading, shown};
+use crate::web::trouble::Trouble;
+
+/// The tool's name.
+pub const NAME: &str = "web_fetch";
+
+/// Redirects that are followed, each judged as if it had been asked for.
+const REDIRECTS: usize = 5;
+/// The largest picture that a model is shown, in bytes.
+const PICTURE: u64 = 5 << 20;
+/// How many names are tried for a file.
+const NAMES: u32 = 100;
+
+/// What the tool takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Whole address, http or https
+    url: String,
+    /// markdown: the readable part (default); full: all of the page; text: without marks; file:
+    /// unchanged into the project
+    #[serde(default, rename = "as")]
+    form: As,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum As {
+    #[default]
+    Markdown,
+    Full,
+    Text,
+    File,
+}
+
+/// The tool.
+pub struct WebFetch {
+    spec: ToolSpec,
+    network: Arc<dyn Network>,
+}
+
+impl Default for WebFetch {
+    fn default() -> Self {
+        Self::new(Arc::new(System))
+    }
+}
+
+impl WebFetch {
+    /// The tool in a network.
+    pub fn new(network: Arc<dyn Network>) -> Self {
+        let spec = spec::<Arguments>(NAME, "Fetches a page, a picture or a file from the web.");
+        Self { spec, network }
+    }
+
+    async fn fetch(
+        &self,
+        arguments: Arguments,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
+        let url = destination::parse(&arguments.url)?;
+        if matches!(arguments.form, As::File) {
+            context.project()?;
+        }
+        let answer = self.follow(url, context).await?;
+        let form = match arguments.form {
+            As::File => return store(answer, context).await,
+            As::Markdown => Form::Markdown,
+            As::Full => Form::Full,
+            As::Text => Form::Text,
+        };
+        show(answer, form, context).await
+    }
+
+    /// Asks one server after the other until one answers. Each is judged, and the person asked,
+    /// before it hears of anything.
+    async fn follow(&self, mut url: Url, context: &ToolContext) -> Result<Answer, ToolFailure> {
+        let settings = &context.settings;
+        let mut budget = Budget::new(settings.fetch_seconds, settings.fetch_kb);
+        let mut allowed = Vec::new();
+        for _ in 0..=REDIRECTS {
+            let (host, by_name) = destination::by_name(&url)?;
+            // A name is looked up only with leave: who answers for it hears it.
+            permit(&url, &host, by_name, &mut allowed, context).await?;
+            let finding = Destination::find(&url, &*self.network);
+            let destination = budget.within(&host, finding).await?;
+            permit(&url, &host, destination.reach, &mut allowed, context).await?;
+            match ask(&url, &destination, &mut budget).await? {
+                Step::Redirect(next) => url = next,
+                Step::Answer(answer) => return Ok(answer),
+            }
+        }
+        Err(Trouble::TooManyRedirects(REDIRECTS).into())
+    }
+}
+
+#[async_trait]
+impl Tool for WebFetch {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn reads_only(&self) -> bool {
+        // It may write a file.
+        false
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let arguments = arguments(given)?;
+        tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => Err(Trouble::Stopped.into()),
+            done = self.fetch(arguments, &context) => done,
+        }
+    }
+}
+
+impl From<Trouble> for ToolFailure {
+    fn from(trouble: Trouble) -> Self {
+        Self::new(trouble.to_string())
+    }
+}
+
+/// Asks for leave to reach a host that leads there, once for each call.
+async fn permit(
+    url: &Url,
+    host: &str,
+    reach: Reach,
+    allowed: &mut Vec<(String, Reach)>,
+    context: &ToolContext,
+) -> Result<(), ToolFailure> {
+    let wanted = (host.to_owned(), reach);
+    if allowed.contains(&wanted) {
+        return Ok(());
+    }
+    let request = Request::Network { host: host.to_owned(), private: !reach.is_public() };
+    let asked = context.permit(request, Preview::Address { url: url.to_string() }).await;
+    asked.map_err(|denied| {
+        let words = denied.for_model();
+        if reach.is_public() {
+            return ToolFailure::new(words);
+        }
+        let place = reach.words();
+        ToolFailure::new(format!(
+            "{words} {host} is {place}. Only a rule of the person's own that names it, \
+             `network:{host}`, would allow this."
+        ))
+    })?;
+    allowed.push(wanted);
+    Ok(())
+}
+
+/// The answer for the model.
+async fn show(
+    answer: Answer,
+    form: Form,
+    context: &ToolContext,
+) -> Result<ToolOutput, ToolFailure> {
+    // Reading a page takes a while, and it may be made to take long.
+    let (shown, answer) = on_disk(move |_| Ok((shown(&answer, form), answer))).await?;
+    let bytes = answer.bytes.len() as u64;
+    let length = size(bytes);
+    let mut output = ToolOutput::default();
+    let (title, body, note) = match shown {
+        Shown::Text { title, text, note } => (title, long::head(text, context).await?, note),
+        Shown::Picture(mime) if context.sees && answer.cut.is_none() && bytes <= PICTURE => {
+            output.pictures.push((mime.to_owned(), answer.bytes.into()));
+            (None, format!("A picture ({mime}, {length})."), None)
+        }
+        Shown::Picture(mime) => {
+            let why = if context.sees {
+                "It is too large to be shown"
+            } else {
+                "You cannot see pictures"
+            };
+            (None, format!("A picture ({mime}, {length}). {why}. {TO_FILE}"), None)
+        }
+        Shown::Other(what) => {
+            (None, format!("This is {what} ({length}), which is no text. {TO_FILE}"), None)
+        }
+    };
+    output.text = format!("{}\n\n{body}", heading(&answer.url, title.as_deref(), answer.cut, note));
+    let url = answer.url.to_string();
+    Ok(output.view(ToolView::Fetched { url, title, bytes, path: None }))
+}
+
+/// How to get what cannot be shown.
+const TO_FILE: &str = "With `as` set to `file` it can be stored in the project.";
+
+/// The answer as a new file of the project.
+async fn store(answer: Answer, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
+    let project = context.project()?;
+    if answer.cut.is_some() {
+        let heading = heading(&answer.url, None, answer.cut, None);
+        return Err(ToolFailure::new(format!("{heading}\nA part of a file is not stored.")));
+    }
+    let (path, name) = free_path(context, &file_name::of(&answer.url, &answer.mime))?;
+    let preview = Preview::Address { url: answer.url.to_string() };
+    context.permit(Request::Write { path: path.clone() }, preview).await?;
+    let project = Arc::clone(project);
+    on_disk(move |_| {
+        let Answer { url, mime, bytes, .. } = answer;
+        let failed = |error| ToolFailure::new(format!("{name} was not written: {error}."));
+        project.create(&path, &bytes).map_err(failed)?;
+        let (url, bytes) = (url.to_string(), bytes.len() as u64);
+        let text = format!("{url}\nStored unchanged as {name} ({}, {mime}).", size(bytes));
+        let view = ToolView::Fetched { url, title: None, bytes, path: Some(name) };
+        Ok(ToolOutput::text(text).view(view))
+    })
+    .await
+}
+
+/// A path in the project where nothing lies.
+fn free_path(context: &ToolContext, name: &str) -> Result<(ResolvedPath, String), ToolFailure> {
+    let project = context.project()?;
+    for number in 1..=NAMES {
+        let name = if number == 1 { name.to_owned() } else { file_name::numbered(name, number) };
+        let path =
+            project.resolve_entry(&name).map_err(|error| ToolFailure::new(error.to_string()))?;
+        if path.kind() == chat_permission::path::Kind::Missing {
+            return Ok((path, name));
+        }
+    }
+    Err(ToolFailure::new(format!("{name} and {} more like it exist already.", NAMES - 1)))
+}

@@ -1,0 +1,233 @@
+//! `web_search`: what a search service finds. Absent until one is set up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chat_core::message::{Preview, ToolSpec, ToolView};
+use chat_core::settings::{Connection, KeyStore, SearchProvider, SearchSettings, ToolSettings};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_permission::Request as Wanted;
+use reqwest::{Client, Request, StatusCode, Url};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::spec::{arguments, spec};
+use crate::web::answer::Budget;
+use crate::web::destination::{self, USER_AGENT, innermost, provide_tls};
+use crate::web::judge::Reach;
+use crate::web::search::{self, Hit, Query};
+use crate::web::trouble::Trouble;
+
+/// The tool's name.
+pub const NAME: &str = "web_search";
+
+/// Results where a call does not say how many.
+const COUNT: usize = 8;
+/// The most that a call gets; no service gives more at once.
+const MOST: usize = 20;
+/// The longest answer that is read, in bytes; they have some ten thousand.
+const ANSWER: usize = 4 << 20;
+/// The longest that connecting may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// What the tool takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// What to look for
+    query: String,
+    /// Results, 1 to 20; default 8
+    #[schemars(range(min = 1, max = 20))]
+    count: Option<usize>,
+}
+
+/// The tool.
+pub struct WebSearch {
+    spec: ToolSpec,
+    keys: Arc<KeyStore>,
+}
+
+impl Default for WebSearch {
+    fn default() -> Self {
+        Self::new(Arc::default())
+    }
+}
+
+/// The name under which a service's key is kept: no connection can have it, since it has a slash.
+pub fn key_name(provider: SearchProvider) -> &'static str {
+    match provider {
+        SearchProvider::Searxng => "search/searxng",
+        SearchProvider::Brave => "search/brave",
+        SearchProvider::Tavily => "search/tavily",
+    }
+}
+
+impl WebSearch {
+    /// The tool with the keys of the program.
+    pub fn new(keys: Arc<KeyStore>) -> Self {
+        let spec =
+            spec::<Arguments>(NAME, "Searches the web. Gives titles, addresses and excerpts.");
+        Self { spec, keys }
+    }
+
+    async fn search(
+        &self,
+        arguments: Arguments,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
+        let words = arguments.query.trim().to_owned();
+        if words.is_empty() {
+            return Err(ToolFailure::new("The query is empty: give words to look for."));
+        }
+        let settings = context.settings.search.as_ref();
+        let settings = settings.ok_or_else(|| ToolFailure::new("No search service is set up."))?;
+        let provider = settings.provider;
+        let base = base(settings)?;
+        let (host, _) = destination::by_name(&base)?;
+        let key = self.key(settings).await?;
+        let count = arguments.count.unwrap_or(COUNT).clamp(1, MOST);
+        let query = Query { words, count };
+        let client = client(&base)?;
+        let request = search::question(provider, &client, &base, key.as_deref(), &query).build();
+        // Only the person's own address can be wrong here, and a key that is none.
+        let request = request.map_err(|_| {
+            ToolFailure::new("The search service's address or key in the settings is not valid.")
+        })?;
+        // The address is the person's own setting: a service on their own machine is no trap.
+        let wanted = Wanted::Network { host: host.clone(), private: false };
+        context.permit(wanted, Preview::Address { url: asked(&request) }).await?;
+        let mut budget = Budget::new(context.settings.fetch_seconds, 0);
+        let (status, body) = budget.within(&host, send(&client, request, &host)).await?;
+        let hits = search::results(provider, status, &body, count);
+        let hits = hits.map_err(|refusal| ToolFailure::new(refusal.to_string()))?;
+        let view = ToolView::WebSearched { query: query.words, results: hits.len() as u64 };
+        Ok(ToolOutput::text(told(&hits)).view(view))
+    }
+
+    /// The service's key, from where the settings say.
+    async fn key(&self, settings: &SearchSettings) -> Result<Option<String>, ToolFailure> {
+        let provider = settings.provider;
+        let connection = Connection {
+            name: key_name(provider).to_owned(),
+            kind: None,
+            url: String::new(),
+            key: settings.key.clone(),
+        };
+        let service = search::name(provider);
+        match self.keys.get(&connection).await {
+            Ok(None) if provider != SearchProvider::Searxng => Err(ToolFailure::new(format!(
+                "{service} wants a key, and none is set. The person has to set one in the settings."
+            ))),
+            Ok(key) => Ok(key.map(|key| key.expose().to_owned())),
+            Err(error) => {
+                let why = error.detail.as_deref().unwrap_or("it is not where it should be");
+                Err(ToolFailure::new(format!("The key of {service} cannot be had: {why}.")))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for WebSearch {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    fn is_set_up(&self, settings: &ToolSettings) -> bool {
+        settings.search.as_ref().is_some_and(|search| {
+            let has_key = search.provider == SearchProvider::Searxng || !search.key.is_none();
+            has_key && base(search).is_ok()
+        })
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let arguments = arguments(given)?;
+        tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => Err(Trouble::Stopped.into()),
+            done = self.search(arguments, &context) => done,
+        }
+    }
+}
+
+/// The address of the service.
+fn base(settings: &SearchSettings) -> Result<Url, ToolFailure> {
+    let own = settings.url.as_deref().map(str::trim).filter(|url| !url.is_empty());
+    let address = own.or(search::address(settings.provider));
+    let address =
+        address.ok_or_else(|| ToolFailure::new("The search service has no address yet."))?;
+    destination::parse(address).map_err(|_| {
+        ToolFailure::new(
+            "The search service's address in the settings is none: the person has to mend it.",
+        )
+    })
+}
+
+/// Goes through the system's proxy as other connections of the person's do; follows no redirect,
+/// which would take the key elsewhere.
+fn client(base: &Url) -> Result<Client, ToolFailure> {
+    provide_tls();
+    let mut client = Client::builder()
+        .user_agent(USER_AGENT)
+        .referer(false)
+        .connect_timeout(CONNECT)
+        .redirect(reqwest::redirect::Policy::none());
+    if destination::by_name(base).is_ok_and(|(_, reach)| reach == Reach::ThisMachine) {
+        client = client.no_proxy();
+        if base.scheme() == "http" {
+            client = client.tls_certs_only([]);
+        }
+    }
+    client.build().map_err(|error| ToolFailure::new(innermost(&error)))
+}
+
+/// All that is sent but the key.
+fn asked(request: &Request) -> String {
+    let body = request.body().and_then(reqwest::Body::as_bytes);
+    match body {
+        Some(body) => format!("{} {}", request.url(), String::from_utf8_lossy(body)),
+        None => request.url().to_string(),
+    }
+}
+
+async fn send(
+    client: &Client,
+    request: Request,
+    host: &str,
+) -> Result<(StatusCode, Vec<u8>), Trouble> {
+    let host = || host.to_owned();
+    let response = client.execute(request).await;
+    let mut response = response
+        .map_err(|error| Trouble::Unreachable { host: host(), words: innermost(&error) })?;
+    let mut body = Vec::new();
+    let broke_off = |words| Trouble::BrokeOff { host: host(), words };
+    while let Some(more) = response.chunk().await.map_err(|error| broke_off(innermost(&error)))? {
+        if body.len() + more.len() > ANSWER {
+            return Err(broke_off("it is longer than any answer".to_owned()));
+        }
+        body.extend_from_slice(&more);
+    }
+    Ok((response.status(), body))
+}
+
+/// The results for the model.
+fn told(hits: &[Hit]) -> String {
+    if hits.is_empty() {
+        return "Nothing was found. Other or fewer words may find more.".to_owned();
+    }
+    let told = hits.iter().enumerate().map(|(at, hit)| {
+        let mut told = format!("{}. {}\n   {}", at + 1, hit.title, hit.url);
+        if !hit.text.is_empty() {
+            told.push_str("\n   ");
+            told.push_str(&hit.text);
+        }
+        told
+    });
+    told.collect::<Vec<_>>().join("\n\n")
+}

@@ -1,0 +1,5 @@
+//! The tools as a session runs them.
+
+mod room;
+mod server;
+mod web;

@@ -1,0 +1,140 @@
+//! A session for tests: rules and a mode that are really judged, and a person who answers as told.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use chat_core::message::{Preview, Question, Todo, ToolCallId};
+use chat_core::settings::ToolSettings;
+use chat_core::tool::{
+    Denied, Leave, Memory, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish, check,
+};
+use chat_permission::path::{Project, Surroundings};
+use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// A session with an empty project.
+pub struct Room {
+    pub folder: TempDir,
+    pub settings: ToolSettings,
+    pub sees: bool,
+    pub cancel: CancellationToken,
+    person: Arc<Person>,
+}
+
+/// Judges as a session does, and answers for the person.
+struct Person {
+    rules: Vec<Entry>,
+    mode: Mode,
+    /// What they say to what they are asked; none is nobody.
+    says: Option<bool>,
+    asked: Mutex<Vec<Wish>>,
+}
+
+impl Room {
+    /// A session with these rules, `network:*` among others, and a person who says no.
+    pub fn new(rules: &[&str]) -> Self {
+        Self::with(rules, Mode::Ask, Some(false))
+    }
+
+    pub fn with(rules: &[&str], mode: Mode, says: Option<bool>) -> Self {
+        let rules = rules.iter().map(|rule| Entry {
+            rule: rule.parse().unwrap(),
+            effect: Effect::Allow,
+            scope: Scope::Session,
+        });
+        let person = Person { rules: rules.collect(), mode, says, asked: Mutex::new(Vec::new()) };
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            settings: ToolSettings { fetch_seconds: 20, ..ToolSettings::default() },
+            sees: false,
+            cancel: CancellationToken::new(),
+            person: Arc::new(person),
+        }
+    }
+
+    /// The project's folder.
+    pub fn project(&self) -> std::path::PathBuf {
+        self.folder.path().join("project")
+    }
+
+    /// The names of the files in the project, in order.
+    pub fn files(&self) -> Vec<String> {
+        let mut names: Vec<String> = match std::fs::read_dir(self.project()) {
+            Ok(files) => {
+                files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+            }
+            Err(_) => Vec::new(),
+        };
+        names.sort();
+        names
+    }
+
+    /// What the person was asked: "network example.org (private)", and what they were shown.
+    pub fn asked(&self) -> Vec<String> {
+        let shown = |wish: &Wish| {
+            let what = match &wish.request {
+                Request::Network { host, private: false } => format!("network {host}"),
+                Request::Network { host, private: true } => format!("network {host} (private)"),
+                Request::Write { path } => format!("write {}", path.shown().display()),
+                other => format!("{other:?}"),
+            };
+            match &wish.preview {
+                Preview::Address { url } => format!("{what}: {url}"),
+                other => format!("{what}: {other:?}"),
+            }
+        };
+        self.person.asked.lock().unwrap().iter().map(shown).collect()
+    }
+
+    /// Runs a tool as a session does.
+    pub async fn run(&self, tool: &dyn Tool, arguments: Value) -> Result<ToolOutput, ToolFailure> {
+        let project = self.project();
+        std::fs::create_dir_all(&project).unwrap();
+        let arguments = check(&arguments, &tool.spec().parameters).map_err(ToolFailure::new)?;
+        tool.run(arguments, self.context(&project)).await
+    }
+
+    fn context(&self, project: &Path) -> ToolContext {
+        let project = Project::open(project, &Surroundings::default()).unwrap();
+        ToolContext {
+            cancel: self.cancel.clone(),
+            call: ToolCallId::new("call"),
+            project: Some(Arc::new(project)),
+            memory: Arc::new(Memory::default()),
+            outputs: self.folder.path().join("outputs"),
+            settings: Arc::new(self.settings.clone()),
+            sees: self.sees,
+            host: self.person.clone(),
+            asked: Arc::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl ToolHost for Person {
+    async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
+        match decide(&self.rules, self.mode, &wish.request) {
+            Decision::Pass => Ok(Leave::ByRule),
+            Decision::Refuse { why } => Err(Denied::ByRule(why)),
+            Decision::Ask { .. } => {
+                self.asked.lock().unwrap().push(wish);
+                match self.says {
+                    Some(true) => Ok(Leave::ByPerson),
+                    Some(false) => Err(Denied::ByPerson { message: None }),
+                    None => Err(Denied::Nobody),
+                }
+            }
+        }
+    }
+
+    async fn ask(&self, _: Question) -> Result<String, Denied> {
+        Err(Denied::Nobody)
+    }
+
+    fn on_output(&self, _: &str, _: u64) {}
+
+    fn on_todos(&self, _: Vec<Todo>) {}
+}

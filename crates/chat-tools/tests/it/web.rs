@@ -1,0 +1,6 @@
+//! The tools of the web.
+
+mod bounds;
+mod fetch;
+mod internet;
+mod search;

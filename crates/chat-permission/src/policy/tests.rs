@@ -333,3 +333,11 @@ fn of_several_things_the_most_serious_is_told() {
     let own = path("/etc/hosts").guarded(Guard::Own);
     assert_eq!(why(&["-read:/**"], Mode::Ask, &Request::Read { path: own }), Some(Why::Own));
 }
+
+#[test]
+fn a_rule_of_a_path_is_of_no_other_path() {
+    assert_eq!(outcome(&["+read:/etc/hosts"], Mode::Ask, &read("/etc/passwd")), "ask");
+    assert_eq!(outcome(&["+write:/etc/hosts"], Mode::Ask, &read("/etc/hosts")), "ask");
+    assert_eq!(outcome(&["+write:src/**"], Mode::Ask, &write("/project/Makefile")), "ask");
+    assert_eq!(outcome(&["-write:src/**"], Mode::Edits, &write("/project/Makefile")), "pass");
+}

@@ -9,6 +9,7 @@
 //! into being but the folders that builds write to, which are made beforehand.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
@@ -22,6 +23,9 @@ use crate::view::{Protection, View};
 /// Versions of Landlock whose bounds are known here, the newest first. A kernel that has more is
 /// asked for these.
 const KNOWN: [ABI; 6] = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1];
+
+/// The version that keeps signals and abstract sockets in.
+pub(crate) const SCOPES: u8 = 6;
 
 /// Devices that anybody may use.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -42,6 +46,11 @@ const BUILDS: &[(&str, &[&str])] = &[
 /// Which version the kernel has, as far as it is known here; none where it has no Landlock or
 /// Landlock is switched off.
 pub(crate) fn version() -> Option<u8> {
+    static VERSION: OnceLock<Option<u8>> = OnceLock::new();
+    *VERSION.get_or_init(find_version)
+}
+
+fn find_version() -> Option<u8> {
     // Making rules binds nobody yet.
     let has = |abi: &ABI| {
         let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -111,12 +120,7 @@ impl Bounds {
             devices: DEVICES.iter().map(PathBuf::from).collect(),
             writable,
             network,
-            doors: Doors {
-                internet: !network,
-                // They are reached by path, which no version bounds.
-                local: true,
-                truncate: version < 3,
-            },
+            doors: Doors::of_landlock(network, version),
         })
     }
 

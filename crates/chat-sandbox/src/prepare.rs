@@ -44,7 +44,9 @@ pub(crate) fn in_bubblewrap(
     let view = view(&command, &home)?;
     let guard = Guard::new(&view.protected, true);
     descriptors::keep();
-    let filters = seccomp::files(&seccomp::programs(Doors::NAMESPACES)?)?;
+    let scoped = landlock::version().is_some_and(|version| version >= landlock::SCOPES);
+    let doors = Doors::of_namespaces(command.network, scoped);
+    let filters = seccomp::files(&seccomp::programs(doors)?)?;
     let handed = Handed::new(&view, filters);
     let mut process = std::process::Command::new(program);
     process

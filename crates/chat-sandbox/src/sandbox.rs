@@ -7,6 +7,7 @@ use tokio::sync::OnceCell;
 
 use crate::command::Command;
 use crate::error::Error;
+use crate::landlock;
 use crate::output::{Follow, Spool};
 use crate::prepare::{self, Prepared};
 use crate::probe::{self, WhyNot};
@@ -121,7 +122,7 @@ impl Sandbox {
             Enforcement::Landlock => {
                 let mut gaps =
                     vec![Gap::Attributes, Gap::ProcessNames, Gap::NewProtected, Gap::NoNewEntries];
-                if self.0.landlock.is_none_or(|version| version < 6) {
+                if self.0.landlock.is_none_or(|version| version < landlock::SCOPES) {
                     gaps.push(Gap::Signals);
                 }
                 gaps

@@ -18,19 +18,33 @@ use crate::error::Error;
 
 /// What the filter must close besides, since nothing else does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each door is open or shut, whatever others are")]
 pub(crate) struct Doors {
     /// No sockets of the Internet.
     pub(crate) internet: bool,
     /// No sockets by path: where they cannot be hidden, a session's bus would start any program.
     pub(crate) local: bool,
+    /// No memory and no queues that are found by a number or a name: a screen's pictures lie in
+    /// such memory.
+    pub(crate) shared: bool,
     /// Files can be emptied without being opened for writing: Landlock's first two versions
     /// know nothing of that.
     pub(crate) truncate: bool,
 }
 
 impl Doors {
-    /// What bubblewrap leaves to the filter: its namespaces do the rest.
-    pub(crate) const NAMESPACES: Self = Self { internet: false, local: false, truncate: false };
+    /// What bubblewrap leaves to the filter: its namespaces do the rest. But abstract sockets of
+    /// the session come with the network, unless `scoped`: then no program inside has any by path
+    /// either.
+    pub(crate) fn of_namespaces(network: bool, scoped: bool) -> Self {
+        Self { internet: false, local: network && !scoped, shared: false, truncate: false }
+    }
+
+    /// What this version of Landlock leaves to the filter.
+    pub(crate) fn of_landlock(network: bool, version: u8) -> Self {
+        // No version bounds sockets that are reached by path.
+        Self { internet: !network, local: true, shared: true, truncate: version < 3 }
+    }
 }
 
 /// Calls that nobody in a sandbox needs and that reach the machine or other processes.
@@ -87,6 +101,10 @@ const UNKNOWN: &[libc::c_long] = &[
     libc::SYS_io_uring_register,
 ];
 
+/// What programs of one person share by numbers and names.
+const SHARED: &[libc::c_long] =
+    &[libc::SYS_mq_open, libc::SYS_msgget, libc::SYS_semget, libc::SYS_shmat, libc::SYS_shmget];
+
 /// New namespaces give rights that the sandbox took away.
 const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWUSER,
@@ -132,7 +150,9 @@ pub(crate) fn files(programs: &[BpfProgram]) -> Result<Vec<OwnedFd>, Error> {
 }
 
 fn forbidden(doors: Doors) -> Result<Rules, Error> {
-    let mut rules: Rules = FORBIDDEN.iter().map(|call| (*call, Vec::new())).collect();
+    let shared = if doors.shared { SHARED } else { &[] };
+    let always = FORBIDDEN.iter().chain(shared);
+    let mut rules: Rules = always.map(|call| (*call, Vec::new())).collect();
     let mut add = |call, conditions| rule(&mut rules, call, conditions);
 
     for namespace in NAMESPACES {
@@ -149,7 +169,11 @@ fn forbidden(doors: Doors) -> Result<Rules, Error> {
     let mark = u64::from(libc::RLIMIT_RSS);
     add(libc::SYS_setrlimit, vec![equal(0, mark)?])?;
     let changes = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0);
-    add(libc::SYS_prlimit64, vec![equal(1, mark)?, changes.map_err(wrong)?])?;
+    let changes = changes.map_err(wrong)?;
+    add(libc::SYS_prlimit64, vec![equal(1, mark)?, changes.clone()])?;
+    // Limits of others, which may be the person's programs.
+    let others = condition(0, SeccompCmpOp::Ne, 0)?;
+    add(libc::SYS_prlimit64, vec![others, changes])?;
     if doors.internet {
         add(libc::SYS_socket, vec![equal(0, libc::AF_INET as u64)?])?;
         add(libc::SYS_socket, vec![equal(0, libc::AF_INET6 as u64)?])?;
@@ -273,14 +297,26 @@ mod tests {
 
     #[test]
     fn every_combination_of_doors_makes_programs_that_the_kernel_can_take() {
-        for bits in 0..8 {
-            let doors =
-                Doors { internet: bits & 1 != 0, local: bits & 2 != 0, truncate: bits & 4 != 0 };
+        for bits in 0..16 {
+            let doors = Doors {
+                internet: bits & 1 != 0,
+                local: bits & 2 != 0,
+                shared: bits & 4 != 0,
+                truncate: bits & 8 != 0,
+            };
             for program in programs(doors).unwrap() {
                 // The kernel's own limit.
                 assert!((4..4096).contains(&program.len()), "{}", program.len());
             }
         }
+    }
+
+    #[test]
+    fn sockets_of_the_session_are_closed_by_whoever_can() {
+        let local = |network, scoped| Doors::of_namespaces(network, scoped).local;
+        assert!(local(true, false));
+        assert!(!local(true, true) && !local(false, false) && !local(false, true));
+        assert!(Doors::of_landlock(true, 6).local);
     }
 
     #[test]

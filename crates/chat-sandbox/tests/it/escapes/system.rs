@@ -15,6 +15,32 @@ fn call(number: libc::c_long, arguments: &str) -> String {
     )
 }
 
+/// Where nothing else hides them from a command: what the person's programs share by numbers.
+#[test]
+fn memory_that_programs_share_is_not_found() {
+    unprivileged::run(async || {
+        // A number that only this process uses.
+        let key = 0x6e61_0000 + std::process::id() % 0x1_0000;
+        let find = call(libc::SYS_shmget, &format!("{key}, 4096, 0o1600"));
+        for way in WAYS {
+            let Some(scene) = Scene::new(way).await else { continue };
+            let said = scene.run(&find).await.success().to_owned();
+            let expected = if way == Preference::Landlock { "EPERM" } else { "done" };
+            assert_eq!(said, expected, "{way:?}");
+        }
+        // bubblewrap gave it a space of its own: only what nothing enforced stays, and goes now.
+        let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+        let ours = segments
+            .lines()
+            .filter(|line| line.trim_start().starts_with(&key.to_string()))
+            .collect::<Vec<_>>();
+        assert_eq!(ours.len(), 1, "{ours:?}");
+        let id = ours[0].split_ascii_whitespace().nth(1).unwrap();
+        let remove = std::process::Command::new("ipcrm").args(["-m", id]).status();
+        assert!(remove.unwrap().success());
+    });
+}
+
 /// The filter alone stands between a command and these: a build without it turns this red.
 #[test]
 fn calls_that_lead_round_the_bounds_are_refused() {

@@ -51,7 +51,7 @@ impl Command {
 /// What a command may use, all of its processes together where nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Processes at once.
+    /// Processes at once; in bubblewrap also threads, as the kernel counts them.
     pub processes: u32,
     /// Bytes of memory that are its own, not those of files that it maps.
     pub memory: u64,
@@ -67,12 +67,14 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Three quarters of the machine's memory, and of the rest what big builds need.
+    /// Three quarters of the machine's memory, and of the rest what builds need, the more
+    /// processors there are.
     fn default() -> Self {
         let machine = rustix::system::sysinfo();
         let memory = u64::from(machine.mem_unit.max(1)).saturating_mul(machine.totalram as u64);
         Self {
-            processes: 1024,
+            processes: 1024
+                + 256 * std::thread::available_parallelism().map_or(1, usize::from) as u32,
             memory: memory / 4 * 3,
             file: 8 << 30,
             scratch: (memory / 8).clamp(64 << 20, 4 << 30),

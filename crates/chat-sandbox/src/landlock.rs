@@ -104,16 +104,8 @@ impl Bounds {
         readable.push(view.project.clone());
         readable.extend(view.git.iter().cloned());
         let mut writable = vec![scratch.to_owned()];
-        let fixed: Vec<&PathBuf> = view
-            .protected
-            .iter()
-            .filter_map(|protection| match protection {
-                Protection::Pinned(path) | Protection::ReadOnly(path) => Some(path),
-                Protection::Absent(_) | Protection::PutAside(_) => None,
-            })
-            .collect();
         for folder in std::iter::once(&view.project).chain(&view.git) {
-            grant(folder, &fixed, &mut writable)?;
+            grant(folder, &view.protected, &mut writable)?;
         }
         Ok(Self {
             readable,
@@ -160,12 +152,23 @@ impl Bounds {
     }
 }
 
-/// Grants a folder, around what is fixed in it.
-fn grant(folder: &Path, fixed: &[&PathBuf], writable: &mut Vec<PathBuf>) -> Result<(), Error> {
-    if fixed.iter().any(|path| *path == folder) && !fixed.iter().any(|path| is_in(path, folder)) {
+/// Grants a folder, around what is protected in it.
+fn grant(
+    folder: &Path,
+    protected: &[Protection],
+    writable: &mut Vec<PathBuf>,
+) -> Result<(), Error> {
+    let mut inside = protected.iter().filter(|it| it.stands().is_some_and(|it| is_in(it, folder)));
+    if protected.iter().any(|it| matches!(it, Protection::ReadOnly(path) if path == folder)) {
+        // Nothing but what is excepted again.
+        for excepted in inside {
+            if let Protection::Pinned(path) = excepted {
+                grant(path, protected, writable)?;
+            }
+        }
         return Ok(());
     }
-    if !fixed.iter().any(|path| is_in(path, folder)) {
+    if inside.next().is_none() {
         writable.push(folder.to_owned());
         return Ok(());
     }
@@ -174,7 +177,7 @@ fn grant(folder: &Path, fixed: &[&PathBuf], writable: &mut Vec<PathBuf>) -> Resu
         let entry = entry.map_err(failed)?;
         // A link's target may lie anywhere.
         if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-            grant(&entry.path(), fixed, writable)?;
+            grant(&entry.path(), protected, writable)?;
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::command::Command;
 use crate::landlock;
 use crate::output::{Keep, Spool};
+use crate::processes;
 use crate::running::Ended;
 use crate::sandbox::{Enforcement, Preference, Sandbox};
 
@@ -35,6 +36,10 @@ pub enum WhyNot {
 
 /// The best that works here and is wanted.
 pub(crate) async fn probe(preference: Preference) -> Sandbox {
+    if preference == Preference::Best {
+        // What a program left running that was killed: no better moment comes.
+        let _ = tokio::task::spawn_blocking(processes::end_orphans).await;
+    }
     let mut why_not = Vec::new();
     let bubblewrap = async {
         if !matches!(preference, Preference::Best | Preference::Bubblewrap) {

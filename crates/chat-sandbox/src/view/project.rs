@@ -27,6 +27,16 @@ pub(crate) enum Protection {
     PutAside(PathBuf),
 }
 
+impl Protection {
+    /// The path of one that is there.
+    pub(crate) fn stands(&self) -> Option<&Path> {
+        match self {
+            Self::Pinned(path) | Self::ReadOnly(path) => Some(path),
+            Self::Absent(_) | Self::PutAside(_) => None,
+        }
+    }
+}
+
 /// Natter's own in a project, and the file that names programs to start.
 const OWN: &[&str] = &[".natter", ".mcp.json"];
 

@@ -111,6 +111,62 @@ fn stopping_and_dropping_end_what_was_left_behind_too() {
     });
 }
 
+/// The folder in which a program of its own is to start a command, and then to be killed.
+const PART: &str = "NATTER_TEST_KILLED_IN";
+
+#[test]
+fn a_program_that_is_killed_leaves_nothing_for_long() {
+    unprivileged::run(async || {
+        if let Ok(folder) = std::env::var(PART) {
+            start_and_wait_to_be_killed(Path::new(&folder)).await;
+        }
+        for way in WAYS {
+            let Some(scene) = Scene::new(way).await else { continue };
+            for name in ["alive", "told"] {
+                let fifo = scene.project(name);
+                rustix::fs::mkfifoat(rustix::fs::CWD, fifo, 0o600.into()).unwrap();
+            }
+            let name = std::any::type_name_of_val(&start_and_wait_to_be_killed);
+            let name = name.split_once("::").unwrap().1;
+            let name = name.replace(
+                "start_and_wait_to_be_killed",
+                "a_program_that_is_killed_leaves_nothing_for_long",
+            );
+            let mut program = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", &name, "--nocapture"])
+                .env(PART, scene.project(""))
+                .env("NATTER_TEST_WAY", format!("{way:?}"))
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            // Both open when the command does.
+            let mut alive = File::open(scene.project("alive")).unwrap();
+            assert_eq!(std::fs::read_to_string(scene.project("told")).unwrap(), "on\n");
+            program.kill().unwrap();
+            program.wait().unwrap();
+            if way != Preference::Bubblewrap {
+                assert!(chat_sandbox::end_orphans() > 0, "{way:?}");
+            }
+            // Ends when nobody holds it any more.
+            assert_eq!(alive.read(&mut [0]).unwrap(), 0, "{way:?}");
+        }
+    });
+}
+
+async fn start_and_wait_to_be_killed(folder: &Path) {
+    let way = match std::env::var("NATTER_TEST_WAY").unwrap().as_str() {
+        "Bubblewrap" => Preference::Bubblewrap,
+        "Landlock" => Preference::Landlock,
+        _ => Preference::None,
+    };
+    let scene = Scene::new(way).await.unwrap();
+    let mut command = scene.command("exec 3> alive; setsid sleep 600 & echo on > told; sleep 600");
+    (command.project, command.folder) = (folder.into(), folder.into());
+    let running = scene.start(command).await;
+    running.wait().await;
+    panic!("{way:?}: it ended by itself: {}", running.spool().excerpt());
+}
+
 /// A program of this person's outside the sandbox.
 struct Victim(Child);
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use chat_sandbox::Preference;
 
 use super::{attempt, lawful};
-use crate::support::{Scene, write};
+use crate::support::{Scene, WAYS, write};
 use crate::unprivileged;
 
 /// A project with one commit, and Natter's files.
@@ -66,7 +66,7 @@ fn gits_hooks_and_settings_and_natters_files_are_not_changed() {
 fn what_is_protected_does_not_come_into_being() {
     unprivileged::run(async || {
         for text in ["echo {} > .mcp.json", "mkdir .natter && touch .natter/x", "git init"] {
-            for way in [Preference::Bubblewrap, Preference::Landlock, Preference::None] {
+            for way in WAYS {
                 let Some(scene) = Scene::new(way).await else { continue };
                 let outcome = scene.run(text).await;
                 let left: Vec<_> = names(&scene.project(""));
@@ -92,7 +92,7 @@ fn what_is_protected_does_not_come_into_being() {
 #[test]
 fn git_is_not_led_to_other_settings() {
     unprivileged::run(async || {
-        for way in [Preference::Bubblewrap, Preference::Landlock, Preference::None] {
+        for way in WAYS {
             let Some(scene) = Scene::new(way).await else { continue };
             furnish(&scene);
             let outcome = scene.run("mkdir -p src/evil && echo ../src/evil > .git/commondir").await;
@@ -118,14 +118,35 @@ fn commits_are_made_inside_bubblewrap_also_in_a_linked_work_tree() {
         scene.set_project("beside/tree");
         let commit = commit.replace("two", "three");
         assert_eq!(scene.run(commit).await.success().lines().count(), 3);
+    });
+}
+
+#[test]
+fn a_linked_work_tree_leads_nobody_elsewhere() {
+    unprivileged::run(async || {
         for text in [
             "echo evil > $(git rev-parse --git-common-dir)/hooks/pre-commit",
-            "echo evil > $(git rev-parse --git-dir)/commondir",
             "echo evil >> $(git rev-parse --git-common-dir)/config",
+            "echo evil > $(git rev-parse --git-dir)/commondir",
+            "echo evil > $(git rev-parse --git-dir)/../other/commondir",
+            "mv $(git rev-parse --git-dir) $(git rev-parse --git-dir)2",
             "echo gitdir: src > .git",
+            "mv .git elsewhere",
         ] {
-            let outcome = scene.run(text).await;
-            assert!(!outcome.exit.is_success(), "{text}: {outcome:?}");
+            for way in WAYS {
+                let Some(mut scene) = Scene::new(way).await else { continue };
+                furnish(&scene);
+                for (tree, branch) in [("../beside/tree", "side"), ("../beside/other", "other")] {
+                    git(&scene.project(""), &["worktree", "add", "-q", tree, "-b", branch]);
+                }
+                scene.set_project("beside/tree");
+                let outcome = scene.run(text).await;
+                let succeeds = way == Preference::None;
+                assert_eq!(outcome.exit.is_success(), succeeds, "{way:?}: {text}: {outcome:?}");
+                if !succeeds {
+                    scene.run("git log && echo two > src/lib.txt").await.success();
+                }
+            }
         }
     });
 }

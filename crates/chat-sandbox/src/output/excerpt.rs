@@ -2,7 +2,7 @@
 //! done at the beginning.
 
 use std::collections::VecDeque;
-use std::fmt;
+use std::fmt::{self, Write};
 
 use super::Stream;
 use super::decoder::{text, unfinished};
@@ -29,42 +29,44 @@ pub struct Excerpt {
     pub tail: Vec<Span>,
 }
 
-impl fmt::Display for Excerpt {
-    /// The text for a model. Where both streams said something, a line names each change.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Excerpt {
+    /// The text for a model. Where both streams said something, a line names each change; where
+    /// something is left out, a line says how much, and `rest`: how to get it.
+    pub fn text(&self, rest: &str) -> String {
         let spans = || self.head.iter().chain(&self.tail);
+        let said = |stream| spans().any(|span| span.stream == stream);
+        let name = said(Stream::Out) && said(Stream::Err);
         let mut named = Stream::Out;
-        let name = spans().any(|span| span.stream == Stream::Err)
-            && spans().any(|span| span.stream == Stream::Out);
-        let mut at_start = true;
-        let mut write = |f: &mut fmt::Formatter<'_>, span: &Span| -> fmt::Result {
+        let mut text = String::new();
+        for (index, span) in spans().enumerate() {
+            if index == self.head.len() {
+                begin_line(&mut text);
+                let (bytes, lines) = (self.bytes_left_out, self.lines_left_out);
+                let _ = writeln!(text, "[{bytes} bytes in {lines} lines left out here{rest}]");
+            }
             if name && span.stream != named {
-                let line = match span.stream {
-                    Stream::Out => "[standard output]",
-                    Stream::Err => "[standard error]",
+                begin_line(&mut text);
+                text += match span.stream {
+                    Stream::Out => "[standard output]\n",
+                    Stream::Err => "[standard error]\n",
                 };
-                let end = if at_start { "" } else { "\n" };
-                writeln!(f, "{end}{line}")?;
                 named = span.stream;
             }
-            at_start = span.text.ends_with('\n');
-            f.write_str(&span.text)
-        };
-        f.write_str("")?;
-        for span in &self.head {
-            write(f, span)?;
+            text += &span.text;
         }
-        if self.bytes_left_out > 0 {
-            writeln!(
-                f,
-                "\n[{} bytes in {} lines left out here]",
-                self.bytes_left_out, self.lines_left_out
-            )?;
-        }
-        for span in &self.tail {
-            write(f, span)?;
-        }
-        Ok(())
+        text
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(""))
+    }
+}
+
+fn begin_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
     }
 }
 
@@ -246,7 +248,16 @@ mod tests {
         let excerpt = collected(60, &[(Stream::Out, &text)]);
         assert_eq!(
             excerpt.to_string(),
-            "line 0\nline 1\nline 2\nline 3\n\n[8835 bytes in 993 lines left out here]\nline 997\nline 998\nline 999\n"
+            "line 0\nline 1\nline 2\nline 3\n[8835 bytes in 993 lines left out here]\nline 997\nline 998\nline 999\n"
+        );
+    }
+
+    #[test]
+    fn how_to_get_the_rest_is_said_where_it_is_left_out() {
+        let excerpt = collected(4, &[(Stream::Out, "abcdefgh")]);
+        assert_eq!(
+            excerpt.text("; ask for it"),
+            "ab\n[4 bytes in 0 lines left out here; ask for it]\ngh"
         );
     }
 

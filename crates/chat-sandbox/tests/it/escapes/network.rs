@@ -72,6 +72,20 @@ fn sockets_of_the_session_are_not_reached_with_the_network_either() {
 }
 
 #[test]
+fn names_are_resolved_as_outside_where_the_network_is_granted() {
+    unprivileged::run(async || {
+        let Ok(expected) = std::fs::read_to_string("/etc/resolv.conf") else { return };
+        for way in [Preference::Bubblewrap, Preference::Landlock] {
+            let Some(scene) = Scene::new(way).await else { continue };
+            let mut command = scene.command("cat /etc/resolv.conf");
+            command.network = true;
+            let outcome = scene.run_command(command).await;
+            assert_eq!(outcome.success(), expected.trim_end(), "{way:?}");
+        }
+    });
+}
+
+#[test]
 fn programs_inside_reach_each_other() {
     unprivileged::run(async || {
         let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };

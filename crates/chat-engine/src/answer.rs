@@ -33,6 +33,8 @@ pub enum Event {
         /// Tokens that were known.
         cached: usize,
     },
+    /// Others are answered first.
+    Queued,
     /// Nothing to tell, and yet something is done.
     Working,
     /// More of the answer.
@@ -141,6 +143,7 @@ impl Answer {
             Said::Read { done, total, cached } => {
                 self.ready.push_back(Event::Reading { done, total, cached });
             }
+            Said::Queued => self.ready.push_back(Event::Queued),
             Said::Working => self.ready.push_back(Event::Working),
             Said::Text(text) => self.sorter.take(&text, &mut pieces),
             Said::End { finish, timings } => {

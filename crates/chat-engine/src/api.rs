@@ -124,7 +124,7 @@ async fn whole(mut answering: Answer, writer: &Writer) -> Result<Response, Failu
                 return Ok(answer(StatusCode::OK, &writer.whole(&pieces, reason, &timings)));
             }
             Event::Failed(failure) => return Err(failure),
-            Event::Loading(_) | Event::Reading { .. } | Event::Working => {}
+            Event::Loading(_) | Event::Queued | Event::Reading { .. } | Event::Working => {}
         }
     }
     Err(Failure::Gone)

@@ -79,7 +79,9 @@ pub enum Said {
         /// Tokens that were known.
         cached: usize,
     },
-    /// Nothing to tell, and yet it computes: for this job, or for those before it.
+    /// Others are answered first.
+    Queued,
+    /// Nothing to tell, and yet it computes for this job.
     Working,
     /// More text.
     Text(String),

@@ -1,6 +1,7 @@
 //! A conversation for programs: one JSON object a line for each event. `docs/cli.md` describes
 //! them; what is there stays.
 
+use chat_core::client::Preparing;
 use chat_core::error::Error;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{Ending, Message, Part, Role, ToolCall, ToolResult, Usage};
@@ -126,6 +127,7 @@ impl Sink for Json {
     fn stage(&mut self, stage: &Stage) {
         let (stage, until) = match stage {
             Stage::Waiting { .. } => ("waiting", None),
+            Stage::Preparing(Preparing::Queued) => ("queued", None),
             Stage::RateLimited { until } => ("rate_limited", Some(*until)),
             // What follows them says it.
             Stage::Idle | Stage::Preparing(_) | Stage::Streaming | Stage::RunningTools => return,

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{Message, ToolCall, ToolResult};
 use chat_edge::words;
@@ -120,13 +121,15 @@ impl Sink for Text {
     }
 
     fn stage(&mut self, stage: &Stage) {
-        let limited = matches!(stage, Stage::RateLimited { .. });
+        // What may take minutes is said at once, and where no line can be wiped away too.
+        let waits =
+            matches!(stage, Stage::RateLimited { .. } | Stage::Preparing(Preparing::Queued));
         self.stage = stage.clone();
         if self.terminal.rewrites() {
-            if limited {
+            if waits {
                 self.show_status();
             }
-        } else if limited && let Some(status) = words::stage(stage, Timestamp::now()) {
+        } else if waits && let Some(status) = words::stage(stage, Timestamp::now()) {
             self.remark(&status);
         }
     }

@@ -265,6 +265,39 @@ fn patience_is_shown_to_people() {
 }
 
 #[test]
+fn who_waits_for_another_chat_is_told_so() {
+    let server = Server::start();
+    let home = Home::with(&connection(&server.url()).replace("ollama", "openai"));
+    for args in [&["ask", "hello"][..], &["ask", "--json", "hello"]] {
+        let gate = Gate::new();
+        let queued = "data: {\"choices\":[],\"queued\":true}\n\n";
+        server.push(Script::new().bytes(queued).gate(&gate).text("at last"));
+        let mut child = home.command(args).spawn().expect("the program starts");
+        // It is told while it waits, and not afterwards.
+        let json = args.contains(&"--json");
+        let wanted = if json { "\"queued\"" } else { "Waiting for another chat to be answered" };
+        let told: &mut dyn std::io::Read = if json {
+            child.stdout.as_mut().expect("its output")
+        } else {
+            child.stderr.as_mut().expect("its words")
+        };
+        let mut seen = Vec::new();
+        while !String::from_utf8_lossy(&seen).contains(wanted) {
+            let mut byte = [0];
+            assert_eq!(
+                told.read(&mut byte).expect("a byte"),
+                1,
+                "{}",
+                String::from_utf8_lossy(&seen)
+            );
+            seen.push(byte[0]);
+        }
+        gate.open();
+        assert!(Run::of(child).ok().stdout.contains("at last"));
+    }
+}
+
+#[test]
 fn silence_before_the_first_word_is_waited_for() {
     let server = Server::start();
     let gate = Gate::new();

@@ -53,6 +53,8 @@ pub enum ToolChoice {
 /// What a model does before it says anything. Only some servers tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preparing {
+    /// Other conversations are answered first.
+    Queued,
     /// It is being loaded.
     Loading {
         /// How much is done, of 100.

@@ -40,6 +40,9 @@ pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
             );
             Some(fill(&text, &[("time", &seconds(waited))]))
         }
+        Stage::Preparing(Preparing::Queued) => {
+            Some(gettext("Waiting for another chat to be answered"))
+        }
         Stage::Preparing(Preparing::Loading { percent }) => {
             let text = gettext("Loading the model… {percent} %");
             Some(fill(&text, &[("percent", &percent.to_string())]))

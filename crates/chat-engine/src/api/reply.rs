@@ -44,6 +44,11 @@ impl Writer {
                 chunk["loading"] = json!(part);
                 line(&mut out, &chunk);
             }
+            Event::Queued => {
+                let mut chunk = self.chunk(&json!([]));
+                chunk["queued"] = json!(true);
+                line(&mut out, &chunk);
+            }
             Event::Reading { done, total, cached } => {
                 let mut chunk = self.chunk(&json!([]));
                 chunk["prompt_progress"] =

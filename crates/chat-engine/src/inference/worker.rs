@@ -65,7 +65,7 @@ pub(super) fn run(
             }
         };
         match order {
-            Some(Order::Write(job)) => worker.waiting.push_back(job),
+            Some(Order::Write(job)) => worker.waiting.push_back(Waiting { job, told: false }),
             Some(Order::Embed { texts, answer }) => {
                 let given_up = || answer.is_closed() || give_up.load(Ordering::Relaxed);
                 let embedded = embed::embed(backend, model, limits, &texts, &mut || {
@@ -77,12 +77,19 @@ pub(super) fn run(
             }
             Some(Order::End) => return,
             None => {
-                worker.begin_waiting();
+                worker.serve();
                 worker.step();
                 worker.give_sign();
             }
         }
     }
+}
+
+/// A job for which there was no place yet.
+struct Waiting {
+    job: Box<Job>,
+    /// Whether it knows that others are answered first.
+    told: bool,
 }
 
 struct Worker<'a> {
@@ -91,7 +98,7 @@ struct Worker<'a> {
     limits: Limits,
     context: Option<LlamaContext<'a>>,
     slots: Vec<Slot>,
-    waiting: VecDeque<Box<Job>>,
+    waiting: VecDeque<Waiting>,
     batch: LlamaBatch<'static>,
     /// How many tokens of prompts one evaluation takes.
     at_once: usize,
@@ -113,9 +120,22 @@ impl Worker<'_> {
         }
         self.pulse = Instant::now();
         let at_work = self.slots.iter().filter_map(|slot| slot.at_work.as_ref());
-        for job in at_work.map(|work| &work.job).chain(&self.waiting) {
-            // Who has gone is seen elsewhere.
-            let _ = job.said.send(Said::Working);
+        for work in at_work {
+            work.tell(Said::Working);
+        }
+        for waiting in &self.waiting {
+            // Who has gone is seen when it is its turn.
+            let _ = waiting.job.said.send(Said::Queued);
+        }
+    }
+
+    /// Begins what waits, as far as there is a place for it, and tells the others that they wait.
+    fn serve(&mut self) {
+        self.begin_waiting();
+        for waiting in self.waiting.iter_mut().filter(|waiting| !waiting.told) {
+            waiting.told = true;
+            // Who has gone is seen when it is its turn.
+            let _ = waiting.job.said.send(Said::Queued);
         }
     }
 
@@ -126,7 +146,7 @@ impl Worker<'_> {
                 slot.at_work = None;
             }
         }
-        while let Some(job) = self.waiting.front() {
+        while let Some(Waiting { job, .. }) = self.waiting.front() {
             if job.said.is_closed() {
                 self.waiting.pop_front();
                 continue;
@@ -143,7 +163,7 @@ impl Worker<'_> {
             if self.slots.iter().all(|slot| slot.at_work.is_some()) {
                 return;
             }
-            let Some(job) = self.waiting.pop_front() else { return };
+            let Some(Waiting { job, .. }) = self.waiting.pop_front() else { return };
             let said = job.said.clone();
             if let Err(failure) = self.begin(job) {
                 let _ = said.send(Said::Failed(failure));
@@ -152,7 +172,7 @@ impl Worker<'_> {
     }
 
     fn refuse(&mut self, failure: Failure) {
-        if let Some(job) = self.waiting.pop_front() {
+        if let Some(Waiting { job, .. }) = self.waiting.pop_front() {
             let _ = job.said.send(Said::Failed(failure));
         }
     }

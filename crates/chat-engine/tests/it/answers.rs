@@ -1,6 +1,6 @@
 //! Conversations: what is known is not read again, and who gives up is heard.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use chat_core::client::{Client, Delta, Finish, Preparing};
 use chat_core::message::Role;
 use futures_util::StreamExt;
@@ -97,17 +97,30 @@ async fn two_conversations_write_at_once_where_there_are_two_slots() -> Result<(
 }
 
 #[tokio::test]
-async fn who_waits_for_another_hears_that_the_engine_is_at_work() -> Result<()> {
+async fn who_waits_for_another_is_told_so_at_once_and_now_and_then() -> Result<()> {
     let Some(stage) = Stage::new()? else { return Ok(()) };
     let client = stage.client();
     hear(&client, stage.request(&[(Role::User, "Hi")])).await;
     let mut endless = stage.begin(stage.endless()).await?;
     endless.until(r#""content":"a"#).await?;
+    let mut reply = client.chat(stage.request(&[(Role::User, "Hi")])).await?;
+    let told = reply.next().await.context("nothing is told")??;
+    assert_eq!(told, [Delta::Preparing(Preparing::Queued)]);
     let mut waiting = stage.begin(stage.body("Hi")).await?;
-    tokio::select! {
-        sign = waiting.until(": at work") => sign?,
-        ended = endless.until("finish_reason\":\"") => panic!("it heard nothing: {ended:?}"),
-    };
+    for _ in 0..2 {
+        tokio::select! {
+            sign = waiting.until("\"queued\":true") => sign?,
+            ended = endless.until("finish_reason\":\"") => panic!("it heard nothing: {ended:?}"),
+        };
+    }
+    drop((endless, waiting));
+    let mut after = Vec::new();
+    while let Some(batch) = reply.next().await {
+        after.extend(batch?);
+    }
+    let read = after.iter().position(|d| matches!(d, Delta::Preparing(Preparing::Reading { .. })));
+    let queued = after.iter().rposition(|d| *d == Delta::Preparing(Preparing::Queued));
+    assert!(queued < read && read.is_some(), "its turn came: {after:?}");
     Ok(())
 }
 

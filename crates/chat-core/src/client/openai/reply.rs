@@ -91,6 +91,9 @@ impl Decoder for OpenAiReply {
             let value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
             return Err(refusal::of_object(&value, &self.asked));
         }
+        if chunk.queued == Some(true) {
+            out.push(Delta::Preparing(Preparing::Queued));
+        }
         if let Some(part) = chunk.loading {
             let percent = (part.clamp(0.0, 1.0) * 100.0) as u8;
             out.push(Delta::Preparing(Preparing::Loading { percent }));
@@ -156,6 +159,8 @@ struct Chunk<'a> {
     error: Option<&'a RawValue>,
     /// Our own engine's: how much of the model is loaded, of 1.
     loading: Option<f32>,
+    /// Our own engine's: others are answered first.
+    queued: Option<bool>,
     /// llama.cpp's (`return_progress`), and our own engine's.
     prompt_progress: Option<Read>,
 }

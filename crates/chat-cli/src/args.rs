@@ -64,9 +64,8 @@ pub enum Command {
         /// What to do with them; without it they are listed.
         #[command(subcommand)]
         action: Option<Models>,
-        /// Print one JSON object a line
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        list: ListModels,
     },
     /// Print completions for a shell
     Completions {
@@ -267,7 +266,7 @@ pub enum Models {
 }
 
 /// Which models to list.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "options on the command line are flags")]
 pub struct ListModels {
     /// Print one JSON object a line

@@ -81,9 +81,8 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Delete { fid, yes } => sessions::delete(fid, yes, program).await,
         Command::Export(args) => show::export(args, program).await,
         Command::Connections { action, json } => connections::run(action, json, program).await,
-        Command::Models { action, json } => {
-            let list = args::Models::List(args::ListModels { json, ..Default::default() });
-            models::run(action.unwrap_or(list), program).await
+        Command::Models { action, list } => {
+            models::run(action.unwrap_or(args::Models::List(list)), program).await
         }
         // Made before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),

@@ -169,6 +169,11 @@ pub enum Kind {
         /// What is wrong with it.
         fault: FileFault,
     },
+    /// There is no such file.
+    FileNotFound {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file of a model is not there any more.
     ModelFileMissing {
         /// The file.
@@ -332,6 +337,7 @@ impl Kind {
             Self::ConfigInvalid { .. } => "config_invalid",
             Self::ConfigLocked { .. } => "config_locked",
             Self::ModelFile { .. } => "model_file",
+            Self::FileNotFound { .. } => "file_not_found",
             Self::ModelFileMissing { .. } => "model_file_missing",
             Self::ModelStorage => "model_storage",
             Self::HubUnreachable => "hub_unreachable",

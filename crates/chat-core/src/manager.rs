@@ -274,7 +274,8 @@ impl Manager {
     /// first connection that has it. Waits for connections that are being asked.
     ///
     /// # Errors
-    /// `ModelNotFound`, or the error of a connection that could not be asked.
+    /// `ModelNotFound`, what keeps an installed model of this name from being used
+    /// (`ModelFileMissing`, `ModelFile`), or the error of a connection that could not be asked.
     pub async fn find_model(&self, name: &str) -> Result<ModelRef> {
         self.inner.connections.find_model(name).await
     }

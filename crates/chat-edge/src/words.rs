@@ -9,6 +9,7 @@ mod fault;
 mod fill;
 mod level;
 mod model;
+mod number;
 mod state;
 
 pub use advice::{Action, Advice, advice};
@@ -16,6 +17,7 @@ pub use fault::sentence;
 pub use fill::fill;
 pub use level::{thinking_from_name, thinking_levels, thinking_name};
 pub use model::{bytes, download_stage, good_for};
+pub use number::tenths;
 pub use state::{
     agent_description, agent_title, ending, health, kept, notice, role, seconds, stage,
     stop_reason, thinking,

@@ -155,7 +155,27 @@ fn a_file_is_added_where_it_lies_or_moved() {
     let refused = run(&home, &hub, &["add", broken.to_str().expect("a name")]);
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("is no model in the format GGUF"), "{refused:?}");
+    let nowhere = home.path("nowhere.gguf");
+    let nowhere = nowhere.to_str().expect("a name");
+    for args in [&["add", nowhere][..], &["add", "--move", nowhere]] {
+        let missing = run(&home, &hub, args);
+        assert_eq!(missing.code, Some(1), "{missing:?}");
+        assert!(missing.stderr.contains(&format!("There is no file “{nowhere}”")), "{missing:?}");
+    }
     std::fs::remove_file(path(&moved[0])).expect("a file");
+    // Who asks it hears where it was.
+    for model in ["mine", "Mine", "On this computer/mine"] {
+        let asked = home.run(["ask", "--model", model, "hello"]);
+        let was = path(&moved[0]);
+        assert_eq!(asked.code, Some(1), "{asked:?}");
+        assert!(
+            asked.stderr.contains(was.to_str().expect("a name"))
+                && asked.stderr.contains("is not there any more"),
+            "{asked:?}"
+        );
+    }
+    let unknown = home.run(["ask", "--model", "other", "hello"]);
+    assert!(unknown.stderr.contains("There is no model “other”"), "{unknown:?}");
     let missing = run(&home, &hub, &["info", "mine"]);
     assert!(
         missing.code == Some(1) && missing.stderr.contains("is not there any more"),
@@ -180,8 +200,16 @@ fn the_catalogue_and_what_other_programs_have_are_listed() {
     let found = run(&home, &hub, &["list", "--found", "--json"]).ok().events();
     let ours: Vec<_> = found.iter().filter(|found| found["program"] == "LM Studio").collect();
     assert_eq!((ours.len(), &ours[0]["name"]), (1, &"b".into()));
-    let both = run(&home, &hub, &["list", "--found", "--offered"]);
-    assert_eq!(both.code, Some(2));
+    // The word `list` may be left out.
+    for which in ["--offered", "--found", "--installed"] {
+        let long = run(&home, &hub, &["list", which, "--json"]).ok();
+        let short = run(&home, &hub, &[which, "--json"]).ok();
+        assert_eq!(short.stdout, long.stdout, "{which}");
+    }
+    for both in [&["list", "--found", "--offered"][..], &["--found", "--offered"]] {
+        assert_eq!(run(&home, &hub, both).code, Some(2));
+    }
+    assert_eq!(run(&home, &hub, &["--found", "search", "x"]).code, Some(2));
 }
 
 #[test]
@@ -244,4 +272,35 @@ fn a_broken_model_is_offered_again() {
     assert_eq!(offered(), true);
     std::fs::write(&file, "GGUF").expect("a file");
     assert_eq!(offered(), false);
+}
+
+/// A program that is installed beside German translations.
+fn german(home: &Home, args: &[&str]) -> Run {
+    let (programs, words) = (home.path("bin"), home.path("share/locale/de/LC_MESSAGES"));
+    std::fs::create_dir_all(&programs).expect("a folder");
+    std::fs::create_dir_all(&words).expect("a folder");
+    let program = programs.join("natter-cli");
+    let built = env!("CARGO_BIN_EXE_natter-cli");
+    if std::fs::hard_link(built, &program).is_err() {
+        std::fs::copy(built, &program).expect("a copy of the program");
+    }
+    let po = concat!(env!("CARGO_MANIFEST_DIR"), "/../../po/de.po");
+    let compiled = Command::new("msgfmt").args([po, "-o"]).arg(words.join("natter.mo")).status();
+    assert!(compiled.expect("msgfmt of gettext").success());
+    let ours = home.command(args);
+    let mut command = Command::new(program);
+    let kept = ours.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    command.args(args).env_clear().envs(kept).env("LANGUAGE", "de");
+    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+    command.stderr(std::process::Stdio::piped());
+    Run::of(command.spawn().expect("it starts"))
+}
+
+#[test]
+fn sizes_have_a_comma_in_german() {
+    let home = Home::with("");
+    let told = german(&home, &["models", "list", "--offered"]).ok().stdout;
+    let tiny = told.lines().find(|line| line.starts_with("smollm2-135m")).expect("the offer");
+    assert!(tiny.contains("98,4 MB"), "{tiny}");
+    assert!(!told.contains(".0 GB") && told.contains(",0 GB"), "{told}");
 }

@@ -17,7 +17,7 @@ impl Manager {
     /// Adds a model's file where it lies, after its header was verified.
     ///
     /// # Errors
-    /// `ModelFile`, `ModelFileMissing`, `ModelStorage`, `ReadOnly`, `DiskFull`.
+    /// `ModelFile`, `FileNotFound`, `ModelStorage`, `ReadOnly`, `DiskFull`.
     pub async fn add_model(&self, path: PathBuf) -> Result<Installed> {
         self.change_library(move |library| library.add(&path)).await
     }
@@ -50,7 +50,7 @@ impl Manager {
     /// What a GGUF file says of its model; nothing is added.
     ///
     /// # Errors
-    /// `ModelFile`, `ModelFileMissing`, `ModelStorage`, `ReadOnly`.
+    /// `ModelFile`, `FileNotFound`, `ModelStorage`, `ReadOnly`.
     pub async fn model_file(&self, path: PathBuf) -> Result<Facts> {
         self.ask_library(move |_| Facts::read(&path)).await
     }

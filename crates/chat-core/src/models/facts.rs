@@ -1,7 +1,7 @@
 //! What a model's file says of the model, in a form that is kept and shown.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chat_gguf::Header;
 use serde::{Deserialize, Serialize};
@@ -64,9 +64,9 @@ impl Facts {
     /// What a file says, after it was verified. Blocks for some milliseconds.
     ///
     /// # Errors
-    /// `ModelFile`, `ModelFileMissing`, `ModelStorage`, `ReadOnly`.
+    /// `ModelFile`, `FileNotFound`, `ModelStorage`, `ReadOnly`.
     pub fn read(path: &Path) -> Result<Self> {
-        read(path).map(|header| Self::of(&header))
+        read(&given(path)?).map(|header| Self::of(&header))
     }
 
     /// What a header says.
@@ -108,6 +108,19 @@ impl Facts {
             999_500_000..99_950_000_000 => format!("{:.1}B", count / 1e9),
             _ => format!("{:.0}B", count / 1e9),
         }
+    }
+}
+
+/// The whole path of a file that somebody names, which must be there.
+///
+/// # Errors
+/// `FileNotFound`, `ModelStorage`.
+pub(super) fn given(path: &Path) -> Result<PathBuf> {
+    let path = std::path::absolute(path).map_err(|error| fault_of(path, &error))?;
+    match path.try_exists() {
+        // What else keeps it from being read is said when it is.
+        Ok(true) | Err(_) => Ok(path),
+        Ok(false) => Err(Kind::FileNotFound { path }.into()),
     }
 }
 

@@ -102,7 +102,7 @@ impl Library {
     /// files adds them all. A file that is there already is given as it is.
     ///
     /// # Errors
-    /// `ModelFile`, `ModelFileMissing`, `ModelStorage`, `ReadOnly`, `DiskFull`.
+    /// `ModelFile`, `FileNotFound`, `ModelStorage`, `ReadOnly`, `DiskFull`.
     pub fn add(&self, path: &Path) -> Result<Installed> {
         self.add_as(path, None)
     }
@@ -112,7 +112,7 @@ impl Library {
     /// # Errors
     /// As [`add`](Self::add).
     pub fn add_as(&self, path: &Path, words: Option<&str>) -> Result<Installed> {
-        let path = std::path::absolute(path).map_err(|e| facts::fault_of(path, &e))?;
+        let path = facts::given(path)?;
         // A model is named by its first part.
         let first = chat_gguf::parts(&path).and_then(|parts| parts.into_iter().next());
         let path = first.unwrap_or(path);
@@ -137,7 +137,7 @@ impl Library {
     /// # Errors
     /// As [`add`](Self::add), and `DiskTooSmall`. All is as it was then.
     pub fn take_in(&self, path: &Path) -> Result<Installed> {
-        let path = std::path::absolute(path).map_err(|e| facts::fault_of(path, &e))?;
+        let path = facts::given(path)?;
         let files = chat_gguf::parts(&path).unwrap_or_else(|| vec![path.clone()]);
         let first = files.first().ok_or(Kind::Internal)?;
         index::nameable(first)?;

@@ -94,6 +94,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::ReadOnly { .. }
         | Kind::Storage
         | Kind::SessionInUse
+        | Kind::FileNotFound { .. }
         | Kind::ModelStorage
         | Kind::HubUnreachable
         | Kind::HubFailed

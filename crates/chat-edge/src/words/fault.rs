@@ -190,6 +190,7 @@ pub fn sentence(error: &Error) -> String {
         | Kind::ModelNotLoaded
         | Kind::TemplateFailed
         | Kind::ModelFile { .. }
+        | Kind::FileNotFound { .. }
         | Kind::ModelFileMissing { .. }
         | Kind::ModelStorage
         | Kind::HubUnreachable

@@ -6,7 +6,7 @@ use chat_core::error::{FileFault, Kind};
 use chat_core::models::{DownloadStage, Offer};
 use gettextrs::gettext;
 
-use super::fill;
+use super::{fill, tenths};
 
 /// Says what happened to a model, its file or its download, and what to do. Kinds that are about
 /// something else have their sentences in `fault`, and get an empty one here.
@@ -37,6 +37,10 @@ pub fn sentence(kind: &Kind) -> String {
             "This model’s chat template does not accept the conversation. Choose another model; the details say more.",
         ),
         Kind::ModelFile { path, fault } => of_file(path, *fault),
+        Kind::FileNotFound { path } => about(
+            &gettext("There is no file “{name}”. Look at its name and its folder, then try again."),
+            &path.display().to_string(),
+        ),
         Kind::ModelFileMissing { path } => about(
             &gettext(
                 "The file “{name}” is not there any more. Put it back, or add the model again.",
@@ -142,8 +146,8 @@ pub fn bytes(count: u64) -> String {
     let (text, sentence) = match count {
         0..1_000 => (count.to_string(), gettext("{amount} bytes")),
         1_000..999_500 => (format!("{:.0}", amount / 1e3), gettext("{amount} kB")),
-        999_500..999_950_000 => (format!("{:.1}", amount / 1e6), gettext("{amount} MB")),
-        _ => (format!("{:.1}", amount / 1e9), gettext("{amount} GB")),
+        999_500..999_950_000 => (tenths(amount / 1e6), gettext("{amount} MB")),
+        _ => (tenths(amount / 1e9), gettext("{amount} GB")),
     };
     fill(&sentence, &[("amount", &text)])
 }

@@ -77,6 +77,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ModelFile { path: path(), fault: FileFault::Name },
         Kind::ModelFile { path: path(), fault: FileFault::NoModel },
         Kind::ModelFileMissing { path: path() },
+        Kind::FileNotFound { path: path() },
         Kind::ModelStorage,
         Kind::HubUnreachable,
         Kind::HubFailed,
@@ -162,10 +163,11 @@ fn place(kind: &Kind) -> usize {
         Kind::HubTokenRefused => 55,
         Kind::ProjectMissing { .. } => 56,
         Kind::ProjectRefused { .. } => 57,
+        Kind::FileNotFound { .. } => 58,
     }
 }
 
-const KINDS: usize = 58;
+const KINDS: usize = 59;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

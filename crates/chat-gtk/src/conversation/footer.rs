@@ -6,7 +6,7 @@ use gettextrs::{gettext, ngettext};
 use gtk::prelude::*;
 
 use chat_core::message::{Message, MessageId};
-use chat_edge::words::fill;
+use chat_edge::words::{fill, tenths};
 
 use super::Output;
 use crate::accessible;
@@ -94,7 +94,7 @@ fn details(message: &Message) -> String {
             }
         }
         if let Some(ms) = usage.total_ms {
-            let seconds = format!("{:.1}", ms as f64 / 1_000.0);
+            let seconds = tenths(ms as f64 / 1_000.0);
             out.push(fill(&gettext("{n} s"), &[("n", &seconds)]));
         }
     }

@@ -107,7 +107,7 @@ fn size(info: &ModelInfo) -> String {
 fn bytes(size: u64) -> String {
     let size = size as f64;
     if size >= 1e9 {
-        words::fill(&gettext("{n} GB"), &[("n", &format!("{:.1}", size / 1e9))])
+        words::fill(&gettext("{n} GB"), &[("n", &words::tenths(size / 1e9))])
     } else {
         words::fill(&gettext("{n} MB"), &[("n", &format!("{:.0}", size / 1e6))])
     }

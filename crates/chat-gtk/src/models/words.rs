@@ -87,7 +87,7 @@ pub(crate) fn memory(need: u64) -> String {
 /// An amount of memory, as exactly as it can be told beforehand.
 pub(crate) fn roughly(count: u64) -> String {
     let amount = (count as f64 / 1e9).max(0.1);
-    fill(&gettext("{amount} GB"), &[("amount", &format!("{amount:.1}"))])
+    fill(&gettext("{amount} GB"), &[("amount", &words::tenths(amount))])
 }
 
 /// How a download stands: how far it is where that is known, and in words.

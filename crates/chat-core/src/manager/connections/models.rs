@@ -5,6 +5,7 @@ use crate::client::Capabilities;
 use crate::error::{Kind, Result};
 use crate::event::{Health, ModelEntry};
 use crate::message::ModelRef;
+use crate::models::CONNECTION;
 
 impl Connections {
     pub(in crate::manager) fn models(&self) -> Vec<ModelEntry> {
@@ -44,6 +45,13 @@ impl Connections {
         let shown = || models.iter().find(|entry| entry.model.display_name() == name);
         if let Some(entry) = named(name).or_else(|| named(&latest)).or_else(shown) {
             return Ok(entry.model.clone());
+        }
+        // One that is installed and cannot be used is not among the models that can be talked to.
+        if let Ok(built_in) = self.client_of(CONNECTION).await
+            && let Err(error) = built_in.model(name).await
+            && !matches!(error.kind, Kind::ModelNotFound { .. } | Kind::ModelStorage)
+        {
+            return Err(error);
         }
         // Where no server could be asked, that is what the person must hear of.
         let failed = self.states().into_iter().find_map(|state| match state.health {

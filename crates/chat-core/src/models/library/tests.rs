@@ -103,8 +103,10 @@ fn what_is_no_model_never_gets_in() {
         assert!(path.exists(), "it is not ours to delete");
     }
     let nowhere = place.root.path().join("nowhere.gguf");
-    let missing = place.library.add(&nowhere).unwrap_err().kind;
-    assert_eq!(missing, Kind::ModelFileMissing { path: nowhere });
+    for missing in [place.library.add(&nowhere), place.library.take_in(&nowhere)] {
+        // It never was there: nothing is said of "any more".
+        assert_eq!(missing.unwrap_err().kind, Kind::FileNotFound { path: nowhere.clone() });
+    }
     assert_eq!(place.library.add(place.root.path()).unwrap_err().kind.name(), "model_file");
     assert!(place.names().is_empty());
 }

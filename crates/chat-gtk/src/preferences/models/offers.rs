@@ -80,14 +80,14 @@ impl Offers {
     }
 }
 
-/// The offers that leave room to other programs, the one to begin with first and then by what they
-/// need; and the others.
+/// The offers that leave room to other programs, the one to begin with first and then by their
+/// size, as the catalogue and the terminal have them; and the others.
 fn sorted(first: Option<&'static Offer>) -> (Vec<&'static Offer>, Vec<&'static Offer>) {
     let fits =
         |offer: &&'static Offer| matches!(machine::room(offer.memory), None | Some(Room::Enough));
     let (mut fitting, mut others): (Vec<_>, Vec<_>) = catalogue().iter().partition(fits);
-    fitting.sort_by_key(|offer| (first.is_none_or(|first| first.name != offer.name), offer.memory));
-    others.sort_by_key(|offer| offer.memory);
+    fitting.sort_by_key(|offer| (first.is_none_or(|first| first.name != offer.name), offer.size));
+    others.sort_by_key(|offer| offer.size);
     (fitting, others)
 }
 
@@ -106,4 +106,20 @@ fn too_large(offers: &[&'static Offer]) -> adw::PreferencesGroup {
     let group = adw::PreferencesGroup::builder().visible(!offers.is_empty()).build();
     group.add(&fold);
     group
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_the_one_to_begin_with_they_stand_by_the_size_that_is_shown() {
+        let first = catalogue().last();
+        let (fitting, others) = sorted(first);
+        let begins = fitting.iter().position(|offer| Some(*offer) == first);
+        assert!(begins.is_none_or(|at| at == 0));
+        let after = &fitting[usize::from(begins.is_some())..];
+        assert!(after.is_sorted_by_key(|offer| offer.size), "{after:#?}");
+        assert!(others.is_sorted_by_key(|offer| offer.size), "{others:#?}");
+    }
 }

@@ -176,12 +176,38 @@ async fn a_chat_with_the_tiny_model_says_that_it_is_one_and_leads_to_better_ones
     window.find(containing("SmolLM2 135M is a tiny model")).await?;
     window.click(named("Get a Better One…")).await?;
     window.find(named("Models to Download")).await?;
+    // The keyboard is where one is to be had.
+    let focused = containing("Download ").role(Role::Button).state(State::Focused);
+    window.find(focused.under("Models to Download")).await?;
     window.keys(&["Escape"]).await?;
     window.gone(named("Models to Download")).await?;
     window.keys(&["ctrl+m"]).await?;
     window.find(containing("scripted").under("Models")).await?;
     window.keys(&["Down", "Return"]).await?;
     window.gone(containing("is a tiny model")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_line_about_the_tiny_model_is_closed_for_good_and_no_toast_covers_it() -> Result<()> {
+    let stage = Stage::bare().await?;
+    stage.server.set_models([Model::new("smollm2-135m")]);
+    stage.configure_all(&[(CONNECTION, &stage.server.url())])?;
+    let window = stage.window().await?;
+    window.begin(&["Apples"]).await?;
+    window.keys(&["F10"]).await?;
+    window.click(containing("Delete")).await?;
+    let toast = window.find(named("Undo")).await?.place().await?;
+    let line = window.find(containing("is a tiny model")).await?.place().await?;
+    assert!(toast.1 + toast.3 < line.1, "{toast:?} is above {line:?}");
+    window.click(named("Do not say again that the model is tiny")).await?;
+    window.gone(containing("is a tiny model")).await?;
+    window.writes().await?;
+    window.close().await?;
+
+    let window = stage.window().await?;
+    window.find(containing("135")).await?;
+    assert!(!window.has(containing("is a tiny model")).await);
     window.close().await
 }
 

@@ -312,6 +312,11 @@ impl ChatWidget {
             Told::Model(model_picker::Output::Manage) | Told::Models => {
                 tell(sender, Output::Models);
             }
+            Told::TinyIsKnown => {
+                // The button that has the keyboard goes.
+                view.composer.focus();
+                self.tiny_is_known(sender);
+            }
             Told::FindClosed => view.composer.focus(),
             Told::Height(height) => view.composer.set_height_of_all(height),
         }

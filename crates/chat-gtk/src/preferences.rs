@@ -48,6 +48,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
     window.add(connections.widget());
     let models = ModelsPage::new(&window, manager);
     window.add(models.widget());
+    let to_models = page == Page::Models;
     match page {
         Page::General => {}
         Page::Connections(name) => {
@@ -67,7 +68,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         }
         dropped.add(files);
     });
-    follow(&window, manager, connections, models);
+    follow(&window, manager, connections, models, to_models);
     window.present();
 }
 
@@ -76,16 +77,23 @@ pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
     editor::open(parent, manager, None);
 }
 
-/// Keeps the lists of connections and models true while the window is open.
+/// Keeps the lists of connections and models true while the window is open. `to_models`: who came
+/// for models has the keyboard where one can be had.
 fn follow(
     window: &adw::PreferencesWindow,
     manager: &Manager,
     connections: ConnectionsPage,
     models: ModelsPage,
+    to_models: bool,
 ) {
     let mut subscription = manager.subscribe();
     let following = glib::spawn_future_local(async move {
         models.look_around().await;
+        if to_models {
+            // What can be focused has its place once it is laid out, and is brought into sight.
+            let models = models.clone();
+            glib::idle_add_local_once(move || models.focus());
+        }
         while let Some(events) = subscription.next().await {
             let models_changed = events.iter().any(|e| matches!(e, Event::ModelsChanged));
             let changed = |e: &Event| matches!(e, Event::ConnectionsChanged);

@@ -9,6 +9,7 @@ mod messages;
 mod quit;
 mod state;
 mod switcher;
+mod toasts;
 mod view;
 
 use adw::prelude::*;

@@ -84,6 +84,9 @@ pub struct UiSettings {
     /// The models that stand first where one is chosen, in the order in which they were marked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub favourites: Vec<ModelRef>,
+    /// Whether the person knows that the model that Natter brings along is a tiny one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tiny_is_known: bool,
 }
 
 impl UiSettings {
@@ -98,7 +101,7 @@ impl UiSettings {
 
 impl Default for UiSettings {
     fn default() -> Self {
-        Self { enter_sends: true, favourites: Vec::new() }
+        Self { enter_sends: true, favourites: Vec::new(), tiny_is_known: false }
     }
 }
 

@@ -237,7 +237,8 @@ impl ChatWidget {
         };
         let said = view.conversation.last_error().filter(|_| matches!(self.shown, Shown::Open(_)));
         let said = said.as_ref().map(words::sentence);
-        let model = self.shown.model();
+        let known = self.manager.as_ref().is_some_and(|m| m.settings().ui.tiny_is_known);
+        let model = self.shown.model().filter(|model| !(known && hint::is_tiny(model)));
         view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref(), model));
     }
 

@@ -9,7 +9,7 @@ use relm4::gtk::prelude::*;
 
 use super::view::tells;
 use super::{ChatWidget, Told};
-use crate::{models, side_or_below};
+use crate::{accessible, models, side_or_below};
 
 /// The model that Natter brings along so that anything answers at all.
 const TINY: &str = "smollm2-135m";
@@ -68,6 +68,8 @@ pub(super) struct HintBar {
     buttons: gtk::Box,
     /// Leads to better models.
     better: gtk::Button,
+    /// Ends what need not be said again.
+    close: gtk::Button,
 }
 
 impl HintBar {
@@ -83,18 +85,27 @@ impl HintBar {
         let better = gtk::Button::with_label(&gettext("Get a Better One…"));
         let told = tells(sender, |()| Told::Models);
         better.connect_clicked(move |_| told(()));
+        let close = gtk::Button::builder()
+            .icon_name("window-close-symbolic")
+            .css_classes(["flat", "circular"])
+            .tooltip_text(gettext("Do not say this again"))
+            .build();
+        accessible::set_label(&close, &gettext("Do not say again that the model is tiny"));
+        let told = tells(sender, |()| Told::TinyIsKnown);
+        close.connect_clicked(move |_| told(()));
         let buttons = gtk::Box::builder().spacing(10).valign(gtk::Align::Center).build();
         buttons.append(&settings);
         buttons.append(&again);
-        let all = gtk::Box::builder().valign(gtk::Align::Center).build();
+        let all = gtk::Box::builder().spacing(6).valign(gtk::Align::Center).build();
         all.append(&buttons);
         all.append(&better);
+        all.append(&close);
         let icon = gtk::Image::builder().valign(gtk::Align::Center).build();
         let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
         line.append(&icon);
         line.append(&side_or_below::pair(&words, &all));
         let root = gtk::Revealer::builder().child(&line).build();
-        Self { root, icon, words, buttons, better }
+        Self { root, icon, words, buttons, better, close }
     }
 
     pub(super) fn widget(&self) -> &gtk::Revealer {
@@ -119,6 +130,7 @@ impl HintBar {
         self.words.set_label(&words);
         self.buttons.set_visible(can_act);
         self.better.set_visible(can_improve);
+        self.close.set_visible(can_improve);
     }
 }
 

@@ -99,6 +99,8 @@ pub(super) enum Told {
     Connections,
     AddConnection,
     Models,
+    /// The person has read that the model is a tiny one.
+    TinyIsKnown,
     FindClosed,
     Height(i32),
 }

@@ -244,6 +244,14 @@ impl ChatWidget {
         });
     }
 
+    /// Keeps that nobody need be told again that the model is a tiny one.
+    pub(super) fn tiny_is_known(&self, sender: &ComponentSender<Self>) {
+        self.run(sender, async |manager| {
+            let change = |settings: &mut Settings| settings.ui.tiny_is_known = true;
+            manager.change_settings(change).await.map(drop)
+        });
+    }
+
     fn connection_name(&self) -> Option<String> {
         self.shown.model().map(|model| model.connection.clone())
     }

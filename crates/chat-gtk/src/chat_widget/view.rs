@@ -44,6 +44,7 @@ pub struct View {
     looking: RefCell<Option<glib::SourceId>>,
     root: gtk::Box,
     start_slot: gtk::ScrolledWindow,
+    foot: adw::Clamp,
     hint: HintBar,
 }
 
@@ -115,6 +116,7 @@ impl View {
             looking: RefCell::default(),
             root: root.clone(),
             start_slot,
+            foot: clamp,
             hint,
         }
     }
@@ -122,6 +124,11 @@ impl View {
     /// The agent dropdown, for the header bar of the window that the chat stands in.
     pub fn agent_dropdown(&self) -> &gtk::DropDown {
         self.agents.widget()
+    }
+
+    /// What stands below the conversation: the composer and what is said above it.
+    pub fn foot(&self) -> &adw::Clamp {
+        &self.foot
     }
 
     /// Whether another part of the window has the keyboard.

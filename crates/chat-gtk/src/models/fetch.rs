@@ -79,6 +79,11 @@ impl Fetch {
         self.inner.row.widget().clone().upcast()
     }
 
+    /// Brings the keyboard to what can be done about it. Gives whether there is anything.
+    pub(crate) fn focus(&self) -> bool {
+        self.inner.row.focus()
+    }
+
     /// Shows how it stands now.
     pub(crate) fn update(&self, stock: &Stock) {
         let inner = &self.inner;

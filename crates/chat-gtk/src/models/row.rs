@@ -136,6 +136,11 @@ impl ModelRow {
         &self.inner.row
     }
 
+    /// Brings the keyboard to its first button. Gives whether it has one.
+    pub(crate) fn focus(&self) -> bool {
+        self.inner.buttons.first_child().is_some_and(|first| first.grab_focus())
+    }
+
     /// What is done when a button is pressed.
     pub(crate) fn connect_act(&self, on_act: impl Fn(Act) + 'static) {
         self.inner.on_act.replace(Some(Rc::new(on_act)));

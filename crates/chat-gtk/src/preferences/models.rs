@@ -13,7 +13,7 @@ use chat_core::manager::Manager;
 use chat_edge::words;
 use gettextrs::gettext;
 
-use crate::models::Stock;
+use crate::models::{Stock, has_keyboard};
 use found::FoundModels;
 use installed::InstalledModels;
 use offers::Offers;
@@ -65,6 +65,15 @@ impl ModelsPage {
     /// Adds files; the page says what came of it.
     pub(super) fn add(&self, files: Vec<PathBuf>) {
         self.inner.installed.add(files);
+    }
+
+    /// Brings the keyboard to the first model that can be downloaded, or to the button that adds a
+    /// file; not where it is at work already.
+    pub(super) fn focus(&self) {
+        let inner = &self.inner;
+        if !has_keyboard(&inner.page) && !inner.offers.focus() {
+            inner.installed.focus();
+        }
     }
 
     /// Shows what is here and what other programs have as it is now. Reads folders for a while.

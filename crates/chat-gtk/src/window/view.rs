@@ -11,6 +11,7 @@ use relm4::{ComponentController, ComponentSender, Controller};
 
 use super::deletions::Deletions;
 use super::state::WindowState;
+use super::toasts::Toasts;
 use super::{Input, Window};
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
@@ -30,7 +31,7 @@ pub(crate) struct View {
     pages: gtk::Stack,
     /// Made when it is needed: its picture alone takes megabytes.
     failure: OnceCell<adw::StatusPage>,
-    toasts: adw::ToastOverlay,
+    toasts: Toasts,
     leaflet: adw::Leaflet,
     list_pane: gtk::Box,
     chat_pane: gtk::Box,
@@ -103,10 +104,9 @@ impl View {
 
         let pages = gtk::Stack::new();
         pages.add_named(&leaflet, Some("chats"));
-        let toasts = adw::ToastOverlay::new();
-        toasts.set_child(Some(&pages));
-        root.set_content(Some(&toasts));
-        let deletions = Deletions::new(&toasts);
+        let toasts = Toasts::new(&pages, chat.widgets().foot());
+        root.set_content(Some(toasts.widget()));
+        let deletions = Deletions::new(toasts.widget());
         deletions.connect_key(root, restore(sender));
 
         let view = Self {
@@ -219,7 +219,7 @@ impl View {
             self.notice_words.set_label(words);
             self.notice.set_reveal_child(true);
         } else {
-            self.toasts.add_toast(adw::Toast::new(&glib::markup_escape_text(words)));
+            self.toasts.say(words);
         }
     }
 

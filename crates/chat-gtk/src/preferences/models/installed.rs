@@ -102,6 +102,11 @@ impl InstalledModels {
         &self.inner.group
     }
 
+    /// Brings the keyboard to the button that adds a file.
+    pub(super) fn focus(&self) {
+        self.inner.add.grab_focus();
+    }
+
     /// Adds files and says what came of it.
     pub(super) fn add(&self, files: Vec<PathBuf>) {
         let inner = Rc::clone(&self.inner);

@@ -73,6 +73,12 @@ impl Offers {
         self.fetches.iter().any(|(offer, _)| Goods::Offer(offer).is(it))
     }
 
+    /// Brings the keyboard to the first model that something can be done about. Gives whether there
+    /// is one.
+    pub(super) fn focus(&self) -> bool {
+        self.fetches.iter().any(|(_, fetch)| fetch.focus())
+    }
+
     pub(super) fn show(&self, stock: &Stock) {
         for (_, fetch) in &self.fetches {
             fetch.update(stock);

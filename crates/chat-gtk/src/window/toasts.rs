@@ -1,0 +1,52 @@
+//! What is said in passing, above what the person writes: it covers neither the composer nor what
+//! stands over it.
+
+use adw::prelude::*;
+use gtk::{gio, glib};
+
+/// Between a toast and what is below it, in pixels.
+const SPACE: i32 = 12;
+
+/// An overlay whose toasts stand above the foot of what is below them.
+#[derive(Debug)]
+pub(super) struct Toasts {
+    overlay: adw::ToastOverlay,
+    /// Tells of the toasts' widgets as long as it is kept.
+    _children: gio::ListModel,
+}
+
+impl Toasts {
+    pub(super) fn new(child: &impl IsA<gtk::Widget>, foot: &impl IsA<gtk::Widget>) -> Self {
+        let overlay = adw::ToastOverlay::new();
+        overlay.set_child(Some(child));
+        let foot = foot.upcast_ref::<gtk::Widget>().downgrade();
+        let below = child.upcast_ref::<gtk::Widget>().downgrade();
+        // Each toast gets a widget when it is its turn. libadwaita counts a widget's own margin twice
+        // there, and that of its style once.
+        let children = overlay.observe_children();
+        children.connect_items_changed(move |children, at, _, added| {
+            let Some(foot) = foot.upgrade().filter(gtk::Widget::is_mapped) else { return };
+            let came = (at..at + added).filter_map(|at| children.item(at)?.downcast().ok());
+            for toast in
+                came.filter(|widget: &gtk::Widget| below.upgrade().as_ref() != Some(widget))
+            {
+                let around = foot.margin_top() + foot.margin_bottom();
+                let below = foot.height() + around + SPACE;
+                let provider = gtk::CssProvider::new();
+                provider.load_from_data(&format!("toast {{ margin-bottom: {below}px; }}"));
+                let priority = gtk::STYLE_PROVIDER_PRIORITY_APPLICATION;
+                toast.style_context().add_provider(&provider, priority);
+            }
+        });
+        Self { overlay, _children: children }
+    }
+
+    pub(super) fn widget(&self) -> &adw::ToastOverlay {
+        &self.overlay
+    }
+
+    /// Says something of one line.
+    pub(super) fn say(&self, words: &str) {
+        self.overlay.add_toast(adw::Toast::new(&glib::markup_escape_text(words)));
+    }
+}

@@ -1,5 +1,6 @@
 //! llama.cpp: a loaded model, and the thread that computes with it.
 
+mod context;
 mod embed;
 mod grammar;
 mod load;

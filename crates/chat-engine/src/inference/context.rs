@@ -145,9 +145,12 @@ mod tests {
         let backend = backend().unwrap();
         let params = LlamaModelParams::default();
         let model = LlamaModel::load_from_file(backend, path, &params).unwrap();
-        let text = model.vocab().tokenize("one two three ".repeat(60).as_bytes(), true, false);
+        let text = model.vocab().tokenize("one two three ".repeat(20).as_bytes(), true, false);
         let scores = |ended: bool| {
-            let params = LlamaContextParams::default().with_n_ctx(NonZeroU32::new(512));
+            let params = LlamaContextParams::default()
+                .with_n_ctx(NonZeroU32::new(256))
+                .with_n_threads(1)
+                .with_n_threads_batch(1);
             let mut context = Context::new(&model, backend, params).unwrap();
             let mut batch = LlamaBatch::new(text.len(), 1);
             let mut evaluate = |from: usize, to: usize, listens: bool| {

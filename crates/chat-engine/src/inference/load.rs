@@ -55,7 +55,7 @@ pub struct Loading {
 }
 
 /// llama.cpp itself, begun once.
-fn backend() -> Result<&'static LlamaBackend, Failure> {
+pub(super) fn backend() -> Result<&'static LlamaBackend, Failure> {
     static BACKEND: OnceLock<Result<LlamaBackend, Failure>> = OnceLock::new();
     let backend = BACKEND.get_or_init(|| {
         send_logs_to_tracing(LogOptions::default());

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::context::params::LlamaContextParams;
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 
+use super::context::{Context, Evaluated};
 use super::picker::Picker;
 use super::slot::{Slot, Work};
 use super::{Job, Limits, Order, Said, embed, vocabulary};
@@ -25,7 +25,7 @@ const BATCH: usize = 512;
 const LEAST: usize = 8;
 /// How many are tried first: nobody knows yet how fast this model is here. They grow by doubling.
 const FIRST: usize = 32;
-/// An evaluation takes no longer than about this, so that who gives up is heard.
+/// An evaluation takes no longer than about this, so that what is asked meanwhile is heard.
 const TURN: Duration = Duration::from_millis(250);
 /// So long nobody who waits is left without a sign of life.
 const PULSE: Duration = Duration::from_secs(5);
@@ -96,7 +96,7 @@ struct Worker<'a> {
     backend: &'a LlamaBackend,
     model: &'a LlamaModel,
     limits: Limits,
-    context: Option<LlamaContext<'a>>,
+    context: Option<Context<'a>>,
     slots: Vec<Slot>,
     waiting: VecDeque<Waiting>,
     batch: LlamaBatch<'static>,
@@ -179,7 +179,7 @@ impl Worker<'_> {
 
     /// The window of the memory at hand, in tokens.
     fn window(&self) -> u32 {
-        self.context.as_ref().map_or(0, LlamaContext::n_ctx)
+        self.context.as_ref().map_or(0, |context| context.n_ctx())
     }
 
     /// Makes a memory with a window of so many tokens. What was known is forgotten.
@@ -194,7 +194,7 @@ impl Worker<'_> {
             .with_n_threads(self.limits.threads)
             .with_n_threads_batch(self.limits.threads)
             .with_no_perf(true);
-        let context = self.model.new_context(self.backend, params);
+        let context = Context::new(self.model, self.backend, params);
         let context = context.map_err(|error| Failure::Compute(error.to_string()))?;
         self.context = Some(context);
         self.slots.resize_with(self.limits.slots as usize, Slot::default);
@@ -246,12 +246,10 @@ impl Worker<'_> {
         if tokens > 0 && tokens == self.slots[at].known.len() {
             return true;
         }
-        let sequence = Some(at as u32);
-        if tokens > 0 && context.clear_kv_cache_seq(sequence, Some(tokens as u32), None) == Ok(true)
-        {
+        if tokens > 0 && context.take_back(at as u32, tokens) {
             return true;
         }
-        let _ = context.clear_kv_cache_seq(sequence, None, None);
+        context.forget(at as u32);
         tokens == 0
     }
 
@@ -293,13 +291,31 @@ impl Worker<'_> {
             return;
         }
         let begun = Instant::now();
-        if let Err(error) = context.decode(batch) {
-            tracing::error!(%error, "an evaluation failed");
-            self.fail_all(&error.to_string());
-            return;
+        let at_work = self.slots.iter().filter_map(|slot| slot.at_work.as_ref());
+        let listeners = at_work.map(|work| work.job.said.clone()).collect();
+        match context.evaluate(batch, listeners) {
+            Ok(Evaluated::All) => {
+                self.adapt(tokens as usize, begun.elapsed());
+                self.take(&taken);
+            }
+            Ok(Evaluated::Ended) => self.take_back(&taken),
+            Err(error) => {
+                tracing::error!(%error, "an evaluation failed");
+                self.fail_all(&error.to_string());
+            }
         }
-        self.adapt(tokens as usize, begun.elapsed());
-        self.take(&taken);
+    }
+
+    /// Takes the memory back to what was known before an evaluation that was ended.
+    fn take_back(&mut self, taken: &[usize]) {
+        let Some(context) = &mut self.context else { return };
+        for (at, slot) in self.slots.iter_mut().enumerate() {
+            let known = slot.known.len();
+            if taken[at] > 0 && (known == 0 || !context.take_back(at as u32, known)) {
+                context.forget(at as u32);
+                slot.known.truncate(0);
+            }
+        }
     }
 
     /// What was evaluated is known now, and the next tokens are chosen.
@@ -339,7 +355,7 @@ impl Worker<'_> {
                 work.fail(Failure::Compute(words.to_owned()));
                 slot.known.truncate(0);
                 if let Some(context) = &mut self.context {
-                    let _ = context.clear_kv_cache_seq(Some(at as u32), None, None);
+                    context.forget(at as u32);
                 }
             }
         }

@@ -80,6 +80,22 @@ async fn a_reply_that_is_given_up_makes_room_at_once() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_prompt_that_is_given_up_leaves_nothing_behind() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    let client = stage.client();
+    let long = format!("{QUESTION} {}", "one two three ".repeat(200));
+    let whole = hear(&client, stage.request(&[(Role::User, &long)])).await;
+    hear(&client, stage.request(&[(Role::User, "Something else.")])).await;
+    let mut given_up = stage.begin(stage.body(&long)).await?;
+    given_up.until("prompt_progress").await?;
+    drop(given_up);
+    let again = hear(&client, stage.request(&[(Role::User, &long)])).await;
+    assert_eq!((again.error, again.text), (None, whole.text));
+    assert!(again.usage.cached_tokens < again.usage.prompt_tokens);
+    Ok(())
+}
+
+#[tokio::test]
 async fn two_conversations_write_at_once_where_there_are_two_slots() -> Result<()> {
     let Some(mut stage) = Stage::new()? else { return Ok(()) };
     stage.options.settings.slots = 2;

@@ -2,10 +2,16 @@
 
 use std::process::ExitCode;
 
+use chat_engine::prompt::apart;
+
 /// What is said where the processor cannot run the models; the front ends have a sentence for it.
 const OLD_PROCESSOR: u8 = 3;
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == apart::ARGUMENT) {
+        return apart::serve(arguments.next());
+    }
     let lacking = chat_engine::cpu::lacking();
     if !lacking.is_empty() {
         println!("processor lacks {}", lacking.join(", "));

@@ -1,5 +1,6 @@
 //! How a conversation becomes the text that a model goes on with.
 
+pub mod apart;
 pub mod fallback;
 pub mod guard;
 mod json;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use minijinja::Value;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ pub struct ChatBody {
 }
 
 /// A message of the conversation.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Message {
     /// Who said it.
     pub role: String,
@@ -68,7 +68,7 @@ pub struct Message {
 }
 
 /// What was said: a text, or parts.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Content {
     /// A text.
@@ -78,7 +78,7 @@ pub enum Content {
 }
 
 /// A part of what was said.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Part {
     /// What it is: `text` is all that is known here.
     pub r#type: String,
@@ -88,7 +88,7 @@ pub struct Part {
 }
 
 /// A tool call of an earlier answer.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Call {
     /// Its id.
     #[serde(default)]
@@ -98,7 +98,7 @@ pub struct Call {
 }
 
 /// What a call calls.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Function {
     /// The tool's name.
     pub name: String,

@@ -19,6 +19,9 @@ use crate::prompt::fallback;
 use crate::prompt::guard::Guard;
 use crate::prompt::template::Template;
 
+/// This very program, also where another one was put in its place since.
+const OURSELVES: &str = "/proc/self/exe";
+
 /// What a loaded model is, for those who ask it.
 #[derive(Debug)]
 pub struct Facts {
@@ -141,5 +144,6 @@ fn template(model: &LlamaModel, header: &Header, words: &[String]) -> Result<Tem
     let source = own.or_else(|| fallback::template(header.architecture()?, words));
     let source = source.ok_or(Failure::CannotChat)?;
     let word = |token| String::from_utf8_lossy(&vocabulary::piece(&vocab, token)).into_owned();
-    Template::new(source, &word(vocab.bos()), &word(vocab.eos()))
+    let template = Template::new(source, &word(vocab.bos()), &word(vocab.eos()))?;
+    Ok(template.run_by(OURSELVES))
 }

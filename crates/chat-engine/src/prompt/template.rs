@@ -1,9 +1,11 @@
 //! A model's own chat template: Jinja, as Hugging Face's tools render it
 //! (`transformers/utils/chat_template_utils.py`). A template comes with a file from anywhere: it can
-//! read nothing but what it is given, and its steps and what it says are counted.
+//! read nothing but what it is given, and its steps and what it says are counted, and its memory is limited
+//! where a process of its own runs it (`apart`).
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, ValueKind};
@@ -11,7 +13,7 @@ use minijinja::{Environment, Error, ErrorKind, Value};
 use minijinja_contrib::pycompat::unknown_method_callback;
 use serde::Serialize;
 
-use super::json;
+use super::{apart, json};
 use crate::failure::Failure;
 use crate::request::Message;
 
@@ -29,6 +31,8 @@ pub struct Template {
     source: String,
     bos: String,
     eos: String,
+    /// The program that runs it; none is this one, here.
+    program: Option<PathBuf>,
 }
 
 /// What a conversation is rendered with.
@@ -73,7 +77,15 @@ impl Template {
             jiff::Zoned::now().strftime(&format).to_string()
         });
         environment.add_template_owned("chat", source.clone()).map_err(|error| failed(&error))?;
-        Ok(Self { environment, source, bos: bos.to_owned(), eos: eos.to_owned() })
+        let (bos, eos) = (bos.to_owned(), eos.to_owned());
+        Ok(Self { environment, source, bos, eos, program: None })
+    }
+
+    /// The same, run by a process of this program, which is the engine's: so it takes no more memory
+    /// than a template may.
+    #[must_use]
+    pub fn run_by(self, program: impl Into<PathBuf>) -> Self {
+        Self { program: Some(program.into()), ..self }
     }
 
     /// Whether it has a place for tools.
@@ -89,9 +101,12 @@ impl Template {
     /// Renders a conversation up to where the model goes on.
     ///
     /// # Errors
-    /// `Template` where it refuses the conversation, calls what is not there, or does not end;
-    /// `Images`.
+    /// `Template` where it refuses the conversation, calls what is not there, does not end, or takes
+    /// too much; `Images`.
     pub fn render(&self, given: &Given<'_>) -> Result<String, Failure> {
+        if let Some(program) = &self.program {
+            return apart::render(program, (&self.source, &self.bos, &self.eos), given);
+        }
         match self.render_as(given, Shape::Plain) {
             // Some templates have no word for the system, and say so.
             Err(Failure::Template(words)) if words.to_lowercase().contains("system") => {

@@ -83,7 +83,7 @@ async fn a_reply_that_is_given_up_makes_room_at_once() -> Result<()> {
 async fn a_prompt_that_is_given_up_leaves_nothing_behind() -> Result<()> {
     let Some(stage) = Stage::new()? else { return Ok(()) };
     let client = stage.client();
-    let long = format!("{QUESTION} {}", "one two three ".repeat(200));
+    let long = format!("{QUESTION} {}", "one two three ".repeat(60));
     let whole = hear(&client, stage.request(&[(Role::User, &long)])).await;
     hear(&client, stage.request(&[(Role::User, "Something else.")])).await;
     let mut given_up = stage.begin(stage.body(&long)).await?;

@@ -136,7 +136,8 @@ async fn a_window_that_is_full_ends_the_reply_and_loses_nothing() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_template_that_does_not_end_or_calls_what_is_not_there_is_refused() -> Result<()> {
+async fn a_template_that_does_not_end_takes_all_memory_or_calls_what_is_not_there_is_refused()
+-> Result<()> {
     let Some(stage) = Stage::new()? else { return Ok(()) };
     let client = stage.client();
     let sound = std::fs::read(&stage.path)?;
@@ -146,7 +147,11 @@ async fn a_template_that_does_not_end_or_calls_what_is_not_there_is_refused() ->
     let place = place.ok_or_else(|| anyhow!("the model has another template"))?;
     let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}{#";
     let missing = "{{ open('/etc/passwd') }}{#";
-    for template in [endless, missing] {
+    // In forty steps more than any machine has.
+    let doubling =
+        "{% set n=namespace(s='ab') %}{% for a in range(40) %}{% set n.s=n.s~n.s %}{% endfor %}{#";
+    let mut engine = None;
+    for template in [endless, doubling, missing] {
         let mut file = sound.clone();
         file[place..place + template.len()].copy_from_slice(template.as_bytes());
         // The rest of the template is a comment.
@@ -162,6 +167,9 @@ async fn a_template_that_does_not_end_or_calls_what_is_not_there_is_refused() ->
         request.model = name.clone();
         let heard = hear(&client, request).await;
         assert_eq!(heard.error.map(|error| error.kind), Some(Kind::TemplateFailed), "{template}");
+        // The engine lives on.
+        let process = stage.process().await?;
+        assert_eq!(*engine.get_or_insert(process), process);
         stage.library.remove(&name).map_err(|error| anyhow!("{error}"))?;
     }
     Ok(())

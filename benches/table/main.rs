@@ -11,6 +11,7 @@ mod report;
 mod seed;
 mod start;
 mod terminal;
+mod tools;
 
 use std::path::PathBuf;
 
@@ -31,8 +32,17 @@ pub struct Plan {
 }
 
 /// The names of the groups of rows.
-const GROUPS: [&str; 8] =
-    ["window", "conversation", "stored-chat", "terminal", "idle", "sessions", "engine", "growth"];
+const GROUPS: [&str; 9] = [
+    "window",
+    "conversation",
+    "stored-chat",
+    "terminal",
+    "idle",
+    "sessions",
+    "engine",
+    "growth",
+    "tools",
+];
 
 impl Plan {
     fn from_arguments() -> Result<Self> {
@@ -89,6 +99,7 @@ async fn main() -> Result<()> {
             "idle" => idle::window(&plan).await,
             "engine" => engine::built_in(&plan).await,
             "growth" => growth::window(&plan).await,
+            "tools" => tools::tools(&plan).await,
             _ => idle::unseen_sessions(&plan).await,
         };
         rows.extend(measured.with_context(|| format!("measuring {group}"))?);

@@ -35,7 +35,7 @@ fn main() -> Result<ExitCode> {
             hub: HubOptions::from_env(),
             discover: true,
             better_titles: true,
-            tools: chat_core::tool::Registry::default(),
+            tools: chat_tools::all().into_iter().collect(),
         };
         engine.spawn(Manager::start(options))
     };

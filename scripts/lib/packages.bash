@@ -62,6 +62,11 @@ command gnome-keyring-daemon        | gnome-keyring          | gnome-keyring    
 venv                                | python3-venv           | python3               | python
 '
 
+# What Natter is measured against.
+packages_to_measure='
+command rg                          | ripgrep                | ripgrep               | ripgrep
+'
+
 # packages_has PROBE…: whether the machine gives what the probe asks for.
 packages_has() {
     case $1 in

@@ -120,7 +120,8 @@ fn system(to: &mut Arguments, view: &View, files: &[(PathBuf, OwnedFd)], limits:
     to.on("--remount-ro", "/dev");
     to.on("--proc", "/proc");
     to.memory(limits.scratch, "1777", Path::new(SCRATCH));
-    to.bind("--symlink", Path::new(SCRATCH), Path::new("/var/tmp"));
+    // Relative, since a project may lie there: an absolute one would be followed outside.
+    to.bind("--symlink", Path::new("../tmp"), Path::new("/var/tmp"));
     for (target, place) in &view.links {
         to.bind("--symlink", target, place);
     }

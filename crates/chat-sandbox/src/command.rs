@@ -67,17 +67,17 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Three quarters of the machine's memory, and of the rest what builds need, the more
-    /// processors there are.
+    /// Of the machine's memory so much that something is left, with all folders in memory full
+    /// too; and what builds need, the more processors there are.
     fn default() -> Self {
         let machine = rustix::system::sysinfo();
         let memory = u64::from(machine.mem_unit.max(1)).saturating_mul(machine.totalram as u64);
         Self {
             processes: 1024
                 + 256 * std::thread::available_parallelism().map_or(1, usize::from) as u32,
-            memory: memory / 4 * 3,
+            memory: memory / 10 * 6,
             file: 8 << 30,
-            scratch: (memory / 8).clamp(64 << 20, 4 << 30),
+            scratch: (memory / 10).clamp(64 << 20, 4 << 30),
             open_files: 8192,
             disk_left: 1 << 30,
         }

@@ -118,6 +118,27 @@ async fn a_project_that_would_hide_nothing_is_refused() {
 }
 
 #[tokio::test]
+async fn a_project_may_lie_in_the_home_folder_or_where_files_pass() {
+    for way in WAYS {
+        let Some(mut scene) = Scene::new(way).await else { continue };
+        write(&scene.home("letter"), "dear");
+        write(&scene.home("code/file"), "here");
+        scene.set_project("home/code");
+        assert_eq!(scene.run("cat file && touch new").await.success(), "here", "{way:?}");
+        let letter = scene.run("cat ../letter").await;
+        assert_eq!(letter.exit.is_success(), way == Preference::None, "{way:?}: {letter:?}");
+
+        let passing = tempfile::tempdir_in("/var/tmp").unwrap();
+        write(&passing.path().join("file"), "there");
+        let mut command = scene.command("cat file && touch new && pwd");
+        (command.project, command.folder) = (passing.path().into(), passing.path().into());
+        let said = scene.run_command(command).await;
+        assert!(said.success().starts_with("there"), "{way:?}");
+        assert!(passing.path().join("new").exists(), "{way:?}");
+    }
+}
+
+#[tokio::test]
 async fn any_text_is_the_shells_and_never_an_option() {
     for way in WAYS {
         let Some(scene) = Scene::new(way).await else { continue };

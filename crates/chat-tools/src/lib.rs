@@ -1,22 +1,84 @@
-//! What a model may do: files, commands, the web. Each tool stands in a file of its own.
+//! What a model may do: each tool in its own file, with its name, schema, description, code and
+//! tests.
+//!
+//! Every path passes through [`place`], which resolves it, and asks for leave before anything is told or
+//! done. What a tool says to the model is plain English, and lets it mend its call.
 
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod ask_user;
+mod command;
+mod contents;
+mod delete_file;
+mod diff;
+mod edit;
+mod edit_file;
+mod fetch_output;
+mod find_files;
+mod list_files;
+mod marks;
+mod move_file;
 mod outputs;
+mod part;
+mod place;
+mod read_file;
+mod read_output;
+mod run_command;
+mod search_files;
 mod spec;
+mod stop_command;
+mod text;
+mod trash;
+mod update_todos;
+mod walk;
 pub mod web;
 mod web_fetch;
 mod web_search;
+mod write_file;
 
 use std::sync::Arc;
 
 use chat_core::tool::Tool;
+use chat_sandbox::Preference;
 
+pub use edit::{Applied, Edit, Near, Note, Reason, Refusal, Tolerance, apply as apply_edits};
+pub use trash::Trash;
 pub use web_fetch::WebFetch;
 pub use web_search::{WebSearch, key_name};
 
+/// What tools use of the person's machine.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    /// Where deleted files go.
+    pub trash: Trash,
+    /// How commands are kept in bounds.
+    pub sandbox: Preference,
+}
+
 /// All tools that there are.
 pub fn all() -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(WebFetch::default()), Arc::new(WebSearch::default())]
+    all_on(Machine { trash: Trash::of_person(), sandbox: Preference::Best })
+}
+
+/// The same on another machine.
+pub fn all_on(machine: Machine) -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(ask_user::AskUser::default()),
+        Arc::new(delete_file::DeleteFile::new(machine.trash)),
+        Arc::new(edit_file::EditFile::default()),
+        Arc::new(fetch_output::FetchOutput::default()),
+        Arc::new(find_files::FindFiles::default()),
+        Arc::new(list_files::ListFiles::default()),
+        Arc::new(move_file::MoveFile::default()),
+        Arc::new(read_file::ReadFile::default()),
+        Arc::new(read_output::ReadOutput::default()),
+        Arc::new(run_command::RunCommand::new(machine.sandbox)),
+        Arc::new(search_files::SearchFiles::default()),
+        Arc::new(stop_command::StopCommand::default()),
+        Arc::new(update_todos::UpdateTodos::default()),
+        Arc::new(WebFetch::default()),
+        Arc::new(WebSearch::default()),
+        Arc::new(write_file::WriteFile::default()),
+    ]
 }

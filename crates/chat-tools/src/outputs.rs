@@ -1,9 +1,34 @@
 //! Where long outputs of a session are kept, and the names that models know them by.
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use chat_core::tool::ToolFailure;
+use rustix::fs::{Mode, OFlags};
 
 /// Outputs that a session keeps at most.
 const MOST: u32 = 10_000;
+
+/// The file of an output. Its name is ours alone: letters and digits, so that no path can be meant.
+fn file(folder: &Path, id: &str) -> Option<PathBuf> {
+    let is_id = (1..=16).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    is_id.then(|| folder.join(format!("{id}.txt")))
+}
+
+/// Opens an output.
+///
+/// # Errors
+/// There is none of this name.
+pub fn open(folder: &Path, id: &str) -> Result<File, ToolFailure> {
+    let unknown = || {
+        ToolFailure::new(format!("There is no output “{id}”. Its name stands where it was cut."))
+    };
+    let path = file(folder, id).ok_or_else(unknown)?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|_| unknown())?;
+    Ok(File::from(file))
+}
 
 /// A new output: what `make` makes of the first path that is free, and its name.
 ///
@@ -27,8 +52,7 @@ pub fn create<T>(
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::io::Write;
+    use std::io::{Read, Write};
 
     use super::*;
 
@@ -39,5 +63,22 @@ mod tests {
         let make = |path: &Path| File::create_new(path)?.write_all(b"x");
         assert_eq!(create(&below, make).unwrap().0, "out1");
         assert_eq!(create(&below, make).unwrap().0, "out2");
+        let mut text = String::new();
+        open(&below, "out2").unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "x");
+    }
+
+    #[test]
+    fn no_name_leads_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("fid");
+        std::fs::create_dir(&below).unwrap();
+        std::fs::write(folder.path().join("secret.txt"), "x").unwrap();
+        std::os::unix::fs::symlink("../secret.txt", below.join("link.txt")).unwrap();
+        for id in
+            ["../secret", "link", "", "/etc/passwd", "out1.txt", "a/../../secret", "OUT1", "out1\0"]
+        {
+            assert!(open(&below, id).is_err(), "{id}");
+        }
     }
 }

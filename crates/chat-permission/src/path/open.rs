@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-use super::{Error, Project, ResolvedPath};
+use super::{Error, Kind, Project, ResolvedPath};
 
 /// How often the kernel is asked again where it says that folders moved under way.
 const TRIES: usize = 16;
@@ -56,8 +56,15 @@ impl Project {
 impl ResolvedPath {
     /// Whether this is what was judged, and still has only the names that it had.
     pub(super) fn is_still(&self, found: &Stat) -> Result<(), Error> {
-        let same = self.identity == Some((found.st_dev, found.st_ino));
-        let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+        let kind = match FileType::from_raw_mode(found.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::Special,
+        };
+        // A link that takes a file's place may take its number, too.
+        let same = self.identity == Some((found.st_dev, found.st_ino)) && self.kind == kind;
+        let is_file = kind == Kind::File;
         let linked = is_file && found.st_nlink > 1 && !self.several_links;
         if same && !linked { Ok(()) } else { Err(Error::Changed(self.real.clone())) }
     }
@@ -113,4 +120,22 @@ pub(super) fn open_by_steps(
         folder = Some(rustix::fs::openat(here, name, step, Mode::empty())?);
     }
     rustix::fs::openat(start, ".", flags | OFlags::NOFOLLOW, mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::Surroundings;
+
+    #[test]
+    fn a_link_with_the_number_of_the_file_that_it_replaced_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("elsewhere", folder.path().join("link")).unwrap();
+        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let link = project.resolve_entry("link").unwrap();
+        let found = rustix::fs::lstat(folder.path().join("link")).unwrap();
+        assert!(link.is_still(&found).is_ok());
+        let file = ResolvedPath { kind: Kind::File, ..link };
+        assert!(matches!(file.is_still(&found), Err(Error::Changed(_))));
+    }
 }

@@ -1,5 +1,20 @@
-//! The tools as a session runs them.
+//! The tools as a model uses them, on real files, under the real policy.
 
+mod asking;
+mod background;
+mod command;
+mod delete;
+mod edit;
+mod edit_corpus;
+mod move_file;
+mod outside;
+mod processes;
+mod read;
 mod room;
+mod search;
 mod server;
+mod specs;
+mod walk;
 mod web;
+mod world;
+mod write;

@@ -1,0 +1,11 @@
+//! What the tools for commands share: those in the background, and how an end is told.
+
+mod background;
+mod ending;
+mod plain;
+mod tail;
+
+pub use background::{Background, Commands};
+pub use ending::{exit_of, told};
+pub use plain::plain;
+pub use tail::Tail;

@@ -1,0 +1,121 @@
+//! Commands in the background: they go on after their call, and end with the session, with the request
+//! that began them where that is stopped, or when the model stops them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chat_core::tool::{ToolContext, ToolFailure};
+use chat_sandbox::{Exit, Part, Running, Spool};
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// Commands that run in the background of a session at once.
+const AT_ONCE: usize = 16;
+
+/// The background commands of a session.
+#[derive(Debug, Default)]
+pub struct Commands(Mutex<BTreeMap<String, Arc<Background>>>);
+
+/// A command in the background. Dropping it ends all of its processes.
+#[derive(Debug)]
+pub struct Background {
+    /// The whole command.
+    pub text: String,
+    /// Whether bounds hold it.
+    pub is_sandboxed: bool,
+    spool: Spool,
+    /// Up to where its output was read.
+    read: Mutex<u64>,
+    exit: watch::Receiver<Option<Exit>>,
+    stop: CancellationToken,
+    _guard: DropGuard,
+}
+
+impl Background {
+    /// Lets a command go on by itself.
+    pub fn new(context: &ToolContext, text: String, is_sandboxed: bool, running: Running) -> Self {
+        let spool = running.spool().clone();
+        let stop = context.cancel.child_token();
+        let (ended, exit) = watch::channel(None);
+        let (busy, stopped) = (context.memory.keep(), stop.clone());
+        tokio::spawn(async move {
+            let exit = tokio::select! {
+                exit = running.wait() => exit,
+                () = stopped.cancelled() => {
+                    running.stop();
+                    running.wait().await
+                }
+            };
+            drop(busy);
+            ended.send_replace(Some(exit));
+        });
+        let guard = stop.clone().drop_guard();
+        Self { text, is_sandboxed, spool, read: Mutex::new(0), exit, stop, _guard: guard }
+    }
+
+    /// What it wrote since this was asked before, as much as one call gives.
+    ///
+    /// # Errors
+    /// The disk does not give it.
+    pub fn more(&self, most: usize) -> std::io::Result<Part> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = self.spool.part(*read, most)?;
+        *read = part.next;
+        Ok(part)
+    }
+
+    /// How many bytes it wrote that were not asked for yet.
+    pub fn unread(&self) -> u64 {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        self.spool.bytes().saturating_sub(*read)
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&self) -> Option<Exit> {
+        self.exit.borrow().clone()
+    }
+
+    /// Ends it with all of its processes, and waits until they are gone. None where that cannot be told.
+    pub async fn stop(&self) -> Option<Exit> {
+        self.stop.cancel();
+        let mut exit = self.exit.clone();
+        exit.wait_for(Option::is_some).await.ok()?.clone()
+    }
+}
+
+impl Commands {
+    /// Whether one more may run.
+    ///
+    /// # Errors
+    /// Too many do.
+    pub fn has_room(&self) -> Result<(), ToolFailure> {
+        let running = self.lock().values().filter(|command| command.ended().is_none()).count();
+        if running < AT_ONCE {
+            return Ok(());
+        }
+        Err(ToolFailure::new(format!("{running} commands run in the background. Stop one first.")))
+    }
+
+    /// Keeps a command by its name.
+    pub fn put(&self, id: String, command: Background) {
+        self.lock().insert(id, Arc::new(command));
+    }
+
+    /// A command by its name.
+    ///
+    /// # Errors
+    /// There is none; says which there are.
+    pub fn get(&self, id: &str) -> Result<Arc<Background>, ToolFailure> {
+        let commands = self.lock();
+        if let Some(command) = commands.get(id) {
+            return Ok(Arc::clone(command));
+        }
+        let names: Vec<&str> = commands.keys().map(String::as_str).collect();
+        let known = if names.is_empty() { "none was begun".to_owned() } else { names.join(", ") };
+        Err(ToolFailure::new(format!("There is no background command “{id}”: {known}.")))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Background>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

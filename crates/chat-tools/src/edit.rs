@@ -1,0 +1,149 @@
+//! Matches a model's edits with a text. Pure: it knows no file.
+//!
+//! Models copy text imperfectly. Where the exact text is absent, trailing blanks, typographic quotes
+//! and indentation may differ, the nearest way first; but what is changed is always one place that no
+//! other is as near to, or nothing at all.
+
+mod find;
+mod indentation;
+mod lines;
+mod quotes;
+mod refusal;
+mod replace;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub use find::Tolerance;
+pub use refusal::{Near, Reason, Refusal};
+
+use find::Place;
+use lines::Lines;
+
+/// One replacement.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// Text in the file, exactly as it is there, without line numbers.
+    pub old: String,
+    /// Text to put there.
+    pub new: String,
+    /// Replace every place that has it.
+    #[serde(default)]
+    pub all: bool,
+}
+
+/// What came of edits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The whole text as it is now.
+    pub content: String,
+    /// What each edit did, in their order.
+    pub notes: Vec<Note>,
+}
+
+/// What one edit did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// How many places it changed.
+    pub places: usize,
+    /// The first line that it changed, from 1, in the text that it was applied to.
+    pub line: usize,
+    /// How the text there differed from what was given.
+    pub tolerance: Tolerance,
+}
+
+impl Note {
+    /// What the model should know: where its text was not the file's.
+    pub fn for_model(&self) -> Option<String> {
+        let Tolerance { trailing, quotes, indentation } = self.tolerance;
+        let differing = [
+            (indentation, "indentation (the new text was indented to fit)"),
+            (quotes, "typographic quotes"),
+            (trailing && !indentation && !quotes, "blanks or newlines at the ends of lines"),
+        ];
+        let differing: Vec<_> =
+            differing.iter().filter(|(on, _)| *on).map(|(_, what)| *what).collect();
+        (!differing.is_empty()).then(|| {
+            format!("The text at line {} differed in {}.", self.line, differing.join(" and "))
+        })
+    }
+}
+
+/// Applies edits in their order, each to what the one before it left: all of them, or none.
+///
+/// # Errors
+/// The first that could not be applied, and why.
+pub fn apply(content: &str, edits: &[Edit]) -> Result<Applied, Refusal> {
+    let mut content = content.to_owned();
+    let mut notes = Vec::with_capacity(edits.len());
+    let refusal = |number, reason| Refusal { number, of: edits.len(), reason };
+    for (number, edit) in edits.iter().enumerate() {
+        let (next, note) =
+            apply_one(&content, edit).map_err(|reason| refusal(number + 1, reason))?;
+        content = next;
+        notes.push(note);
+    }
+    Ok(Applied { content, notes })
+}
+
+/// Applies one edit.
+fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
+    // The model's lines end in one way; those of the file are kept.
+    let old = edit.old.replace("\r\n", "\n");
+    let new = edit.new.replace("\r\n", "\n");
+    if old.is_empty() {
+        return Err(Reason::Empty);
+    }
+    if old == new {
+        return Err(Reason::Same);
+    }
+    let lines = Lines::new(content);
+    let pieces: Vec<&str> = old.split('\n').collect();
+    let mut places = find::find(&lines, &pieces);
+    if places.is_empty() {
+        return Err(refusal::absent(&lines, &pieces));
+    }
+    if places.len() > 1 && !edit.all {
+        return Err(Reason::Several {
+            lines: places.iter().map(|place| place.first + 1).collect(),
+            tolerance: widest(&places),
+        });
+    }
+    apart(&mut places);
+    let mut result = String::with_capacity(content.len() + new.len());
+    let mut taken = 0;
+    for place in &places {
+        let new = replace::replacement(&lines, &pieces, &new, place)?;
+        result.push_str(&content[taken..place.start]);
+        result.push_str(&new);
+        taken = place.end;
+    }
+    result.push_str(&content[taken..]);
+    let note = Note { places: places.len(), line: places[0].first + 1, tolerance: widest(&places) };
+    Ok((result, note))
+}
+
+/// Leaves those places that do not overlap, from the beginning, as every editor does.
+fn apart(places: &mut Vec<Place>) {
+    let mut end = 0;
+    places.retain(|place| {
+        let free = place.start >= end;
+        if free {
+            end = place.end;
+        }
+        free
+    });
+}
+
+/// All that differs at any of the places.
+fn widest(places: &[Place]) -> Tolerance {
+    places.iter().fold(Tolerance::default(), |all, place| Tolerance {
+        trailing: all.trailing || place.tolerance.trailing,
+        quotes: all.quotes || place.tolerance.quotes,
+        indentation: all.indentation || place.tolerance.indentation,
+    })
+}
+
+#[cfg(test)]
+mod tests;

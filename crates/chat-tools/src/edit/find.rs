@@ -1,0 +1,261 @@
+//! Where a text stands in another: exactly, or as near as it comes.
+
+use super::indentation::{self, Shift};
+use super::lines::{Line, Lines, is_blank, trimmed};
+use super::quotes::plain;
+
+/// What may differ, or did, between what was given and what is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tolerance {
+    /// Blanks at the ends of lines, and the newline at the end of the text.
+    pub trailing: bool,
+    /// Typographic quotes for plain ones.
+    pub quotes: bool,
+    /// How far lines are indented; the steps between them are the same.
+    pub indentation: bool,
+}
+
+impl Tolerance {
+    const EXACT: Self = Self { trailing: false, quotes: false, indentation: false };
+    const TRAILING: Self = Self { trailing: true, ..Self::EXACT };
+    const QUOTES: Self = Self { quotes: true, ..Self::TRAILING };
+    const INDENTATION: Self = Self { indentation: true, ..Self::TRAILING };
+    const BOTH: Self = Self { quotes: true, ..Self::INDENTATION };
+}
+
+/// A place that has the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where it begins, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// Its first line, from 0.
+    pub first: usize,
+    /// Whether the text ended before the last newline that was given.
+    pub at_end: bool,
+    /// What differs.
+    pub tolerance: Tolerance,
+    /// How the indentation differs.
+    pub shift: Option<Shift>,
+}
+
+/// The places that have a text, given as its lines: those that are nearest to it. Where several ways
+/// to differ are equally near, the places of all of them.
+pub fn find(lines: &Lines, pieces: &[&str]) -> Vec<Place> {
+    let exact = search(lines, pieces, Tolerance::EXACT);
+    if !exact.is_empty() || pieces.iter().all(|piece| is_blank(piece)) {
+        return exact;
+    }
+    let trailing = search(lines, pieces, Tolerance::TRAILING);
+    if !trailing.is_empty() {
+        return trailing;
+    }
+    let mut places = search(lines, pieces, Tolerance::QUOTES);
+    places.extend(search(lines, pieces, Tolerance::INDENTATION));
+    if places.is_empty() {
+        places = search(lines, pieces, Tolerance::BOTH);
+    }
+    places.sort_by_key(|place| place.start);
+    places
+}
+
+/// The places that have it, differing in these ways at most; they may overlap.
+fn search(lines: &Lines, pieces: &[&str], tolerance: Tolerance) -> Vec<Place> {
+    let folded = |text: &str| if tolerance.quotes { plain(text) } else { text.to_owned() };
+    let pieces: Vec<String> = pieces.iter().map(|piece| folded(piece)).collect();
+    let texts: Vec<String> = lines.all.iter().map(|line| folded(line.text)).collect();
+    let search = Search { lines, pieces: &pieces, texts: &texts, tolerance };
+    let found = (0..texts.len()).flat_map(|first| match (tolerance.indentation, &pieces[..]) {
+        (true, _) => search.shifted(first).into_iter().collect(),
+        (false, [piece]) => search.within(first, piece),
+        (false, _) => search.across(first).into_iter().collect::<Vec<_>>(),
+    });
+    // Half a word is found only where it was given exactly.
+    found.filter(|place| tolerance == Tolerance::EXACT || search.splits_no_word(place)).collect()
+}
+
+/// What is looked for, and where. Quotes are folded where they may differ, which keeps the number of
+/// characters but not that of bytes.
+struct Search<'a> {
+    lines: &'a Lines<'a>,
+    pieces: &'a [String],
+    texts: &'a [String],
+    tolerance: Tolerance,
+}
+
+impl Search<'_> {
+    /// The places of a single piece within a line.
+    fn within(&self, first: usize, piece: &str) -> Vec<Place> {
+        let text = &self.texts[first];
+        let place =
+            |start: usize, end: usize| self.place(first, start, self.original(first, end), false);
+        let bare = trimmed(piece);
+        if self.tolerance.trailing && bare.len() < piece.len() {
+            // Blanks were given at its end: so it ends where the line does.
+            let start = trimmed(text).strip_suffix(bare).map(str::len);
+            return start.map(|start| place(start, text.len())).into_iter().collect();
+        }
+        // Places that overlap are places too: which of them is meant cannot be known.
+        let (mut places, mut from) = (Vec::new(), 0);
+        while let Some(at) = text[from..].find(piece) {
+            let start = from + at;
+            places.push(place(start, start + piece.len()));
+            from = start + text[start..].chars().next().map_or(1, char::len_utf8);
+        }
+        places
+    }
+
+    /// The place of several pieces that begins at a line: the first piece ends it, the last one
+    /// begins the last line.
+    fn across(&self, first: usize) -> Option<Place> {
+        let last = self.pieces.len() - 1;
+        let bare =
+            |text: &'_ str| if self.tolerance.trailing { trimmed(text).len() } else { text.len() };
+        let same = |line: usize, piece: &str| {
+            let text = &self.texts[line];
+            text[..bare(text)] == piece[..bare(piece)]
+        };
+        let (text, piece) = (&self.texts[first], &self.pieces[0]);
+        let start = text[..bare(text)].strip_suffix(&piece[..bare(piece)])?.len();
+        for number in 1..last {
+            let line = first + number;
+            if line >= self.texts.len() || !same(line, &self.pieces[number]) {
+                return None;
+            }
+        }
+        let (line, piece) = (first + last, &self.pieces[last]);
+        let Some(text) = self.texts.get(line) else {
+            // The newline that was given last is not there, since the text ends before it.
+            let at_end = self.tolerance.trailing && line == self.texts.len() && is_blank(piece);
+            let end = self.lines.all[line - 1].end();
+            return at_end.then(|| self.place(first, start, end, true));
+        };
+        let end = if self.tolerance.trailing && !is_blank(piece) && same(line, piece) {
+            text.len()
+        } else if text.starts_with(&**piece) {
+            piece.len()
+        } else {
+            return None;
+        };
+        Some(self.place(first, start, self.original(line, end), false))
+    }
+
+    /// The place of whole lines that begins at a line, whatever their indentation.
+    fn shifted(&self, first: usize) -> Option<Place> {
+        let last = self.pieces.len() - 1;
+        // A newline at the beginning or at the end of what was given belongs to the line beside it.
+        let begins_behind = last > 0 && self.pieces[0].is_empty();
+        let ends_before = last > 0 && is_blank(&self.pieces[last]);
+        let whole = usize::from(begins_behind)..self.pieces.len() - usize::from(ends_before);
+        let mut pairs = Vec::new();
+        for number in whole {
+            let (text, piece) = (self.texts.get(first + number)?, &self.pieces[number]);
+            if text.trim_matches([' ', '\t']) != piece.trim_matches([' ', '\t']) {
+                return None;
+            }
+            if !is_blank(piece) {
+                pairs.push((&**piece, &**text));
+            }
+        }
+        let start = if begins_behind { self.texts[first].len() } else { 0 };
+        let line = first + last;
+        let (end, at_end) = match self.lines.all.get(line) {
+            Some(_) if ends_before && !self.pieces[last].is_empty() => return None,
+            Some(line) => (if ends_before { line.start } else { line.end() }, false),
+            None => (self.lines.all[line - 1].end(), true),
+        };
+        let shift = indentation::shift(&pairs)?;
+        Some(Place { shift: Some(shift), ..self.place(first, start, end, at_end) })
+    }
+
+    fn place(&self, first: usize, start: usize, end: usize, at_end: bool) -> Place {
+        let start = self.original(first, start);
+        Place { start, end, first, at_end, tolerance: self.tolerance, shift: None }
+    }
+
+    /// Where a place of a folded line stands in the text.
+    fn original(&self, line: usize, at: usize) -> usize {
+        let Line { start, text, .. } = self.lines.all[line];
+        let characters = self.texts[line][..at].chars().count();
+        start + text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
+    }
+
+    /// Whether a place begins and ends where words do.
+    fn splits_no_word(&self, place: &Place) -> bool {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let splits = |line: &Line, at: usize| {
+            let (before, after) = line.text.split_at(at - line.start);
+            before.chars().next_back().is_some_and(is_word)
+                && after.chars().next().is_some_and(is_word)
+        };
+        let all = &self.lines.all;
+        let last = all.partition_point(|line| line.start <= place.end) - 1;
+        !splits(&all[place.first], place.start)
+            && (place.end > all[last].end() || !splits(&all[last], place.end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a text is found in another, and what differs.
+    fn found(content: &str, old: &str) -> Vec<(usize, usize, Tolerance)> {
+        let pieces: Vec<&str> = old.split('\n').collect();
+        let places = find(&Lines::new(content), &pieces);
+        places.into_iter().map(|place| (place.start, place.end, place.tolerance)).collect()
+    }
+
+    #[test]
+    fn the_exact_text_comes_before_all_that_is_near() {
+        assert_eq!(found("a “b”\na \"b\"\n", "a \"b\""), [(10, 15, Tolerance::EXACT)]);
+        assert_eq!(found("x  \nx\n", "x\n"), [(4, 6, Tolerance::EXACT)]);
+    }
+
+    #[test]
+    fn places_that_overlap_are_several() {
+        assert_eq!(found("aaa", "aa").len(), 2);
+        assert_eq!(found("é“é", "é").len(), 2);
+    }
+
+    #[test]
+    fn trailing_blanks_may_differ_on_either_side() {
+        assert_eq!(found("if a:  \n  b\n", "if a:\n  b"), [(0, 11, Tolerance::TRAILING)]);
+        assert_eq!(found("if a:\n  b\n", "if a: \n  b  "), [(0, 9, Tolerance::TRAILING)]);
+        assert_eq!(found("foo  \n", "foo\t"), [(0, 5, Tolerance::TRAILING)]);
+        assert_eq!(found("foobar\n", "foo "), []);
+    }
+
+    #[test]
+    fn a_newline_that_the_text_does_not_end_with_may_be_given() {
+        assert_eq!(found("a\nb", "b\n"), [(2, 3, Tolerance::TRAILING)]);
+        assert_eq!(found("a\nb", "a\nb\n\n"), []);
+    }
+
+    #[test]
+    fn quotes_are_folded_without_losing_the_place() {
+        assert_eq!(found("ä “b” c", "\"b\" c"), [(3, 12, Tolerance::QUOTES)]);
+        assert_eq!(found("“a”\n„a“\n", "\"a\"").len(), 2);
+    }
+
+    #[test]
+    fn indentation_and_quotes_are_equally_near() {
+        let content = "f(“a”);\ng();\n\n\tf(\"a\");\n\tg();\n";
+        assert_eq!(found(content, "f(\"a\");\ng();").len(), 2);
+    }
+
+    #[test]
+    fn half_a_word_is_found_only_exactly() {
+        assert_eq!(found("max = 1\ny = 2\n", "x = 1\ny = 2").len(), 1);
+        assert_eq!(found("max = 1 \ny = 2\n", "x = 1\ny = 2"), []);
+        assert_eq!(found("x = 1 \ny = 22\n", "x = 1\ny = 2"), []);
+        assert_eq!(found("x = 1 \ny = 2\n", "x = 1\ny = 2").len(), 1);
+    }
+
+    #[test]
+    fn blanks_alone_are_found_only_exactly() {
+        assert_eq!(found("a\n\tb\n", "    "), []);
+        assert_eq!(found("a\n\n\tb\n", "  \n  \n"), []);
+    }
+}

@@ -1,0 +1,214 @@
+//! Why an edit was not applied, in words with which the model can mend it.
+
+use std::fmt;
+
+use super::find::Tolerance;
+use super::lines::{Lines, is_blank};
+use super::quotes::plain;
+
+/// An edit that could not be applied. Nothing was changed, by the other edits of the call neither.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Which edit it was, from 1.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why an edit was not applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The text to replace is empty.
+    Empty,
+    /// It would change nothing.
+    Same,
+    /// Several places have the text, or are as near to it as each other.
+    Several {
+        /// Their first lines, from 1.
+        lines: Vec<usize>,
+        /// How they differ from what was given.
+        tolerance: Tolerance,
+    },
+    /// No place has it.
+    Absent {
+        /// What comes nearest.
+        near: Option<Near>,
+        /// Whether each line that was given begins with a number.
+        numbered: bool,
+    },
+    /// The place was found, but how deep the new lines belong cannot be told.
+    Indentation {
+        /// The place's first line, from 1.
+        line: usize,
+    },
+}
+
+/// The part of a text that comes nearest to one that it does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Near {
+    /// Its first line, from 1.
+    pub line: usize,
+    /// What stands there.
+    pub text: String,
+}
+
+/// How many lines are named, and how many are shown of what comes nearest.
+const NAMED: usize = 10;
+const SHOWN: usize = 30;
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.of > 1 {
+            write!(f, "Edit {} of {}: ", self.number, self.of)?;
+        }
+        match &self.reason {
+            Reason::Empty => f.write_str(
+                "`old` is empty. Give the text to replace; write_file makes a new file.",
+            )?,
+            Reason::Same => f.write_str("`old` and `new` are the same.")?,
+            Reason::Several { lines, tolerance } => {
+                let named: Vec<_> = lines.iter().take(NAMED).map(usize::to_string).collect();
+                let more = if lines.len() > NAMED { ", …" } else { "" };
+                let how = if *tolerance == Tolerance::default() {
+                    "is there"
+                } else {
+                    "is not there exactly, but nearly"
+                };
+                let all = if *tolerance == Tolerance::default() {
+                    ", or set all"
+                } else {
+                    ", exactly as it is"
+                };
+                let (count, named) = (lines.len(), named.join(", "));
+                write!(
+                    f,
+                    "The text to replace {how} {count} times (lines {named}{more}): give more lines around it{all}."
+                )?;
+            }
+            Reason::Absent { near, numbered } => {
+                f.write_str("The text to replace is not in the file.")?;
+                if *numbered {
+                    f.write_str(" Give it without the line numbers.")?;
+                } else if let Some(Near { line, text }) = near {
+                    write!(f, " From line {line} on the file has:\n{text}\nGive it exactly.\n")?;
+                } else {
+                    f.write_str(" Read the file again.")?;
+                }
+            }
+            Reason::Indentation { line } => write!(
+                f,
+                "The text is at line {line} with another indentation, and how to indent the new lines is not clear: \
+                 give it with the file's own."
+            )?,
+        }
+        if self.of > 1 {
+            f.write_str(" None of the edits was made.")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a text, given as its lines, was not found.
+pub fn absent(lines: &Lines, pieces: &[&str]) -> Reason {
+    let is_numbered = |piece: &&str| {
+        let rest = piece.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < piece.trim_start().len() && rest.starts_with(['\t', ':', '|', '→'])
+    };
+    let mut filled = pieces.iter().filter(|piece| !is_blank(piece)).peekable();
+    let numbered = filled.peek().is_some() && filled.all(is_numbered);
+    Reason::Absent { near: near(lines, pieces), numbered }
+}
+
+/// The lines that have the most in common with what was given, where that is at least a third.
+fn near(lines: &Lines, pieces: &[&str]) -> Option<Near> {
+    let bare = |text: &str| plain(text.trim());
+    let texts: Vec<String> = lines.all.iter().map(|line| bare(line.text)).collect();
+    let wanted: Vec<String> = pieces.iter().map(|piece| bare(piece)).collect();
+    let filled = wanted.iter().filter(|piece| !piece.is_empty()).count();
+    // A line that was given votes for where the whole would begin.
+    let mut votes = std::collections::HashMap::<usize, usize>::new();
+    let mut places = std::collections::HashMap::<&str, Vec<usize>>::new();
+    for (number, text) in texts.iter().enumerate() {
+        places.entry(text).or_default().push(number);
+    }
+    for (number, piece) in wanted.iter().enumerate().filter(|(_, piece)| !piece.is_empty()) {
+        // What stands nearly everywhere says nothing, and would take long.
+        for at in places.get(&**piece).into_iter().flatten().take(1000) {
+            if let Some(begin) = at.checked_sub(number) {
+                *votes.entry(begin).or_default() += 1;
+            }
+        }
+    }
+    let best = votes.into_iter().max_by_key(|(line, votes)| (*votes, std::cmp::Reverse(*line)));
+    let (first, _) = best.filter(|(_, votes)| votes * 3 >= filled)?;
+    let shown = lines.all[first..].iter().take(wanted.len().min(SHOWN)).map(|line| line.text);
+    Some(Near { line: first + 1, text: shown.collect::<Vec<_>>().join("\n") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Edit, apply};
+
+    fn said(content: &str, edits: &[(&str, &str)]) -> String {
+        let edits = edits.iter().map(|(old, new)| Edit {
+            old: (*old).to_owned(),
+            new: (*new).to_owned(),
+            all: false,
+        });
+        apply(content, &edits.collect::<Vec<_>>()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_text_that_is_there_several_times_is_named_with_its_lines() {
+        assert_eq!(
+            said("a\nb\na\na\n", &[("a", "c")]),
+            "The text to replace is there 3 times (lines 1, 3, 4): give more lines around it, or set all."
+        );
+        assert_eq!(
+            said(&"a\n".repeat(12), &[("a", "c")]),
+            "The text to replace is there 12 times (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): \
+             give more lines around it, or set all."
+        );
+        assert_eq!(
+            said("“a”\n„a“\n", &[("\"a\"", "c")]),
+            "The text to replace is not there exactly, but nearly 2 times (lines 1, 2): \
+             give more lines around it, exactly as it is."
+        );
+    }
+
+    #[test]
+    fn what_comes_nearest_is_shown() {
+        let content = "fn a() {\n    one();\n    two();\n}\n";
+        assert_eq!(
+            said(content, &[("    one();\n    three();\n}", "")]),
+            "The text to replace is not in the file. From line 2 on the file has:\n    one();\n    two();\n}\nGive it exactly.\n"
+        );
+        assert_eq!(
+            said(content, &[("zero();", "")]),
+            "The text to replace is not in the file. Read the file again."
+        );
+    }
+
+    #[test]
+    fn line_numbers_are_noticed() {
+        let text = "The text to replace is not in the file. Give it without the line numbers.";
+        assert_eq!(said("a\nb\n", &[("1\ta\n2\tb", "c")]), text);
+    }
+
+    #[test]
+    fn the_edit_is_named_where_there_are_several() {
+        assert_eq!(
+            said("a\n", &[("a", "b"), ("b", "b")]),
+            "Edit 2 of 2: `old` and `new` are the same. None of the edits was made."
+        );
+        assert!(said("a\n", &[("", "b")]).starts_with("`old` is empty."));
+    }
+
+    #[test]
+    fn an_indentation_that_is_not_clear_is_said() {
+        let said = said("a\n    b\n", &[("        a\n            b", "a")]);
+        assert!(said.starts_with("The text is at line 1 with another indentation"), "{said}");
+    }
+}

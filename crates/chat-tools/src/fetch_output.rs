@@ -1,0 +1,74 @@
+//! `fetch_output`: parts of an output that was too long to be given whole.
+
+use std::io::BufReader;
+
+use async_trait::async_trait;
+use chat_core::message::{ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::outputs;
+use crate::part::{self, Range, Without};
+use crate::spec::{arguments, on_disk, spec};
+
+/// Fetches outputs.
+pub struct FetchOutput(ToolSpec);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// As the output was named
+    id: String,
+    /// First line, from 1
+    #[serde(default)]
+    from: Option<u64>,
+    /// Last line, included
+    #[serde(default)]
+    to: Option<u64>,
+}
+
+impl Default for FetchOutput {
+    fn default() -> Self {
+        Self(spec::<Arguments>(
+            "fetch_output",
+            "Read lines of an earlier output that was given to you only in part.",
+        ))
+    }
+}
+
+#[async_trait]
+impl Tool for FetchOutput {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { id, from, to } = arguments(given)?;
+        let range = Range::new(from, to)?;
+        on_disk(move |_| {
+            let file = outputs::open(&context.outputs, &id)?;
+            match part::read(BufReader::new(file), &[], range) {
+                Ok(part) => {
+                    let (from, to) = part.lines.unzip();
+                    Ok(ToolOutput::text(part.text).view(ToolView::Read { path: id, from, to }))
+                }
+                Err(Without::Binary) => {
+                    Err(ToolFailure::new("These lines are no text: the command wrote binary data."))
+                }
+                Err(Without::Beyond(lines)) => {
+                    Err(ToolFailure::new(format!("The output has only {lines} lines.")))
+                }
+                Err(Without::Io(error)) => {
+                    Err(ToolFailure::new(format!("The output could not be read: {error}.")))
+                }
+            }
+        })
+        .await
+    }
+}

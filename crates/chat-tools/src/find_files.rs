@@ -1,0 +1,84 @@
+//! `find_files`: files by a glob.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use async_trait::async_trait;
+use chat_core::message::{ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::list_files::more;
+use crate::place::Place;
+use crate::spec::{arguments, on_disk, spec};
+use crate::walk::{self, Beneath};
+
+/// Paths that one call gives.
+const ENTRIES: usize = 1000;
+
+/// Finds files.
+pub struct FindFiles(ToolSpec);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Such as *.rs or src/**/*.{ts,tsx}
+    glob: String,
+    /// The folder to look in; by default the project
+    #[serde(default)]
+    path: Option<String>,
+}
+
+impl Default for FindFiles {
+    fn default() -> Self {
+        Self(spec::<Arguments>(
+            "find_files",
+            "Find files by a glob for their paths, or for their names where it has no slash. .gitignore is honoured.",
+        ))
+    }
+}
+
+#[async_trait]
+impl Tool for FindFiles {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    fn needs_project(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { glob, path } = arguments(given)?;
+        let matcher = walk::glob(&glob)?;
+        let place = Place::new(&context, path.as_deref().unwrap_or("."))?;
+        place.may_read(&context).await?;
+        place.must_be_folder()?;
+        on_disk(move |given_up| {
+            let beneath = Beneath::new(place)?;
+            let root = beneath.place().path.real();
+            let is_outside = !beneath.place().path.is_inside();
+            let walk = walk::walk(root).build();
+            let files = walk.take_while(|_| !given_up.load(Ordering::Relaxed)).flatten();
+            let files = files.filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
+            let paths =
+                files.filter_map(|entry| Some(entry.path().strip_prefix(root).ok()?.to_owned()));
+            let is_wanted =
+                |path: &PathBuf| matcher.is_match(path) && !(is_outside && beneath.is_kept(path));
+            let mut found: Vec<PathBuf> = paths.filter(is_wanted).take(walk::COUNTED).collect();
+            found.sort();
+            let count = found.len();
+            let lines = found.iter().take(ENTRIES).map(|path| beneath.shown(path) + "\n");
+            let text = lines.collect::<String>() + &more(count, ENTRIES);
+            let text = if count == 0 { "No file has such a path.".to_owned() } else { text };
+            Ok(ToolOutput::text(text).view(ToolView::Listed { what: glob, entries: count as u64 }))
+        })
+        .await
+    }
+}

@@ -1,0 +1,184 @@
+//! `list_files`: what is in a folder, as a tree.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use chat_core::message::{ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::place::Place;
+use crate::spec::{arguments, on_disk, spec};
+use crate::walk::{self, Beneath};
+
+/// Entries that one call gives.
+const ENTRIES: usize = 1000;
+/// How deep a tree is shown where the call does not say.
+const DEPTH: usize = 3;
+
+/// Lists folders.
+pub struct ListFiles(ToolSpec);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A folder; by default the project
+    #[serde(default)]
+    path: Option<String>,
+    /// By default 3
+    #[serde(default)]
+    depth: Option<usize>,
+}
+
+impl Default for ListFiles {
+    fn default() -> Self {
+        Self(spec::<Arguments>(
+            "list_files",
+            "List a folder as a tree, without what .gitignore names.",
+        ))
+    }
+}
+
+#[async_trait]
+impl Tool for ListFiles {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    fn needs_project(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { path, depth } = arguments(given)?;
+        let place = Place::new(&context, path.as_deref().unwrap_or("."))?;
+        place.may_read(&context).await?;
+        place.must_be_folder()?;
+        let depth = depth.unwrap_or(DEPTH).max(1);
+        on_disk(move |given_up| {
+            let shown = place.shown();
+            let beneath = Beneath::new(place)?;
+            let found = collect(&beneath, depth, given_up);
+            let (count, text) = (found.len(), tree(found));
+            let text = if count == 0 {
+                format!("{shown} has nothing that .gitignore does not name.")
+            } else {
+                text
+            };
+            Ok(ToolOutput::text(text).view(ToolView::Listed { what: shown, entries: count as u64 }))
+        })
+        .await
+    }
+}
+
+/// Something in a folder.
+struct Entry {
+    path: PathBuf,
+    /// What stands behind its name.
+    mark: String,
+    depth: usize,
+}
+
+fn collect(beneath: &Beneath, depth: usize, given_up: &AtomicBool) -> Vec<Entry> {
+    let root = beneath.place().path.real();
+    let is_outside = !beneath.place().path.is_inside();
+    let walk = walk::walk(root).max_depth(Some(depth)).sort_by_file_name(Ord::cmp).build();
+    let entries = walk.flatten().filter(|entry| entry.depth() > 0).filter_map(|entry| {
+        let path = entry.path().strip_prefix(root).ok()?.to_owned();
+        let kind = entry.file_type()?;
+        let mark = if kind.is_dir() {
+            "/".to_owned()
+        } else if kind.is_symlink() {
+            let target = std::fs::read_link(entry.path()).unwrap_or_default();
+            format!(" -> {}", target.display())
+        } else {
+            String::new()
+        };
+        (!is_outside || !beneath.is_kept(&path)).then(|| Entry { path, mark, depth: entry.depth() })
+    });
+    entries.take_while(|_| !given_up.load(Ordering::Relaxed)).take(walk::COUNTED).collect()
+}
+
+/// The entries as a tree. Where there are too many those that lie highest are shown.
+fn tree(mut entries: Vec<Entry>) -> String {
+    let count = entries.len();
+    if count > ENTRIES {
+        let mut depths: Vec<usize> = entries.iter().map(|entry| entry.depth).collect();
+        depths.sort_unstable();
+        let deepest = depths[ENTRIES];
+        // Of the depth that does not fit whole the first are shown.
+        let mut room = ENTRIES - depths.partition_point(|depth| *depth < deepest);
+        entries.retain(|entry| match entry.depth.cmp(&deepest) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Equal if room > 0 => {
+                room -= 1;
+                true
+            }
+            _ => false,
+        });
+    }
+    let line = |entry: &Entry| {
+        let name = entry.path.file_name().map_or_else(
+            || entry.path.display().to_string(),
+            |name| Path::new(name).display().to_string(),
+        );
+        format!("{}{name}{}\n", "  ".repeat(entry.depth - 1), entry.mark)
+    };
+    let text: String = entries.iter().map(line).collect();
+    text + &more(count, ENTRIES)
+}
+
+/// How many entries are not shown.
+pub fn more(count: usize, shown: usize) -> String {
+    match count.saturating_sub(shown) {
+        0 => String::new(),
+        _ if count >= walk::COUNTED => {
+            format!("[More than {} more. Name a folder.]\n", count - shown)
+        }
+        more => format!("[{more} more. Name a folder to see them.]\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(paths: impl Iterator<Item = String>) -> Vec<Entry> {
+        let entry = |path: String| Entry {
+            depth: path.split('/').count(),
+            path: path.into(),
+            mark: String::new(),
+        };
+        paths.map(entry).collect()
+    }
+
+    #[test]
+    fn what_lies_highest_is_shown_first() {
+        let deep = (0..1500).map(|number| format!("a/{number:04}"));
+        let flat = (0..600).map(|number| format!("z{number:03}"));
+        let text = tree(entries(std::iter::once("a".to_owned()).chain(deep).chain(flat)));
+        assert!(text.starts_with("a\n  0000\n") && text.contains("\n  0398\nz000\n"), "{text}");
+        assert!(text.ends_with("z599\n[1101 more. Name a folder to see them.]\n"), "{text}");
+        assert_eq!(text.lines().count(), 1001);
+    }
+
+    #[test]
+    fn a_tree_that_fits_has_all() {
+        let text = tree(entries(["a".to_owned(), "a/b".to_owned(), "c".to_owned()].into_iter()));
+        assert_eq!(text, "a\n  b\nc\n");
+    }
+
+    #[test]
+    fn more_is_counted_up_to_a_limit() {
+        assert_eq!(more(1000, 1000), "");
+        assert_eq!(more(1001, 1000), "[1 more. Name a folder to see them.]\n");
+        assert_eq!(more(walk::COUNTED, 1000), "[More than 99000 more. Name a folder.]\n");
+    }
+}

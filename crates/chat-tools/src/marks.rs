@@ -1,0 +1,97 @@
+//! Which files a session has read, as they were then: what it has not seen it does not overwrite.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
+
+/// The files that a session has read or written.
+#[derive(Debug, Default)]
+pub struct Marks(Mutex<HashMap<PathBuf, Mark>>);
+
+/// How a file was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// It had these contents.
+    Contents([u8; 32]),
+    /// It was too long to be read whole: this file, of this length, last changed then.
+    Stamp {
+        /// Device and inode.
+        file: (u64, u64),
+        /// Bytes.
+        length: u64,
+        /// Seconds and nanoseconds.
+        changed: (i64, i64),
+    },
+}
+
+impl Mark {
+    /// The mark of these contents.
+    pub fn of(contents: &[u8]) -> Self {
+        Self::Contents(hash(contents))
+    }
+
+    /// The mark of a long file.
+    pub fn stamp(found: &Metadata) -> Self {
+        Self::Stamp {
+            file: (found.dev(), found.ino()),
+            length: found.len(),
+            changed: (found.mtime(), found.mtime_nsec()),
+        }
+    }
+}
+
+/// The hash of these contents.
+pub fn hash(contents: &[u8]) -> [u8; 32] {
+    Sha256::digest(contents).into()
+}
+
+impl Marks {
+    /// A file was read or written, and is so now.
+    pub fn put(&self, path: &Path, mark: Mark) {
+        self.lock().insert(path.to_owned(), mark);
+    }
+
+    /// How a file was when it was last read or written.
+    pub fn get(&self, path: &Path) -> Option<Mark> {
+        self.lock().get(path).cloned()
+    }
+
+    /// A file, or a folder with all that is in it, has another name now.
+    pub fn moved(&self, from: &Path, to: &Path) {
+        let mut marks = self.lock();
+        let moved: Vec<_> = marks.extract_if(|path, _| path.starts_with(from)).collect();
+        for (path, mark) in moved {
+            let rest = path.strip_prefix(from).unwrap_or(Path::new(""));
+            let path = if rest.as_os_str().is_empty() { to.to_owned() } else { to.join(rest) };
+            marks.insert(path, mark);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Mark>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_tells_other_contents_apart_and_goes_with_its_file() {
+        let marks = Marks::default();
+        marks.put(Path::new("/a/b"), Mark::of(b"x"));
+        assert_eq!(marks.get(Path::new("/a/b")), Some(Mark::of(b"x")));
+        assert_ne!(marks.get(Path::new("/a/b")), Some(Mark::of(b"y")));
+        marks.moved(Path::new("/a"), Path::new("/c"));
+        assert_eq!(
+            (marks.get(Path::new("/a/b")), marks.get(Path::new("/c/b"))),
+            (None, Some(Mark::of(b"x")))
+        );
+        marks.moved(Path::new("/c/b"), Path::new("/d"));
+        assert_eq!(marks.get(Path::new("/d")), Some(Mark::of(b"x")));
+    }
+}

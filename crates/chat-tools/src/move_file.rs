@@ -1,0 +1,84 @@
+//! `move_file`: gives a file or a folder another name.
+
+use async_trait::async_trait;
+use chat_core::message::{Preview, ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_permission::path::{Error, Kind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::marks::Marks;
+use crate::place::{Place, failed};
+use crate::spec::{arguments, on_disk, spec};
+
+/// Moves files.
+pub struct MoveFile(ToolSpec);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    from: String,
+    /// The whole new path; nothing may be there
+    to: String,
+}
+
+impl Default for MoveFile {
+    fn default() -> Self {
+        Self(spec::<Arguments>("move_file", "Move or rename a file or folder."))
+    }
+}
+
+#[async_trait]
+impl Tool for MoveFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    fn needs_project(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { from, to } = arguments(given)?;
+        let from = Place::entry(&context, &from)?;
+        let to = Place::entry(&context, &to)?;
+        from.may_write(&context, Preview::Move { to: to.path.real().to_owned() }).await?;
+        to.may_write(&context, Preview::Target).await?;
+        match (from.path.kind(), to.path.kind()) {
+            (Kind::Missing, _) => return Err(from.missing()),
+            (_, Kind::Missing) => {}
+            (_, Kind::Folder) => {
+                let name = from.path.real().file_name().unwrap_or_default().display().to_string();
+                let shown = to.shown();
+                return Err(ToolFailure::new(format!(
+                    "{shown} is a folder: give the whole new path, such as {shown}/{name}."
+                )));
+            }
+            _ => {
+                return Err(ToolFailure::new(format!(
+                    "{} exists already: nothing is overwritten.",
+                    to.shown()
+                )));
+            }
+        }
+        let marks = context.memory.get::<Marks>();
+        on_disk(move |_| {
+            from.project.rename(&from.path, &to.path).map_err(|error| match error {
+                Error::Io { source, .. } if source.kind() == std::io::ErrorKind::CrossesDevices => {
+                    ToolFailure::new("The two lie on different disks: write the new one, and delete the old one.")
+                }
+                error => failed(&error),
+            })?;
+            marks.moved(from.path.real(), to.path.real());
+            let (from, to) = (from.shown(), to.shown());
+            let text = format!("Moved {from} to {to}.");
+            Ok(ToolOutput::text(text).view(ToolView::Moved { from, to }))
+        })
+        .await
+    }
+}

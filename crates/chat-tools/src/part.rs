@@ -1,0 +1,292 @@
+//! A part of a long text, as a model reads it: numbered lines, within bounds, and how to go on.
+
+use std::io::{self, BufRead};
+
+use chat_core::tool::ToolFailure;
+use sha2::{Digest, Sha256};
+
+use crate::text::{self, Encoding};
+
+/// Lines that one call gives at most.
+pub const LINES: u64 = 2000;
+/// Bytes that one call gives at most.
+const BYTES: usize = 256 * 1024;
+/// Characters of a line that are shown, and the bytes that they may take. Longer lines are made by
+/// programs, for programs.
+const LINE_CHARACTERS: usize = 2000;
+const LINE_BYTES: usize = LINE_CHARACTERS * 4;
+/// How far a file is read to count its lines: some tens of milliseconds.
+const COUNTED: u64 = 64 * 1024 * 1024;
+
+/// Which lines are wanted, from 1, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    from: u64,
+    to: u64,
+}
+
+impl Range {
+    /// The range that a call asks for.
+    ///
+    /// # Errors
+    /// There is no such.
+    pub fn new(from: Option<u64>, to: Option<u64>) -> Result<Self, ToolFailure> {
+        let from = from.unwrap_or(1).max(1);
+        match to {
+            Some(to) if to < from => Err(ToolFailure::new(format!(
+                "`to` ({to}) lies before `from` ({from}): lines count from 1, and both are included."
+            ))),
+            to => Ok(Self { from, to: to.unwrap_or(u64::MAX).min(from.saturating_add(LINES - 1)) }),
+        }
+    }
+}
+
+/// What was read.
+#[derive(Debug)]
+pub struct Part {
+    /// The lines, numbered, and what is to be said about them.
+    pub text: String,
+    /// The first line and the last.
+    pub lines: Option<(u64, u64)>,
+    /// The hash of all contents, where all of them were read.
+    pub hash: Option<[u8; 32]>,
+}
+
+/// Why there is no part.
+#[derive(Debug)]
+pub enum Without {
+    /// It is no text.
+    Binary,
+    /// There are fewer lines: so many.
+    Beyond(u64),
+    /// It could not be read.
+    Io(io::Error),
+}
+
+/// The raw lines of a range, and what is around them.
+#[derive(Default)]
+struct Found {
+    lines: Vec<Line>,
+    /// How many lines there are, as far as was read, and whether that was to the end.
+    total: u64,
+    whole: bool,
+    /// Whether the text ends with a newline.
+    ended: bool,
+    hash: Sha256,
+}
+
+/// A line without its ending, cut where it is long.
+#[derive(Default)]
+struct Line {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+/// Reads a part of a text in UTF-8 or Latin-1. What went before in the file, a byte order mark, goes
+/// into the hash.
+///
+/// # Errors
+/// There is none.
+pub fn read(mut reader: impl BufRead, before: &[u8], range: Range) -> Result<Part, Without> {
+    let mut found = Found { hash: Sha256::new_with_prefix(before), ..Found::default() };
+    collect(&mut reader, range, &mut found).map_err(Without::Io)?;
+    if found.lines.iter().any(|line| line.bytes.contains(&0)) {
+        return Err(Without::Binary);
+    }
+    if found.lines.is_empty() && found.total > 0 {
+        return Err(Without::Beyond(found.total));
+    }
+    let is_utf8 = found.lines.iter().all(|line| str::from_utf8(whole_characters(line)).is_ok());
+    let encoding = if is_utf8 { Encoding::Utf8 } else { Encoding::Latin1 };
+    if encoding == Encoding::Latin1
+        && found.lines.iter().any(|line| text::decode_unmarked(&line.bytes).is_none())
+    {
+        return Err(Without::Binary);
+    }
+    let decode = |line: &Line| match encoding {
+        Encoding::Utf8 => String::from_utf8_lossy(whole_characters(line)).into_owned(),
+        _ => line.bytes.iter().map(|byte| char::from(*byte)).collect(),
+    };
+    let lines: Vec<(String, usize)> =
+        found.lines.iter().map(|line| (decode(line), line.length)).collect();
+    Ok(written(&lines, &found, range, encoding.told()))
+}
+
+/// The same of a text that was decoded before.
+///
+/// # Errors
+/// There is none.
+pub fn of_text(text: &str, range: Range, told: Option<&str>) -> Result<Part, Without> {
+    let mut found = Found::default();
+    collect(&mut text.as_bytes(), range, &mut found).map_err(Without::Io)?;
+    if found.lines.is_empty() && found.total > 0 {
+        return Err(Without::Beyond(found.total));
+    }
+    let decode =
+        |line: &Line| (String::from_utf8_lossy(whole_characters(line)).into_owned(), line.length);
+    let lines: Vec<_> = found.lines.iter().map(decode).collect();
+    let part = written(&lines, &found, range, told);
+    Ok(Part { hash: None, ..part })
+}
+
+/// The bytes of a line; of one that was cut without the character that was.
+fn whole_characters(line: &Line) -> &[u8] {
+    let cut = line.bytes.len() < line.length;
+    match str::from_utf8(&line.bytes) {
+        Err(error) if cut && error.error_len().is_none() => &line.bytes[..error.valid_up_to()],
+        _ => &line.bytes,
+    }
+}
+
+/// Reads the lines of a range, and counts the others.
+fn collect(reader: &mut impl BufRead, range: Range, found: &mut Found) -> io::Result<()> {
+    let (mut line, mut taken, mut read) = (Line::default(), 0, 0);
+    let mut begun = false;
+    loop {
+        let buffer = match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            buffer => buffer?,
+        };
+        if buffer.is_empty() {
+            found.whole = true;
+            found.ended = !begun;
+            break;
+        }
+        let end = memchr::memchr(b'\n', buffer);
+        let piece = &buffer[..end.unwrap_or(buffer.len())];
+        let number = found.total + 1;
+        let wanted = (range.from..=range.to).contains(&number) && taken < BYTES;
+        if wanted {
+            line.length += piece.len();
+            line.bytes.extend_from_slice(&piece[..piece.len().min(LINE_BYTES - line.bytes.len())]);
+        }
+        let used = end.map_or(buffer.len(), |end| end + 1);
+        found.hash.update(&buffer[..used]);
+        reader.consume(used);
+        read += used as u64;
+        begun = end.is_none();
+        if !begun {
+            found.total += 1;
+            if wanted {
+                taken += line.bytes.len() + 1;
+                found.lines.push(std::mem::take(&mut line));
+            }
+        }
+        if read > COUNTED && (found.total >= range.to || taken >= BYTES) {
+            break;
+        }
+    }
+    if begun {
+        found.total += 1;
+        if line.length > 0 {
+            found.lines.push(line);
+        }
+    }
+    Ok(())
+}
+
+/// Lines as a model reads them.
+fn written(lines: &[(String, usize)], found: &Found, range: Range, told: Option<&str>) -> Part {
+    use std::fmt::Write as _;
+    let hash = found.whole.then(|| found.hash.clone().finalize().into());
+    let mut text = String::new();
+    if lines.is_empty() {
+        return Part { text: "The file is empty.".to_owned(), lines: None, hash };
+    }
+    let mut windows = false;
+    for (number, (line, length)) in (range.from..).zip(lines) {
+        let bare = line.strip_suffix('\r').unwrap_or(line);
+        windows |= bare.len() < line.len();
+        let shown = bare.char_indices().nth(LINE_CHARACTERS).map_or(bare, |(at, _)| &bare[..at]);
+        let _ = write!(text, "{number}\t{shown}");
+        if shown.len() < bare.len() || line.len() < *length {
+            let _ = write!(text, " … [cut: the line has {length} bytes]");
+        }
+        text.push('\n');
+    }
+    let last = range.from + lines.len() as u64 - 1;
+    let mut notes = Vec::new();
+    if last < found.total || !found.whole {
+        let all = if found.whole { format!(" of {}", found.total) } else { String::new() };
+        notes.push(format!("Lines {} to {last}{all}. Go on with from: {}.", range.from, last + 1));
+    } else if !found.ended {
+        notes.push("The last line has no newline.".to_owned());
+    }
+    if windows {
+        notes.push("Lines end with CRLF.".to_owned());
+    }
+    notes.extend(told.map(|told| format!("The file is {told}.")));
+    if !notes.is_empty() {
+        let _ = writeln!(text, "[{}]", notes.join(" "));
+    }
+    Part { text, lines: Some((range.from, last)), hash }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(bytes: &[u8], from: Option<u64>, to: Option<u64>) -> String {
+        read(bytes, &[], Range::new(from, to).unwrap()).unwrap().text
+    }
+
+    #[test]
+    fn lines_are_numbered_and_both_ends_are_included() {
+        assert_eq!(part(b"a\nb\nc\n", None, None), "1\ta\n2\tb\n3\tc\n");
+        assert_eq!(
+            part(b"a\nb\nc\n", Some(2), Some(2)),
+            "2\tb\n[Lines 2 to 2 of 3. Go on with from: 3.]\n"
+        );
+        assert_eq!(part(b"a\nb", Some(2), Some(9)), "2\tb\n[The last line has no newline.]\n");
+        assert_eq!(part(b"\n\nb\n", Some(0), None), "1\t\n2\t\n3\tb\n");
+        assert_eq!(part(b"", None, None), "The file is empty.");
+    }
+
+    #[test]
+    fn a_call_gives_no_more_than_its_bounds() {
+        let many = "x\n".repeat(2001);
+        let text = part(many.as_bytes(), None, None);
+        assert!(text.ends_with("2000\tx\n[Lines 1 to 2000 of 2001. Go on with from: 2001.]\n"));
+        let wide = format!("{}\n", "y".repeat(999)).repeat(600);
+        let text = part(wide.as_bytes(), Some(3), None);
+        assert!(
+            text.ends_with("[Lines 3 to 265 of 600. Go on with from: 266.]\n"),
+            "{}",
+            &text[text.len() - 80..]
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters_and_told() {
+        let text = part(format!("{}\nb\n", "ä".repeat(9000)).as_bytes(), None, None);
+        let expected = format!("1\t{} … [cut: the line has 18000 bytes]\n2\tb\n", "ä".repeat(2000));
+        assert_eq!(text, expected);
+        let text = part(format!("{}\n", "€".repeat(9000)).as_bytes(), None, None);
+        assert!(text.starts_with(&format!("1\t{} … [cut", "€".repeat(2000))));
+    }
+
+    #[test]
+    fn what_is_no_utf8_is_told_or_refused() {
+        assert_eq!(
+            part(b"gr\xf6\xdfe\r\n", None, None),
+            "1\tgröße\n[Lines end with CRLF. The file is not UTF-8, read as Latin-1.]\n"
+        );
+        let range = Range::new(None, None).unwrap();
+        assert!(matches!(read(&b"a\0b"[..], &[], range), Err(Without::Binary)));
+        assert!(matches!(read(&b"\xff\x01"[..], &[], range), Err(Without::Binary)));
+    }
+
+    #[test]
+    fn a_range_that_is_none_is_refused() {
+        assert!(Range::new(Some(5), Some(4)).is_err());
+        let range = Range::new(Some(9), None).unwrap();
+        assert!(matches!(read(&b"a\nb"[..], &[], range), Err(Without::Beyond(2))));
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_whole_file() {
+        let part = read(&b"a\nb"[..], b"mark", Range::new(Some(2), None).unwrap()).unwrap();
+        let hash: [u8; 32] = Sha256::digest(b"marka\nb").into();
+        assert_eq!(part.hash, Some(hash));
+    }
+}

@@ -1,0 +1,191 @@
+//! Where a call's path leads, and leave to go there. Every path of a tool passes through here.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chat_core::message::Preview;
+use chat_core::tool::{Denied, ToolContext, ToolFailure};
+use chat_permission::path::{Error, Kind, Project};
+use chat_permission::{Request, ResolvedPath};
+
+/// A path that was resolved, in its project.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The project.
+    pub project: Arc<Project>,
+    /// Where it is.
+    pub path: ResolvedPath,
+}
+
+impl Place {
+    /// Where a path leads. What lies there may not be told before leave was given.
+    ///
+    /// # Errors
+    /// It leads nowhere, or there is no project.
+    pub fn new(context: &ToolContext, given: &str) -> Result<Self, ToolFailure> {
+        let project = Arc::clone(context.project()?);
+        let path = project.resolve(given).map_err(|error| failed(&error))?;
+        Ok(Self { project, path })
+    }
+
+    /// The same, but a link at its end is itself what is meant.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn entry(context: &ToolContext, given: &str) -> Result<Self, ToolFailure> {
+        let project = Arc::clone(context.project()?);
+        let path = project.resolve_entry(given).map_err(|error| failed(&error))?;
+        Ok(Self { project, path })
+    }
+
+    /// Asks for leave to read it.
+    ///
+    /// # Errors
+    /// It is not given.
+    pub async fn may_read(&self, context: &ToolContext) -> Result<(), ToolFailure> {
+        let request = Request::Read { path: self.path.clone() };
+        let answer = context.permit(request, Preview::Target).await;
+        answer.map_err(|denied| self.denied(denied))
+    }
+
+    /// Asks for leave to write it, with all that would be done.
+    ///
+    /// # Errors
+    /// It is not given.
+    pub async fn may_write(
+        &self,
+        context: &ToolContext,
+        preview: Preview,
+    ) -> Result<(), ToolFailure> {
+        let request = Request::Write { path: self.path.clone() };
+        let answer = context.permit(request, preview).await;
+        answer.map_err(|denied| self.denied(denied))
+    }
+
+    /// A refusal, and what may be done instead.
+    fn denied(&self, denied: Denied) -> ToolFailure {
+        let by_rule = !matches!(denied, Denied::ByPerson { .. } | Denied::Stopped);
+        let mut failure = ToolFailure::from(denied);
+        if by_rule && !self.path.is_inside() {
+            let root = self.project.root().display();
+            failure.text = format!("{} Files of the project are allowed: {root}", failure.text);
+        }
+        failure
+    }
+
+    /// The name that it is shown by.
+    pub fn shown(&self) -> String {
+        self.path.shown().display().to_string()
+    }
+
+    /// That nothing is there, and what has nearly this name.
+    pub fn missing(&self) -> ToolFailure {
+        let shown = self.shown();
+        let near = near(self.path.real());
+        if near.is_empty() {
+            ToolFailure::new(format!("{shown} does not exist."))
+        } else {
+            ToolFailure::new(format!(
+                "{shown} does not exist. In its folder are: {}.",
+                near.join(", ")
+            ))
+        }
+    }
+
+    /// That it is a file, as reading and editing need.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn must_be_file(&self) -> Result<(), ToolFailure> {
+        let shown = self.shown();
+        match self.path.kind() {
+            Kind::File => Ok(()),
+            Kind::Missing => Err(self.missing()),
+            Kind::Folder => Err(ToolFailure::new(format!(
+                "{shown} is a folder: list_files shows what is in it."
+            ))),
+            Kind::Link | Kind::Special => Err(ToolFailure::new(format!(
+                "{shown} is no file but a device, a socket, a pipe or a link."
+            ))),
+        }
+    }
+
+    /// That it is a folder.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn must_be_folder(&self) -> Result<(), ToolFailure> {
+        match self.path.kind() {
+            Kind::Folder => Ok(()),
+            Kind::Missing => Err(self.missing()),
+            _ => Err(ToolFailure::new(format!("{} is not a folder.", self.shown()))),
+        }
+    }
+}
+
+/// What went wrong with a path, for the model.
+pub fn failed(error: &Error) -> ToolFailure {
+    match error {
+        Error::Changed(path) => ToolFailure::new(format!(
+            "{} was changed by somebody else just now. Look again.",
+            path.display()
+        )),
+        error => ToolFailure::new(format!("{error}.")),
+    }
+}
+
+/// Names in the folder of a path that are like its own: the same but for letters' case, or its
+/// ending, or two letters.
+fn near(path: &Path) -> Vec<String> {
+    const SHOWN: usize = 5;
+    /// More names than this are not compared.
+    const READ: usize = 10_000;
+    let wanted = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let entries = path.parent().and_then(|folder| std::fs::read_dir(folder).ok());
+    let (Some(wanted), Some(entries)) = (wanted, entries) else { return Vec::new() };
+    let stem =
+        |name: &str| name.split('.').find(|part| !part.is_empty()).unwrap_or_default().to_owned();
+    let names =
+        entries.take(READ).flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let is_near = |name: &String| {
+        let name = name.to_lowercase();
+        stem(&name) == stem(&wanted) || differing(&name, &wanted) <= 2
+    };
+    let mut names: Vec<String> = names.filter(is_near).collect();
+    names.sort();
+    names.truncate(SHOWN);
+    names
+}
+
+/// How many letters differ between two names, from the place on where they do to the one where they
+/// do no longer.
+fn differing(one: &str, other: &str) -> usize {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let limit = one.len().min(other.len());
+    let head = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let tail = one
+        .iter()
+        .rev()
+        .zip(other.iter().rev())
+        .take(limit - head)
+        .take_while(|(a, b)| a == b)
+        .count();
+    one.len().max(other.len()) - head - tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_nearly_the_same_are_offered() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["main.rs", "Main.md", "mian.rs", "other.rs", "readme"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(near(&folder.path().join("main.r")), ["Main.md", "main.rs"]);
+        assert_eq!(near(&folder.path().join("maim.rs")), ["main.rs"]);
+        assert_eq!(near(&folder.path().join("nothing")), Vec::<String>::new());
+        assert_eq!(near(Path::new("/")), Vec::<String>::new());
+    }
+}

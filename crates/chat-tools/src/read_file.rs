@@ -1,0 +1,154 @@
+//! `read_file`: lines of a text file, a picture, or what a file is that is neither.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+
+use async_trait::async_trait;
+use chat_core::message::{ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::marks::{self, Mark, Marks};
+use crate::part::{self, Part, Range, Without};
+use crate::place::{Place, failed};
+use crate::spec::{arguments, on_disk, size, spec};
+use crate::text::{self, Encoding};
+
+/// A picture that goes to a model: more than this servers refuse.
+const PICTURE: u64 = 5 * 1024 * 1024;
+/// A file in UTF-16 is read whole.
+const UTF16: u64 = 16 * 1024 * 1024;
+
+/// Reads files.
+pub struct ReadFile(ToolSpec);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    /// First line, from 1
+    #[serde(default)]
+    from: Option<u64>,
+    /// Last line, included
+    #[serde(default)]
+    to: Option<u64>,
+}
+
+impl Default for ReadFile {
+    fn default() -> Self {
+        Self(spec::<Arguments>(
+            "read_file",
+            "Read lines of a text file (at most 2000 a call; each begins with its number and a tab), or see a picture.",
+        ))
+    }
+}
+
+#[async_trait]
+impl Tool for ReadFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    fn needs_project(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { path, from, to } = arguments(given)?;
+        let range = Range::new(from, to)?;
+        let place = Place::new(&context, &path)?;
+        place.may_read(&context).await?;
+        place.must_be_file()?;
+        let marks = context.memory.get::<Marks>();
+        let sees = context.sees;
+        on_disk(move |_| {
+            let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
+            let found = file.metadata().map_err(|error| broken(&place, &error))?;
+            let mut reader = BufReader::with_capacity(64 * 1024, file);
+            let start = reader.fill_buf().map_err(|error| broken(&place, &error))?.to_vec();
+            let length = found.len();
+            let view = |from, to| ToolView::Read { path: place.shown(), from, to };
+            if let Some(mime) = text::picture_type(&start) {
+                return picture(&place, reader, mime, length, sees)
+                    .map(|output| output.view(view(None, None)));
+            }
+            match read(reader, &start, range, length) {
+                Ok(Part { text, lines, hash }) => {
+                    let mark = hash.map_or_else(|| Mark::stamp(&found), Mark::Contents);
+                    marks.put(place.path.real(), mark);
+                    let (from, to) = lines.unzip();
+                    Ok(ToolOutput::text(text).view(view(from, to)))
+                }
+                Err(Without::Binary) => {
+                    let (shown, kind) = (place.shown(), text::binary_kind(&start));
+                    let text =
+                        format!("{shown} is {kind}, {}. It has no lines to read.", size(length));
+                    Ok(ToolOutput::text(text).view(view(None, None)))
+                }
+                Err(Without::Beyond(lines)) => {
+                    Err(ToolFailure::new(format!("{} has only {lines} lines.", place.shown())))
+                }
+                Err(Without::Io(error)) => Err(broken(&place, &error)),
+            }
+        })
+        .await
+    }
+}
+
+fn broken(place: &Place, error: &std::io::Error) -> ToolFailure {
+    ToolFailure::new(format!("{} could not be read: {error}.", place.shown()))
+}
+
+/// Reads a part of a file whose beginning is known.
+fn read(
+    mut reader: BufReader<File>,
+    start: &[u8],
+    range: Range,
+    length: u64,
+) -> Result<Part, Without> {
+    match Encoding::marked(start) {
+        Some(Encoding::Utf8Marked) => {
+            reader.consume(3);
+            part::read(reader, &start[..3], range)
+        }
+        Some(_) if length <= UTF16 => {
+            let mut bytes = Vec::new();
+            reader.take(UTF16).read_to_end(&mut bytes).map_err(Without::Io)?;
+            let (text, encoding) = text::decode(&bytes).ok_or(Without::Binary)?;
+            let part = part::of_text(&text, range, encoding.told())?;
+            Ok(Part { hash: Some(marks::hash(&bytes)), ..part })
+        }
+        None if !start.contains(&0) => part::read(reader, &[], range),
+        _ => Err(Without::Binary),
+    }
+}
+
+/// A picture, for a model that sees.
+fn picture(
+    place: &Place,
+    reader: BufReader<File>,
+    mime: &str,
+    length: u64,
+    sees: bool,
+) -> Result<ToolOutput, ToolFailure> {
+    let what = format!("{} is a picture ({mime}, {})", place.shown(), size(length));
+    if !sees {
+        return Ok(ToolOutput::text(format!("{what}, and you cannot see pictures.")));
+    }
+    if length > PICTURE {
+        return Ok(ToolOutput::text(format!(
+            "{what}, too big to be shown: the most is {}.",
+            size(PICTURE)
+        )));
+    }
+    let mut bytes = Vec::new();
+    reader.take(PICTURE).read_to_end(&mut bytes).map_err(|error| broken(place, &error))?;
+    let pictures = vec![(mime.to_owned(), bytes.into())];
+    Ok(ToolOutput { text: format!("{what}."), pictures, ..ToolOutput::default() })
+}

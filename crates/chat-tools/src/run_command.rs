@@ -1,0 +1,251 @@
+//! `run_command`: a command in a shell, in bounds, in the project.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chat_core::message::{Preview, ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_permission::{Request, Run};
+use chat_sandbox::{
+    Command, Enforcement, Exit, Follow, Keep, Limits, Preference, Running, Sandbox, Spool,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
+
+use crate::command::{Background, Commands, Tail, exit_of, plain, told};
+use crate::outputs;
+use crate::place::Place;
+use crate::spec::{arguments, spec};
+
+/// Seconds that a call may ask for. What takes longer belongs in the background.
+const LONGEST: u64 = 3600;
+/// Bytes of an output that are kept on disk.
+const KEPT: u64 = 64 << 20;
+/// Between two looks at what a running command writes: as often as eyes follow.
+const FRAME: Duration = Duration::from_millis(50);
+
+/// Runs commands.
+pub struct RunCommand {
+    spec: ToolSpec,
+    preference: Preference,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    command: String,
+    /// Where to run it; by default the project
+    #[serde(default)]
+    folder: Option<String>,
+    /// Time limit
+    #[serde(default)]
+    seconds: Option<u64>,
+    /// Return at once; go on with `read_output` and `stop_command`
+    #[serde(default)]
+    background: bool,
+    /// Whether it needs the network
+    #[serde(default)]
+    network: bool,
+}
+
+impl RunCommand {
+    /// One that is kept in bounds in this way.
+    pub fn new(preference: Preference) -> Self {
+        let description = "Run a shell command in the project, in a sandbox that can write only there. \
+                           Nobody can answer what it asks.";
+        Self { spec: spec::<Arguments>("run_command", description), preference }
+    }
+}
+
+#[async_trait]
+impl Tool for RunCommand {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    fn needs_project(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { command: text, folder, seconds, background, network } = arguments(given)?;
+        if text.trim().is_empty() {
+            return Err(ToolFailure::new("The command is empty."));
+        }
+        let place = Place::new(&context, folder.as_deref().unwrap_or("."))?;
+        if !place.path.is_inside() {
+            let root = place.project.root().display();
+            return Err(ToolFailure::new(format!(
+                "Commands run in a folder of the project, {root}."
+            )));
+        }
+        place.must_be_folder()?;
+        let sandbox = Sandbox::probe(self.preference).await;
+        let is_sandboxed = sandbox.enforcement() != Enforcement::None;
+        let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, network);
+        let preview = Preview::Command {
+            text: text.clone(),
+            folder: place.path.real().to_owned(),
+            network,
+            sandboxed: is_sandboxed,
+        };
+        context.permit(Request::Run(run), preview).await?;
+        let commands = context.memory.get::<Commands>();
+        if background {
+            commands.has_room()?;
+        }
+        let default = (!background).then_some(context.settings.command_seconds);
+        let limit =
+            seconds.or(default).map(|seconds| Duration::from_secs(seconds.clamp(1, LONGEST)));
+        let memory = context.settings.command_memory_mb.saturating_mul(1 << 20);
+        let command = Command {
+            folder: place.path.real().to_owned(),
+            network,
+            limit,
+            limits: Limits { memory: memory.min(Limits::default().memory), ..Limits::default() },
+            ..Command::new(text.clone(), place.project.root())
+        };
+        let (id, spool) = spool(&context)?;
+        let started = sandbox.spawn_followed(command, spool).await;
+        let (running, follow) = started
+            .map_err(|error| ToolFailure::new(format!("The command did not run: {error}.")))?;
+        let view = |exit, output| ToolView::Ran {
+            command: text.clone(),
+            exit,
+            output,
+            sandboxed: is_sandboxed,
+        };
+        if background {
+            drop(follow);
+            let view = view(None, Some(id.clone()));
+            let said = format!(
+                "It runs in the background as {id}: read_output shows what it writes, stop_command ends it."
+            );
+            commands.put(id, Background::new(&context, text, is_sandboxed, running));
+            return Ok(ToolOutput::text(said).view(view));
+        }
+        let exit = watch(&context, &running, follow).await;
+        let (said, is_cut) = say(&running, &exit, &id);
+        if !is_cut {
+            // All of it was said.
+            let _ = std::fs::remove_file(running.spool().path());
+        }
+        let view = view(Some(exit_of(&exit)), is_cut.then_some(id));
+        Ok(ToolOutput::text(said).view(view))
+    }
+}
+
+/// A place for an output, and its name.
+fn spool(context: &ToolContext) -> Result<(String, Spool), ToolFailure> {
+    let excerpt =
+        usize::try_from(context.settings.output_kb.saturating_mul(1000)).unwrap_or(usize::MAX);
+    let keep = Keep { excerpt, disk: KEPT };
+    let made = outputs::create(&context.outputs, |path| Spool::create(path, keep));
+    made.map_err(|error| {
+        ToolFailure::new(format!("The command did not run: its output cannot be kept: {error}."))
+    })
+}
+
+/// Shows what a command writes until it has ended. It is stopped with the request.
+async fn watch(context: &ToolContext, running: &Running, mut follow: Follow) -> Exit {
+    let mut tail = Tail::default();
+    let (mut next, mut is_new) = (Instant::now(), false);
+    loop {
+        tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => {
+                running.stop();
+                break;
+            }
+            () = sleep_until(next), if is_new => {
+                context.host.on_output(&tail.text(), tail.total());
+                is_new = false;
+                next = Instant::now() + FRAME;
+            }
+            chunk = follow.next() => match chunk {
+                Some(chunk) => {
+                    tail.push(&chunk.bytes);
+                    is_new = true;
+                }
+                None => break,
+            },
+        }
+    }
+    drop(follow);
+    let exit = running.wait().await;
+    if is_new {
+        context.host.on_output(&tail.text(), tail.total());
+    }
+    exit
+}
+
+/// What the model is told, and whether that is less than came.
+fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
+    let excerpt = running.spool().excerpt();
+    let is_cut = excerpt.bytes_left_out > 0;
+    let output = plain(&excerpt.to_string());
+    let mut said = told(exit);
+    if output.trim().is_empty() {
+        said += " It wrote nothing.";
+    } else {
+        said = format!("{said}\n{}", output.trim_end_matches('\n'));
+    }
+    if is_cut {
+        said = format!("{said}\n[The whole output is {id}: fetch_output reads lines of it.]");
+    }
+    (said, is_cut)
+}
+
+/// A command in the background, for the tools that go on with it.
+///
+/// # Errors
+/// There is none of this name.
+pub fn background(context: &ToolContext, id: &str) -> Result<Arc<Background>, ToolFailure> {
+    context.memory.get::<Commands>().get(id)
+}
+
+/// What a command in the background wrote since it was asked before, and how it goes.
+///
+/// # Errors
+/// The disk does not give it.
+pub fn report(
+    context: &ToolContext,
+    command: &Background,
+    id: &str,
+) -> Result<ToolOutput, ToolFailure> {
+    let most =
+        usize::try_from(context.settings.output_kb.saturating_mul(1000)).unwrap_or(usize::MAX);
+    // First how it goes: what it wrote before its end is then surely told with it.
+    let ended = command.ended();
+    let part = command
+        .more(most)
+        .map_err(|error| ToolFailure::new(format!("The output could not be read: {error}.")))?;
+    let mut said = ended.as_ref().map_or_else(|| "It still runs.".to_owned(), told);
+    if part.missed > 0 {
+        said = format!("{said}\n[{} bytes are no longer kept]", part.missed);
+    }
+    let text = plain(&part.text);
+    if text.trim().is_empty() {
+        said += " It wrote nothing more.";
+    } else {
+        said = format!("{said}\n{}", text.trim_end_matches('\n'));
+    }
+    let unread = command.unread();
+    if unread > 0 {
+        said = format!("{said}\n[{unread} bytes follow: read_output goes on.]");
+    }
+    let view = ToolView::Ran {
+        command: command.text.clone(),
+        exit: ended.as_ref().map(exit_of),
+        output: Some(id.to_owned()),
+        sandboxed: command.is_sandboxed,
+    };
+    Ok(ToolOutput::text(said).view(view))
+}

@@ -1,0 +1,130 @@
+//! `search_files`: a regular expression over the project, by ripgrep's own crates.
+
+mod gather;
+mod show;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use async_trait::async_trait;
+use chat_core::message::{ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_permission::path::Kind;
+use grep_regex::RegexMatcherBuilder;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::place::{Place, failed};
+use crate::spec::{arguments, on_disk, spec};
+use crate::walk::{self, Beneath};
+
+use gather::{Gathered, Search};
+
+/// Lines of context round a match, at most.
+const CONTEXT: usize = 10;
+
+/// Searches files.
+pub struct SearchFiles(ToolSpec);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Regular expression (Rust syntax), for single lines
+    pattern: String,
+    /// A file or folder; by default the project
+    #[serde(default)]
+    path: Option<String>,
+    /// Only files whose path, or name, this matches
+    #[serde(default)]
+    glob: Option<String>,
+    /// Lines to show round each match, up to 10
+    #[serde(default)]
+    context: Option<usize>,
+    #[serde(default)]
+    ignore_case: bool,
+}
+
+impl Default for SearchFiles {
+    fn default() -> Self {
+        Self(spec::<Arguments>(
+            "search_files",
+            "Search the contents of files. .gitignore is honoured.",
+        ))
+    }
+}
+
+#[async_trait]
+impl Tool for SearchFiles {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    fn needs_project(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { pattern, path, glob, context: around, ignore_case } = arguments(given)?;
+        let matcher = RegexMatcherBuilder::new()
+            .case_insensitive(ignore_case)
+            .line_terminator(Some(b'\n'))
+            .build(&pattern);
+        let matcher = matcher.map_err(|error| {
+            ToolFailure::new(format!(
+                "The pattern is not valid: {error}. Put \\ before a sign that is meant as it is."
+            ))
+        })?;
+        let glob = glob.as_deref().map(walk::glob).transpose()?;
+        let place = Place::new(&context, path.as_deref().unwrap_or("."))?;
+        place.may_read(&context).await?;
+        if place.path.kind() == Kind::Missing {
+            return Err(place.missing());
+        }
+        let search = Search { matcher, glob, around: around.unwrap_or(0).min(CONTEXT) };
+        let searched = place.clone();
+        let mut found = on_disk(move |given_up| search_in(searched, &search, given_up)).await?;
+        allowed(&context, &place, &mut found).await;
+        let (matches, files) = (found.matches(), found.files.len() as u64);
+        let text = show::text(&found);
+        Ok(ToolOutput::text(text).view(ToolView::Searched { pattern, matches, files }))
+    }
+}
+
+fn search_in(
+    place: Place,
+    search: &Search,
+    given_up: &AtomicBool,
+) -> Result<Gathered, ToolFailure> {
+    if place.path.kind() == Kind::Folder {
+        return Ok(search.folder(&Beneath::new(place)?, given_up));
+    }
+    place.must_be_file()?;
+    let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
+    Ok(search.file(&file, place.shown(), given_up))
+}
+
+/// Leaves those files out that a rule forbids to read, though their folder may be searched. That they
+/// match is not told either: who may ask often enough would learn what is in them.
+async fn allowed(context: &ToolContext, place: &Place, found: &mut Gathered) {
+    if !place.path.is_inside() || place.path.kind() != Kind::Folder {
+        return;
+    }
+    let mut kept = BTreeMap::new();
+    for (shown, lines) in std::mem::take(&mut found.files) {
+        let file = Place::new(context, &shown);
+        // What has several names by now, or leads elsewhere, was not what was searched.
+        let is_same = |file: &Place| file.path.is_inside() && !file.path.has_several_links();
+        if let Ok(file) = file
+            && is_same(&file)
+            && file.may_read(context).await.is_ok()
+        {
+            kept.insert(shown, lines);
+        }
+    }
+    found.files = kept;
+}

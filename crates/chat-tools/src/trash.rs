@@ -1,0 +1,186 @@
+//! The desktop's trash, as the freedesktop.org specification 1.0 has it: that of the home folder, or of
+//! the volume that a file lies on. A file is renamed into it, and never copied or removed.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use chat_permission::path::Error as PathError;
+
+use crate::place::Place;
+
+/// Names that are tried for a file, since the trash has others of its name.
+const NAMES: usize = 10_000;
+
+/// The person's trash.
+#[derive(Clone, Debug, Default)]
+pub struct Trash {
+    /// The trash of the home folder.
+    home: Option<PathBuf>,
+}
+
+/// Why something was not put into the trash. It lies where it lay.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Neither the home folder nor the volume has one.
+    #[error("there is no trash on the disk that it lies on")]
+    None,
+    /// It cannot be used.
+    #[error("the trash cannot be used: {0}")]
+    Io(#[from] io::Error),
+    /// The file cannot be moved there.
+    #[error(transparent)]
+    Path(#[from] PathError),
+}
+
+/// One trash folder, and from where on the paths in it count.
+struct Folder {
+    path: PathBuf,
+    /// The volume's top folder; the home folder's trash has whole paths.
+    top: Option<PathBuf>,
+}
+
+impl Trash {
+    /// The trash of whoever runs this program.
+    pub fn of_person() -> Self {
+        let folder = |name, below: &str| {
+            let folder = PathBuf::from(std::env::var_os(name)?);
+            folder.is_absolute().then(|| folder.join(below))
+        };
+        Self {
+            home: folder("XDG_DATA_HOME", "Trash").or_else(|| folder("HOME", ".local/share/Trash")),
+        }
+    }
+
+    /// A trash for the home folder that lies there.
+    pub fn at(home: impl Into<PathBuf>) -> Self {
+        Self { home: Some(home.into()) }
+    }
+
+    /// Puts something into the trash.
+    ///
+    /// # Errors
+    /// It was not: it lies where it lay.
+    pub fn put(&self, place: &Place) -> Result<(), Error> {
+        if let Some(home) = &self.home {
+            DirBuilder::new().recursive(true).mode(0o700).create(home)?;
+            match (Folder { path: home.clone(), top: None }).take(place) {
+                Err(Error::Path(PathError::Io { source, .. }))
+                    if source.kind() == io::ErrorKind::CrossesDevices => {}
+                done => return done,
+            }
+        }
+        let mut refused = Error::None;
+        for folder in of_volume(place.path.real())? {
+            match folder.take(place) {
+                Err(error @ Error::Io(_)) => refused = error,
+                done => return done,
+            }
+        }
+        Err(refused)
+    }
+}
+
+/// The trash folders that the volume of a path may have: the administrator's, and the person's own.
+fn of_volume(path: &Path) -> Result<Vec<Folder>, Error> {
+    let above = path.parent().ok_or(Error::None)?;
+    let device = above.metadata()?.dev();
+    let on_volume = above
+        .ancestors()
+        .take_while(|folder| folder.metadata().is_ok_and(|found| found.dev() == device));
+    let top = on_volume.last().ok_or(Error::None)?.to_owned();
+    let user = rustix::process::getuid().as_raw();
+    let mut folders = Vec::new();
+    // The administrator's must be no link, and sticky: else others could take from it.
+    let shared = top.join(".Trash");
+    if shared.symlink_metadata().is_ok_and(|found| found.is_dir() && found.mode() & 0o1000 != 0) {
+        folders.push(shared.join(user.to_string()));
+    }
+    folders.push(top.join(format!(".Trash-{user}")));
+    let is_own = |path: &PathBuf| {
+        let _ = DirBuilder::new().mode(0o700).create(path);
+        path.symlink_metadata().is_ok_and(|found| found.is_dir() && found.uid() == user)
+    };
+    let folders = folders.into_iter().filter(is_own);
+    Ok(folders.map(|path| Folder { path, top: Some(top.clone()) }).collect())
+}
+
+impl Folder {
+    /// Takes something in, under a name that is free here.
+    fn take(&self, place: &Place) -> Result<(), Error> {
+        let (files, infos) = (self.path.join("files"), self.path.join("info"));
+        for folder in [&files, &infos] {
+            match DirBuilder::new().mode(0o700).create(folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(error.into());
+                }
+                _ => {}
+            }
+        }
+        let real = place.path.real();
+        let own = real.file_name().unwrap_or_default();
+        for number in 1..=NAMES {
+            let mut name: OsString = own.to_owned();
+            if number > 1 {
+                name.push(format!(".{number}"));
+            }
+            let mut info_name = name.clone();
+            info_name.push(".trashinfo");
+            // Whoever makes the information first has the name.
+            let info = infos.join(info_name);
+            let file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&info)
+            {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                file => file?,
+            };
+            let done = describe(file, self.counted(real))
+                .map_err(Error::from)
+                .and_then(|()| into(place, &files.join(&name)));
+            match done {
+                Ok(()) => return Ok(()),
+                Err(error) => {
+                    let _ = std::fs::remove_file(&info);
+                    // A file without its information has the name.
+                    if !matches!(error, Error::Path(PathError::Exists(_) | PathError::Changed(_)))
+                        || files.join(&name).symlink_metadata().is_err()
+                    {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Err(Error::None)
+    }
+
+    /// A path as this trash writes it.
+    fn counted<'a>(&self, path: &'a Path) -> &'a Path {
+        self.top.as_ref().and_then(|top| path.strip_prefix(top).ok()).unwrap_or(path)
+    }
+}
+
+/// Moves something to its place in the trash, where nothing may be yet.
+fn into(place: &Place, target: &Path) -> Result<(), Error> {
+    let no_text = || io::Error::new(io::ErrorKind::InvalidFilename, "its path is no text");
+    let target = place.project.resolve_entry(target.to_str().ok_or_else(no_text)?)?;
+    Ok(place.project.rename(&place.path, &target)?)
+}
+
+/// Writes from where something came, and when.
+fn describe(mut file: File, path: &Path) -> io::Result<()> {
+    let mut text = "[Trash Info]\nPath=".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
+            text.push(char::from(*byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S").to_string();
+    let _ = write!(text, "\nDeletionDate={now}\n");
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}

@@ -1,0 +1,87 @@
+//! `update_todos`: the session's plan.
+
+use async_trait::async_trait;
+use chat_core::message::{Todo, TodoState, ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::spec::{arguments, spec};
+
+/// Steps that a plan has at most, and characters of a step: more nobody reads.
+const STEPS: usize = 100;
+const CHARACTERS: usize = 500;
+
+/// Keeps the plan.
+pub struct UpdateTodos(ToolSpec);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// All steps, in order
+    todos: Vec<Step>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    text: String,
+    state: State,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Open,
+    Doing,
+    Done,
+}
+
+impl Default for UpdateTodos {
+    fn default() -> Self {
+        Self(spec::<Arguments>(
+            "update_todos",
+            "Replace your plan, which the person sees. For work of several steps; keep it up to date.",
+        ))
+    }
+}
+
+#[async_trait]
+impl Tool for UpdateTodos {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { todos } = arguments(given)?;
+        if todos.len() > STEPS {
+            return Err(ToolFailure::new(format!("A plan has at most {STEPS} steps.")));
+        }
+        if todos
+            .iter()
+            .any(|step| step.text.trim().is_empty() || step.text.chars().count() > CHARACTERS)
+        {
+            return Err(ToolFailure::new(format!(
+                "Each step needs a text of at most {CHARACTERS} characters."
+            )));
+        }
+        let todo = |Step { text, state }| Todo {
+            text,
+            state: match state {
+                State::Open => TodoState::Open,
+                State::Doing => TodoState::Doing,
+                State::Done => TodoState::Done,
+            },
+        };
+        let todos: Vec<Todo> = todos.into_iter().map(todo).collect();
+        let done = todos.iter().filter(|todo| todo.state == TodoState::Done).count();
+        let text = format!("The plan has {} steps, {done} of them done.", todos.len());
+        context.host.on_todos(todos.clone());
+        Ok(ToolOutput::text(text).view(ToolView::Todos { todos }))
+    }
+}

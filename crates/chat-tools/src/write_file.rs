@@ -1,0 +1,174 @@
+//! `write_file`: a new file, or the whole of one that was read before.
+
+use async_trait::async_trait;
+use chat_core::message::{Preview, ToolSpec};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_permission::path::Kind;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::contents;
+use crate::diff::Diff;
+use crate::marks::{Mark, Marks};
+use crate::place::{Place, failed};
+use crate::spec::{arguments, on_disk, spec};
+use crate::text::{self, Encoding};
+
+/// Writes files.
+pub struct WriteFile(ToolSpec);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    content: String,
+}
+
+impl Default for WriteFile {
+    fn default() -> Self {
+        Self(spec::<Arguments>(
+            "write_file",
+            "Make a new file, or replace the whole of one that you have read. For changes edit_file is better.",
+        ))
+    }
+}
+
+/// What is to be written in the place of a file.
+struct Ready {
+    old: Vec<u8>,
+    new: Vec<u8>,
+    diff: Diff,
+    notes: &'static str,
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    fn needs_project(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { path, content } = arguments(given)?;
+        let place = Place::new(&context, &path)?;
+        if !place.path.is_inside() {
+            // Whether something is there is not told unasked.
+            place.may_read(&context).await?;
+        }
+        if place.path.kind() == Kind::Missing {
+            create(&context, place, content).await
+        } else {
+            replace(&context, place, content).await
+        }
+    }
+}
+
+async fn create(
+    context: &ToolContext,
+    place: Place,
+    content: String,
+) -> Result<ToolOutput, ToolFailure> {
+    let diff = Diff::new("", &content);
+    place.may_write(context, contents::preview(&diff)).await?;
+    let marks = context.memory.get::<Marks>();
+    on_disk(move |_| {
+        place.project.create(&place.path, content.as_bytes()).map_err(|error| failed(&error))?;
+        marks.put(place.path.real(), Mark::of(content.as_bytes()));
+        let text = format!("Made {} with {} lines.", place.shown(), diff.added);
+        Ok(ToolOutput::text(text).view(contents::view(&place, diff, true)))
+    })
+    .await
+}
+
+async fn replace(
+    context: &ToolContext,
+    place: Place,
+    content: String,
+) -> Result<ToolOutput, ToolFailure> {
+    place.must_be_file()?;
+    let marks = context.memory.get::<Marks>();
+    let (read, known) = (place.clone(), marks.get(place.path.real()));
+    let Ready { old, new, diff, notes } =
+        on_disk(move |_| prepare(&read, known.as_ref(), &content)).await?;
+    let preview: Preview = contents::preview(&diff);
+    place.may_write(context, preview).await?;
+    on_disk(move |_| {
+        contents::replace(&place, &old, &new, &marks)?;
+        let text = format!(
+            "Replaced {}: {} lines came, {} went.{notes}",
+            place.shown(),
+            diff.added,
+            diff.removed
+        );
+        Ok(ToolOutput::text(text).view(contents::view(&place, diff, false)))
+    })
+    .await
+}
+
+/// Reads a file that is to be replaced, and sees that the session knows it.
+fn prepare(place: &Place, known: Option<&Mark>, content: &str) -> Result<Ready, ToolFailure> {
+    let shown = place.shown();
+    let old = contents::read(place)?;
+    match known {
+        None => {
+            return Err(ToolFailure::new(format!(
+                "{shown} exists, and you have not read it. Read it first, or edit it."
+            )));
+        }
+        Some(mark) if *mark != Mark::of(&old) => {
+            return Err(ToolFailure::new(format!(
+                "{shown} was changed since you read it. Read it again first."
+            )));
+        }
+        Some(_) => {}
+    }
+    let (before, encoding) = text::decode(&old).unwrap_or_default();
+    let (content, mut notes) = (like(&before, content), "");
+    let new = encoding.encode(&content).unwrap_or_else(|_| {
+        notes = " It is UTF-8 now: it was Latin-1, which does not have all of these characters.";
+        content.as_bytes().to_vec()
+    });
+    if new == old {
+        return Err(ToolFailure::new(format!("{shown} has just this content already.")));
+    }
+    Ok(Ready { diff: Diff::new(&before, &content), old, new, notes })
+}
+
+/// A text with the line endings of the one that it replaces, where all of those are Windows' own.
+fn like(before: &str, content: &str) -> String {
+    let is_windows =
+        before.contains('\n') && before.matches('\n').count() == before.matches("\r\n").count();
+    if is_windows && !content.contains("\r\n") {
+        content.replace('\n', "\r\n")
+    } else {
+        content.to_owned()
+    }
+}
+
+impl Default for Encoding {
+    /// That of new files.
+    fn default() -> Self {
+        Self::Utf8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_endings_stay_those_of_the_file() {
+        assert_eq!(like("a\r\nb\r\n", "c\nd\n"), "c\r\nd\r\n");
+        assert_eq!(like("a\r\nb\n", "c\nd\n"), "c\nd\n");
+        assert_eq!(like("a\r\n", "c\r\nd\n"), "c\r\nd\n");
+        assert_eq!(like("a", "c\n"), "c\n");
+    }
+}

@@ -1,0 +1,93 @@
+//! Commands in the background: read, stopped, and never left.
+
+use std::sync::Arc;
+
+use chat_core::message::{CommandExit, ToolView};
+use chat_core::tool::Memory;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::processes;
+use crate::world::World;
+
+/// A world with a command in the background, `out1`, that has written “ready” and sleeps.
+async fn world() -> (World, String) {
+    let world = World::new();
+    world.host.allows();
+    let seconds = processes::seconds();
+    let command = format!("echo ready; sleep {seconds}");
+    let output =
+        world.call("run_command", json!({ "command": command, "background": true })).await.unwrap();
+    assert!(output.text.starts_with("It runs in the background as out1"), "{}", output.text);
+    assert!(matches!(output.view, Some(ToolView::Ran { exit: None, output: Some(_), .. })));
+    processes::wait(&seconds, true).await;
+    (world, seconds)
+}
+
+#[tokio::test]
+async fn what_it_writes_is_read_once_and_it_is_stopped() {
+    let (world, seconds) = world().await;
+    assert!(world.context.memory.is_busy());
+    assert_eq!(world.says("read_output", json!({ "id": "out1" })).await, "It still runs.\nready");
+    assert_eq!(
+        world.says("read_output", json!({ "id": "out1" })).await,
+        "It still runs. It wrote nothing more."
+    );
+    let output = world.call("stop_command", json!({ "id": "out1" })).await.unwrap();
+    assert!(output.text.starts_with("Stopped, after "), "{}", output.text);
+    assert!(matches!(output.view, Some(ToolView::Ran { exit: Some(CommandExit::Stopped), .. })));
+    assert!(!processes::sleeps(&seconds));
+    assert!(!world.context.memory.is_busy());
+    // Its output and its end can still be had.
+    assert!(world.says("read_output", json!({ "id": "out1" })).await.starts_with("Stopped"));
+    assert_eq!(world.says("fetch_output", json!({ "id": "out1" })).await, "1\tready\n");
+}
+
+#[tokio::test]
+async fn it_ends_with_the_request_that_began_it_where_that_is_stopped() {
+    let (world, seconds) = world().await;
+    world.context.cancel.cancel();
+    processes::wait(&seconds, false).await;
+}
+
+#[tokio::test]
+async fn another_request_that_is_stopped_leaves_it_alone() {
+    let (mut world, seconds) = world().await;
+    let began = std::mem::replace(&mut world.context.cancel, CancellationToken::new());
+    world.context.cancel.cancel();
+    assert!(world.says("read_output", json!({ "id": "out1" })).await.starts_with("It still runs"));
+    assert!(processes::sleeps(&seconds));
+    began.cancel();
+    processes::wait(&seconds, false).await;
+}
+
+#[tokio::test]
+async fn it_ends_with_the_session() {
+    let (mut world, seconds) = world().await;
+    world.context.memory = Arc::new(Memory::default());
+    processes::wait(&seconds, false).await;
+}
+
+#[tokio::test]
+async fn an_end_by_itself_is_told() {
+    let world = World::new();
+    world.host.allows();
+    world.says("run_command", json!({ "command": "echo done; exit 4", "background": true })).await;
+    while world.context.memory.is_busy() {
+        tokio::task::yield_now().await;
+    }
+    // Busy until just before its end is known.
+    let said = world.says("stop_command", json!({ "id": "out1" })).await;
+    assert!(said.starts_with("Exit status 4, after ") && said.ends_with("\ndone"), "{said}");
+}
+
+#[tokio::test]
+async fn a_name_that_is_unknown_is_answered_with_those_that_are() {
+    let world = World::new();
+    let said = world.fails("read_output", json!({ "id": "out1" })).await;
+    assert_eq!(said, "There is no background command “out1”: none was begun.");
+    world.host.allows();
+    world.says("run_command", json!({ "command": "true", "background": true })).await;
+    let said = world.fails("stop_command", json!({ "id": "../out1" })).await;
+    assert_eq!(said, "There is no background command “../out1”: out1.");
+}

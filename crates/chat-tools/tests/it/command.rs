@@ -1,0 +1,178 @@
+//! `run_command`: what a model is told, and that nothing is left.
+
+use std::sync::Arc;
+
+use chat_core::message::{CommandExit, Preview, ToolView};
+use serde_json::json;
+
+use crate::processes;
+use crate::world::World;
+
+fn world() -> World {
+    let world = World::new();
+    world.host.allows();
+    world
+}
+
+#[tokio::test]
+async fn both_streams_and_the_status_are_told() {
+    let world = world();
+    let output = world
+        .call("run_command", json!({ "command": "echo out; echo wrong >&2; exit 3" }))
+        .await
+        .unwrap();
+    assert!(output.text.starts_with("Exit status 3, after "), "{}", output.text);
+    assert!(
+        output.text.contains("\nout\n") && output.text.contains("[standard error]\nwrong"),
+        "{}",
+        output.text
+    );
+    let Some(ToolView::Ran { command, exit, output: None, .. }) = output.view else {
+        panic!("{:?}", output.view)
+    };
+    assert_eq!(
+        (&*command, exit),
+        ("echo out; echo wrong >&2; exit 3", Some(CommandExit::Status(3)))
+    );
+    assert_eq!(World::names(&world.context.outputs), Vec::<String>::new());
+    let said = world.says("run_command", json!({ "command": "true" })).await;
+    assert!(
+        said.starts_with("Exit status 0, after ") && said.ends_with(" It wrote nothing."),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_signal_is_told() {
+    let world = world();
+    let output = world.call("run_command", json!({ "command": "kill -9 $$" })).await.unwrap();
+    assert!(output.text.starts_with("Ended by signal 9 (killed)"), "{}", output.text);
+    assert!(matches!(output.view, Some(ToolView::Ran { exit: Some(CommandExit::Signal(9)), .. })));
+}
+
+#[tokio::test]
+async fn a_command_ends_at_its_limit_with_all_that_it_began() {
+    let world = world();
+    let seconds = processes::seconds();
+    let command = format!("echo begun; (sleep {seconds} &) ; sleep {seconds}");
+    let output =
+        world.call("run_command", json!({ "command": command, "seconds": 1 })).await.unwrap();
+    assert!(output.text.starts_with("Ended at its time limit of 1 s"), "{}", output.text);
+    assert!(output.text.contains("begun"));
+    assert!(matches!(output.view, Some(ToolView::Ran { exit: Some(CommandExit::TimedOut), .. })));
+    processes::wait(&seconds, false).await;
+}
+
+#[tokio::test]
+async fn the_limit_of_the_settings_holds_where_the_call_says_none() {
+    let mut world = world();
+    Arc::make_mut(&mut world.context.settings).command_seconds = 1;
+    let said = world.says("run_command", json!({ "command": "sleep 60" })).await;
+    assert!(said.starts_with("Ended at its time limit of 1 s"), "{said}");
+}
+
+#[tokio::test]
+async fn of_a_long_output_head_and_tail_are_told_and_the_rest_is_kept() {
+    let world = world();
+    let output = world.call("run_command", json!({ "command": "seq 1 100000" })).await.unwrap();
+    assert!(
+        output.text.contains("\n1\n2\n") && output.text.contains("\n100000\n"),
+        "{}",
+        output.text
+    );
+    assert!(output.text.len() < 40_000 && output.text.contains("left out here"));
+    assert!(output.text.ends_with("[The whole output is out1: fetch_output reads lines of it.]"));
+    assert!(matches!(&output.view, Some(ToolView::Ran { output: Some(id), .. }) if id == "out1"));
+    let said =
+        world.says("fetch_output", json!({ "id": "out1", "from": 50_000, "to": 50_001 })).await;
+    assert_eq!(
+        said,
+        "50000\t50000\n50001\t50001\n[Lines 50000 to 50001 of 100000. Go on with from: 50002.]\n"
+    );
+}
+
+#[tokio::test]
+async fn colours_and_progress_are_not_told() {
+    let world = world();
+    let command = r"printf '\033[31mred\033[0m\n10 %%\r20 %%\rdone\n'";
+    let said = world.says("run_command", json!({ "command": command })).await;
+    assert!(said.ends_with("\nred\ndone"), "{said}");
+}
+
+#[tokio::test]
+async fn what_it_writes_is_shown_while_it_runs_and_stop_ends_it() {
+    let world = world();
+    let seconds = processes::seconds();
+    let command = format!("echo ready; sleep {seconds} & sleep {seconds}");
+    let stop = async {
+        world.host.sees("ready").await;
+        processes::wait(&seconds, true).await;
+        world.context.cancel.cancel();
+    };
+    let (output, ()) = tokio::join!(world.call("run_command", json!({ "command": command })), stop);
+    let output = output.unwrap();
+    assert!(
+        output.text.starts_with("Stopped, after ") && output.text.contains("ready"),
+        "{}",
+        output.text
+    );
+    processes::wait(&seconds, false).await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_leaves_nothing_running() {
+    let world = world();
+    let seconds = processes::seconds();
+    let command = format!("setsid sleep {seconds} & echo ready; sleep {seconds}");
+    tokio::select! {
+        _ = world.call("run_command", json!({ "command": command })) => panic!("it ended"),
+        () = async {
+            world.host.sees("ready").await;
+            processes::wait(&seconds, true).await;
+        } => {}
+    }
+    processes::wait(&seconds, false).await;
+}
+
+#[tokio::test]
+async fn the_whole_command_is_asked_for_first() {
+    let world = World::new();
+    let command = "echo one\necho two > made";
+    let said = world.fails("run_command", json!({ "command": command, "network": true })).await;
+    assert!(said.starts_with("This needs the person's permission"), "{said}");
+    assert_eq!(world.host.was_asked(), [format!("run {command}")]);
+    let previews = world.host.previews.lock().unwrap();
+    let [Preview::Command { text, folder, network: true, .. }] = &previews[..] else {
+        panic!("{previews:?}")
+    };
+    assert_eq!((&**text, &**folder), (command, &*world.project));
+    assert!(!world.project.join("made").exists());
+}
+
+#[tokio::test]
+async fn it_runs_in_a_folder_of_the_project_alone() {
+    let world = world();
+    world.put("sub/a", "");
+    world.put_outside("other/a", "");
+    let said = world.says("run_command", json!({ "command": "pwd", "folder": "sub" })).await;
+    assert!(said.ends_with(&format!("\n{}/sub", world.project.display())), "{said}");
+    for folder in ["..", "../other", "/"] {
+        let said = world.fails("run_command", json!({ "command": "pwd", "folder": folder })).await;
+        assert!(said.starts_with("Commands run in a folder of the project"), "{said}");
+    }
+    assert_eq!(
+        world.fails("run_command", json!({ "command": "pwd", "folder": "sub/a" })).await,
+        "sub/a is not a folder."
+    );
+    assert_eq!(
+        world.fails("run_command", json!({ "command": " " })).await,
+        "The command is empty."
+    );
+}
+
+#[tokio::test]
+async fn a_command_that_asks_hears_nothing() {
+    let world = world();
+    let said = world.says("run_command", json!({ "command": "read answer || echo none" })).await;
+    assert!(said.ends_with("\nnone"), "{said}");
+}

@@ -1,0 +1,209 @@
+//! What lies outside the project, or is kept from tools, for every tool alike.
+
+use std::os::unix::fs::symlink;
+
+use chat_core::tool::Denied;
+use serde_json::json;
+
+use crate::world::World;
+
+/// Ways to name a file outside, which `World::put_outside("secret.txt")` made.
+fn ways(world: &World) -> Vec<String> {
+    symlink("../secret.txt", world.project.join("link.txt")).unwrap();
+    symlink("..", world.project.join("up")).unwrap();
+    vec![
+        "../secret.txt".to_owned(),
+        world.root.join("secret.txt").display().to_string(),
+        "link.txt".to_owned(),
+        "up/secret.txt".to_owned(),
+        format!("{}/../secret.txt", world.project.display()),
+    ]
+}
+
+#[tokio::test]
+async fn reading_outside_needs_leave_and_then_works() {
+    let world = World::new();
+    let secret = world.put_outside("secret.txt", "secret\n");
+    for way in ways(&world) {
+        let said = world.fails("read_file", json!({ "path": way })).await;
+        assert!(
+            said.contains("nobody is there to give it")
+                && said.contains("Files of the project are allowed"),
+            "{said}"
+        );
+        let asked = format!("read {}", secret.display());
+        assert_eq!(world.host.was_asked(), [asked], "{way}");
+    }
+    world.host.allows();
+    assert_eq!(world.says("read_file", json!({ "path": "../secret.txt" })).await, "1\tsecret\n");
+}
+
+#[tokio::test]
+async fn nothing_outside_is_told_or_changed_without_leave() {
+    let world = World::new();
+    let secret = world.put_outside("secret.txt", "secret\n");
+    world.put("a.txt", "a\n");
+    for way in ways(&world) {
+        let folder = way.strip_suffix("secret.txt");
+        let edits = json!([{ "old": "secret", "new": "x" }]);
+        let mut calls = vec![
+            ("edit_file", json!({ "path": way, "edits": edits })),
+            ("write_file", json!({ "path": way, "content": "x" })),
+            ("search_files", json!({ "pattern": "secret", "path": way })),
+        ];
+        if way != "link.txt" {
+            calls.push(("delete_file", json!({ "path": way })));
+            calls.push(("move_file", json!({ "from": way, "to": "b.txt" })));
+            calls.push(("move_file", json!({ "from": "a.txt", "to": format!("{way}.new") })));
+        }
+        if let Some(folder) = folder {
+            calls.push(("search_files", json!({ "pattern": "secret", "path": folder })));
+            calls.push(("list_files", json!({ "path": folder })));
+            calls.push(("find_files", json!({ "glob": "*", "path": folder })));
+        }
+        for (tool, arguments) in calls {
+            let said = world.fails(tool, arguments.clone()).await;
+            assert!(
+                said.starts_with("This needs the person's permission"),
+                "{tool} {arguments}: {said}"
+            );
+            assert!(!said.contains("does not exist"), "{said}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(secret).unwrap(), "secret\n");
+    assert_eq!(world.get("a.txt"), "a\n");
+}
+
+#[tokio::test]
+async fn what_is_kept_from_tools_stays_so_with_leave_for_all() {
+    let world = World::new();
+    world.host.allows();
+    world.put_outside("own/config.toml", "key");
+    world.put(".git/config", "[core]\n");
+    world.put(".git/hooks/pre-commit.sample", "");
+    world.put("hook", "evil");
+    for path in ["../own/config.toml", "../own"] {
+        assert!(
+            world
+                .fails("read_file", json!({ "path": path }))
+                .await
+                .starts_with("This is not allowed here"),
+            "{path}"
+        );
+    }
+    world.says("read_file", json!({ "path": ".git/config" })).await;
+    for path in [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        ".natter/rules.toml",
+        ".mcp.json",
+        "../own/new",
+        "link/hooks/x",
+    ] {
+        let _ = symlink(".git", world.project.join("link"));
+        let said = world.fails("write_file", json!({ "path": path, "content": "evil" })).await;
+        assert!(said.starts_with("This is not allowed here"), "{path}: {said}");
+        let said = world.fails("move_file", json!({ "from": "hook", "to": path })).await;
+        assert!(said.starts_with("This is not allowed here"), "{path}: {said}");
+    }
+    for path in [".git", ".git/hooks", ".git/config", "."] {
+        assert!(
+            world
+                .fails("delete_file", json!({ "path": path }))
+                .await
+                .starts_with("This is not allowed here"),
+            "{path}"
+        );
+        assert!(
+            world
+                .fails("move_file", json!({ "from": path, "to": "elsewhere" }))
+                .await
+                .starts_with("This is not allowed here"),
+            "{path}"
+        );
+    }
+    // Searching and listing a folder above does not show what is Natter's own.
+    assert_eq!(
+        world.says("search_files", json!({ "pattern": "key", "path": ".." })).await,
+        "[Nothing matches.]\n"
+    );
+    assert!(!world.says("find_files", json!({ "glob": "*", "path": ".." })).await.contains("own/"));
+    assert!(!world.says("list_files", json!({ "path": ".." })).await.contains("own"));
+}
+
+#[tokio::test]
+async fn a_file_with_several_links_asks_and_is_not_searched() {
+    let world = World::new();
+    let secret = world.put_outside("secret.txt", "secret\n");
+    std::fs::hard_link(&secret, world.project.join("innocent.txt")).unwrap();
+    assert!(
+        world.fails("read_file", json!({ "path": "innocent.txt" })).await.starts_with("This needs")
+    );
+    assert_eq!(world.host.was_asked(), ["read innocent.txt"]);
+    let said = world.says("search_files", json!({ "pattern": "secret" })).await;
+    assert_eq!(said, "[Nothing matches. Not searched: 1 files that have several hard links.]\n");
+}
+
+/// Swaps something while the person is asked.
+#[tokio::test]
+async fn what_was_swapped_in_while_the_person_was_asked_does_not_count() {
+    let world = World::new();
+    let secret = world.put_outside("secret.txt", "secret\n");
+    for tool in ["edit_file", "write_file", "delete_file", "move_file"] {
+        let victim = world.put("a.txt", "a\n");
+        world.says("read_file", json!({ "path": "a.txt" })).await;
+        let (swapped, target) = (victim.clone(), secret.clone());
+        world.host.answers(move |_| {
+            std::fs::remove_file(&swapped).unwrap();
+            symlink(&target, &swapped).unwrap();
+            Ok(())
+        });
+        let arguments = match tool {
+            "edit_file" => json!({ "path": "a.txt", "edits": [{ "old": "a", "new": "b" }] }),
+            "write_file" => json!({ "path": "a.txt", "content": "b\n" }),
+            "delete_file" => json!({ "path": "a.txt" }),
+            _ => {
+                let mut count = 0;
+                let (swapped, target) = (victim.clone(), secret.clone());
+                world.host.answers(move |_| {
+                    count += 1;
+                    if count == 2 {
+                        std::fs::remove_file(&swapped).unwrap();
+                        symlink(&target, &swapped).unwrap();
+                    }
+                    Ok(())
+                });
+                json!({ "from": "a.txt", "to": "b.txt" })
+            }
+        };
+        let said = world.fails(tool, arguments).await;
+        assert!(said.contains("changed"), "{tool}: {said}");
+        assert_eq!(std::fs::read_to_string(&secret).unwrap(), "secret\n", "{tool}");
+        assert!(victim.is_symlink(), "{tool}");
+        std::fs::remove_file(&victim).unwrap();
+    }
+    // The same for reading outside: what was allowed is read, or nothing.
+    let public = world.put_outside("public.txt", "public\n");
+    let swapped = public.clone();
+    world.host.answers(move |_| {
+        std::fs::rename(&secret, &swapped).unwrap();
+        Ok(())
+    });
+    assert!(world.fails("read_file", json!({ "path": "../public.txt" })).await.contains("changed"));
+}
+
+#[tokio::test]
+async fn a_word_of_the_person_reaches_the_model() {
+    let world = World::new();
+    world.put("a.txt", "a\n");
+    world.host.answers(|_| Err(Denied::ByPerson { message: Some("not this file".to_owned()) }));
+    let said = world.fails("delete_file", json!({ "path": "a.txt" })).await;
+    assert_eq!(said, "The person denied this and says: not this file");
+}
+
+#[tokio::test]
+async fn without_a_project_there_are_no_files() {
+    let mut world = World::new();
+    world.context.project = None;
+    assert!(world.fails("read_file", json!({ "path": "a" })).await.contains("no project folder"));
+}

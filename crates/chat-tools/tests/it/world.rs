@@ -1,0 +1,202 @@
+//! A project in a temporary folder, and a session that answers as it is told.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use chat_core::message::{Preview, Question, Todo, ToolCallId};
+use chat_core::settings::ToolSettings;
+use chat_core::tool::{
+    Denied, Leave, Memory, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
+};
+use chat_permission::path::{Project, Surroundings};
+use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide};
+use chat_sandbox::Preference;
+use chat_tools::{Machine, Trash};
+use serde_json::Value;
+
+/// A project, and all that is around it.
+pub struct World {
+    _folder: tempfile::TempDir,
+    pub root: PathBuf,
+    pub project: PathBuf,
+    pub host: Arc<Host>,
+    pub context: ToolContext,
+    pub sandbox: Preference,
+}
+
+/// What the person does when they are asked.
+type Answer = Box<dyn FnMut(&Wish) -> Result<(), Denied> + Send>;
+
+/// A session: the real policy, and a person who answers.
+#[derive(Default)]
+pub struct Host {
+    pub mode: Mutex<Mode>,
+    pub rules: Mutex<Vec<Entry>>,
+    answer: Mutex<Option<Answer>>,
+    /// What the person was asked: the action and the path, or the command.
+    pub asked: Mutex<Vec<String>>,
+    pub previews: Mutex<Vec<Preview>>,
+    pub questions: Mutex<Vec<Question>>,
+    pub todos: Mutex<Vec<Todo>>,
+    pub tails: Mutex<Vec<(String, u64)>>,
+    written: tokio::sync::Notify,
+}
+
+#[async_trait]
+impl ToolHost for Host {
+    async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
+        let decision =
+            decide(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), &wish.request);
+        match decision {
+            Decision::Pass => Ok(Leave::ByRule),
+            Decision::Refuse { why } => Err(Denied::ByRule(why)),
+            Decision::Ask { .. } => {
+                self.asked.lock().unwrap().push(told(&wish.request));
+                self.previews.lock().unwrap().push(wish.preview.clone());
+                let mut answer = self.answer.lock().unwrap();
+                let answer = answer.as_mut().map_or(Err(Denied::Nobody), |answer| answer(&wish));
+                answer.map(|()| Leave::ByPerson)
+            }
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Result<String, Denied> {
+        self.questions.lock().unwrap().push(question);
+        Ok("blue".to_owned())
+    }
+
+    fn on_output(&self, tail: &str, bytes: u64) {
+        self.tails.lock().unwrap().push((tail.to_owned(), bytes));
+        self.written.notify_one();
+    }
+
+    fn on_todos(&self, todos: Vec<Todo>) {
+        *self.todos.lock().unwrap() = todos;
+    }
+}
+
+fn told(request: &Request) -> String {
+    match request {
+        Request::Read { path } => format!("read {}", path.shown().display()),
+        Request::Write { path } => format!("write {}", path.shown().display()),
+        Request::Run(run) => format!("run {}", run.command()),
+        Request::Network { host, .. } => format!("network {host}"),
+    }
+}
+
+impl Host {
+    /// The person allows all that they are asked.
+    pub fn allows(&self) {
+        self.answers(|_| Ok(()));
+    }
+
+    pub fn answers(&self, answer: impl FnMut(&Wish) -> Result<(), Denied> + Send + 'static) {
+        *self.answer.lock().unwrap() = Some(Box::new(answer));
+    }
+
+    pub fn has_mode(&self, mode: Mode) {
+        *self.mode.lock().unwrap() = mode;
+    }
+
+    pub fn denies(&self, rule: &str) {
+        let rule = rule.parse().unwrap();
+        self.rules.lock().unwrap().push(Entry {
+            rule,
+            effect: Effect::Deny,
+            scope: Scope::Session,
+        });
+    }
+
+    /// Waits until a running command has written something.
+    pub async fn sees(&self, text: &str) {
+        while !self.tails.lock().unwrap().iter().any(|(tail, _)| tail.contains(text)) {
+            self.written.notified().await;
+        }
+    }
+
+    pub fn was_asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+impl World {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let project = root.join("project");
+        fs::create_dir(&project).unwrap();
+        let surroundings =
+            Surroundings { home: Some(root.join("home")), own: vec![root.join("own")] };
+        let host = Arc::new(Host::default());
+        let context = ToolContext {
+            cancel: tokio_util::sync::CancellationToken::new(),
+            call: ToolCallId::new("call"),
+            project: Some(Arc::new(Project::open(&project, &surroundings).unwrap())),
+            memory: Arc::new(Memory::default()),
+            outputs: root.join("outputs"),
+            settings: Arc::new(ToolSettings::default()),
+            sees: true,
+            host: Arc::<Host>::clone(&host),
+            asked: Arc::default(),
+        };
+        Self { root, project, host, context, sandbox: Preference::Best, _folder: folder }
+    }
+
+    /// Writes a file of the project.
+    pub fn put(&self, path: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.project.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, contents).unwrap();
+        path
+    }
+
+    /// Writes a file outside the project.
+    pub fn put_outside(&self, path: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        self.put(&format!("../{path}"), contents);
+        self.root.join(path)
+    }
+
+    pub fn get(&self, path: &str) -> String {
+        fs::read_to_string(self.project.join(path)).unwrap()
+    }
+
+    pub fn trash(&self) -> PathBuf {
+        self.root.join("trash")
+    }
+
+    /// Calls a tool, with arguments that fit its schema.
+    pub async fn call(&self, name: &str, arguments: Value) -> Result<ToolOutput, ToolFailure> {
+        let tools =
+            chat_tools::all_on(Machine { trash: Trash::at(self.trash()), sandbox: self.sandbox });
+        let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
+        let checked = chat_core::tool::check(&arguments, &tool.spec().parameters);
+        tool.run(checked.unwrap(), self.context.clone()).await
+    }
+
+    /// What a tool says.
+    pub async fn says(&self, name: &str, arguments: Value) -> String {
+        match self.call(name, arguments).await {
+            Ok(output) => output.text,
+            Err(failure) => panic!("{name} failed: {}", failure.text),
+        }
+    }
+
+    /// Why a tool fails.
+    pub async fn fails(&self, name: &str, arguments: Value) -> String {
+        match self.call(name, arguments).await {
+            Ok(output) => panic!("{name} did it: {}", output.text),
+            Err(failure) => failure.text,
+        }
+    }
+
+    /// The names in a folder.
+    pub fn names(path: &Path) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}

@@ -113,9 +113,12 @@ impl Tool for RunCommand {
             ..Command::new(text.clone(), place.project.root())
         };
         let (id, spool) = spool(&context)?;
+        let kept = spool.path();
         let started = sandbox.spawn_followed(command, spool).await;
-        let (running, follow) = started
-            .map_err(|error| ToolFailure::new(format!("The command did not run: {error}.")))?;
+        let (running, follow) = started.map_err(|error| {
+            let _ = std::fs::remove_file(&kept);
+            ToolFailure::new(format!("The command did not run: {error}."))
+        })?;
         let view = |exit, output| ToolView::Ran {
             command: text.clone(),
             exit,
@@ -135,7 +138,7 @@ impl Tool for RunCommand {
         let (said, is_cut) = say(&running, &exit, &id);
         if !is_cut {
             // All of it was said.
-            let _ = std::fs::remove_file(running.spool().path());
+            let _ = std::fs::remove_file(&kept);
         }
         let view = view(Some(exit_of(&exit)), is_cut.then_some(id));
         Ok(ToolOutput::text(said).view(view))

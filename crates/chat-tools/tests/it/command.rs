@@ -176,3 +176,11 @@ async fn a_command_that_asks_hears_nothing() {
     let said = world.says("run_command", json!({ "command": "read answer || echo none" })).await;
     assert!(said.ends_with("\nnone"), "{said}");
 }
+
+#[tokio::test]
+async fn a_command_that_cannot_begin_says_why_and_leaves_nothing() {
+    let world = world();
+    let said = world.fails("run_command", json!({ "command": "echo a\0b" })).await;
+    assert!(said.starts_with("The command did not run: "), "{said}");
+    assert_eq!(World::names(&world.context.outputs), Vec::<String>::new());
+}

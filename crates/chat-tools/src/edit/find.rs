@@ -237,12 +237,22 @@ mod tests {
     fn quotes_are_folded_without_losing_the_place() {
         assert_eq!(found("ä “b” c", "\"b\" c"), [(3, 12, Tolerance::QUOTES)]);
         assert_eq!(found("“a”\n„a“\n", "\"a\"").len(), 2);
+        assert_eq!(found("a “b” c d", "\"b\" c"), [(2, 11, Tolerance::QUOTES)]);
+        assert_eq!(found("\t“a”\n\tb\n", "  \"a\"\n  b"), [(0, 11, Tolerance::BOTH)]);
     }
 
     #[test]
     fn indentation_and_quotes_are_equally_near() {
         let content = "f(“a”);\ng();\n\n\tf(\"a\");\n\tg();\n";
         assert_eq!(found(content, "f(\"a\");\ng();").len(), 2);
+    }
+
+    #[test]
+    fn a_newline_that_was_given_first_belongs_to_the_line_before() {
+        let all = Tolerance::INDENTATION;
+        assert_eq!(found("x\n\ta\n\tb\n", "\n  a\n  b"), [(1, 7, all)]);
+        assert_eq!(found("x\n\ta\n\tb\n", "\n  a\n  b\n"), [(1, 8, all)]);
+        assert_eq!(found("\ta\n\tb\n", "\n  a\n  b"), []);
     }
 
     #[test]

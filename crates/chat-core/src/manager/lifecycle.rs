@@ -70,7 +70,7 @@ impl Manager {
             hub,
             agents: agents.into_iter().map(|agent| (agent.name().to_owned(), agent)).collect(),
             tools: options.tools,
-            outputs: options.folders.data.join("outputs"),
+            outputs: options.folders.outputs(),
             kept: Surroundings {
                 home: directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()),
                 own: options.folders.all(),

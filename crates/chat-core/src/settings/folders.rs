@@ -28,6 +28,11 @@ impl Folders {
         })
     }
 
+    /// What tools wrote at length, a folder for each session.
+    pub fn outputs(&self) -> PathBuf {
+        self.data.join("outputs")
+    }
+
     /// All of them: no tool may touch what lies there.
     pub fn all(&self) -> Vec<PathBuf> {
         [&self.config, &self.data, &self.state, &self.runtime].map(PathBuf::clone).into()

@@ -17,6 +17,8 @@ pub(super) struct Places {
     pub(super) database: PathBuf,
     /// The folder of attachments.
     pub(super) attachments: PathBuf,
+    /// The folder of what tools wrote at length, a folder for each session.
+    pub(super) outputs: PathBuf,
     /// The processes that write.
     pub(super) owners: Owners,
     /// Whether nothing can change the file, so that SQLite need not look for others.

@@ -87,6 +87,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
     let owners = Owners::enter(&owners).map_err(|e| disk::fault(&owners, &e))?;
     let places = Arc::new(Places {
         attachments: folders.data.join("attachments"),
+        outputs: folders.outputs(),
         database,
         owners,
         immutable: false,
@@ -262,6 +263,7 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
     }
     let places = |immutable| Places {
         attachments: folders.data.join("attachments"),
+        outputs: folders.outputs(),
         database: database.to_owned(),
         owners: Owners::watch_only(owners),
         immutable,

@@ -1,7 +1,8 @@
 //! Sessions as rows: making, listing, changing, claiming and deleting them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use jiff::{SignedDuration, Timestamp, Zoned};
 use rusqlite::{Row, params};
@@ -285,15 +286,15 @@ pub(super) fn purge(desk: &Desk, age: Duration) -> Outcome<()> {
     let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
     let mut living = Living::new(&desk.places.owners);
     let own = desk.places.owners.id();
-    let doomed: Vec<(i64, Option<String>)> = {
+    let doomed: Vec<(i64, Option<String>, String)> = {
         let mut statement = desk
             .connection
-            .prepare_cached("SELECT key, owner FROM sessions WHERE deleted <= ?1")?;
-        let rows =
-            statement.query_map([nanoseconds(before)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            .prepare_cached("SELECT key, owner, fid FROM sessions WHERE deleted <= ?1")?;
+        let rows = statement
+            .query_map([nanoseconds(before)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         rows.collect::<Result<_, _>>()?
     };
-    for (key, owner) in doomed {
+    for (key, owner, fid) in doomed {
         if owner.is_some_and(|owner| owner == own || living.elsewhere(&owner)) {
             continue;
         }
@@ -304,6 +305,15 @@ pub(super) fn purge(desk: &Desk, age: Duration) -> Outcome<()> {
         )?;
         // Messages, journal and the list of attachments go with it.
         desk.run("DELETE FROM sessions WHERE key = ?1", [key])?;
+        // Only what is a name in that folder: it is deleted whole.
+        if Path::new(&fid).file_name().is_some_and(|name| name == fid.as_str()) {
+            match fs::remove_dir_all(desk.places.outputs.join(&fid)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    tracing::warn!(%error, "what tools wrote was not deleted");
+                }
+                _ => {}
+            }
+        }
     }
     Ok(())
 }

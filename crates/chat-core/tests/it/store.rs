@@ -202,14 +202,20 @@ async fn a_deleted_session_can_be_restored_until_it_is_purged() {
     store.restore(&fid).await.unwrap();
     assert_eq!(store.search("unicorn", 9).await.unwrap().len(), 1);
 
+    let outputs = folder.path().join("data/outputs");
+    for fid in [&fid, &other] {
+        std::fs::create_dir_all(outputs.join(fid.as_str())).unwrap();
+    }
     store.delete(&fid).await.unwrap();
     store.release(&fid).await.unwrap();
     store.purge(Duration::from_hours(1)).await.unwrap();
+    assert!(outputs.join(fid.as_str()).exists(), "it may be restored");
     store.restore(&fid).await.unwrap();
     store.delete(&fid).await.unwrap();
     store.purge(Duration::ZERO).await.unwrap();
     assert_eq!(store.restore(&fid).await.unwrap_err().kind, not_found);
     assert_eq!(files(), 1, "the other session needs the picture");
+    assert!(!outputs.join(fid.as_str()).exists() && outputs.join(other.as_str()).exists());
     store.delete(&other).await.unwrap();
     store.release(&other).await.unwrap();
     store.purge(Duration::ZERO).await.unwrap();

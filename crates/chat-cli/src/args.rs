@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use chat_core::message::Thinking;
+use chat_core::permission::{Mode, Rule};
 use chat_core::settings::ConnectionKind;
 use chat_edge::words;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 /// Talk to language models on your own machine or on any server.
@@ -67,6 +68,16 @@ pub enum Command {
         #[command(flatten)]
         list: ListModels,
     },
+    /// List what was allowed and denied for longer, take it back, write it down
+    #[command(args_conflicts_with_subcommands = true)]
+    Rules {
+        /// What to do with the rules; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Rules>,
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -108,6 +119,16 @@ pub struct Request {
     /// Attach a text file or a picture; may be given several times
     #[arg(short, long = "file", value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Work in this folder: the model gets tools for its files and for commands
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub project: Option<PathBuf>,
+    /// What tools may do there without asking
+    #[arg(long, value_parser = mode_parser())]
+    pub mode: Option<Mode>,
+    /// Allow this without asking, in this chat: `run:cargo *`, `write:src/**`, `read:/etc/hosts`,
+    /// `network:*.example.org`; may be given several times
+    #[arg(long, value_name = "RULE", value_parser = parse_rule)]
+    pub allow: Vec<Rule>,
     /// How much the model is to think
     #[arg(long, value_name = "LEVEL", value_parser = thinking_parser())]
     pub thinking: Option<Thinking>,
@@ -214,6 +235,28 @@ pub enum Connections {
     },
 }
 
+/// What to do with rules.
+#[derive(Debug, Subcommand)]
+pub enum Rules {
+    /// List them
+    List {
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Forget a rule: what it allowed is asked for again, what it denied is possible again
+    Remove {
+        /// The rule, as `rules` lists it
+        #[arg(value_parser = parse_rule)]
+        rule: Rule,
+        /// Only where it holds for this folder
+        #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        project: Option<PathBuf>,
+    },
+    /// Print them as TOML, as they stand in the settings
+    Export,
+}
+
 /// What to do with models.
 #[derive(Debug, Subcommand)]
 pub enum Models {
@@ -288,6 +331,15 @@ fn thinking_parser() -> impl clap::builder::TypedValueParser<Value = Thinking> {
         .map(|name| words::thinking_from_name(&name).unwrap_or_default())
 }
 
+fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
+        .map(|name| name.parse().unwrap_or_default())
+}
+
+fn parse_rule(text: &str) -> Result<Rule, String> {
+    text.parse().map_err(|bad| words::bad_rule(&bad))
+}
+
 fn kind_parser() -> impl clap::builder::TypedValueParser<Value = ConnectionKind> {
     PossibleValuesParser::new(["ollama", "openai"]).map(|name| match name.as_str() {
         "ollama" => ConnectionKind::Ollama,
@@ -326,5 +378,7 @@ mod tests {
         assert!(!parse("--context-window", "0"));
         assert!(parse("--thinking", "high"));
         assert!(!parse("--thinking", "much"));
+        assert!(parse("--mode", "plan"));
+        assert!(!parse("--mode", "wild"));
     }
 }

@@ -2,8 +2,11 @@
 
 mod command;
 mod lines;
+mod permissions;
 
+use chat_core::event::SessionPlaceholder;
 use chat_core::message::{ChatRequest, Fid};
+use chat_core::permission::Rule;
 
 use crate::args::Request;
 use crate::engine::Program;
@@ -27,7 +30,8 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
     };
     request.content.attachments = request::attachments(&args)?;
     let sink = output::sink(args.json, program.terminal);
-    let mut conversation = Conversation { program, request, sink, last: Outcome::Done };
+    let allow = args.allow.clone();
+    let mut conversation = Conversation { program, request, allow, sink, last: Outcome::Done };
     if let Some(fid) = conversation.request.session.clone() {
         conversation.open(&fid).await?;
     } else if program.terminal.input {
@@ -41,6 +45,8 @@ struct Conversation<'a> {
     program: &'a Program,
     /// What the next message is sent with.
     request: ChatRequest,
+    /// What the command line allows: each chat that begins here.
+    allow: Vec<Rule>,
     sink: Box<dyn Sink>,
     last: Outcome,
 }
@@ -116,7 +122,20 @@ impl Conversation<'_> {
                 self.request = self.request_like_this().await;
                 self.remark(&say::new_chat());
             }
-            Command::Open(fid) => self.open(&Fid::new(fid)).await?,
+            Command::Open(fid) => {
+                // What was said of folder and leave was said of another chat.
+                self.request = ChatRequest {
+                    project: None,
+                    mode: None,
+                    allow: Vec::new(),
+                    ..self.request.clone()
+                };
+                self.open(&Fid::new(fid)).await?;
+            }
+            Command::Project(folder) => self.project(folder.as_deref()).await?,
+            Command::Mode(mode) => self.mode(mode.as_deref()).await?,
+            Command::Rules => self.rules().await?,
+            Command::Forget(rule) => self.forget(&rule).await?,
             Command::Sessions(search) => {
                 let list =
                     crate::sessions::lines(search.as_deref(), Some(20), self.program).await?;
@@ -139,7 +158,7 @@ impl Conversation<'_> {
             }
             Command::Help => {
                 for (name, does) in say::commands() {
-                    self.remark(&format!("{name:18} {does}"));
+                    self.remark(&format!("{name:20} {does}"));
                 }
                 self.remark(&say::long_lines());
             }
@@ -151,27 +170,31 @@ impl Conversation<'_> {
 
     /// Goes on with a stored chat.
     async fn open(&mut self, fid: &Fid) -> Result<()> {
-        let subscription = self.program.manager.subscribe();
-        let snapshot = self.program.manager.open(fid, 1, &subscription).await?;
+        let session = self.session(fid).await?;
         self.request = ChatRequest { session: Some(fid.clone()), ..self.request.clone() };
-        self.remark(&say::opened(&snapshot.session.title));
+        self.remark(&say::opened(&session.title));
         Ok(())
     }
 
-    /// What a further chat begins with: model, agent, thinking and options of this one, and files
-    /// that were given and not sent yet.
+    async fn session(&self, fid: &Fid) -> Result<SessionPlaceholder> {
+        let subscription = self.program.manager.subscribe();
+        Ok(self.program.manager.open(fid, 1, &subscription).await?.session)
+    }
+
+    /// What a further chat begins with: model, agent, thinking, options, folder and mode of this
+    /// one, what the command line allows, and files that were given and not sent yet.
     async fn request_like_this(&self) -> ChatRequest {
-        let mut request = self.request.clone();
+        let mut request = ChatRequest { allow: self.allow.clone(), ..self.request.clone() };
         let Some(fid) = request.session.take() else {
             return ChatRequest { agent: None, ..request };
         };
-        let subscription = self.program.manager.subscribe();
-        if let Ok(snapshot) = self.program.manager.open(&fid, 1, &subscription).await {
-            let session = snapshot.session;
+        if let Ok(session) = self.session(&fid).await {
             request.model = request.model.or(session.model);
             request.agent.get_or_insert(session.agent);
             request.thinking.get_or_insert(session.thinking);
             request.options = request.options.or(&session.options);
+            request.project = request.project.or(session.project);
+            request.mode.get_or_insert(session.mode);
         }
         request
     }

@@ -50,7 +50,7 @@ impl Program {
             hub: HubOptions::from_env(),
             discover: false,
             better_titles,
-            tools: chat_core::tool::Registry::default(),
+            tools: chat_tools::all().into_iter().collect(),
         };
         let manager = Manager::start(options).await?;
         for notice in manager.start_notices() {

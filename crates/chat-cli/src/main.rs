@@ -9,9 +9,12 @@ mod chat;
 mod connections;
 mod engine;
 mod generate;
+mod keyboard;
 mod models;
 mod output;
+mod prompt;
 mod request;
+mod rules;
 mod say;
 mod sessions;
 mod show;
@@ -84,6 +87,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Models { action, list } => {
             models::run(action.unwrap_or(args::Models::List(list)), program).await
         }
+        Command::Rules { action, json } => rules::run(action, json, program).await,
         // Made before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),
     }

@@ -1,7 +1,9 @@
 //! Writes to the two output streams without holding up the program: a slow reader slows nobody, and
 //! what comes meanwhile is written in one piece.
 
+mod calls;
 pub mod json;
+mod tail;
 pub mod text;
 
 use std::fs::File;
@@ -10,13 +12,15 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
-use chat_core::message::{Message, ToolCall, ToolResult, Usage};
+use chat_core::message::{Answer, Ask, Message, Todo, ToolCall, ToolResult, Usage};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::task::JoinHandle;
 
 use crate::say;
 use crate::terminal::Terminal;
 use crate::trouble::{Result, Trouble};
+
+pub use calls::{Calls, result_line};
 
 /// What is shown of a conversation, as it happens. Everything is gathered, and taken as bytes.
 pub trait Sink {
@@ -26,8 +30,18 @@ pub trait Sink {
     fn text(&mut self, kind: TextKind, text: &str);
     /// The model calls a tool.
     fn tool_call(&mut self, call: &ToolCall);
-    /// A tool answered.
-    fn tool_result(&mut self, result: &ToolResult);
+    /// A call begins to run.
+    fn tool_runs(&mut self, _: &ToolCall) {}
+    /// A running command wrote: the end of all that it wrote.
+    fn tool_output(&mut self, _: &str) {}
+    /// A tool answered a call, which is not known where the reply with it was not followed.
+    fn tool_result(&mut self, call: Option<&ToolCall>, result: &ToolResult);
+    /// The plan is this now.
+    fn todos(&mut self, _: &[Todo]) {}
+    /// A question to the person, who types the answer behind it.
+    fn ask(&mut self, prompt: &str);
+    /// A question was answered, or is none any more: a rule settled it, or the request was stopped.
+    fn answered(&mut self, ask: &Ask, answer: Option<&Answer>);
     /// A reply ended.
     fn message(&mut self, message: &Message);
     /// What the request does while no text comes.

@@ -1,7 +1,7 @@
 //! Makes a request of what the command line says.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chat_core::error::Kind;
 use chat_core::event::{Event, Health};
@@ -30,8 +30,17 @@ pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
             ..Options::default()
         },
         context: Context::default(),
-        ..ChatRequest::default()
+        project: args.project.as_deref().map(folder).transpose()?,
+        mode: args.mode,
+        allow: args.allow.clone(),
     })
+}
+
+/// A folder to work in, by its real path.
+pub fn folder(given: &Path) -> Result<PathBuf> {
+    let unusable = |system: &str| Trouble::Usage(say::no_folder(given, system));
+    let path = given.canonicalize().map_err(|error| unusable(&error.to_string()))?;
+    if path.is_dir() { Ok(path) } else { Err(Trouble::Usage(say::not_a_folder(given))) }
 }
 
 /// The model that is asked for. Servers are waited for only where the name alone does not say it.
@@ -210,6 +219,10 @@ mod tests {
             make("picture.txt", b"\x89PNG\r\n\x1a\n"),
             Ok(Attachment::Image { mime, .. }) if mime == "image/png"
         ));
+        assert_eq!(super::folder(folder.path()).ok(), folder.path().canonicalize().ok());
+        for wrong in ["a.txt", "none"] {
+            assert!(matches!(super::folder(&folder.path().join(wrong)), Err(Trouble::Usage(_))));
+        }
         assert!(matches!(make("a.bin", b"a\0b"), Err(Trouble::Usage(_))));
         assert!(matches!(make("latin1.txt", b"Gr\xfc\xdfe"), Err(Trouble::Usage(_))));
         assert!(matches!(attachment(&folder.path().join("none")), Err(Trouble::Usage(_))));

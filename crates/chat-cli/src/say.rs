@@ -1,12 +1,21 @@
 //! The words of this program that the window does not have. Plain literals on one line each, and no
 //! lone apostrophes, for xgettext.
 
+mod asking;
+
 use std::path::Path;
 
 use chat_core::client::Capabilities;
 use chat_core::message::{ModelRef, Trouble};
 use chat_edge::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
+
+pub use asking::{
+    allow_always, allow_in_project, allow_in_session, allow_once, bounds, deny_always, deny_once,
+    everywhere, for_longer, in_this_chat, mode, model_asks, never_for_longer, no_folder, no_mode,
+    no_rule, no_rules, nobody, not_a_folder, number_or_words, or_a_word, own_words, rule_removed,
+    why, worked_in, works_in,
+};
 
 /// What can be typed in this program about an error, the most promising first.
 pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
@@ -33,7 +42,7 @@ pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
 
 /// A word as a shell takes it, whatever is in it.
 fn quoted(word: &str) -> String {
-    if word.chars().all(|c| c.is_alphanumeric() || "-_.:".contains(c)) {
+    if word.chars().all(|c| c.is_alphanumeric() || "-_.:/".contains(c)) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
@@ -289,6 +298,15 @@ pub fn commands() -> Vec<(String, String)> {
         ),
         ("/open FID".to_owned(), gettext("Go on with another chat")),
         ("/model [NAME]".to_owned(), gettext("List the models, or talk to another one")),
+        (
+            "/project [DIR]".to_owned(),
+            gettext("Show the folder that the model works in, or give it another one"),
+        ),
+        ("/mode [MODE]".to_owned(), gettext("Show what tools may do without asking, or change it")),
+        (
+            "/rules [remove RULE]".to_owned(),
+            gettext("List what was allowed and denied for longer, or take one back"),
+        ),
         ("/help".to_owned(), gettext("Show the commands")),
         ("/quit".to_owned(), gettext("End the conversation, as Ctrl+D does")),
     ]

@@ -1,5 +1,6 @@
 //! `natter-cli show` and `export`: a stored chat as text, Markdown or JSON.
 
+mod entries;
 mod markdown;
 mod plain;
 
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 use crate::args;
 use crate::engine::Program;
+use crate::output::Calls;
 use crate::output::json::MessageView;
 use crate::say;
 use crate::sessions;
@@ -96,7 +98,12 @@ struct View<'a> {
 }
 
 fn json(chat: &Chat) -> String {
-    let messages = chat.messages.iter().map(|message| MessageView::new(message)).collect();
+    let mut calls = Calls::default();
+    let messages = chat.messages.iter().map(|message| {
+        calls.add_all(message);
+        MessageView::new(message, &calls)
+    });
+    let messages = messages.collect();
     as_json(&View { session: sessions::View::new(&chat.session), messages })
 }
 

@@ -53,6 +53,16 @@ impl Terminal {
         format!("{} {}", self.styled("1;31", "natter-cli:"), clean(sentence))
     }
 
+    /// Bold, for standard error.
+    pub fn strong(self, text: &str) -> String {
+        self.styled("1", text)
+    }
+
+    /// In a colour, for standard error.
+    pub fn coloured(self, colour: Colour, text: &str) -> String {
+        self.styled(colour.code(), text)
+    }
+
     /// Whether a line on standard error can be written over.
     pub fn rewrites(self) -> bool {
         self.error && self.colours
@@ -60,6 +70,24 @@ impl Terminal {
 
     fn styled(self, style: &str, text: &str) -> String {
         if self.colours { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// The colours that are used, out of those that a terminal's own theme makes readable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    Red,
+    Green,
+    Cyan,
+}
+
+impl Colour {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Red => "31",
+            Self::Green => "32",
+            Self::Cyan => "36",
+        }
     }
 }
 

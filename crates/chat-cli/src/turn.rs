@@ -1,13 +1,15 @@
 //! One request from its sending to its end: follows what the session tells, shows it, and listens
-//! for Ctrl+C.
+//! for Ctrl+C and for what the person answers to questions of tools.
 
-use std::collections::{HashMap, HashSet};
+mod asking;
+mod follower;
+
 use std::time::Duration;
 
 use chat_core::error::{Error, Kind};
-use chat_core::event::{Event, Snapshot, StopReason, Subscription, TextKind};
+use chat_core::event::{Snapshot, StopReason, Subscription};
 use chat_core::manager::Sent;
-use chat_core::message::{ChatRequest, Fid, Message, MessageId, Part, Role, ToolCallId, Usage};
+use chat_core::message::{ChatRequest, Fid, Usage};
 use chat_edge::diagnostics::Moment;
 use tokio::time::{Instant, sleep_until};
 
@@ -15,6 +17,9 @@ use crate::engine::Program;
 use crate::output::{Done, Sink};
 use crate::signals::Signals;
 use crate::trouble::{Result, Trouble};
+
+use asking::Asking;
+use follower::{Followed, Follower};
 
 /// How many messages are read of a session when it is opened: more than one request makes.
 const MESSAGES: usize = 200;
@@ -62,7 +67,8 @@ impl Turns<'_> {
             self.program.diagnostics.reply(&name, Moment::FirstByte);
             self.program.diagnostics.reply(&name, Moment::LastByte);
         }
-        let done = self.follow(&sent.fid, follower, sink, &name).await;
+        let asking = Asking::new(self.program, &snapshot.session);
+        let done = self.follow(asking, follower, sink, &name).await;
         self.program.manager.close(&sent.fid, &self.subscription);
         done.map(|done| (Some(sent.fid), done))
     }
@@ -79,11 +85,13 @@ impl Turns<'_> {
 
     async fn follow(
         &mut self,
-        fid: &Fid,
+        mut asking: Asking<'_>,
         mut follower: Follower,
         sink: &mut dyn Sink,
         name: &str,
     ) -> Result<Done> {
+        let fid = asking.fid().clone();
+        let fid = &fid;
         let mut writing = None;
         let mut broken = None;
         let mut deadline: Option<Instant> = None;
@@ -91,6 +99,7 @@ impl Turns<'_> {
         let mut ticking = true;
         loop {
             if writing.is_none() {
+                asking.look(&mut follower.asks, sink).await;
                 if let Some(done) = follower.finished(sink) {
                     follower.done = Some(done);
                 }
@@ -132,6 +141,9 @@ impl Turns<'_> {
                     }
                     ticking = true;
                 }
+                typed = asking.typed(), if writing.is_none() && asking.waits() => {
+                    asking.answer(typed, &mut follower.asks, sink).await;
+                }
                 () = self.signals.next() => {
                     if deadline.is_some() {
                         return Err(Trouble::Stopped);
@@ -170,143 +182,5 @@ async fn send(program: &Program, request: ChatRequest) -> chat_core::error::Resu
             program.manager.send(request).await
         }
         sent => sent,
-    }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Followed {
-    Well,
-    /// The session must be opened again.
-    Lost,
-}
-
-/// Knows what was shown already, so that each byte and each event is shown once.
-#[derive(Debug)]
-struct Follower {
-    after: MessageId,
-    /// How much of each part was shown.
-    shown: HashMap<(MessageId, usize), usize>,
-    calls: HashSet<ToolCallId>,
-    ended: HashSet<MessageId>,
-    /// How much was shown in all.
-    text_bytes: usize,
-    done: Option<Done>,
-    finished: Option<Done>,
-}
-
-impl Follower {
-    fn new(sent: &Sent) -> Self {
-        Self {
-            after: sent.message,
-            shown: HashMap::new(),
-            calls: HashSet::new(),
-            ended: HashSet::new(),
-            text_bytes: 0,
-            done: None,
-            finished: None,
-        }
-    }
-
-    /// Shows what the session has after the message of the person.
-    fn open(&mut self, snapshot: &Snapshot, sink: &mut dyn Sink) {
-        let from = snapshot.messages.iter().rposition(|message| message.id == self.after);
-        for message in &snapshot.messages[from.map_or(0, |at| at + 1)..] {
-            self.message(message, sink);
-        }
-        sink.stage(&snapshot.stage);
-    }
-
-    fn event(&mut self, fid: &Fid, event: Event, sink: &mut dyn Sink) -> Followed {
-        match event {
-            Event::MessageAdded { fid: of, message, .. }
-            | Event::MessageChanged { fid: of, message, .. }
-                if of == *fid && message.id != self.after =>
-            {
-                self.message(&message, sink);
-            }
-            Event::TextAdded { fid: of, message, part, kind, range, text, .. } if of == *fid => {
-                let shown = self.shown.entry((message, part)).or_default();
-                let Some(new) = shown.checked_sub(range.start).and_then(|at| text.get(at..)) else {
-                    return if *shown < range.start { Followed::Lost } else { Followed::Well };
-                };
-                *shown = range.end.max(*shown);
-                self.text_bytes += new.len();
-                sink.text(kind, new);
-            }
-            Event::SessionReset { fid: of } if of == *fid => return Followed::Lost,
-            Event::StageChanged { fid: of, stage, .. } if of == *fid => sink.stage(&stage),
-            Event::RequestFinished { fid: of, reason, usage, error } if of == *fid => {
-                self.finished = Some(Done { reason, usage, error });
-            }
-            Event::SessionRemoved { fid: of } if of == *fid => {
-                self.finished = Some(Done {
-                    reason: StopReason::Stopped,
-                    usage: Usage::default(),
-                    error: None,
-                });
-            }
-            Event::Notice(failure) if failure.session.as_ref().is_none_or(|of| of == fid) => {
-                sink.notice(&failure);
-            }
-            _ => {}
-        }
-        Followed::Well
-    }
-
-    /// Shows what is new in a message.
-    fn message(&mut self, message: &Message, sink: &mut dyn Sink) {
-        for (index, part) in message.parts.iter().enumerate() {
-            match part {
-                // What was shown as text turned out to be thoughts: it is not shown again.
-                Part::Text(_) | Part::Thinking { .. } if self.was_sorted(message) => {}
-                Part::Text(text) if message.role == Role::Assistant => {
-                    self.part(message.id, index, TextKind::Text, text, sink);
-                }
-                Part::Thinking { text, .. } => {
-                    self.part(message.id, index, TextKind::Thinking, text, sink);
-                }
-                Part::ToolCall(call) if self.calls.insert(call.id.clone()) => sink.tool_call(call),
-                Part::ToolResult(result) if !self.ended.contains(&message.id) => {
-                    sink.tool_result(result);
-                }
-                _ => {}
-            }
-        }
-        if message.ended.is_none() {
-            return;
-        }
-        if self.ended.insert(message.id) && message.role == Role::Assistant {
-            sink.message(message);
-        }
-    }
-
-    /// Whether its texts are other parts than they came as.
-    fn was_sorted(&self, message: &Message) -> bool {
-        let shown = self.shown.get(&(message.id, 0)).copied().unwrap_or_default();
-        let first = message.parts.first();
-        matches!(first, Some(Part::Thinking { text, .. }) if shown > text.len())
-    }
-
-    fn part(
-        &mut self,
-        message: MessageId,
-        part: usize,
-        kind: TextKind,
-        text: &str,
-        sink: &mut dyn Sink,
-    ) {
-        let shown = self.shown.entry((message, part)).or_default();
-        if let Some(new) = text.get(*shown..).filter(|new| !new.is_empty()) {
-            *shown = text.len();
-            self.text_bytes += new.len();
-            sink.text(kind, new);
-        }
-    }
-
-    /// Whether the request is over; says so to the sink, once.
-    fn finished(&mut self, sink: &mut dyn Sink) -> Option<Done> {
-        let done = self.finished.take()?;
-        sink.done(&done);
-        Some(done)
     }
 }

@@ -1,4 +1,4 @@
-//! Words for what the engine tells: errors, stages, endings, levels, agents.
+//! Words for what the engine tells: errors, stages, endings, levels, agents, tools.
 //!
 //! Every message is a plain literal on one line, so that `xgettext`, which reads Rust as C, finds
 //! it; for the same reason no apostrophe stands alone in these files, neither lifetimes nor
@@ -10,7 +10,10 @@ mod fill;
 mod level;
 mod model;
 mod number;
+mod permission;
 mod state;
+mod tools;
+mod visible;
 
 pub use advice::{Action, Advice, advice};
 pub use fault::sentence;
@@ -18,10 +21,13 @@ pub use fill::fill;
 pub use level::{thinking_from_name, thinking_levels, thinking_name};
 pub use model::{bytes, download_stage, good_for};
 pub use number::tenths;
+pub use permission::{bad_rule, effect, mode_meaning, mode_title, permission_question, why};
 pub use state::{
-    agent_description, agent_title, ending, health, kept, notice, role, seconds, stage,
+    agent_description, agent_title, ending, health, kept, notice, role, seconds, short_time, stage,
     stop_reason, thinking,
 };
+pub use tools::{changed, command_exit, tool_line, tool_reason};
+pub use visible::{one_line, visible};
 
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,14 @@ pub enum Command {
     Sessions(Option<String>),
     /// List the models, or use this one.
     Model(Option<String>),
+    /// Tell the folder, or work in this one.
+    Project(Option<String>),
+    /// Tell the mode, or change it.
+    Mode(Option<String>),
+    /// List the rules.
+    Rules,
+    /// Take this rule back.
+    Forget(String),
     /// Show the commands.
     Help,
     /// End.
@@ -34,6 +42,13 @@ pub fn read(line: &str) -> Option<Command> {
         ("open", Some(fid)) => Command::Open(fid),
         ("sessions", search) => Command::Sessions(search),
         ("model" | "models", name) => Command::Model(name),
+        ("project", folder) => Command::Project(folder),
+        ("mode", mode) => Command::Mode(mode),
+        ("rules", None) => Command::Rules,
+        ("rules", Some(what)) => match what.split_once(char::is_whitespace) {
+            Some(("remove", rule)) => Command::Forget(rule.trim().to_owned()),
+            _ => Command::Unknown(format!("{name} {what}")),
+        },
         ("help", None) => Command::Help,
         ("quit" | "exit", None) => Command::Quit,
         _ => Command::Unknown(name.to_owned()),
@@ -49,6 +64,12 @@ mod tests {
         assert_eq!(read("/new"), Some(Command::New));
         assert_eq!(read("/model  qwen3:8b "), Some(Command::Model(Some("qwen3:8b".to_owned()))));
         assert_eq!(read("/sessions"), Some(Command::Sessions(None)));
+        assert_eq!(read("/project a b"), Some(Command::Project(Some("a b".to_owned()))));
+        assert_eq!(read("/mode"), Some(Command::Mode(None)));
+        assert_eq!(read("/rules"), Some(Command::Rules));
+        let forget = Command::Forget("run:cargo test *".to_owned());
+        assert_eq!(read("/rules remove  run:cargo test *"), Some(forget));
+        assert_eq!(read("/rules drop x"), Some(Command::Unknown("rules drop x".to_owned())));
         assert_eq!(read("/nonsense a"), Some(Command::Unknown("nonsense".to_owned())));
         for message in ["hello /new", "/etc/passwd is what?", "//new", "/ 2", "/Users"] {
             assert_eq!(read(message), None, "{message}");

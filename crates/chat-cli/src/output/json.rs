@@ -1,18 +1,24 @@
 //! A conversation for programs: one JSON object a line for each event. `docs/cli.md` describes
 //! them; what is there stays.
 
+mod views;
+
 use chat_core::client::Preparing;
-use chat_core::error::Error;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
-use chat_core::message::{Ending, Message, Part, Role, ToolCall, ToolResult, Usage};
+use chat_core::message::{Answer, Ask, Asked, Message, Todo, ToolCall, ToolResult, Usage};
+use chat_core::permission::{Action, Rule, Scope};
 use chat_edge::words;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Done, Pieces, Sink};
-use crate::terminal::Terminal;
+use super::{Calls, Done, Pieces, Sink};
+use crate::say;
+use crate::terminal::{self, Terminal};
 use crate::trouble::explain;
+
+use views::ResultView;
+pub use views::{ErrorView, MessageView};
 
 /// Shows a conversation as lines of JSON.
 #[derive(Debug)]
@@ -48,9 +54,29 @@ enum Line<'a> {
     },
     ToolResult {
         id: &'a str,
-        name: &'a str,
+        #[serde(flatten)]
+        result: ResultView<'a>,
+    },
+    Permission {
+        id: &'a str,
+        tool: &'a str,
+        action: Action,
+        target: &'a str,
+        why: String,
+        always: &'a [Rule],
+        answer: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<&'a str>,
+    },
+    Question {
+        id: &'a str,
         text: &'a str,
-        failed: bool,
+        choices: &'a [String],
+        /// None where nobody answered.
+        answer: Option<&'a str>,
+    },
+    Todos {
+        todos: &'a [Todo],
     },
     Message(MessageView<'a>),
     Notice(ErrorView<'a>),
@@ -111,17 +137,60 @@ impl Sink for Json {
         self.line(&Line::ToolCall { id, name, arguments });
     }
 
-    fn tool_result(&mut self, result: &ToolResult) {
-        self.line(&Line::ToolResult {
-            id: result.call.as_str(),
-            name: &result.name,
-            text: &result.text,
-            failed: result.failed,
-        });
+    fn tool_result(&mut self, call: Option<&ToolCall>, result: &ToolResult) {
+        let result_view = ResultView::new(call, result);
+        self.line(&Line::ToolResult { id: result.call.as_str(), result: result_view });
+    }
+
+    fn todos(&mut self, todos: &[Todo]) {
+        self.line(&Line::Todos { todos });
+    }
+
+    fn ask(&mut self, prompt: &str) {
+        self.pieces.error().extend_from_slice(prompt.as_bytes());
+    }
+
+    fn answered(&mut self, ask: &Ask, answer: Option<&Answer>) {
+        match (answer, self.terminal.error) {
+            (Some(Answer::Nobody), _) => {
+                let line = self.terminal.dim(&terminal::clean(&say::nobody(ask)));
+                self.pieces.error().extend_from_slice(format!("{line}\n").as_bytes());
+            }
+            // The question stands there without its end.
+            (None, true) => self.pieces.error().push(b'\n'),
+            _ => {}
+        }
+        let id = ask.call.as_str();
+        match &ask.what {
+            Asked::Permission(asked) => {
+                let message = match answer {
+                    Some(Answer::Deny { message, .. }) => message.as_deref(),
+                    _ => None,
+                };
+                self.line(&Line::Permission {
+                    id,
+                    tool: &ask.tool,
+                    action: asked.action,
+                    target: &asked.target,
+                    why: words::why(&asked.why),
+                    always: &asked.always,
+                    answer: answer_name(answer),
+                    message,
+                });
+            }
+            Asked::Question(question) => {
+                let answer = match answer {
+                    Some(Answer::Text(text)) => Some(text.as_str()),
+                    _ => None,
+                };
+                let (text, choices) = (&question.text, &question.choices);
+                self.line(&Line::Question { id, text, choices, answer });
+            }
+        }
     }
 
     fn message(&mut self, message: &Message) {
-        self.line(&Line::Message(MessageView::new(message)));
+        self.line(&Line::Message(MessageView::new(message, &Calls::default())));
     }
 
     fn stage(&mut self, stage: &Stage) {
@@ -156,6 +225,21 @@ impl Sink for Json {
     }
 }
 
+/// What was answered to a permission request.
+fn answer_name(answer: Option<&Answer>) -> &'static str {
+    match answer {
+        Some(Answer::Allow(None)) => "allow",
+        Some(Answer::Allow(Some(Scope::Session))) => "allow_session",
+        Some(Answer::Allow(Some(Scope::Project))) => "allow_project",
+        Some(Answer::Allow(Some(Scope::Everywhere))) => "allow_always",
+        Some(Answer::Deny { scope: None, .. }) => "deny",
+        Some(Answer::Deny { scope: Some(_), .. }) => "deny_always",
+        Some(Answer::Nobody | Answer::Text(_)) => "nobody",
+        // A rule, another mode or the end of the request settled it.
+        None => "settled",
+    }
+}
+
 fn reason(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Complete => "complete",
@@ -163,95 +247,5 @@ fn reason(reason: StopReason) -> &'static str {
         StopReason::Error => "error",
         StopReason::Limit => "limit",
         StopReason::Interrupted => "interrupted",
-    }
-}
-
-/// An error as programs get it.
-#[derive(Debug, Serialize)]
-pub struct ErrorView<'a> {
-    kind: &'a str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    connection: Option<&'a str>,
-}
-
-impl<'a> ErrorView<'a> {
-    /// The error with its sentence.
-    pub fn new(error: &'a Error, sentence: &'a str) -> Self {
-        Self {
-            kind: error.kind.name(),
-            message: sentence,
-            detail: error.detail.as_deref(),
-            connection: error.connection.as_deref(),
-        }
-    }
-}
-
-/// A message as programs get it.
-#[derive(Debug, Serialize)]
-pub struct MessageView<'a> {
-    id: String,
-    role: Role,
-    text: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    thinking: String,
-    time: Timestamp,
-    /// None while it is being written.
-    ended: Option<Ending>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<&'a Usage>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<OwnedError>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    files: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<&'a ToolCall>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_results: Vec<&'a ToolResult>,
-}
-
-#[derive(Debug, Serialize)]
-struct OwnedError {
-    kind: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<String>,
-}
-
-impl<'a> MessageView<'a> {
-    /// The message as it is now.
-    pub fn new(message: &'a Message) -> Self {
-        let mut view = Self {
-            id: message.id.to_string(),
-            role: message.role,
-            text: message.plain_text(),
-            thinking: String::new(),
-            time: message.time,
-            ended: message.ended,
-            model: message.model.as_ref().map(ToString::to_string),
-            usage: message.usage.as_ref(),
-            error: message.error.as_ref().map(|error| OwnedError {
-                kind: error.kind.name(),
-                message: words::sentence(error),
-                detail: error.detail.clone(),
-            }),
-            files: Vec::new(),
-            tool_calls: message.tool_calls().collect(),
-            tool_results: Vec::new(),
-        };
-        for part in &message.parts {
-            match part {
-                Part::Thinking { text, .. } => view.thinking.push_str(text),
-                Part::File { name, .. } => view.files.push(name),
-                Part::Image { mime, .. } => view.files.push(mime),
-                Part::ToolResult(result) => view.tool_results.push(result),
-                Part::Text(_) | Part::Context { .. } | Part::ToolCall(_) => {}
-            }
-        }
-        view
     }
 }

@@ -1,14 +1,17 @@
 //! A conversation for people: the answer on standard output, all else on standard error.
 
+use std::collections::HashSet;
 use std::io::Write as _;
 
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
-use chat_core::message::{Message, ToolCall, ToolResult};
+use chat_core::message::{Answer, Ask, Message, ToolCall, ToolCallId, ToolResult};
 use chat_edge::words;
 use jiff::Timestamp;
 
-use super::{Done, Pieces, Sink};
+use super::tail::last_line;
+use super::{Done, Pieces, Sink, result_line};
+use crate::say;
 use crate::terminal::{self, Terminal};
 use crate::trouble::explain;
 
@@ -20,6 +23,8 @@ pub struct Text {
     /// Where the cursor stands, as far as we moved it.
     at: At,
     stage: Stage,
+    /// The calls that were denied since nobody could be asked: that was told.
+    denied: HashSet<ToolCallId>,
     /// Whether a line about the stage stands on the terminal and is to be wiped.
     status: bool,
 }
@@ -29,6 +34,8 @@ enum At {
     LineStart,
     MidText,
     MidThinking,
+    /// Behind a question.
+    MidPrompt,
 }
 
 impl Text {
@@ -38,6 +45,7 @@ impl Text {
             pieces: Pieces::default(),
             at: At::LineStart,
             stage: Stage::Idle,
+            denied: HashSet::new(),
             status: false,
         }
     }
@@ -48,7 +56,7 @@ impl Text {
         match self.at {
             At::LineStart => {}
             At::MidText => self.pieces.output().push(b'\n'),
-            At::MidThinking => self.pieces.error().push(b'\n'),
+            At::MidThinking | At::MidPrompt => self.pieces.error().push(b'\n'),
         }
         self.at = At::LineStart;
     }
@@ -61,11 +69,17 @@ impl Text {
 
     fn show_status(&mut self) {
         if let Some(status) = words::stage(&self.stage, Timestamp::now()) {
-            self.end_line();
-            let line = self.terminal.dim(&status);
-            self.pieces.error().extend_from_slice(line.as_bytes());
-            self.status = true;
+            self.show(&status);
         }
+    }
+
+    /// Shows a line that the next one is written over. One that is too long is cut by the terminal.
+    fn show(&mut self, status: &str) {
+        self.end_line();
+        let line = self.terminal.dim(status);
+        // Writing into memory cannot fail.
+        let _ = write!(self.pieces.error(), "\x1b[?7l{line}\x1b[?7h");
+        self.status = true;
     }
 
     fn remark(&mut self, text: &str) {
@@ -106,13 +120,46 @@ impl Sink for Text {
         }
     }
 
-    fn tool_call(&mut self, call: &ToolCall) {
-        self.remark(&format!("{} {}", call.name, call.arguments));
+    fn tool_call(&mut self, _: &ToolCall) {}
+
+    fn tool_runs(&mut self, call: &ToolCall) {
+        if self.terminal.rewrites() && self.at != At::MidPrompt {
+            self.show(&words::tool_line(call, None));
+        }
     }
 
-    fn tool_result(&mut self, result: &ToolResult) {
-        if result.failed {
-            self.remark(&format!("{}: {}", result.name, result.text));
+    fn tool_output(&mut self, tail: &str) {
+        if self.terminal.rewrites()
+            && self.at != At::MidPrompt
+            && let Some(line) = last_line(tail)
+        {
+            self.show(&format!("  {line}"));
+        }
+    }
+
+    fn tool_result(&mut self, call: Option<&ToolCall>, result: &ToolResult) {
+        if !(self.denied.remove(&result.call) && result.failed) {
+            self.remark(&result_line(call, result));
+        }
+    }
+
+    fn ask(&mut self, prompt: &str) {
+        // The person's own line break ended the line of a question that is asked again.
+        if self.at != At::MidPrompt {
+            self.end_line();
+        }
+        self.pieces.error().extend_from_slice(prompt.as_bytes());
+        self.at = At::MidPrompt;
+    }
+
+    fn answered(&mut self, ask: &Ask, answer: Option<&Answer>) {
+        if answer.is_some() && self.at == At::MidPrompt {
+            self.at = At::LineStart;
+        } else if answer == Some(&Answer::Nobody) {
+            self.denied.insert(ask.call.clone());
+            self.remark(&say::nobody(ask));
+        } else {
+            self.end_line();
         }
     }
 

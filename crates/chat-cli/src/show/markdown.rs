@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use chat_core::message::{Message, Part, Role};
+use chat_core::message::{Part, ToolView};
 use chat_edge::words;
 
+use super::entries::Entry;
 use super::{Chat, plain};
 use crate::say;
 
@@ -12,40 +13,45 @@ use crate::say;
 pub(super) fn write(chat: &Chat) -> String {
     // Writing into a string cannot fail.
     let mut out = format!("# {}\n", chat.session.title.replace('\n', " "));
-    for message in chat.messages.iter().filter(|m| m.role != Role::System) {
-        let who = words::role(message.role);
-        let _ = match &message.model {
-            Some(model) => write!(out, "\n## {who} ({model})\n"),
-            None => write!(out, "\n## {who}\n"),
-        };
-        body(message, &mut out);
+    for entry in Entry::all(chat) {
+        if !entry.goes_on {
+            let who = words::role(entry.message.role);
+            let _ = match &entry.message.model {
+                Some(model) => write!(out, "\n## {who} ({model})\n"),
+                None => write!(out, "\n## {who}\n"),
+            };
+        }
+        body(&entry, &mut out);
     }
     out
 }
 
-fn body(message: &Message, out: &mut String) {
-    for part in &message.parts {
+fn body(entry: &Entry, out: &mut String) {
+    for part in &entry.message.parts {
         match part {
             Part::Text(text) => block(out, text),
             Part::Thinking { text, took } => {
                 let words =
                     took.map_or_else(say::thoughts, |took| say::thought_for(&words::seconds(took)));
-                block(
-                    out,
-                    &format!(
-                        "<details>\n<summary>{words}</summary>\n\n{}\n\n</details>",
-                        text.trim()
-                    ),
-                );
+                block(out, &folded(&words, text.trim()));
             }
-            Part::File { name, text } => block(out, &fenced(name, text)),
+            Part::File { name, text } => {
+                block(out, &format!("{}\n\n{}", say::attached(name), fenced("", text)));
+            }
             Part::Image { .. } => block(out, &say::attached(&say::picture())),
-            Part::ToolCall(call) => block(out, &fenced(&call.name, &call.arguments.to_string())),
-            Part::ToolResult(result) => block(out, &fenced(&result.name, &result.text)),
-            Part::Context { .. } => {}
+            // They have lines below.
+            Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
         }
     }
-    for remark in plain::remarks(message) {
+    for (line, result) in entry.results() {
+        let inside = match &result.view {
+            Some(ToolView::Edited { diff, .. }) => fenced("diff", diff),
+            _ => fenced("", &result.text),
+        };
+        block(out, &folded(&line, &inside));
+    }
+    entry.unanswered().for_each(|line| block(out, &folded(&line, "")));
+    for remark in plain::remarks(entry.message) {
         block(out, &format!("*{remark}*"));
     }
 }
@@ -57,11 +63,17 @@ fn block(out: &mut String, text: &str) {
     }
 }
 
+/// A text below a line, which is shown on demand.
+fn folded(line: &str, text: &str) -> String {
+    let line = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    format!("<details>\n<summary>{line}</summary>\n\n{text}\n\n</details>")
+}
+
 /// A text in a fence that nothing in it can close.
-fn fenced(name: &str, text: &str) -> String {
+fn fenced(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
-    format!("{}\n\n{fence}\n{}\n{fence}", say::attached(name), text.trim_end_matches('\n'))
+    format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
 }
 
 #[cfg(test)]
@@ -70,9 +82,9 @@ mod tests {
 
     #[test]
     fn a_fence_is_longer_than_any_inside() {
-        let text = fenced("a.md", "````\ncode\n````\n");
+        let text = fenced("", "````\ncode\n````\n");
         assert_eq!(text.matches("`````\n").count(), 1, "{text}");
         assert!(text.ends_with("\n`````"), "{text}");
-        assert!(fenced("a", "plain").contains("\n```\nplain\n```"));
+        assert!(fenced("diff", "plain").contains("```diff\nplain\n```"));
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use chat_core::message::{Message, Part, Role};
+use chat_core::message::{Message, Part};
 use chat_edge::words;
 use jiff::tz::TimeZone;
 
 use super::Chat;
+use super::entries::Entry;
 use crate::say;
 use crate::terminal::Terminal;
 
@@ -15,10 +16,14 @@ pub(super) fn write(chat: &Chat, terminal: Terminal) -> String {
     // Writing into a string cannot fail.
     let bold = |text: &str| terminal.bold(&terminal.clean_output(text));
     let mut out = format!("{}\n", bold(&chat.session.title));
-    for message in chat.messages.iter().filter(|m| m.role != Role::System) {
-        let body = body(message);
+    for entry in Entry::all(chat) {
+        let body = body(&entry);
         let body = terminal.clean_output(&body);
-        let _ = write!(out, "\n{}\n{body}", bold(&heading(message)));
+        let _ = if entry.goes_on {
+            write!(out, "{body}")
+        } else {
+            write!(out, "\n{}\n{body}", bold(&heading(entry.message)))
+        };
     }
     out
 }
@@ -32,9 +37,9 @@ fn heading(message: &Message) -> String {
     }
 }
 
-fn body(message: &Message) -> String {
+fn body(entry: &Entry) -> String {
     let mut out = String::new();
-    for part in &message.parts {
+    for part in &entry.message.parts {
         match part {
             Part::Text(text) => line(&mut out, text),
             Part::Thinking { took, .. } => {
@@ -44,12 +49,13 @@ fn body(message: &Message) -> String {
             }
             Part::File { name, .. } => line(&mut out, &say::attached(name)),
             Part::Image { .. } => line(&mut out, &say::attached(&say::picture())),
-            Part::ToolCall(call) => line(&mut out, &format!("{} {}", call.name, call.arguments)),
-            Part::ToolResult(result) => line(&mut out, &result.text),
-            Part::Context { .. } => {}
+            // They have lines below.
+            Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
         }
     }
-    for remark in remarks(message) {
+    let called = entry.results().map(|(words, _)| words).chain(entry.unanswered());
+    called.for_each(|words| line(&mut out, &format!("• {words}")));
+    for remark in remarks(entry.message) {
         line(&mut out, &format!("[{remark}]"));
     }
     out

@@ -9,6 +9,8 @@ mod kill;
 mod manage;
 mod models;
 mod pipes;
+mod prompts;
 mod real;
 mod stop;
 mod together;
+mod tools;

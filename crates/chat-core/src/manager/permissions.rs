@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chat_permission::{Effect, Rule, Scope};
+use chat_permission::{Effect, Entry, Rule, Scope};
 
 use super::{Fid, Manager, Result};
 use crate::message::{Answer, Ask, AskId};
@@ -37,6 +37,24 @@ impl Manager {
             Ok(waited)
         })
         .await
+    }
+
+    /// The rules that hold for one session alone.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub async fn session_rules(&self, fid: &Fid) -> Result<Vec<Entry>> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move { Ok(this.session(&fid).await?.rules()) }).await
+    }
+
+    /// Takes a rule of one session back. Says whether it was there.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub async fn forget_rule(&self, fid: &Fid, rule: &Rule) -> Result<bool> {
+        let (this, fid, rule) = (self.clone(), fid.clone(), rule.clone());
+        self.run(async move { this.session(&fid).await?.forget(&rule).await }).await
     }
 
     async fn remember_answer(

@@ -173,6 +173,24 @@ impl Session {
         self.patch_claimed(SessionPatch { rules: Some(known), ..SessionPatch::default() }).await
     }
 
+    /// The rules of this session alone.
+    pub(crate) fn rules(&self) -> Vec<Entry> {
+        self.lock().record.rules.clone()
+    }
+
+    /// Takes a rule of this session back. Says whether it was there.
+    pub(crate) async fn forget(&self, rule: &Rule) -> Result<bool> {
+        let _gate = self.gate.lock().await;
+        let known = self.lock().record.rules.clone();
+        let kept: Vec<_> = known.iter().filter(|entry| entry.rule != *rule).cloned().collect();
+        let was_there = kept.len() < known.len();
+        if was_there {
+            let patch = SessionPatch { rules: Some(kept), ..SessionPatch::default() };
+            self.patch_claimed(patch).await?;
+        }
+        Ok(was_there)
+    }
+
     /// Takes what waits, to answer it: nothing else settles it meanwhile.
     pub(crate) fn take_ask(&self, id: AskId) -> Option<Pending> {
         let mut state = self.lock();

@@ -118,9 +118,52 @@ impl PermissionSettings {
         })
     }
 
+    /// The rules as they stand in `config.toml`, to be kept or put into another one.
+    pub fn rules_as_toml(&self) -> String {
+        #[derive(Serialize)]
+        struct File<'a> {
+            permissions: Permissions<'a>,
+        }
+        #[derive(Serialize)]
+        struct Permissions<'a> {
+            rules: &'a [Remembered],
+        }
+        if self.rules.is_empty() {
+            return String::new();
+        }
+        // Plain data with texts for keys can always be written.
+        toml::to_string(&File { permissions: Permissions { rules: &self.rules } })
+            .unwrap_or_default()
+    }
+
     /// Stores a rule, in the place of one about the same.
     pub fn remember(&mut self, new: Remembered) {
         self.rules.retain(|known| known.rule != new.rule || known.project != new.project);
         self.rules.push(new);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_written_down_are_read_again_as_settings() {
+        let rule = |text: &str, effect, project: Option<&str>| Remembered {
+            rule: text.parse().unwrap(),
+            effect,
+            project: project.map(PathBuf::from),
+        };
+        let permissions = PermissionSettings {
+            mode: Mode::default(),
+            rules: vec![
+                rule("run:cargo test *", Effect::Allow, Some("/home/ada/\"odd\" folder")),
+                rule("network:*.example.org", Effect::Deny, None),
+            ],
+        };
+        let text = permissions.rules_as_toml();
+        let settings: crate::settings::Settings = toml::from_str(&text).unwrap();
+        assert_eq!(settings.permissions, permissions);
+        assert_eq!(PermissionSettings::default().rules_as_toml(), "");
     }
 }

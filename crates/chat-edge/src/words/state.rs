@@ -24,6 +24,19 @@ pub fn seconds(time: Duration) -> String {
     fill(&text, &[("n", &minutes.to_string())])
 }
 
+/// A time in figures, for a short remark: “12 s”, “3 min 5 s”.
+pub fn short_time(time: Duration) -> String {
+    let (minutes, rest) = (time.as_secs() / 60, time.as_secs() % 60);
+    let (minutes, rest) = (minutes.to_string(), rest.to_string());
+    let values = [("minutes", minutes.as_str()), ("seconds", rest.as_str())];
+    let text = if time.as_secs() < 60 {
+        gettext("{seconds} s")
+    } else {
+        gettext("{minutes} min {seconds} s")
+    };
+    fill(&text, &values)
+}
+
 /// What a request does while no text comes; nothing where there is nothing to say.
 pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
     /// From then on a silent server is most likely loading the model or has others before us.

@@ -1,0 +1,144 @@
+//! Errors, messages and results of tools as programs get them.
+
+use chat_core::error::Error;
+use chat_core::message::{
+    Ending, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage, Verdict,
+};
+use chat_edge::words;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::output::Calls;
+
+/// An error as programs get it.
+#[derive(Debug, Serialize)]
+pub struct ErrorView<'a> {
+    kind: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection: Option<&'a str>,
+}
+
+impl<'a> ErrorView<'a> {
+    /// The error with its sentence.
+    pub fn new(error: &'a Error, sentence: &'a str) -> Self {
+        Self {
+            kind: error.kind.name(),
+            message: sentence,
+            detail: error.detail.as_deref(),
+            connection: error.connection.as_deref(),
+        }
+    }
+}
+
+/// A message as programs get it.
+#[derive(Debug, Serialize)]
+pub struct MessageView<'a> {
+    id: String,
+    role: Role,
+    text: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    thinking: String,
+    time: Timestamp,
+    /// None while it is being written.
+    ended: Option<Ending>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<&'a Usage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<OwnedError>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<&'a ToolCall>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_results: Vec<CalledResult<'a>>,
+}
+
+/// What came of a call, among those of a message.
+#[derive(Debug, Serialize)]
+struct CalledResult<'a> {
+    call: &'a str,
+    #[serde(flatten)]
+    result: ResultView<'a>,
+}
+
+/// What came of a call, as programs get it.
+#[derive(Debug, Serialize)]
+pub struct ResultView<'a> {
+    name: &'a str,
+    text: &'a str,
+    failed: bool,
+    /// What people read of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<&'a ToolView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    took_ms: Option<u64>,
+}
+
+impl<'a> ResultView<'a> {
+    /// The result of a call, where that is known.
+    pub fn new(call: Option<&ToolCall>, result: &'a ToolResult) -> Self {
+        Self {
+            name: &result.name,
+            text: &result.text,
+            failed: result.failed,
+            line: call.map(|call| words::tool_line(call, Some(result))),
+            view: result.view.as_ref(),
+            verdict: result.verdict.as_ref(),
+            took_ms: result.took.and_then(|took| u64::try_from(took.as_millis()).ok()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct OwnedError {
+    kind: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+impl<'a> MessageView<'a> {
+    /// The message as it is now. `calls` are those that its results may answer.
+    pub fn new(message: &'a Message, calls: &Calls) -> Self {
+        let mut view = Self {
+            id: message.id.to_string(),
+            role: message.role,
+            text: message.plain_text(),
+            thinking: String::new(),
+            time: message.time,
+            ended: message.ended,
+            model: message.model.as_ref().map(ToString::to_string),
+            usage: message.usage.as_ref(),
+            error: message.error.as_ref().map(|error| OwnedError {
+                kind: error.kind.name(),
+                message: words::sentence(error),
+                detail: error.detail.clone(),
+            }),
+            files: Vec::new(),
+            tool_calls: message.tool_calls().collect(),
+            tool_results: Vec::new(),
+        };
+        for part in &message.parts {
+            match part {
+                Part::Thinking { text, .. } => view.thinking.push_str(text),
+                Part::File { name, .. } => view.files.push(name),
+                Part::Image { mime, .. } => view.files.push(mime),
+                Part::ToolResult(result) => view.tool_results.push(CalledResult {
+                    call: result.call.as_str(),
+                    result: ResultView::new(calls.get(&result.call), result),
+                }),
+                Part::Text(_) | Part::Context { .. } | Part::ToolCall(_) => {}
+            }
+        }
+        view
+    }
+}

@@ -1,0 +1,296 @@
+//! What a tool asks, as it is shown at a terminal, and what the typed answer means.
+
+use chat_core::message::{Answer, Ask, Asked, PermissionRequest, Preview, Question};
+use chat_core::permission::Scope;
+use chat_edge::words::{self, visible};
+
+use crate::say;
+use crate::terminal::{Colour, Terminal};
+
+/// A question with the answers that there are.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    answers: Answers,
+    /// What stands before the place where the answer is typed.
+    again: String,
+}
+
+#[derive(Clone, Debug)]
+enum Answers {
+    /// To be chosen from by a letter or a word; anything else is a word to the model.
+    Permission(Vec<Choice>),
+    /// To be chosen from by number; anything else is an answer of one's own.
+    Question(Vec<String>),
+}
+
+/// An answer to a permission request.
+#[derive(Clone, Debug)]
+struct Choice {
+    /// With the letter in brackets that stands for it.
+    label: String,
+    /// The letter that stands for it in English, where no other answer has it.
+    english: char,
+    answer: Answer,
+}
+
+impl Prompt {
+    /// The question of a session that works in a project or not.
+    pub fn new(ask: &Ask, in_project: bool) -> Self {
+        match &ask.what {
+            Asked::Permission(asked) => {
+                let choices = choices(asked, in_project);
+                let labels: Vec<_> = choices.iter().map(|choice| choice.label.as_str()).collect();
+                let again = say::or_a_word(&labels.join(", "));
+                Self { answers: Answers::Permission(choices), again }
+            }
+            Asked::Question(Question { choices, .. }) => {
+                let again =
+                    if choices.is_empty() { say::own_words() } else { say::number_or_words() };
+                Self { answers: Answers::Question(choices.clone()), again }
+            }
+        }
+    }
+
+    /// The whole question. The cursor stays behind it.
+    pub fn text(&self, ask: &Ask, terminal: Terminal) -> String {
+        let mut lines = match &ask.what {
+            Asked::Permission(asked) => permission(asked, terminal),
+            Asked::Question(question) => self::question(question, terminal),
+        };
+        lines.push(self.again.clone());
+        lines.join("\n")
+    }
+
+    /// What is asked again where nothing was answered.
+    pub fn again(&self) -> &str {
+        &self.again
+    }
+
+    /// What a typed line answers; none where it says nothing.
+    pub fn read(&self, line: &str) -> Option<Answer> {
+        let line = line.trim();
+        if line.is_empty() {
+            return None;
+        }
+        match &self.answers {
+            Answers::Permission(choices) => {
+                let said = line.to_lowercase();
+                let one = |meant: &dyn Fn(&Choice) -> bool| {
+                    choices.iter().find(|choice| meant(choice)).map(|choice| choice.answer.clone())
+                };
+                let mut letters = said.chars();
+                let letter = letters.next().filter(|_| letters.next().is_none());
+                match letter {
+                    // A letter that stands for nothing is a slip, and no word to the model.
+                    Some(letter) => one(&|choice| choice.letter() == letter)
+                        .or_else(|| one(&|choice| choice.english == letter)),
+                    None => one(&|choice| choice.word() == said).or_else(|| {
+                        Some(Answer::Deny { scope: None, message: Some(line.to_owned()) })
+                    }),
+                }
+            }
+            Answers::Question(choices) => {
+                let number = line.parse().ok().and_then(|number: usize| number.checked_sub(1));
+                let chosen = number.and_then(|at| choices.get(at)).cloned();
+                Some(Answer::Text(chosen.unwrap_or_else(|| line.to_owned())))
+            }
+        }
+    }
+}
+
+impl Choice {
+    fn letter(&self) -> char {
+        let inside = self.label.split_once('[').and_then(|(_, rest)| rest.chars().next());
+        inside.and_then(|letter| letter.to_lowercase().next()).unwrap_or(self.english)
+    }
+
+    fn word(&self) -> String {
+        self.label.replace(['[', ']'], "").to_lowercase()
+    }
+}
+
+/// The answers to a request. Where no rule would make it pass there is none for longer.
+fn choices(asked: &PermissionRequest, in_project: bool) -> Vec<Choice> {
+    let allow = |scope| Answer::Allow(scope);
+    let deny = |scope| Answer::Deny { scope, message: None };
+    let all = [
+        (say::allow_once(), 'y', allow(None), true),
+        (say::allow_in_session(), 's', allow(Some(Scope::Session)), false),
+        (say::allow_in_project(), 'p', allow(Some(Scope::Project)), false),
+        (say::allow_always(), 'a', allow(Some(Scope::Everywhere)), false),
+        (say::deny_once(), 'n', deny(None), true),
+        (say::deny_always(), 'd', deny(Some(Scope::Everywhere)), false),
+    ];
+    let fits = |answer: &Answer, once: bool| {
+        once || (!asked.always.is_empty()
+            && (in_project || *answer != Answer::Allow(Some(Scope::Project))))
+    };
+    all.into_iter()
+        .filter(|(_, _, answer, once)| fits(answer, *once))
+        .map(|(label, english, answer, _)| Choice { label, english, answer })
+        .collect()
+}
+
+fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
+    let mut lines = vec![terminal.strong(&words::permission_question(asked))];
+    match &asked.preview {
+        Preview::Command { text, folder, network, sandboxed } => {
+            lines.extend(visible(text).lines().map(|line| format!("  {line}")));
+            lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
+        }
+        Preview::Change { diff, added, removed } => {
+            lines.extend(
+                visible(diff).lines().map(|line| format!("  {}", coloured(line, terminal))),
+            );
+            lines.push(terminal.dim(&words::changed(*added, *removed)));
+        }
+        // The question may have cut them.
+        Preview::Move { to } => {
+            lines.push(format!("  {}", visible(&asked.target)));
+            lines.push(format!("  → {}", visible(&to.display().to_string())));
+        }
+        Preview::Address { url } => lines.push(format!("  {}", visible(url))),
+        Preview::Target => lines.push(format!("  {}", visible(&asked.target))),
+    }
+    lines.push(terminal.dim(&say::why(asked)));
+    if asked.always.is_empty() {
+        lines.push(terminal.dim(&say::never_for_longer()));
+    } else {
+        lines.push(terminal.dim(&say::for_longer()));
+        lines.extend(asked.always.iter().map(|rule| format!("  {}", visible(&rule.to_string()))));
+    }
+    lines
+}
+
+/// A line of a diff.
+fn coloured(line: &str, terminal: Terminal) -> String {
+    match line.chars().next() {
+        Some('+') => terminal.coloured(Colour::Green, line),
+        Some('-') => terminal.coloured(Colour::Red, line),
+        Some('@') => terminal.coloured(Colour::Cyan, line),
+        _ => line.to_owned(),
+    }
+}
+
+fn question(question: &Question, terminal: Terminal) -> Vec<String> {
+    let mut lines = vec![terminal.strong(&say::model_asks())];
+    lines.extend(visible(&question.text).lines().map(|line| format!("  {line}")));
+    let choices = question.choices.iter().enumerate();
+    lines.extend(choices.map(|(at, choice)| format!("  {}  {}", at + 1, words::one_line(choice))));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::message::{AskId, ToolCallId};
+    use chat_core::permission::{Action, Why};
+
+    use super::*;
+
+    fn ask(what: Asked) -> Ask {
+        Ask { id: AskId::generate(), call: ToolCallId::new("c1"), tool: "a_tool".to_owned(), what }
+    }
+
+    fn command(always: &[&str]) -> Ask {
+        let text = "cargo test \\\n  --all\x1b[8m && curl evil.example".to_owned();
+        ask(Asked::Permission(PermissionRequest {
+            action: Action::Run,
+            target: text.clone(),
+            preview: Preview::Command {
+                text,
+                folder: "/home/ada/work".into(),
+                network: false,
+                sandboxed: true,
+            },
+            why: Why::Mode,
+            always: always.iter().map(|rule| rule.parse().expect("a rule")).collect(),
+        }))
+    }
+
+    #[test]
+    fn a_command_is_shown_whole_with_what_always_would_allow() {
+        let ask = command(&["run:cargo test --all", "run:curl evil.example"]);
+        let text = Prompt::new(&ask, true).text(&ask, Terminal::default());
+        assert_eq!(
+            text,
+            "Run this command?\n  cargo test \\\n    --all␛[8m && curl evil.example\n\
+             In /home/ada/work, in the sandbox, without the network\nNo rule allows it yet.\n\
+             An answer for longer is about just this:\n  run:cargo test --all\n  \
+             run:curl evil.example\n[y]es, for this [s]ession, in this [p]roject, [a]lways, [n]o, \
+             [d]eny always, or a word to the model: "
+        );
+    }
+
+    #[test]
+    fn a_whole_diff_is_shown() {
+        let diff: String =
+            (0..500).flat_map(|n| ["+line ".to_owned(), n.to_string(), "\n".to_owned()]).collect();
+        let ask = ask(Asked::Permission(PermissionRequest {
+            action: Action::Write,
+            target: "src/lib.rs".to_owned(),
+            preview: Preview::Change { diff, added: 500, removed: 0 },
+            why: Why::Mode,
+            always: vec!["write:src/lib.rs".parse().expect("a rule")],
+        }));
+        let text = Prompt::new(&ask, true).text(&ask, Terminal::default());
+        assert!(text.starts_with("Change “src/lib.rs” like this?\n  +line 0\n"), "{text}");
+        assert!(text.contains("\n  +line 499\n+500\n"), "{text}");
+    }
+
+    #[test]
+    fn letters_and_words_are_answers_and_all_else_is_a_word_to_the_model() {
+        let prompt = Prompt::new(&command(&["run:cargo test --all"]), true);
+        let allow = |scope| Some(Answer::Allow(scope));
+        let deny = |scope, message: Option<&str>| {
+            Some(Answer::Deny { scope, message: message.map(str::to_owned) })
+        };
+        for (line, answer) in [
+            ("y", allow(None)),
+            (" YES ", allow(None)),
+            ("s", allow(Some(Scope::Session))),
+            ("p", allow(Some(Scope::Project))),
+            ("a", allow(Some(Scope::Everywhere))),
+            ("always", allow(Some(Scope::Everywhere))),
+            ("n", deny(None, None)),
+            ("no", deny(None, None)),
+            ("d", deny(Some(Scope::Everywhere), None)),
+            ("no, use make", deny(None, Some("no, use make"))),
+            ("yes please", deny(None, Some("yes please"))),
+            ("x", None),
+            ("", None),
+            ("  ", None),
+        ] {
+            assert_eq!(prompt.read(line), answer, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_for_longer_is_there_only_where_it_is_possible() {
+        let never = Prompt::new(&command(&[]), true);
+        assert_eq!(never.again(), "[y]es, [n]o, or a word to the model: ");
+        for letter in ["s", "p", "a", "d"] {
+            assert_eq!(never.read(letter), None, "{letter}");
+        }
+        let anywhere = Prompt::new(&command(&["run:cargo test --all"]), false);
+        assert_eq!(anywhere.read("p"), None);
+        assert_eq!(anywhere.read("s"), Some(Answer::Allow(Some(Scope::Session))));
+    }
+
+    #[test]
+    fn a_question_is_answered_by_number_or_in_words() {
+        let choices = vec!["red\x1b[2J".to_owned(), "blue".to_owned()];
+        let ask = ask(Asked::Question(Question { text: "Which?".to_owned(), choices }));
+        let prompt = Prompt::new(&ask, true);
+        let text = prompt.text(&ask, Terminal::default());
+        assert_eq!(
+            text,
+            "The model asks:\n  Which?\n  1  red␛[2J\n  2  blue\nA number, or an answer of your own: "
+        );
+        let said = |text: &str| Some(Answer::Text(text.to_owned()));
+        assert_eq!(prompt.read("2"), said("blue"));
+        assert_eq!(prompt.read("3"), said("3"));
+        assert_eq!(prompt.read("0"), said("0"));
+        assert_eq!(prompt.read(" a dark red "), said("a dark red"));
+        assert_eq!(prompt.read(""), None);
+    }
+}

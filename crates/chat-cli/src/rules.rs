@@ -1,0 +1,105 @@
+//! `natter-cli rules`: what was allowed and denied for longer.
+
+use std::path::PathBuf;
+
+use chat_core::permission::{Effect, Rule};
+use chat_core::settings::Remembered;
+use chat_edge::words;
+use serde::Serialize;
+
+use crate::args::Rules;
+use crate::engine::Program;
+use crate::request;
+use crate::say;
+use crate::terminal;
+use crate::trouble::{Outcome, Result, Trouble};
+
+/// Does what is asked with the rules.
+pub async fn run(action: Option<Rules>, json: bool, program: &Program) -> Result<Outcome> {
+    match action {
+        None => list(json, program).await,
+        Some(Rules::List { json }) => list(json, program).await,
+        Some(Rules::Remove { rule, project }) => remove(&rule, project, program).await,
+        Some(Rules::Export) => {
+            let text = program.manager.settings().permissions.rules_as_toml();
+            program.output.print(program.terminal.clean_output(&text).into_owned()).await?;
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+/// A rule as programs get it.
+#[derive(Serialize)]
+struct View<'a> {
+    rule: &'a Rule,
+    effect: Effect,
+    /// None: everywhere.
+    project: Option<&'a PathBuf>,
+}
+
+async fn list(json: bool, program: &Program) -> Result<Outcome> {
+    let settings = program.manager.settings();
+    let rules = &settings.permissions.rules;
+    let lines: String = if json {
+        let view = |known: &Remembered| {
+            let Remembered { rule, effect, project } = known;
+            let view = View { rule, effect: *effect, project: project.as_ref() };
+            // Plain data can always be written as JSON.
+            serde_json::to_string(&view).unwrap_or_default() + "\n"
+        };
+        rules.iter().map(view).collect()
+    } else {
+        let text: String = rules.iter().map(line).collect();
+        program.terminal.clean_output(&text).into_owned()
+    };
+    if lines.is_empty() && program.terminal.output {
+        remark(&say::no_rules());
+    }
+    program.output.print(lines).await?;
+    Ok(Outcome::Done)
+}
+
+fn line(known: &Remembered) -> String {
+    let place = match &known.project {
+        Some(folder) => folder.display().to_string(),
+        None => say::everywhere(),
+    };
+    format!("{}\t{}\t{place}\n", words::effect(known.effect), known.rule)
+}
+
+async fn remove(rule: &Rule, project: Option<PathBuf>, program: &Program) -> Result<Outcome> {
+    // A folder that is gone has no real path any more, and rules all the same.
+    let project = project.map(|given| request::folder(&given).unwrap_or(given));
+    let meant = |of: Option<&PathBuf>| project.is_none() || of == project.as_ref();
+    if !forget(rule, program, meant).await? {
+        return Err(Trouble::Said(say::no_rule(rule)));
+    }
+    remark(&say::rule_removed(rule));
+    Ok(Outcome::Done)
+}
+
+/// Forgets a rule of the settings, for the projects that are meant. Says whether it was there.
+pub async fn forget(
+    rule: &Rule,
+    program: &Program,
+    meant: impl Fn(Option<&PathBuf>) -> bool,
+) -> Result<bool> {
+    let is_it = |known: &Remembered| known.rule == *rule && meant(known.project.as_ref());
+    let known = program.manager.settings();
+    let gone: Vec<_> =
+        known.permissions.rules.iter().filter(|known| is_it(known)).cloned().collect();
+    if gone.is_empty() {
+        return Ok(false);
+    }
+    program
+        .manager
+        .change_settings(move |settings| {
+            settings.permissions.rules.retain(|known| !gone.contains(known));
+        })
+        .await?;
+    Ok(true)
+}
+
+fn remark(text: &str) {
+    terminal::say(&format!("{}\n", terminal::clean(text)));
+}

@@ -1,0 +1,65 @@
+//! A chat as it is read: its messages, with the calls of tools and what came of them.
+
+use chat_core::message::{Message, Part, Role, ToolCall, ToolResult};
+use chat_edge::words;
+
+use super::Chat;
+use crate::output::{Calls, result_line};
+
+/// A message as it is read.
+pub(super) struct Entry<'a> {
+    pub message: &'a Message,
+    /// Whether it goes on with what stands above it: results of tools, and what the model says
+    /// about them.
+    pub goes_on: bool,
+    /// The calls that its results answer, in order; none where it is not known.
+    calls: Vec<Option<ToolCall>>,
+    /// Its own calls that no result answers: the program ended before.
+    unanswered: Vec<&'a ToolCall>,
+}
+
+impl<'a> Entry<'a> {
+    /// All messages of a chat that people read.
+    pub(super) fn all(chat: &'a Chat) -> Vec<Self> {
+        let mut calls = Calls::default();
+        let mut after_tools = false;
+        let mut entries = Vec::with_capacity(chat.messages.len());
+        for (at, message) in chat.messages.iter().enumerate() {
+            calls.add_all(message);
+            let is_tool = message.role == Role::Tool;
+            let goes_on = is_tool || (after_tools && message.role == Role::Assistant);
+            after_tools = is_tool;
+            let answers = chat.messages[at + 1..].iter().take_while(|next| next.role == Role::Tool);
+            let answered: Vec<_> = answers.flat_map(|m| results(m)).map(|r| &r.call).collect();
+            let unanswered = message.tool_calls().filter(|call| !answered.contains(&&call.id));
+            let entry = Self {
+                message,
+                goes_on,
+                calls: results(message).map(|result| calls.get(&result.call).cloned()).collect(),
+                unanswered: unanswered.collect(),
+            };
+            if message.role != Role::System {
+                entries.push(entry);
+            }
+        }
+        entries
+    }
+
+    /// What came of the calls that this message answers, each with its line.
+    pub(super) fn results(&self) -> impl Iterator<Item = (String, &'a ToolResult)> {
+        let results = results(self.message).zip(&self.calls);
+        results.map(|(result, call)| (result_line(call.as_ref(), result), result))
+    }
+
+    /// The lines of the calls that nothing came of.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = String> {
+        self.unanswered.iter().map(|call| words::tool_line(call, None))
+    }
+}
+
+fn results(message: &Message) -> impl Iterator<Item = &ToolResult> {
+    message.parts.iter().filter_map(|part| match part {
+        Part::ToolResult(result) => Some(result),
+        _ => None,
+    })
+}

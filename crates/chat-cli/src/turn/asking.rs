@@ -1,0 +1,117 @@
+//! What tools ask while a request runs: shown one after the other, and answered by what the person
+//! types. Where nobody can be asked, that is the answer.
+
+use std::sync::Arc;
+
+use chat_core::event::SessionPlaceholder;
+use chat_core::message::{Answer, Ask, Asked, Fid};
+
+use crate::engine::Program;
+use crate::keyboard::{Reading, Typed};
+use crate::output::Sink;
+use crate::prompt::Prompt;
+use crate::terminal;
+use crate::trouble::explain;
+
+/// The questions of one request.
+pub(super) struct Asking<'a> {
+    program: &'a Program,
+    fid: Fid,
+    in_project: bool,
+    current: Option<Current>,
+}
+
+/// The question that stands there.
+struct Current {
+    ask: Arc<Ask>,
+    prompt: Prompt,
+    reading: Reading,
+}
+
+impl<'a> Asking<'a> {
+    pub(super) fn new(program: &'a Program, session: &SessionPlaceholder) -> Self {
+        let (fid, in_project) = (session.fid.clone(), session.project.is_some());
+        Self { program, fid, in_project, current: None }
+    }
+
+    pub(super) fn fid(&self) -> &Fid {
+        &self.fid
+    }
+
+    /// Whether a question stands there.
+    pub(super) fn waits(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// Asks the next question that waits, and takes back one that does not any more.
+    pub(super) async fn look(&mut self, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
+        if let Some(gone) =
+            self.current.take_if(|current| !asks.iter().any(|ask| ask.id == current.ask.id))
+        {
+            sink.answered(&gone.ask, None);
+        }
+        while self.current.is_none()
+            && let Some(ask) = asks.first().cloned()
+        {
+            let prompt = Prompt::new(&ask, self.in_project);
+            if let Some(reading) = Reading::begin(self.program.terminal) {
+                sink.ask(&prompt.text(&ask, self.program.terminal));
+                self.current = Some(Current { ask, prompt, reading });
+            } else {
+                self.give(&ask, Answer::Nobody, asks, sink).await;
+            }
+        }
+    }
+
+    /// What is typed next. Cancel-safe.
+    pub(super) async fn typed(&mut self) -> Typed {
+        match &mut self.current {
+            Some(current) => current.reading.typed().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Takes what was typed for the answer to the question that stands there.
+    pub(super) async fn answer(
+        &mut self,
+        typed: Typed,
+        asks: &mut Vec<Arc<Ask>>,
+        sink: &mut dyn Sink,
+    ) {
+        let Some(Current { ask, prompt, .. }) = self.current.take() else { return };
+        let answer = match typed {
+            Typed::Line(line) => prompt.read(&line),
+            Typed::End => {
+                // Nothing ended the line.
+                terminal::say("\n");
+                Some(match ask.what {
+                    Asked::Permission(_) => Answer::Deny { scope: None, message: None },
+                    Asked::Question(_) => Answer::Nobody,
+                })
+            }
+        };
+        if let Some(answer) = answer {
+            self.give(&ask, answer, asks, sink).await;
+        } else if let Some(reading) = Reading::begin(self.program.terminal) {
+            sink.ask(prompt.again());
+            self.current = Some(Current { ask, prompt, reading });
+        }
+    }
+
+    async fn give(
+        &mut self,
+        ask: &Arc<Ask>,
+        answer: Answer,
+        asks: &mut Vec<Arc<Ask>>,
+        sink: &mut dyn Sink,
+    ) {
+        match self.program.manager.answer(&self.fid, ask.id, answer.clone()).await {
+            Ok(waited) => {
+                asks.retain(|other| other.id != ask.id);
+                sink.answered(ask, waited.then_some(&answer));
+            }
+            // It waits on, and is asked again.
+            Err(error) => terminal::say(&explain(&error, self.program.terminal)),
+        }
+    }
+}

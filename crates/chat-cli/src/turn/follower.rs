@@ -1,0 +1,173 @@
+//! What was shown of a request already, so that each byte and each event is shown once.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use chat_core::event::{Event, Snapshot, StopReason, TextKind};
+use chat_core::manager::Sent;
+use chat_core::message::{Ask, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage};
+
+use crate::output::{Calls, Done, Sink};
+
+/// What became of an event.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Followed {
+    Well,
+    /// The session must be opened again.
+    Lost,
+}
+
+/// Knows what was shown already, so that each byte and each event is shown once.
+#[derive(Debug)]
+pub(super) struct Follower {
+    after: MessageId,
+    /// How much of each part was shown.
+    shown: HashMap<(MessageId, usize), usize>,
+    /// The calls that were shown, with the message that holds them: servers begin to count anew
+    /// with each reply.
+    called: HashSet<(MessageId, ToolCallId)>,
+    calls: Calls,
+    ended: HashSet<MessageId>,
+    /// What waits for the person.
+    pub(super) asks: Vec<Arc<Ask>>,
+    /// How much was shown in all.
+    pub(super) text_bytes: usize,
+    pub(super) done: Option<Done>,
+    finished: Option<Done>,
+}
+
+impl Follower {
+    pub(super) fn new(sent: &Sent) -> Self {
+        Self {
+            after: sent.message,
+            shown: HashMap::new(),
+            called: HashSet::new(),
+            calls: Calls::default(),
+            ended: HashSet::new(),
+            asks: Vec::new(),
+            text_bytes: 0,
+            done: None,
+            finished: None,
+        }
+    }
+
+    /// Shows what the session has after the message of the person.
+    pub(super) fn open(&mut self, snapshot: &Snapshot, sink: &mut dyn Sink) {
+        let from = snapshot.messages.iter().rposition(|message| message.id == self.after);
+        for message in &snapshot.messages[from.map_or(0, |at| at + 1)..] {
+            self.message(message, sink);
+        }
+        sink.stage(&snapshot.stage);
+        self.asks.clone_from(&snapshot.asks);
+    }
+
+    /// Shows what an event tells of this session.
+    pub(super) fn event(&mut self, fid: &Fid, event: Event, sink: &mut dyn Sink) -> Followed {
+        match event {
+            Event::MessageAdded { fid: of, message, .. }
+            | Event::MessageChanged { fid: of, message, .. }
+                if of == *fid && message.id != self.after =>
+            {
+                self.message(&message, sink);
+            }
+            Event::TextAdded { fid: of, message, part, kind, range, text, .. } if of == *fid => {
+                let shown = self.shown.entry((message, part)).or_default();
+                let Some(new) = shown.checked_sub(range.start).and_then(|at| text.get(at..)) else {
+                    return if *shown < range.start { Followed::Lost } else { Followed::Well };
+                };
+                *shown = range.end.max(*shown);
+                self.text_bytes += new.len();
+                sink.text(kind, new);
+            }
+            Event::ToolCallChanged { fid: of, call, running: true, .. } if of == *fid => {
+                if let Some(call) = self.calls.get(&call) {
+                    sink.tool_runs(call);
+                }
+            }
+            Event::ToolOutput { fid: of, tail, .. } if of == *fid => sink.tool_output(&tail),
+            Event::AsksChanged { fid: of, asks, .. } if of == *fid => self.asks = asks,
+            Event::TodosChanged { fid: of, todos, .. } if of == *fid => sink.todos(&todos),
+            Event::SessionReset { fid: of } if of == *fid => return Followed::Lost,
+            Event::StageChanged { fid: of, stage, .. } if of == *fid => sink.stage(&stage),
+            Event::RequestFinished { fid: of, reason, usage, error } if of == *fid => {
+                self.finished = Some(Done { reason, usage, error });
+            }
+            Event::SessionRemoved { fid: of } if of == *fid => {
+                self.finished = Some(Done {
+                    reason: StopReason::Stopped,
+                    usage: Usage::default(),
+                    error: None,
+                });
+            }
+            Event::Notice(failure) if failure.session.as_ref().is_none_or(|of| of == fid) => {
+                sink.notice(&failure);
+            }
+            _ => {}
+        }
+        Followed::Well
+    }
+
+    /// Shows what is new in a message.
+    fn message(&mut self, message: &Message, sink: &mut dyn Sink) {
+        for (index, part) in message.parts.iter().enumerate() {
+            match part {
+                // What was shown as text turned out to be thoughts: it is not shown again.
+                Part::Text(_) | Part::Thinking { .. } if self.was_sorted(message) => {}
+                Part::Text(text) if message.role == Role::Assistant => {
+                    self.part(message.id, index, TextKind::Text, text, sink);
+                }
+                Part::Thinking { text, .. } => {
+                    self.part(message.id, index, TextKind::Thinking, text, sink);
+                }
+                Part::ToolCall(call) => self.call(message.id, call, sink),
+                Part::ToolResult(result) if !self.ended.contains(&message.id) => {
+                    sink.tool_result(self.calls.get(&result.call), result);
+                }
+                _ => {}
+            }
+        }
+        if message.ended.is_none() {
+            return;
+        }
+        if self.ended.insert(message.id) && message.role == Role::Assistant {
+            sink.message(message);
+        }
+    }
+
+    fn call(&mut self, message: MessageId, call: &ToolCall, sink: &mut dyn Sink) {
+        if self.called.insert((message, call.id.clone())) {
+            self.calls.add(call);
+            sink.tool_call(call);
+        }
+    }
+
+    /// Whether its texts are other parts than they came as.
+    fn was_sorted(&self, message: &Message) -> bool {
+        let shown = self.shown.get(&(message.id, 0)).copied().unwrap_or_default();
+        let first = message.parts.first();
+        matches!(first, Some(Part::Thinking { text, .. }) if shown > text.len())
+    }
+
+    fn part(
+        &mut self,
+        message: MessageId,
+        part: usize,
+        kind: TextKind,
+        text: &str,
+        sink: &mut dyn Sink,
+    ) {
+        let shown = self.shown.entry((message, part)).or_default();
+        if let Some(new) = text.get(*shown..).filter(|new| !new.is_empty()) {
+            *shown = text.len();
+            self.text_bytes += new.len();
+            sink.text(kind, new);
+        }
+    }
+
+    /// Whether the request is over; says so to the sink, once.
+    pub(super) fn finished(&mut self, sink: &mut dyn Sink) -> Option<Done> {
+        let done = self.finished.take()?;
+        sink.done(&done);
+        Some(done)
+    }
+}

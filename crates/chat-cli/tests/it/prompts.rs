@@ -1,0 +1,248 @@
+//! What tools ask of a person at a terminal.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::process::Child;
+use std::sync::mpsc::Receiver;
+
+use chat_testkit::server::{Gate, Script, Server};
+use serde_json::json;
+
+use crate::home::{Home, Run, end_of, kill};
+use crate::pipes::{on, screen, terminal, wait_for};
+use crate::tools::{RIGHT, Scene, WRONG, edits, runs};
+
+/// A program whose input and standard error are a terminal.
+struct Seat {
+    child: Child,
+    keys: File,
+    screen: Receiver<String>,
+    seen: String,
+}
+
+impl Seat {
+    fn new(home: &Home, args: &[&str]) -> Self {
+        Self::start(home, args, false)
+    }
+
+    /// One whose output is that terminal, too.
+    fn whole(home: &Home, args: &[&str]) -> Self {
+        Self::start(home, args, true)
+    }
+
+    fn start(home: &Home, args: &[&str], whole: bool) -> Self {
+        let (ours, theirs) = terminal();
+        let mut command = home.command(args);
+        command.stdin(on(&theirs)).stderr(on(&theirs)).env("TERM", "xterm");
+        if whole {
+            command.stdout(on(&theirs));
+        }
+        let child = command.spawn().expect("started");
+        let screen = screen(ours.try_clone().expect("another handle"));
+        Self { child, keys: ours, screen, seen: String::new() }
+    }
+
+    /// Waits until this was shown; what was shown before it counts no more.
+    fn wait_for(&mut self, wanted: &str) -> String {
+        wait_for(&self.screen, &mut self.seen, wanted);
+        std::mem::take(&mut self.seen)
+    }
+
+    fn type_in(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("typed");
+    }
+
+    fn end(self) -> Run {
+        Run::of(self.child)
+    }
+}
+
+/// What stands before the place where an answer is typed.
+const PLACE: &str = "or a word to the model: ";
+
+#[test]
+fn a_change_is_shown_whole_and_done_when_allowed() {
+    let server = Server::start();
+    server.push(edits("c1"));
+    server.push(Script::new().text("Done."));
+    let scene = Scene::new(&server);
+    let mut seat = Seat::new(&scene.home, &scene.args(&[]));
+    let asked = seat.wait_for(PLACE);
+    for part in [
+        "Change “src/add.sh” like this?",
+        "\x1b[31m-    echo $(($1 - $2))\x1b[0m",
+        "\x1b[32m+    echo $(($1 + $2))\x1b[0m",
+        "No rule allows it yet.",
+        "\r\n  write:./src/add.sh\r\n",
+        "[y]es, for this [s]ession, in this [p]roject, [a]lways, [n]o, [d]eny always",
+    ] {
+        assert!(asked.contains(part), "{part:?} in {asked:?}");
+    }
+    assert_eq!(scene.read("src/add.sh"), WRONG);
+    seat.type_in("y\r");
+    seat.wait_for("Edited src/add.sh +1 −1");
+    assert_eq!(seat.end().ok().stdout, "Done.\n");
+    assert_eq!(scene.read("src/add.sh"), RIGHT);
+}
+
+#[test]
+fn a_command_cannot_hide_what_it_does() {
+    let server = Server::start();
+    server.push(runs("c1", "echo one\\\n  two \x1b[8m\u{202e}&& touch ran.txt\r"));
+    server.push(Script::new().text("Then not."));
+    let scene = Scene::new(&server);
+    let mut seat = Seat::new(&scene.home, &scene.args(&[]));
+    let asked = seat.wait_for(PLACE);
+    let whole = "  echo one\\\r\n    two ␛[8m⟨U+202E⟩&& touch ran.txt␍\r\n";
+    assert!(asked.contains(whole), "{asked:?}");
+    // What nothing can allow for longer offers no such answer.
+    assert!(asked.contains("[y]es, [n]o, or a word"), "{asked:?}");
+    seat.type_in("n\r");
+    seat.end().ok();
+    assert!(!scene.project.join("ran.txt").exists());
+}
+
+#[test]
+fn a_word_is_for_the_model_and_neither_a_slip_nor_nothing_is_an_answer() {
+    let server = Server::start();
+    server.push(edits("c1"));
+    server.push(Script::new().text("Then not."));
+    let scene = Scene::new(&server);
+    let mut seat = Seat::new(&scene.home, &scene.args(&["--json"]));
+    for slip in ["\r", "x\r"] {
+        seat.wait_for(PLACE);
+        seat.type_in(slip);
+    }
+    seat.wait_for(PLACE);
+    seat.type_in("use printf\r");
+    let events = seat.end().ok().events();
+    let asked = events.iter().find(|event| event["type"] == "permission").expect("an event");
+    assert_eq!((&asked["answer"], &asked["message"]), (&json!("deny"), &json!("use printf")));
+    assert_eq!(scene.read("src/add.sh"), WRONG);
+    let sent = server.chats()[1].body.to_string();
+    assert!(sent.contains("use printf"), "{sent}");
+}
+
+#[test]
+fn what_was_typed_before_the_question_is_no_answer_to_it() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().text("Wait. ").gate(&gate).tool_call(
+        "c1",
+        "run_command",
+        json!({ "command": "touch ran.txt" }),
+    ));
+    server.push(Script::new().text("Then not."));
+    let scene = Scene::new(&server);
+    let mut seat = Seat::whole(&scene.home, &scene.args(&[]));
+    seat.wait_for("Wait.");
+    seat.type_in("y\r");
+    seat.wait_for("y\r\n");
+    gate.open();
+    seat.wait_for(PLACE);
+    seat.type_in("n\r");
+    seat.wait_for("denied");
+    assert_eq!(end_of(&mut seat.child).code(), Some(0));
+    assert!(!scene.project.join("ran.txt").exists());
+}
+
+#[test]
+fn leave_for_longer_is_asked_for_once_and_can_be_taken_back() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let touch = || {
+        server.push(runs("c1", "touch ran.txt"));
+        server.push(Script::new().text("Done."));
+    };
+    touch();
+    let mut seat = Seat::new(&scene.home, &scene.args(&[]));
+    seat.wait_for(PLACE);
+    seat.type_in("p\r");
+    seat.end().ok();
+    // The next chat in this folder is not asked; nobody could be.
+    touch();
+    let run = scene.ask(&[]).ok();
+    assert_eq!(run.stderr, "Ran touch ran.txt\n");
+    let folder = scene.project.to_str().expect("a path");
+    let listed = scene.home.run(["rules"]).ok().stdout;
+    assert_eq!(listed, format!("allows\trun:touch ran.txt\t{folder}\n"));
+    let listed = scene.home.run(["rules", "list", "--json"]).ok().events();
+    let rule = json!({ "rule": "run:touch ran.txt", "effect": "allow", "project": folder });
+    assert_eq!(listed, [rule]);
+    let exported = scene.home.run(["rules", "export"]).ok().stdout;
+    assert!(exported.contains("rule = \"run:touch ran.txt\""), "{exported}");
+    assert_eq!(scene.home.run(["rules", "remove", "run:ls"]).code, Some(1));
+    scene.home.run(["rules", "remove", "run:touch ran.txt"]).ok();
+    touch();
+    assert!(scene.ask(&[]).ok().stderr.contains("nobody is there to ask"));
+}
+
+#[test]
+fn a_question_of_the_models_has_numbered_choices() {
+    let server = Server::start();
+    let question = json!({ "question": "Which colour?", "choices": ["red", "blue"] });
+    server.push(Script::new().tool_call("c1", "ask_user", question));
+    server.push(Script::new().text("Blue it is."));
+    let scene = Scene::new(&server);
+    let mut seat = Seat::new(&scene.home, &scene.args(&[]));
+    let asked = seat.wait_for("answer of your own: ");
+    assert!(asked.contains("  Which colour?\r\n  1  red\r\n  2  blue\r\n"), "{asked:?}");
+    seat.type_in("2\r");
+    seat.wait_for("Asked you: Which colour? · blue");
+    seat.end().ok();
+    let sent = server.chats()[1].body.to_string();
+    assert!(sent.contains("blue"), "{sent}");
+}
+
+#[test]
+fn a_question_is_left_by_stopping_the_request() {
+    let server = Server::start();
+    server.push(edits("c1"));
+    let scene = Scene::new(&server);
+    let mut seat = Seat::new(&scene.home, &scene.args(&[]));
+    seat.wait_for(PLACE);
+    kill(seat.child.id(), "INT");
+    assert_eq!(seat.end().code, Some(130));
+    assert_eq!(scene.read("src/add.sh"), WRONG);
+}
+
+#[test]
+fn a_conversation_goes_on_after_questions_answered_and_left() {
+    let server = Server::start();
+    server.push(edits("c1"));
+    server.push(runs("c1", "touch ran.txt"));
+    server.push(Script::new().text("Mended."));
+    let scene = Scene::new(&server);
+    let folder = scene.project.to_str().expect("a path");
+    let mut seat = Seat::whole(&scene.home, &["chat", "--project", folder]);
+    seat.wait_for("> ");
+    seat.type_in("mend it\r");
+    seat.wait_for(PLACE);
+    seat.type_in("y\r");
+    seat.wait_for("touch ran.txt");
+    seat.wait_for(PLACE);
+    kill(seat.child.id(), "INT");
+    seat.wait_for("> ");
+    // The line belongs to the conversation again, whole.
+    seat.type_in("hello\r");
+    seat.wait_for("Mended.");
+    seat.wait_for("> ");
+    seat.type_in("\x04");
+    assert_eq!(end_of(&mut seat.child).code(), Some(0));
+    assert!(!scene.project.join("ran.txt").exists());
+    assert_eq!(scene.read("src/add.sh"), RIGHT);
+    let said = server.chats().last().expect("a request").texts_of("user");
+    assert!(said.iter().any(|text| text == "hello"), "{said:?}");
+}
+
+#[test]
+fn a_running_command_shows_its_last_line() {
+    let server = Server::start();
+    server.push(runs("c1", "printf 'first\\n\\033[32msecond\\033[0m'; exec sleep 1000"));
+    let scene = Scene::new(&server);
+    let mut seat = Seat::new(&scene.home, &scene.args(&["--mode", "unattended"]));
+    seat.wait_for("Running printf");
+    seat.wait_for("  second\x1b[0m");
+    kill(seat.child.id(), "INT");
+    assert_eq!(seat.end().code, Some(130));
+}

@@ -1,0 +1,226 @@
+//! Words for what tools ask leave for: what it is, why it is asked, which rules there are.
+
+use chat_core::message::{PermissionRequest, Preview};
+use chat_core::permission::command::Unparsable;
+use chat_core::permission::pattern::BadPattern;
+use chat_core::permission::{Action, BadRule, Effect, Mode, Why};
+use gettextrs::gettext;
+
+use super::{fill, one_line};
+
+/// What a tool wants to do, as a question of one line.
+pub fn permission_question(asked: &PermissionRequest) -> String {
+    match (&asked.preview, asked.action) {
+        (Preview::Command { network: true, .. }, _) => {
+            gettext("Run this command, with access to the network?")
+        }
+        (Preview::Command { .. }, _) | (_, Action::Run) => gettext("Run this command?"),
+        (Preview::Move { to }, _) => fill(
+            &gettext("Move “{from}” to “{to}”?"),
+            &[("from", &one_line(&asked.target)), ("to", &one_line(&to.display().to_string()))],
+        ),
+        (Preview::Change { .. }, _) => about(&gettext("Change “{what}” like this?"), &asked.target),
+        (Preview::Address { .. }, _) => about(&gettext("Fetch from “{what}”?"), &asked.target),
+        (Preview::Target, Action::Read) => about(&gettext("Read “{what}”?"), &asked.target),
+        (Preview::Target, Action::Write) => about(&gettext("Write “{what}”?"), &asked.target),
+        (Preview::Target, Action::Network) => {
+            about(&gettext("Reach “{what}” over the network?"), &asked.target)
+        }
+    }
+}
+
+/// Why a request does not pass by itself.
+pub fn why(why: &Why) -> String {
+    match why {
+        Why::Own => gettext("Natter keeps its own files there."),
+        Why::Protected => gettext("Tools never write there."),
+        Why::Denied(rule) => about(&gettext("The rule {what} denies it."), rule),
+        Why::PerhapsDenied(rule) => about(
+            &gettext("The rule {what} may deny it: that shows only when the command runs."),
+            rule,
+        ),
+        Why::Unsandboxed => {
+            gettext("There is no sandbox on this computer: the command can do whatever you can do.")
+        }
+        Why::Unparsable(why) => unparsable(why),
+        Why::NotLiteral(word) => {
+            about(&gettext("What “{what}” stands for shows only when the command runs."), word)
+        }
+        Why::Assignment(name) => about(
+            &gettext("It sets the variable “{what}”, which may change what the command does."),
+            name,
+        ),
+        Why::HandsOver(name) => about(
+            &gettext("“{what}” runs another command, or changes what the words after it mean."),
+            name,
+        ),
+        Why::UnknownFile(word) => {
+            about(&gettext("Which file “{what}” opens shows only when the command runs."), word)
+        }
+        Why::Outside => gettext("It lies outside the project."),
+        Why::SeveralLinks => gettext("The file has other names, which may lie anywhere."),
+        Why::PrivateAddress => {
+            gettext("The address is one of this computer or of its own network.")
+        }
+        Why::NoHost => gettext("There is no host of this name."),
+        Why::CommandNetwork => gettext("The command wants to reach the network."),
+        Why::Mode => gettext("No rule allows it yet."),
+    }
+}
+
+fn unparsable(why: &Unparsable) -> String {
+    match why {
+        Unparsable::Empty => gettext("The command is empty."),
+        Unparsable::TooLong => gettext("The command is too long to be judged."),
+        Unparsable::TooDeep => gettext("The command is nested too deeply to be judged."),
+        Unparsable::Hidden(code) => fill(
+            &gettext("The command has a character that cannot be seen: U+{code}."),
+            &[("code", &format!("{code:04X}"))],
+        ),
+        Unparsable::Syntax(_) => gettext("The command is not what a shell reads."),
+        Unparsable::Unclear(piece) => {
+            about(&gettext("It is not clear what the shell makes of “{what}”."), piece)
+        }
+    }
+}
+
+/// What is wrong with a text that is no rule, with an example of one.
+pub fn bad_rule(bad: &BadRule) -> String {
+    match bad {
+        BadRule::Form => gettext(
+            "A rule is an action, a colon and a pattern. Write it like “run:cargo test *” or “read:/etc/hosts”.",
+        ),
+        BadRule::Action(action) => about(
+            &gettext(
+                "“{what}” is no action: there are read, write, run and network. Write it like “run:cargo test *”.",
+            ),
+            action,
+        ),
+        BadRule::Pattern(BadPattern::Empty) => gettext(
+            "Nothing stands behind the colon. Write it like “run:cargo test *” or “read:/etc/hosts”.",
+        ),
+        BadRule::Pattern(BadPattern::Glob { pattern, .. }) => about(
+            &gettext("“{what}” is no pattern of paths. Write it like “write:src/**”."),
+            pattern,
+        ),
+        BadRule::Pattern(BadPattern::Quotes(pattern)) => about(
+            &gettext(
+                "The quotation marks of “{what}” do not fit. Write it like “run:git commit *”.",
+            ),
+            pattern,
+        ),
+        BadRule::Pattern(BadPattern::Shell(pattern, _)) => about(
+            &gettext(
+                "“{what}” is more than one simple command: give each a rule of its own. Write it like “run:cargo test *”.",
+            ),
+            pattern,
+        ),
+        BadRule::Pattern(BadPattern::Star(pattern)) => about(
+            &gettext(
+                "In “{what}” the * does not stand alone at the end. Write it like “run:cargo test *”.",
+            ),
+            pattern,
+        ),
+        BadRule::Pattern(BadPattern::Host(pattern)) => {
+            about(&gettext("“{what}” is no host. Write it like “network:*.example.org”."), pattern)
+        }
+    }
+}
+
+/// What a rule does, before the rule itself.
+pub fn effect(effect: Effect) -> String {
+    match effect {
+        Effect::Allow => gettext("allows"),
+        Effect::Deny => gettext("denies"),
+    }
+}
+
+/// What a mode is called.
+pub fn mode_title(mode: Mode) -> String {
+    match mode {
+        Mode::Ask => gettext("Ask"),
+        Mode::Edits => gettext("Edits"),
+        Mode::Plan => gettext("Plan"),
+        Mode::Unattended => gettext("Unattended"),
+    }
+}
+
+/// What a mode means, in a line.
+pub fn mode_meaning(mode: Mode) -> String {
+    match mode {
+        Mode::Ask => gettext("Reads in the folder, and asks for all else"),
+        Mode::Edits => gettext("Reads and writes in the folder, and asks for all else"),
+        Mode::Plan => gettext("Reads in the folder; nothing is written or run"),
+        Mode::Unattended => {
+            gettext("Reads, writes and runs commands in the sandbox; asks for nothing")
+        }
+    }
+}
+
+fn about(sentence: &str, what: &str) -> String {
+    fill(sentence, &[("what", &one_line(what))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_is_a_whole_sentence() {
+        let word = || "\x1b$X\n".to_owned();
+        let unparsable = [
+            Unparsable::Empty,
+            Unparsable::TooLong,
+            Unparsable::TooDeep,
+            Unparsable::Hidden(0x200b),
+            Unparsable::Syntax(word()),
+            Unparsable::Unclear(word()),
+        ];
+        let all = [
+            Why::Own,
+            Why::Protected,
+            Why::Denied(word()),
+            Why::PerhapsDenied(word()),
+            Why::Unsandboxed,
+            Why::NotLiteral(word()),
+            Why::Assignment(word()),
+            Why::HandsOver(word()),
+            Why::UnknownFile(word()),
+            Why::Outside,
+            Why::SeveralLinks,
+            Why::PrivateAddress,
+            Why::NoHost,
+            Why::CommandNetwork,
+            Why::Mode,
+        ];
+        let mut lines = String::new();
+        for reason in all.into_iter().chain(unparsable.map(Why::Unparsable)) {
+            let text = why(&reason);
+            assert!(text.ends_with('.') && !text.contains(['{', '\x1b', '\n']), "{text}");
+            lines.push_str(&text);
+            lines.push('\n');
+        }
+        insta::assert_snapshot!(lines);
+    }
+
+    #[test]
+    fn a_bad_rule_gets_an_example_that_is_a_rule() {
+        for bad in [
+            "ls",
+            "look:src",
+            "run:",
+            "write:[",
+            "run:a 'b",
+            "run:a && b",
+            "run:a * b",
+            "network:a b",
+        ] {
+            let error = bad.parse::<chat_core::permission::Rule>().unwrap_err();
+            let text = bad_rule(&error);
+            assert!(text.ends_with('.') && !text.contains('{'), "{bad}: {text}");
+            let example = text.rsplit("“").next().and_then(|rest| rest.split("”").next());
+            let example = example.expect("an example");
+            assert!(example.parse::<chat_core::permission::Rule>().is_ok(), "{bad}: {example}");
+        }
+    }
+}

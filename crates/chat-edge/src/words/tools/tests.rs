@@ -1,0 +1,163 @@
+//! The lines of all tools.
+
+use std::time::Duration;
+
+use chat_core::message::{Todo, ToolCallId};
+use serde_json::json;
+
+use super::*;
+
+fn call(name: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: ToolCallId::new("c1"), name: name.to_owned(), arguments }
+}
+
+fn answered(call: &ToolCall, view: Option<ToolView>) -> ToolResult {
+    ToolResult { view, ..ToolResult::to(call, "…", false) }
+}
+
+/// A call of each tool with what it did.
+fn each() -> Vec<(ToolCall, Option<ToolView>)> {
+    let path = || "src/lib.rs".to_owned();
+    let ran = |exit| ToolView::Ran {
+        command: "cargo test".to_owned(),
+        exit,
+        output: None,
+        sandboxed: true,
+    };
+    let edited = |created, added, removed| ToolView::Edited {
+        path: path(),
+        diff: String::new(),
+        added,
+        removed,
+        created,
+    };
+    let page = "https://example.org/";
+    let fetched =
+        |path| ToolView::Fetched { url: page.to_owned(), title: None, bytes: 12_300, path };
+    let todo = |state| Todo { text: "a".to_owned(), state };
+    let plan = vec![todo(TodoState::Done), todo(TodoState::Open)];
+    vec![
+        (
+            call("read_file", json!({ "path": "src/lib.rs", "from": 1, "to": 80 })),
+            Some(ToolView::Read { path: path(), from: Some(1), to: Some(80) }),
+        ),
+        (
+            call("read_file", json!({ "path": "logo.png" })),
+            Some(ToolView::Read { path: "logo.png".to_owned(), from: None, to: None }),
+        ),
+        (
+            call("list_files", json!({})),
+            Some(ToolView::Listed { what: ".".to_owned(), entries: 1 }),
+        ),
+        (
+            call("find_files", json!({ "glob": "**/*.rs" })),
+            Some(ToolView::Listed { what: "**/*.rs".to_owned(), entries: 20 }),
+        ),
+        (
+            call("search_files", json!({ "pattern": "fn \\w+" })),
+            Some(ToolView::Searched { pattern: "fn \\w+".to_owned(), matches: 12, files: 1 }),
+        ),
+        (call("edit_file", json!({ "path": "src/lib.rs" })), Some(edited(false, 3, 1))),
+        (call("write_file", json!({ "path": "src/lib.rs" })), Some(edited(true, 30, 0))),
+        (call("write_file", json!({ "path": "src/lib.rs" })), Some(edited(false, 0, 2))),
+        (
+            call("move_file", json!({ "from": "a", "to": "b" })),
+            Some(ToolView::Moved { from: "a".to_owned(), to: "b".to_owned() }),
+        ),
+        (
+            call("delete_file", json!({ "path": "src/lib.rs" })),
+            Some(ToolView::Deleted { path: path() }),
+        ),
+        (
+            call("run_command", json!({ "command": "cargo test" })),
+            Some(ran(Some(CommandExit::Status(101)))),
+        ),
+        (
+            call("run_command", json!({ "command": "cargo test" })),
+            Some(ran(Some(CommandExit::Status(0)))),
+        ),
+        (
+            call("run_command", json!({ "command": "cargo test" })),
+            Some(ran(Some(CommandExit::Signal(9)))),
+        ),
+        (
+            call("run_command", json!({ "command": "cargo test" })),
+            Some(ran(Some(CommandExit::TimedOut))),
+        ),
+        (call("run_command", json!({ "command": "cargo test" })), Some(ran(None))),
+        (call("read_output", json!({ "id": "1" })), Some(ran(None))),
+        (call("stop_command", json!({ "id": "1" })), Some(ran(Some(CommandExit::Stopped)))),
+        (call("fetch_output", json!({ "id": "3f", "from": 5 })), None),
+        (call("web_fetch", json!({ "url": page })), Some(fetched(None))),
+        (call("web_fetch", json!({ "url": page })), Some(fetched(Some("a.html".to_owned())))),
+        (
+            call("web_search", json!({ "query": "rust" })),
+            Some(ToolView::WebSearched { query: "rust".to_owned(), results: 5 }),
+        ),
+        (call("update_todos", json!({ "todos": [] })), Some(ToolView::Todos { todos: plan })),
+        (
+            call("ask_user", json!({ "question": "Which?" })),
+            Some(ToolView::Asked { question: "Which?".to_owned(), answer: "red".to_owned() }),
+        ),
+        (call("not_ours", json!({ "a": 1 })), None),
+    ]
+}
+
+#[test]
+fn all_lines() {
+    let mut lines = String::new();
+    for (call, view) in each() {
+        let result = answered(&call, view);
+        let failed = ToolResult { failed: true, ..ToolResult::to(&call, "no", true) };
+        for result in [None, Some(&result), Some(&answered(&call, None)), Some(&failed)] {
+            let line = tool_line(&call, result);
+            assert!(
+                !line.contains(['{', '?']) || call.name == "not_ours" || call.name == "ask_user",
+                "{line}"
+            );
+            lines.push_str(&line);
+            lines.push('\n');
+        }
+    }
+    insta::assert_snapshot!(lines);
+}
+
+#[test]
+fn what_was_denied_and_how_long_it_took_is_said() {
+    let call = call("run_command", json!({ "command": "cargo test" }));
+    let verdict = Some(Verdict::Denied { message: None });
+    let denied = ToolResult { verdict, ..ToolResult::to(&call, "no", true) };
+    assert_eq!(tool_line(&call, Some(&denied)), "Running cargo test · denied");
+    let view = ToolView::Ran {
+        command: "cargo test".to_owned(),
+        exit: Some(CommandExit::Status(101)),
+        output: None,
+        sandboxed: true,
+    };
+    for (took, said) in [
+        (Duration::from_millis(900), "Ran cargo test · failed 101"),
+        (Duration::from_millis(12_300), "Ran cargo test · failed 101 · 12 s"),
+        (Duration::from_secs(185), "Ran cargo test · failed 101 · 3 min 5 s"),
+    ] {
+        let result = ToolResult { took: Some(took), ..answered(&call, Some(view.clone())) };
+        assert_eq!(tool_line(&call, Some(&result)), said);
+    }
+}
+
+#[test]
+fn whatever_a_model_writes_is_one_line() {
+    let wild = "a\n\x1b[2J\u{202e}{from}".repeat(50);
+    for name in ["read_file", "run_command", "move_file", "not_ours\n\x07"] {
+        let odd = json!({ "path": wild, "command": wild, "from": wild, "to": wild });
+        for arguments in [odd, json!(wild), json!(null), json!([1]), json!({ "path": 5 })] {
+            let call = call(name, arguments);
+            let failed = ToolResult::to(&call, "no", true);
+            for result in [None, Some(&failed)] {
+                let line = tool_line(&call, result);
+                assert!(!line.contains(char::is_control), "{line:?}");
+                assert!(!line.contains('\u{202e}'), "{line:?}");
+                assert!(line.chars().count() < 1_000, "{line:?}");
+            }
+        }
+    }
+}

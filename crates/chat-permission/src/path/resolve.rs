@@ -140,16 +140,16 @@ fn follow(start: &Path, given: &OsStr, follow_last: bool) -> Result<End, Error> 
     let mut real =
         if given.as_bytes().starts_with(b"/") { PathBuf::from("/") } else { start.to_owned() };
     let mut ahead = parts(given);
-    let must_be_folder =
-        ahead.back().is_some_and(|last| last.is_empty() || last == "." || last == "..");
+    // What the last part says, be it of the path or of a link at its end.
+    let mut must_be_folder = false;
     let mut found = Some(look(&real)?);
     let mut links = 0;
     while let Some(name) = ahead.pop_front() {
-        if name.is_empty() || name == "." {
-            continue;
-        }
+        must_be_folder = name.is_empty() || name == ".";
         match &found {
+            // A `.` or a slash behind it is as wrong as a name.
             Some(here) if !here.is_dir() => return Err(Error::NotAFolder(real)),
+            _ if must_be_folder => continue,
             None if name == ".." => return Err(Error::NotFound(real)),
             None => {
                 real.push(name);
@@ -188,11 +188,10 @@ fn follow(start: &Path, given: &OsStr, follow_last: bool) -> Result<End, Error> 
     if real.as_os_str().len() > LONGEST {
         return Err(Error::TooLong);
     }
-    match &found {
-        Some(here) if must_be_folder && !here.is_dir() => Err(Error::NotAFolder(real)),
-        None if must_be_folder => Err(Error::NotFound(real)),
-        _ => Ok(End { real, found }),
+    if must_be_folder && found.is_none() {
+        return Err(Error::NotFound(real));
     }
+    Ok(End { real, found })
 }
 
 /// What the kernel would not take.

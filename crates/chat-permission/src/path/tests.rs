@@ -171,6 +171,38 @@ fn what_leads_nowhere_is_an_error() {
 }
 
 #[test]
+fn a_link_may_demand_a_folder() {
+    let place = Place::new();
+    for (name, target) in [
+        ("to-file-dot", "src/main.rs/."),
+        ("to-file-slash", "src/main.rs/"),
+        ("to-none-dot", "none/."),
+        ("to-none-slash", "none/"),
+        ("to-folder-dot", "src/."),
+        ("to-folder-slash", "src/"),
+        ("to-demand", "to-file-slash"),
+    ] {
+        symlink(target, place.at(&format!("project/{name}"))).unwrap();
+    }
+    for given in ["to-file-dot", "to-file-slash", "to-demand", "to-file-slash/x", "to-file-dot/.."]
+    {
+        let error = place.project.resolve(given).unwrap_err();
+        assert!(matches!(error, Error::NotAFolder(_)), "{given}: {error}");
+        let kernel = fs::metadata(place.at("project").join(given)).unwrap_err();
+        assert_eq!(kernel.kind(), std::io::ErrorKind::NotADirectory, "{given}");
+    }
+    for given in ["to-none-dot", "to-none-slash"] {
+        let error = place.project.resolve(given).unwrap_err();
+        assert!(matches!(error, Error::NotFound(_)), "{given}: {error}");
+        assert!(fs::write(place.at("project").join(given), "").is_err(), "{given}");
+    }
+    for given in ["to-folder-dot", "to-folder-slash", "to-folder-dot/../src"] {
+        assert_eq!(place.resolve(given).real(), place.at("project/src"), "{given}");
+    }
+    assert_eq!(place.resolve("to-none-slash/x").real(), place.at("project/none/x"));
+}
+
+#[test]
 fn forty_links_are_followed_and_no_more() {
     let place = Place::new();
     symlink("src", place.at("project/l0")).unwrap();

@@ -250,6 +250,25 @@ mod tests {
     }
 
     #[test]
+    fn only_a_first_line_without_indentation_takes_that_of_the_files_first() {
+        let (given, file) = ("a\n    b\n    c", "        a\n    b\n    c");
+        assert_eq!(fit(given, file, "x\n    y\nz").unwrap(), "        x\n    y\nz");
+        assert_eq!(fit(given, file, "    x").unwrap(), "    x");
+    }
+
+    #[test]
+    fn a_shift_by_whole_steps_goes_for_every_line() {
+        let file = "       a\n           b";
+        assert_eq!(fit("   a\n       b", file, "     c").unwrap(), "         c");
+    }
+
+    #[test]
+    fn a_shift_by_half_a_step_is_made_where_it_cannot_be_counted() {
+        assert_eq!(fit("a\n    b", "  a\n      b", "        c").unwrap(), "          c");
+        assert_eq!(fit("  a\n      b", "a\n    b", "          c").unwrap(), "        c");
+    }
+
+    #[test]
     fn other_steps_between_lines_are_no_shift() {
         for (given, file) in [
             ("a\nb", "a\n  b"),

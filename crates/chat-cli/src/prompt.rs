@@ -28,7 +28,8 @@ enum Answers {
 struct Choice {
     /// With the letter in brackets that stands for it.
     label: String,
-    /// The letter that stands for it in English, where no other answer has it.
+    /// The letter that stands for it in English; in other languages too, where it is for once and no
+    /// other answer has it.
     english: char,
     answer: Answer,
 }
@@ -83,7 +84,10 @@ impl Prompt {
                 match letter {
                     // A letter that stands for nothing is a slip, and no word to the model.
                     Some(letter) => one(&|choice| choice.letter() == letter)
-                        .or_else(|| one(&|choice| choice.english == letter)),
+                        // What holds for longer is not to be chosen by a slip.
+                        .or_else(|| {
+                            one(&|choice| choice.english == letter && choice.is_for_once())
+                        }),
                     None => one(&|choice| choice.word() == said).or_else(|| {
                         Some(Answer::Deny { scope: None, message: Some(line.to_owned()) })
                     }),
@@ -99,6 +103,10 @@ impl Prompt {
 }
 
 impl Choice {
+    fn is_for_once(&self) -> bool {
+        matches!(self.answer, Answer::Allow(None) | Answer::Deny { scope: None, .. })
+    }
+
     fn letter(&self) -> char {
         let inside = self.label.split_once('[').and_then(|(_, rest)| rest.chars().next());
         inside.and_then(|letter| letter.to_lowercase().next()).unwrap_or(self.english)
@@ -292,5 +300,35 @@ mod tests {
         assert_eq!(prompt.read("0"), said("0"));
         assert_eq!(prompt.read(" a dark red "), said("a dark red"));
         assert_eq!(prompt.read(""), None);
+    }
+
+    #[test]
+    fn no_two_answers_share_a_letter_in_any_language() {
+        let ids = [
+            "[y]es",
+            "for this [s]ession",
+            "in this [p]roject",
+            "[a]lways",
+            "[n]o",
+            "[d]eny always",
+        ];
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../po");
+        let read =
+            |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).expect("a file");
+        for language in
+            read("LINGUAS").lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+        {
+            let translations = read(&format!("{language}.po"));
+            let mut letters = Vec::new();
+            for id in ids {
+                let entry = format!("msgid \"{id}\"\nmsgstr \"");
+                let rest = translations.split(&entry).nth(1).expect("a translation");
+                let label = rest.split('"').next().unwrap_or_default().to_owned();
+                assert!(label.contains('[') && label.contains(']'), "{language}: {label}");
+                let choice = Choice { label, english: '?', answer: Answer::Nobody };
+                assert!(!letters.contains(&choice.letter()), "{language}: {choice:?}");
+                letters.push(choice.letter());
+            }
+        }
     }
 }

@@ -100,6 +100,11 @@ impl Turns<'_> {
         loop {
             if writing.is_none() {
                 asking.look(&mut follower.asks, sink).await;
+                if follower.ended_without_calls()
+                    && let Some(failure) = asking.tools_in_vain().await
+                {
+                    sink.notice(&failure);
+                }
                 if let Some(done) = follower.finished(sink) {
                     follower.done = Some(done);
                 }

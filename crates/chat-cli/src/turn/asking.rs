@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use chat_core::event::SessionPlaceholder;
-use chat_core::message::{Answer, Ask, Asked, Fid};
+use chat_core::error::{Error, Feature, Kind};
+use chat_core::event::{Failure, SessionPlaceholder};
+use chat_core::message::{Answer, Ask, Asked, Fid, ModelRef};
 
 use crate::engine::Program;
 use crate::keyboard::{Reading, Typed};
@@ -18,6 +19,7 @@ pub(super) struct Asking<'a> {
     program: &'a Program,
     fid: Fid,
     in_project: bool,
+    model: Option<ModelRef>,
     current: Option<Current>,
 }
 
@@ -31,11 +33,22 @@ struct Current {
 impl<'a> Asking<'a> {
     pub(super) fn new(program: &'a Program, session: &SessionPlaceholder) -> Self {
         let (fid, in_project) = (session.fid.clone(), session.project.is_some());
-        Self { program, fid, in_project, current: None }
+        Self { program, fid, in_project, model: session.model.clone(), current: None }
     }
 
     pub(super) fn fid(&self) -> &Fid {
         &self.fid
+    }
+
+    /// What to say where a folder was given to a model that can do nothing there.
+    pub(super) async fn tools_in_vain(&self) -> Option<Failure> {
+        let model = self.model.as_ref().filter(|_| self.in_project)?;
+        // Known since the request began.
+        let can = self.program.manager.capabilities(model).await.ok()?;
+        (can.tools == Some(false)).then(|| {
+            let error = Error::new(Kind::Unsupported { feature: Feature::Tools });
+            Failure { error: error.on(&model.connection), session: Some(self.fid.clone()) }
+        })
     }
 
     /// Whether a question stands there.

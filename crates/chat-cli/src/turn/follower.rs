@@ -164,6 +164,12 @@ impl Follower {
         }
     }
 
+    /// Whether the request is over, and well, and no tool was called.
+    pub(super) fn ended_without_calls(&self) -> bool {
+        let well = |done: &Done| done.reason == StopReason::Complete;
+        self.finished.as_ref().is_some_and(well) && self.called.is_empty()
+    }
+
     /// Whether the request is over; says so to the sink, once.
     pub(super) fn finished(&mut self, sink: &mut dyn Sink) -> Option<Done> {
         let done = self.finished.take()?;

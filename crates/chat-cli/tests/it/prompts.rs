@@ -45,7 +45,9 @@ impl Seat {
     /// Waits until this was shown; what was shown before it counts no more.
     fn wait_for(&mut self, wanted: &str) -> String {
         wait_for(&self.screen, &mut self.seen, wanted);
-        std::mem::take(&mut self.seen)
+        let end = self.seen.find(wanted).expect("it was shown") + wanted.len();
+        let rest = self.seen.split_off(end);
+        std::mem::replace(&mut self.seen, rest)
     }
 
     fn type_in(&mut self, keys: &str) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use chat_testkit::server::{Script, Server};
+use chat_testkit::server::{Model, Script, Server};
 use serde_json::{Value, json};
 
 use crate::home::{Home, Run};
@@ -263,4 +263,20 @@ fn folder_mode_and_rules_are_changed_in_a_conversation() {
     ] {
         assert!(run.stderr.contains(told), "{told}: {}", run.stderr);
     }
+}
+
+#[test]
+fn a_model_without_tools_gets_none_and_that_is_said() {
+    let model = Model::new("scripted").capabilities(&["completion"]);
+    let server = Server::start().with_models([model]);
+    let scene = Scene::new(&server);
+    let run = scene.ask(&["--json"]).ok();
+    let events = run.events();
+    assert_eq!(of_type(&events, "notice")[0]["kind"], "unsupported");
+    assert_eq!(events.last().expect("events")["type"], "done");
+    assert!(server.chats()[0].body.get("tools").is_none());
+    let run = scene.ask(&[]).ok();
+    assert!(run.stderr.contains("This model cannot use tools."), "{}", run.stderr);
+    // Where no folder was given there is nothing to say.
+    assert_eq!(scene.home.run(["ask", "hello"]).ok().stderr, "");
 }

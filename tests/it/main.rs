@@ -16,4 +16,5 @@ mod real_model;
 mod sessions;
 mod stage;
 mod together;
+mod tools;
 mod typing;

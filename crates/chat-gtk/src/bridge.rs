@@ -127,9 +127,20 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::MessageChanged { fid, .. }
         | Event::SessionReset { fid }
         | Event::ToolCallChanged { fid, .. }
+        | Event::ToolOutput { fid, .. }
+        | Event::AsksChanged { fid, .. }
+        | Event::TodosChanged { fid, .. }
         | Event::QueueChanged { fid, .. }
         | Event::StageChanged { fid, .. }
         | Event::RequestFinished { fid, .. } => Some(fid),
-        _ => None,
+        Event::SessionAdded(_)
+        | Event::SessionChanged(_)
+        | Event::SessionRemoved { .. }
+        | Event::ModelsChanged
+        | Event::DownloadsChanged
+        | Event::ConnectionsChanged
+        | Event::AgentsChanged
+        | Event::SettingsChanged
+        | Event::Notice(_) => None,
     }
 }

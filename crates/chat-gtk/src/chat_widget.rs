@@ -10,6 +10,7 @@ mod find_bar;
 mod hint;
 mod local;
 mod messages;
+mod plan;
 mod requests;
 mod sending;
 mod shown;
@@ -30,6 +31,7 @@ use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Diagnostics;
 use chat_edge::words;
+use gettextrs::gettext;
 use gtk::glib;
 use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
@@ -167,6 +169,11 @@ impl Component for ChatWidget {
                 self.show(Some(fid), view, &sender);
                 self.sought = Some((message, words));
                 self.show_sought(view);
+            }
+            Input::FocusAsk => {
+                if !view.conversation.focus_ask() {
+                    tell(&sender, Output::Note(gettext("Nothing waits for your answer")));
+                }
             }
             Input::ChooseModel => view.model.open(),
             Input::Escape => self.escape(&sender),

@@ -21,6 +21,7 @@ mod rows;
 mod table;
 mod tags;
 mod tail;
+mod tool;
 mod transcript;
 mod user;
 mod view;
@@ -33,7 +34,7 @@ use gtk::prelude::*;
 
 use chat_core::error::Error;
 use chat_core::event::{Event, Snapshot};
-use chat_core::message::{Fid, MessageId};
+use chat_core::message::{Answer, AskId, Fid, MessageId, Todo};
 use chat_core::store::Page;
 
 pub use find::{Pattern, Standing};
@@ -80,6 +81,15 @@ pub enum Output {
     SendWaiting,
     /// Open this address, which is one of http, https or mailto.
     OpenLink(String),
+    /// What waits for the person is answered like this.
+    Answer {
+        /// What.
+        ask: AskId,
+        /// How.
+        answer: Answer,
+    },
+    /// What had the keyboard is gone.
+    KeyboardLost,
     /// The person has the end of a finished reply before them.
     Seen,
     /// How far the search is that [`Conversation::find`] began.
@@ -194,6 +204,11 @@ impl Conversation {
         self.inner.state.borrow().transcript.last_reply()
     }
 
+    /// The session's plan.
+    pub fn todos(&self) -> Vec<Todo> {
+        self.inner.state.borrow().transcript.todos.clone()
+    }
+
     /// What the end of the conversation says went wrong.
     pub fn last_error(&self) -> Option<Error> {
         self.inner.state.borrow().transcript.last_error().cloned()
@@ -213,6 +228,11 @@ impl Conversation {
     /// Goes to the next place that was found, or the one before.
     pub fn find_next(&self, forward: bool) {
         self.inner.find_next(forward);
+    }
+
+    /// Gives the newest of what waits for the person the keyboard. Whether something waits.
+    pub fn focus_ask(&self) -> bool {
+        self.inner.focus_ask()
     }
 
     /// Goes to the end, and stays there while text is added.

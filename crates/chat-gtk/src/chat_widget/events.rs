@@ -48,6 +48,7 @@ impl ChatWidget {
                 if !renewed {
                     view.conversation.show(&snapshot);
                 }
+                view.plan.show(&view.conversation.todos());
                 let Snapshot { session, .. } = *snapshot;
                 if session.unread {
                     self.mark_read(sender);
@@ -110,6 +111,9 @@ impl ChatWidget {
             events.retain(|event| about(event).is_some_and(|fid| self.shown.fid() == Some(fid)));
             if !events.is_empty() {
                 view.conversation.apply(&events);
+                if events.iter().any(|event| matches!(event, Event::TodosChanged { .. })) {
+                    view.plan.show(&view.conversation.todos());
+                }
                 self.measure(&events, view);
             }
         }

@@ -52,6 +52,8 @@ pub enum Input {
         /// What was looked for.
         words: String,
     },
+    /// Put the keyboard to the newest of what waits for the person's answer.
+    FocusAsk,
     /// Open the list of models.
     ChooseModel,
     /// Esc was pressed and nothing else wanted it.

@@ -102,6 +102,15 @@ impl ChatWidget {
                     }
                 });
             }
+            Told::Answer { ask, answer } => {
+                // The card goes away with what has the keyboard in it.
+                view.composer.focus();
+                self.run(sender, async move |manager| {
+                    // What waits no longer needs no answer.
+                    manager.answer(&fid, ask, answer).await.map(drop)
+                });
+            }
+            Told::KeyboardLost => view.composer.focus(),
             Told::OpenLink(url) => open_link(&url, root),
             Told::Seen => self.mark_read(sender),
             Told::Found(standing) => view.find.show(standing),

@@ -12,6 +12,7 @@ use relm4::gtk::prelude::*;
 
 use super::find_bar::FindBar;
 use super::hint::{Hint, HintBar};
+use super::plan::Plan;
 use super::start_page::StartPage;
 use super::{ChatWidget, Input, Part, Told};
 use crate::choices::{self, Choices};
@@ -46,6 +47,7 @@ pub struct View {
     start_slot: gtk::ScrolledWindow,
     foot: adw::Clamp,
     hint: HintBar,
+    pub(super) plan: Rc<Plan>,
 }
 
 impl std::fmt::Debug for View {
@@ -87,6 +89,8 @@ impl View {
 
         let hint = HintBar::new(sender);
         let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
+        let plan = Plan::new();
+        foot.append(plan.widget());
         foot.append(hint.widget());
         foot.append(composer.widget());
         let clamp = adw::Clamp::builder()
@@ -118,6 +122,7 @@ impl View {
             start_slot,
             foot: clamp,
             hint,
+            plan,
         }
     }
 

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::event::TextKind;
-use chat_core::message::{
-    Ending, Message, MessageId, Part, Role, ToolCall, ToolCallId, ToolResult,
-};
+use chat_core::message::{Ask, Ending, Message, MessageId, Part, Role, ToolCallId, ToolResult};
 
 use super::card::Notice;
 use super::find::Found;
 use super::reply::{ReplyText, SegmentKind};
+use super::tool::ToolState;
 
 /// A message.
 pub struct Entry {
@@ -35,12 +34,7 @@ pub enum PartState {
     /// Thinking, as plain text.
     Thinking { text: String, took: Option<Duration>, since: Option<Instant> },
     /// A tool call and what came of it.
-    Tool {
-        call: ToolCall,
-        result: Option<Box<ToolResult>>,
-        since: Option<Instant>,
-        took: Option<Duration>,
-    },
+    Tool(Box<ToolState>),
     /// What has no row of its own.
     Other,
 }
@@ -144,46 +138,92 @@ impl Entry {
         true
     }
 
-    /// A tool call of this message began or ended. Whether it is one of this message's.
-    pub fn set_running(&mut self, id: &ToolCallId, running: bool) -> bool {
+    /// A tool call of this message, by its id.
+    fn tool(&mut self, id: &ToolCallId) -> Option<&mut ToolState> {
+        self.parts.iter_mut().find_map(|part| match part {
+            PartState::Tool(tool) if tool.call().id == *id => Some(&mut **tool),
+            _ => None,
+        })
+    }
+
+    /// All tool calls of this message, in order.
+    pub fn tools(&self) -> impl Iterator<Item = (usize, &ToolState)> {
+        self.parts.iter().enumerate().filter_map(|(index, part)| match part {
+            PartState::Tool(tool) => Some((index, &**tool)),
+            _ => None,
+        })
+    }
+
+    /// A tool call of this message began or ended.
+    pub fn set_running(&mut self, id: &ToolCallId, running: bool) {
+        if let Some(tool) = self.tool(id) {
+            if running {
+                tool.start(true);
+            } else {
+                tool.stop();
+            }
+            self.dirty = true;
+        }
+    }
+
+    /// The first call that has no answer is at work, though nobody saw it begin.
+    pub fn resume(&mut self) {
+        let open = self.parts.iter_mut().find_map(|part| match part {
+            PartState::Tool(tool) if tool.result().is_none() => Some(tool),
+            _ => None,
+        });
+        if let Some(tool) = open {
+            tool.start(false);
+            self.dirty = true;
+        }
+    }
+
+    /// No call is at work any more.
+    pub fn stop_tools(&mut self) {
         for part in &mut self.parts {
-            if let PartState::Tool { call, since, .. } = part
-                && call.id == *id
-            {
-                if running {
-                    since.get_or_insert_with(Instant::now);
-                } else {
-                    part.stop_clock();
-                }
+            if let PartState::Tool(tool) = part {
+                tool.stop();
                 self.dirty = true;
-                return true;
             }
         }
-        false
+    }
+
+    /// A call of this message wrote more.
+    pub fn set_output(&mut self, id: &ToolCallId, tail: &Arc<str>, bytes: u64) {
+        if let Some(tool) = self.tool(id) {
+            tool.write(tail, bytes);
+            self.dirty = true;
+        }
     }
 
     /// A tool answered a call of this message. Whether it is one of this message's.
     pub fn set_result(&mut self, answer: &ToolResult) -> bool {
+        let Some(tool) = self.tool(&answer.call) else { return false };
+        if tool.answer(answer) {
+            self.dirty = true;
+        }
+        true
+    }
+
+    /// Takes what waits for the person: those of this message's calls without an answer are taken
+    /// out of `asks`, and all others wait for nothing.
+    pub fn set_asks(&mut self, asks: &mut Vec<Arc<Ask>>) {
         for part in &mut self.parts {
-            if let PartState::Tool { call, result, .. } = part
-                && call.id == answer.call
-            {
-                if result.as_deref() == Some(answer) {
-                    return true;
-                }
-                *result = Some(Box::new(answer.clone()));
-                part.stop_clock();
+            let PartState::Tool(tool) = part else { continue };
+            let open = tool.result().is_none();
+            let place = asks.iter().position(|ask| open && ask.call == tool.call().id);
+            let ask = place.map(|place| asks.remove(place));
+            if tool.wait_for(ask.as_ref()) {
                 self.dirty = true;
-                return true;
             }
         }
-        false
     }
 
     /// Whether a clock runs that is to be shown.
     pub fn has_clock(&self) -> bool {
         self.parts.iter().any(|part| match part {
-            PartState::Thinking { since, .. } | PartState::Tool { since, .. } => since.is_some(),
+            PartState::Thinking { since, .. } => since.is_some(),
+            PartState::Tool(tool) => tool.has_clock(),
             _ => false,
         })
     }
@@ -231,7 +271,7 @@ impl Entry {
                 PartState::Thinking { text, .. } if !text.is_empty() => {
                     out.push(RowKind::Thinking { part: index });
                 }
-                PartState::Tool { .. } => out.push(RowKind::Tool { part: index }),
+                PartState::Tool(_) => out.push(RowKind::Tool { part: index }),
                 _ => {}
             }
         }
@@ -281,12 +321,7 @@ impl PartState {
                 let since = (live && took.is_none()).then(Instant::now);
                 Self::Thinking { text: text.clone(), took: *took, since }
             }
-            Part::ToolCall(call) => Self::Tool {
-                call: call.clone(),
-                result: None,
-                since: live.then(Instant::now),
-                took: None,
-            },
+            Part::ToolCall(call) => Self::Tool(Box::new(ToolState::new(call.clone()))),
             _ => Self::Other,
         }
     }
@@ -309,8 +344,8 @@ impl PartState {
                 }
                 true
             }
-            (Self::Tool { call, .. }, Part::ToolCall(now)) if call.id == now.id => {
-                call.clone_from(now);
+            (Self::Tool(tool), Part::ToolCall(now)) if tool.call().id == now.id => {
+                tool.set_call(now);
                 true
             }
             (Self::Other, Part::Text(_) | Part::Thinking { .. } | Part::ToolCall(_)) => false,
@@ -328,7 +363,7 @@ impl PartState {
     }
 
     fn stop_clock(&mut self) {
-        if let Self::Thinking { since, took, .. } | Self::Tool { since, took, .. } = self
+        if let Self::Thinking { since, took, .. } = self
             && let Some(since) = since.take()
         {
             took.get_or_insert_with(|| since.elapsed());

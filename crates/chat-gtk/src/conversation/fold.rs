@@ -1,13 +1,16 @@
 //! A line that opens: thinking, and what a tool did.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use gtk::pango;
 use gtk::prelude::*;
 
 use super::find::{Hit, Marks, mark_buffer};
+use super::tool::{Looks, Styled};
 use crate::accessible;
+use crate::models::has_keyboard;
 
 /// The greatest height of what is inside, in pixels; more scrolls.
 const TALLEST: i32 = 320;
@@ -22,9 +25,13 @@ struct Parts {
     root: gtk::Box,
     button: gtk::Button,
     arrow: gtk::Image,
+    icon: gtk::Image,
+    spinner: gtk::Spinner,
     title: gtk::Label,
     aside: gtk::Label,
-    inside: RefCell<String>,
+    inside: RefCell<Styled>,
+    /// The looks of what is inside; none where that is plain.
+    looks: Option<Looks>,
     /// What is inside, while it is open.
     body: RefCell<Option<(gtk::ScrolledWindow, gtk::TextView)>>,
     marked: RefCell<Marked>,
@@ -39,8 +46,8 @@ struct Marked {
 }
 
 impl Fold {
-    /// A closed fold.
-    pub fn new(icon: &str) -> Self {
+    /// A closed fold. What has looks is what a program wrote, in letters of one width.
+    pub fn new(icon: &str, looks: Option<&Looks>) -> Self {
         let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
         arrow.add_css_class("dim-label");
         let title = gtk::Label::builder()
@@ -50,9 +57,12 @@ impl Fold {
             .build();
         let aside = gtk::Label::builder().css_classes(["fold-aside"]).build();
         let line = gtk::Box::builder().spacing(9).build();
+        let icon = gtk::Image::from_icon_name(icon);
+        let spinner = gtk::Spinner::builder().visible(false).build();
         line.append(&arrow);
-        line.append(&gtk::Image::from_icon_name(icon));
+        line.append(&icon);
         line.append(&title);
+        line.append(&spinner);
         line.append(&aside);
         let button = gtk::Button::builder().child(&line).css_classes(["flat", "fold-line"]).build();
         let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
@@ -61,9 +71,12 @@ impl Fold {
             root,
             button,
             arrow,
+            icon,
+            spinner,
             title,
             aside,
             inside: RefCell::default(),
+            looks: looks.cloned(),
             body: RefCell::default(),
             marked: RefCell::default(),
         });
@@ -90,8 +103,9 @@ impl Fold {
         if body.is_some() {
             return false;
         }
-        let (scroller, view) = make_body(&self.parts.inside.borrow());
-        self.parts.root.append(&scroller);
+        let (scroller, view) = self.make_body();
+        // What is inside stands right below the line.
+        self.parts.root.insert_child_after(&scroller, Some(&self.parts.button));
         self.parts.arrow.set_icon_name(Some("pan-down-symbolic"));
         let Marked { hits, current, marks } = &*self.parts.marked.borrow();
         mark_buffer(&view.buffer(), hits, *current, *marks);
@@ -125,43 +139,95 @@ impl Fold {
         if shown.text() != title || behind.text() != aside {
             shown.set_text(title);
             behind.set_text(aside);
-            accessible::set_label(button, &format!("{title} {aside}"));
+            accessible::set_label(button, format!("{title} {aside}").trim());
         }
     }
 
-    /// Sets what is inside, as plain text. What was added to the end is added to an open fold.
-    pub fn set_inside(&self, text: &str) {
+    /// Makes a part of the line's title, by its bytes, stand out.
+    pub fn stress(&self, part: Option<Range<usize>>) {
+        let attributes = pango::AttrList::new();
+        if let Some(part) = part {
+            let mut bold = pango::AttrInt::new_weight(pango::Weight::Bold);
+            bold.set_start_index(part.start as u32);
+            bold.set_end_index(part.end as u32);
+            attributes.insert(bold);
+        }
+        self.parts.title.set_attributes(Some(&attributes));
+    }
+
+    /// Sets the icon, and whether it is the sign of something that went wrong.
+    pub fn set_icon(&self, icon: &str, failed: bool) {
+        self.parts.icon.set_icon_name(Some(icon));
+        if failed {
+            self.parts.icon.add_css_class("failed");
+        } else {
+            self.parts.icon.remove_css_class("failed");
+        }
+    }
+
+    /// Whether something is at work.
+    pub fn set_busy(&self, busy: bool) {
+        self.parts.spinner.set_visible(busy);
+        self.parts.spinner.set_spinning(busy);
+    }
+
+    /// Shows the line, or hides it with all that is inside. Whether it had the keyboard.
+    pub fn set_shown(&self, shown: bool) -> bool {
+        let has_keyboard = has_keyboard(&self.parts.root);
+        if !shown {
+            self.close();
+        }
+        self.parts.button.set_visible(shown);
+        has_keyboard && !shown
+    }
+
+    /// Sets what is inside. What was added to the end of a plain text is added to an open fold.
+    pub fn set_inside(&self, text: Styled) {
         let mut inside = self.parts.inside.borrow_mut();
         if *inside == text {
             return;
         }
         if let Some(view) = self.text_view() {
             let buffer = view.buffer();
-            match text.strip_prefix(inside.as_str()) {
+            let plain = inside.spans().is_empty() && text.spans().is_empty();
+            match text.text().strip_prefix(inside.text()).filter(|_| plain) {
                 Some(added) => buffer.insert(&mut buffer.end_iter(), added),
-                None => buffer.set_text(text),
+                None => self.fill(&buffer, &text),
             }
         }
-        text.clone_into(&mut inside);
+        *inside = text;
     }
-}
 
-fn make_body(text: &str) -> (gtk::ScrolledWindow, gtk::TextView) {
-    let view = gtk::TextView::builder()
-        .editable(false)
-        .cursor_visible(false)
-        .wrap_mode(gtk::WrapMode::WordChar)
-        .accepts_tab(false)
-        .pixels_inside_wrap(3)
-        .css_classes(["fold-text"])
-        .build();
-    view.buffer().set_text(text);
-    let scroller = gtk::ScrolledWindow::builder()
-        .hscrollbar_policy(gtk::PolicyType::Never)
-        .propagate_natural_height(true)
-        .max_content_height(TALLEST)
-        .child(&view)
-        .css_classes(["fold-body"])
-        .build();
-    (scroller, view)
+    fn fill(&self, buffer: &gtk::TextBuffer, text: &Styled) {
+        match &self.parts.looks {
+            Some(looks) => looks.fill(buffer, text),
+            None => buffer.set_text(text.text()),
+        }
+    }
+
+    fn make_body(&self) -> (gtk::ScrolledWindow, gtk::TextView) {
+        let looks = self.parts.looks.as_ref();
+        let buffer = looks.map_or_else(|| gtk::TextBuffer::new(None), Looks::buffer);
+        self.fill(&buffer, &self.parts.inside.borrow());
+        let view = gtk::TextView::builder()
+            .buffer(&buffer)
+            .editable(false)
+            .cursor_visible(false)
+            .wrap_mode(gtk::WrapMode::WordChar)
+            .accepts_tab(false)
+            .pixels_inside_wrap(if looks.is_some() { 0 } else { 3 })
+            .css_classes(if looks.is_some() { ["tool-text"] } else { ["fold-text"] })
+            .build();
+        let scroller = gtk::ScrolledWindow::builder()
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .propagate_natural_height(true)
+            .max_content_height(TALLEST)
+            .child(&view)
+            .css_classes(["fold-body"])
+            .build();
+        if looks.is_some() {
+            scroller.add_css_class("tool-frame");
+        }
+        (scroller, view)
+    }
 }

@@ -1,4 +1,5 @@
-//! What is loaded of a conversation: another one, the same read anew, and earlier pages.
+//! What is loaded of a conversation: another one, the same read anew, and earlier pages; and where
+//! the keyboard goes when the person asks for what waits for them.
 
 use std::rc::Rc;
 
@@ -6,7 +7,7 @@ use chat_core::event::Snapshot;
 use chat_core::message::MessageId;
 use chat_core::store::Page;
 
-use super::entry::Entry;
+use super::entry::{Entry, RowKind};
 use super::transcript::Transcript;
 use super::view::{Inner, State};
 
@@ -77,6 +78,22 @@ impl Inner {
         if state.asked == Some(before) {
             state.failed = Some(self.column.extent().0);
         }
+    }
+
+    /// Gives the newest of what waits for the person the keyboard. Whether something waits.
+    pub(super) fn focus_ask(self: &Rc<Self>) -> bool {
+        // What was told and is not drawn yet has no rows.
+        self.paint();
+        let mut state = self.state.borrow_mut();
+        let State { transcript, rows, last, .. } = &mut *state;
+        let Some((entry, part)) = transcript.newest_ask() else { return false };
+        let before: usize = transcript.entries[..entry].iter().map(|entry| entry.rows).sum();
+        let kinds = transcript.entries[entry].shown_kinds();
+        let Some(row) = kinds.iter().position(|kind| *kind == RowKind::Tool { part }) else {
+            return false;
+        };
+        rows.make_near(before + row, &transcript.entries, *last);
+        rows.focus_prompt(before + row)
     }
 
     /// Has a page that could not be had be asked for again, if the reader moved since. Who follows

@@ -1,13 +1,12 @@
 //! The widgets of rows: making them, and showing in them what is new.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::{MessageId, ToolCall, ToolResult};
-use chat_edge::words::{fill, seconds};
+use chat_core::message::MessageId;
+use chat_edge::words::{fill, seconds, short_time};
 
 use super::Output;
 use super::card::{self, Notice};
@@ -21,6 +20,7 @@ use super::prose::Prose;
 use super::reply::{SegmentKind, gap_of};
 use super::table::TableBlock;
 use super::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
+use super::tool::{Look, Looks, Phase, Styled, ToolCard};
 use super::user::Said;
 use crate::markdown::flow::{Gap, Piece};
 
@@ -29,6 +29,8 @@ use crate::markdown::flow::{Gap, Piece};
 pub struct Around {
     /// The styles of prose.
     pub tags: Tags,
+    /// The looks of what tools took and gave.
+    pub looks: Looks,
     /// Where the conversation sends what a person wants.
     pub output: Rc<dyn Fn(Output)>,
     /// Who is told of links.
@@ -47,8 +49,10 @@ pub enum RowWidget {
     Code(CodeBlock),
     /// A table.
     Table(TableBlock),
-    /// Thinking, or a tool call.
+    /// Thinking.
     Fold(Fold),
+    /// A tool call.
+    Tool(ToolCard),
     /// How a reply ended, with what its widget says.
     Ending(gtk::Box, Option<Notice>),
     /// The line below a reply.
@@ -67,8 +71,14 @@ impl RowWidget {
         let mut widget = match kind {
             RowKind::User => Self::User(Said::new(&entry.message)),
             RowKind::Remark => Self::Remark(remark(&entry.text())),
-            RowKind::Thinking { .. } => Self::Fold(Fold::new("natter-thinking-symbolic")),
-            RowKind::Tool { .. } => Self::Fold(Fold::new("system-run-symbolic")),
+            RowKind::Thinking { .. } => Self::Fold(Fold::new("natter-thinking-symbolic", None)),
+            RowKind::Tool { part } => {
+                let name = match &entry.parts[part] {
+                    PartState::Tool(tool) => tool.call().name.as_str(),
+                    _ => "",
+                };
+                Self::Tool(ToolCard::new(name, &around.looks, &around.output))
+            }
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
                 Self::Prose(Prose::new(&around.tags, &around.links))
             }
@@ -113,8 +123,14 @@ impl RowWidget {
                     _ => false,
                 }
             }
-            (Self::Fold(fold), RowKind::Thinking { part } | RowKind::Tool { part }) => {
-                show_fold(fold, &entry.parts[part]);
+            (Self::Fold(fold), RowKind::Thinking { part }) => {
+                show_thinking(fold, &entry.parts[part]);
+                false
+            }
+            (Self::Tool(card), RowKind::Tool { part }) => {
+                if let PartState::Tool(tool) = &entry.parts[part] {
+                    card.update(tool);
+                }
                 false
             }
             (Self::Ending(root, shown), RowKind::Ending) => {
@@ -145,6 +161,7 @@ impl RowWidget {
             Self::Code(code) => code.widget().clone().upcast(),
             Self::Table(table) => table.widget().clone().upcast(),
             Self::Fold(fold) => fold.widget().clone().upcast(),
+            Self::Tool(card) => card.widget().clone().upcast(),
             Self::Ending(root, _) => root.clone().upcast(),
             Self::Footer(footer) => footer.widget().clone().upcast(),
             Self::User(said) => said.widget().clone(),
@@ -166,6 +183,7 @@ impl RowWidget {
     pub fn open(&self) {
         match self {
             Self::Fold(fold) => drop(fold.open()),
+            Self::Tool(card) => drop(card.fold().open()),
             Self::User(said) => said.show_all(),
             _ => {}
         }
@@ -183,6 +201,7 @@ impl RowWidget {
             Self::Code(code) => mark_buffer(&code.text_view().buffer(), hits, current, marks),
             Self::Table(table) => table.mark(hits, current, marks),
             Self::Fold(fold) => fold.mark(hits, current, marks),
+            Self::Tool(card) => card.fold().mark(hits, current, marks),
             Self::User(said) => said.label().into_iter().for_each(in_label),
             Self::Remark(label) => in_label(label),
             Self::Ending(..) | Self::Footer(_) | Self::Still(_) => {}
@@ -199,10 +218,16 @@ impl RowWidget {
             Self::Code(code) => Some(in_text(code.text_view())),
             Self::Table(table) => table.cell(hit.cell?).as_ref().map(in_label),
             Self::Fold(fold) => fold.text_view().as_ref().map(in_text),
+            Self::Tool(card) => card.fold().text_view().as_ref().map(in_text),
             Self::User(said) => said.label().map(in_label),
             Self::Remark(label) => Some(in_label(label)),
             Self::Ending(..) | Self::Footer(_) | Self::Still(_) => None,
         }
+    }
+
+    /// Gives what waits for the person the keyboard. Whether something does.
+    pub fn focus_prompt(&self) -> bool {
+        matches!(self, Self::Tool(card) if card.focus_prompt())
     }
 
     /// Takes the theme's colours.
@@ -221,7 +246,12 @@ pub fn gap(kind: RowKind, entry: &Entry) -> i32 {
         RowKind::User => 24,
         RowKind::Remark | RowKind::Ending => BLOCK_GAP,
         RowKind::Thinking { part: 0 } | RowKind::Tool { part: 0 } => 12,
-        // Lines of tools stand close together.
+        // Lines of tools stand close together, and apart from prose.
+        RowKind::Thinking { part } | RowKind::Tool { part }
+            if matches!(entry.parts.get(part - 1), Some(PartState::Text(_))) =>
+        {
+            12
+        }
         RowKind::Thinking { .. } | RowKind::Tool { .. } | RowKind::Footer => 4,
         RowKind::Segment { part, segment, .. } => {
             match pieces(entry, part, segment).first().map(gap_of) {
@@ -257,6 +287,10 @@ pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
             }
             height
         }
+        RowKind::Tool { part } => match &entry.parts[part] {
+            PartState::Tool(tool) if tool.phase() == Phase::Asking => 240.0,
+            _ => 34.0,
+        },
         _ => 34.0,
     }
 }
@@ -280,56 +314,22 @@ fn remark(text: &str) -> gtk::Label {
         .build()
 }
 
-fn show_fold(fold: &Fold, part: &PartState) {
-    match part {
-        PartState::Thinking { text, took, since } => {
-            match (took, since) {
-                (Some(took), _) => {
-                    let title = fill(&gettext("Thought for {time}"), &[("time", &seconds(*took))]);
-                    fold.set_line(&title, "");
-                }
-                (None, Some(since)) => {
-                    fold.set_line(&gettext("Thinking…"), &elapsed(since.elapsed()));
-                }
-                (None, None) => fold.set_line(&gettext("Thoughts"), ""),
-            }
-            fold.set_inside(text);
+fn show_thinking(fold: &Fold, part: &PartState) {
+    let PartState::Thinking { text, took, since } = part else { return };
+    match (took, since) {
+        (Some(took), _) => {
+            let title = fill(&gettext("Thought for {time}"), &[("time", &seconds(*took))]);
+            fold.set_line(&title, "");
         }
-        PartState::Tool { call, result, since, took } => {
-            let (title, inside) = tool_words(call, result.as_deref());
-            let time = match (since, took) {
-                (Some(since), _) => elapsed(since.elapsed()),
-                (None, Some(took)) => elapsed(*took),
-                (None, None) => String::new(),
-            };
-            fold.set_line(&title, &time);
-            fold.set_inside(&inside);
+        (None, Some(since)) => {
+            let time = since.elapsed();
+            // In its first second there is nothing to count.
+            let aside = if time.as_secs() > 0 { short_time(time) } else { String::new() };
+            fold.set_line(&gettext("Thinking…"), &aside);
         }
-        _ => {}
+        (None, None) => fold.set_line(&gettext("Thoughts"), ""),
     }
-}
-
-/// What a tool call's line says, and what is inside.
-pub fn tool_words(call: &ToolCall, result: Option<&ToolResult>) -> (String, String) {
-    let state = match result {
-        None => gettext("called"),
-        Some(result) if result.failed => gettext("failed"),
-        Some(_) => gettext("done"),
-    };
-    let title = format!("{} · {state}", call.name);
-    let mut inside = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
-    if let Some(result) = result {
-        inside.push_str("\n\n");
-        inside.push_str(&result.text);
-    }
-    (title, inside)
-}
-
-/// A short time, as it stands at the end of a line.
-fn elapsed(time: Duration) -> String {
-    if time < Duration::from_secs(1) {
-        let ms = time.as_millis().to_string();
-        return fill(&gettext("{n} ms"), &[("n", &ms)]);
-    }
-    fill(&gettext("{n} s"), &[("n", &time.as_secs().to_string())])
+    let mut inside = Styled::default();
+    inside.push(text, Look::Plain);
+    fold.set_inside(inside);
 }

@@ -1,11 +1,16 @@
 //! The rows of a conversation, of which only those round the sight have widgets.
 
+mod places;
+
 use std::ops::Range;
+
+use gtk::prelude::*;
 
 use super::column::Column;
 use super::entry::{Entry, RowKind};
 use super::find::{Hit, Spot};
 use super::row::{Around, RowWidget, estimate, gap};
+use places::Places;
 
 /// How far beyond the sight rows are made, in pages.
 const AHEAD: f64 = 1.5;
@@ -174,6 +179,23 @@ impl Rows {
         if let Some(widget) = &self.all[index].widget {
             widget.open();
         }
+    }
+
+    /// Gives what waits for the person in a row the keyboard, and brings that into sight if it is
+    /// not. Whether it took it.
+    pub fn focus_prompt(&self, index: usize) -> bool {
+        let Some(widget) = self.all.get(index).and_then(|row| row.widget.as_ref()) else {
+            return false;
+        };
+        let row = widget.widget();
+        // What is not mapped cannot have the keyboard. It gets its place before the next frame.
+        row.set_child_visible(true);
+        let took = widget.focus_prompt();
+        if took && !(self.column.follows() && self.reach_end()) {
+            let focus = row.root().and_then(|root| root.focus()).unwrap_or_else(|| row.clone());
+            self.column.reveal(index - self.made.start, Spot::of_focus(&focus, &row), true);
+        }
+        took
     }
 
     /// Brings a row into sight: the place in it that was found, or its top. `holds`: whether it
@@ -357,28 +379,5 @@ impl Rows {
             .take_while(|index| self.column.top_of(*index).is_some_and(|top| top <= y))
             .count();
         above.checked_sub(1).map(|index| self.made.start + index)
-    }
-}
-
-/// Which entry a row belongs to, for rows that are asked for near each other.
-struct Places {
-    /// Where each entry's rows begin, and the end.
-    starts: Vec<usize>,
-}
-
-impl Places {
-    fn new(entries: &[Entry]) -> Self {
-        let mut at = 0;
-        let mut starts = Vec::with_capacity(entries.len());
-        for entry in entries {
-            starts.push(at);
-            at += entry.rows;
-        }
-        Self { starts }
-    }
-
-    /// The entry of a row.
-    fn of(&self, index: usize) -> usize {
-        self.starts.partition_point(|start| *start <= index).saturating_sub(1)
     }
 }

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use chat_core::error::Error;
 use chat_core::event::{Event, Snapshot, Stage};
-use chat_core::message::{Fid, Message, MessageId, Part, Queued, Role, ToolResult};
+use chat_core::message::{Ask, Fid, Message, MessageId, Part, Queued, Role, Todo, ToolCallId};
 use chat_core::store::Page;
 
 use super::entry::Entry;
+
+/// How many messages at the end are those of the request at work, whatever tools it called.
+const LATEST: usize = 64;
 
 /// A conversation.
 #[derive(Default)]
@@ -25,6 +28,10 @@ pub struct Transcript {
     pub error: Option<Error>,
     /// What waits to be sent.
     pub queue: Vec<Queued>,
+    /// What waits for the person, in order.
+    asks: Vec<Arc<Ask>>,
+    /// The session's plan.
+    pub todos: Vec<Todo>,
     /// What the snapshot holds already. An event is held against this alone: one about text that
     /// grew while it waited carries a later number than those that come after it.
     seq: u64,
@@ -60,12 +67,15 @@ impl Transcript {
             more: snapshot.more,
             stage: snapshot.stage.clone(),
             queue: snapshot.queue.clone(),
+            asks: snapshot.asks.clone(),
+            todos: snapshot.todos.clone(),
             seq: snapshot.seq,
             ..Self::default()
         };
         for message in &snapshot.messages {
             transcript.add(message);
         }
+        transcript.resume();
         transcript
     }
 
@@ -91,6 +101,8 @@ impl Transcript {
         self.stage = snapshot.stage.clone();
         self.error = None;
         self.queue.clone_from(&snapshot.queue);
+        self.asks.clone_from(&snapshot.asks);
+        self.todos.clone_from(&snapshot.todos);
         self.seq = snapshot.seq;
         let mut changed = earlier > 0;
         for message in &messages[earlier..] {
@@ -113,9 +125,10 @@ impl Transcript {
         self.entries.truncate(at);
         let new = messages[..earlier].iter().map(|message| Entry::new(Arc::clone(message)));
         self.entries.splice(0..0, new);
-        for message in messages {
-            self.answer(message);
+        for index in 0..self.entries.len() {
+            self.answer(index);
         }
+        self.resume();
         Some(Renewed { earlier, changed })
     }
 
@@ -136,17 +149,34 @@ impl Transcript {
                 Change::Drawn
             }
             Event::MessageChanged { fid, seq, message } if fid == session && *seq > self.seq => {
-                match self.entry(message.id) {
-                    Some(entry) => entry.set_message(Arc::clone(message)),
-                    None => self.add(message),
-                }
+                self.add(message);
                 Change::Drawn
             }
-            Event::ToolCallChanged { fid, message, call, running, .. } if fid == session => {
-                if let Some(entry) = self.entry(*message) {
+            Event::ToolCallChanged { fid, seq, message, call, running }
+                if fid == session && *seq > self.seq =>
+            {
+                if let Some(entry) = self.with_call(*message, call) {
                     entry.set_running(call, *running);
                 }
                 Change::Drawn
+            }
+            Event::ToolOutput { fid, seq, message, call, tail, bytes }
+                if fid == session && *seq > self.seq =>
+            {
+                if let Some(entry) = self.with_call(*message, call) {
+                    entry.set_output(call, tail, *bytes);
+                }
+                Change::Drawn
+            }
+            Event::AsksChanged { fid, seq, asks } if fid == session && *seq > self.seq => {
+                self.asks.clone_from(asks);
+                self.place_asks();
+                Change::Drawn
+            }
+            Event::TodosChanged { fid, seq, todos } if fid == session && *seq > self.seq => {
+                self.todos.clone_from(todos);
+                // What shows it is not a part of the conversation.
+                Change::Nothing
             }
             Event::QueueChanged { fid, seq, queue } if fid == session && *seq > self.seq => {
                 self.queue.clone_from(queue);
@@ -162,6 +192,7 @@ impl Transcript {
             Event::RequestFinished { fid, error, .. } if fid == session => {
                 let told = self.entries.last().is_some_and(|entry| entry.message.error.is_some());
                 self.error = error.clone().filter(|_| !told);
+                self.entries.iter_mut().rev().take(LATEST).for_each(Entry::stop_tools);
                 Change::Finished
             }
             _ => Change::Nothing,
@@ -183,8 +214,7 @@ impl Transcript {
         self.entries.splice(0..0, new);
         // Answers may stand in another page than their calls.
         for index in 0..self.entries.len().min(count + 64) {
-            let message = Arc::clone(&self.entries[index].message);
-            self.answer(&message);
+            self.answer(index);
         }
     }
 
@@ -223,7 +253,7 @@ impl Transcript {
     /// Whether something is to be counted in seconds.
     pub fn has_clock(&self) -> bool {
         let stage = matches!(self.stage, Stage::Waiting { .. } | Stage::RateLimited { .. });
-        stage || self.entries.iter().rev().take(8).any(Entry::has_clock)
+        stage || self.entries.iter().rev().take(LATEST).any(Entry::has_clock)
     }
 
     /// Whether a reply is being written.
@@ -231,84 +261,66 @@ impl Transcript {
         self.entries.last().is_some_and(Entry::is_live)
     }
 
+    /// The newest row in which something waits for the person: its message, and which of its parts.
+    pub fn newest_ask(&self) -> Option<(usize, usize)> {
+        self.entries.iter().enumerate().rev().find_map(|(index, entry)| {
+            let waits = entry.tools().filter(|(_, tool)| tool.ask().is_some());
+            Some((index, waits.last()?.0))
+        })
+    }
+
     fn add(&mut self, message: &Arc<Message>) {
-        self.answer(message);
-        match self.entry(message.id) {
+        let place = self.entries.iter().rposition(|entry| entry.id() == message.id);
+        let place = place.unwrap_or(self.entries.len());
+        match self.entries.get_mut(place) {
             Some(entry) => entry.set_message(Arc::clone(message)),
             None => self.entries.push(Entry::new(Arc::clone(message))),
         }
-    }
-
-    /// Gives a tool's answers to the calls that they answer.
-    fn answer(&mut self, message: &Message) {
-        let results = message.parts.iter().filter_map(|part| match part {
-            Part::ToolResult(result) => Some(result),
-            _ => None,
-        });
-        for result in results {
-            self.answer_call(result);
+        self.answer(place);
+        if !self.asks.is_empty() {
+            self.place_asks();
         }
     }
 
-    fn answer_call(&mut self, result: &ToolResult) {
-        for entry in self.entries.iter_mut().rev() {
-            if entry.set_result(result) {
-                return;
+    /// The message that holds a call: the one that is named, or the newest that has it.
+    fn with_call(&mut self, id: MessageId, call: &ToolCallId) -> Option<&mut Entry> {
+        let has = |entry: &Entry| entry.tools().any(|(_, tool)| tool.call().id == *call);
+        let place = self.entries.iter().rposition(|entry| entry.id() == id && has(entry));
+        let place = place.or_else(|| self.entries.iter().rposition(has))?;
+        self.entries.get_mut(place)
+    }
+
+    /// Gives a message's answers of tools to the calls that they answer: those before it. Servers
+    /// give the calls of different replies the same ids, so that the nearest counts.
+    fn answer(&mut self, place: usize) {
+        let message = Arc::clone(&self.entries[place].message);
+        for part in &message.parts {
+            if let Part::ToolResult(result) = part {
+                let mut before = self.entries[..place].iter_mut().rev();
+                before.find_map(|entry| entry.set_result(result).then_some(()));
             }
         }
+    }
+
+    /// Shows what waits for the person in the calls that wait: the newest of their ids.
+    fn place_asks(&mut self) {
+        let mut asks = self.asks.clone();
+        for entry in self.entries.iter_mut().rev() {
+            entry.set_asks(&mut asks);
+        }
+    }
+
+    /// What runs in a session that was opened meanwhile: of calls that read at once only the first
+    /// is known.
+    fn resume(&mut self) {
+        if self.stage == Stage::RunningTools
+            && let Some(entry) = self.entries.iter_mut().rfind(|entry| entry.tools().count() > 0)
+        {
+            entry.resume();
+        }
+        self.place_asks();
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use chat_core::event::{SessionPlaceholder, Status, TextKind};
-    use chat_core::message::{ModelRef, Options, Thinking};
-    use jiff::Timestamp;
-
-    use super::*;
-
-    #[test]
-    fn an_event_counts_though_text_before_it_has_a_later_number() {
-        let fid = Fid::new("2026-01-15-14-30-45");
-        let reply = Message::reply(None, ModelRef::new("Test", "scripted"));
-        let id = reply.id;
-        let mut transcript = Transcript::of(&Snapshot {
-            session: SessionPlaceholder {
-                fid: fid.clone(),
-                title: String::new(),
-                agent: String::new(),
-                model: None,
-                thinking: Thinking::default(),
-                options: Options::default(),
-                project: None,
-                mode: chat_core::permission::Mode::default(),
-                status: Status::Answering,
-                unread: false,
-                trouble: None,
-                created: Timestamp::UNIX_EPOCH,
-                updated: Timestamp::UNIX_EPOCH,
-                in_use: false,
-            },
-            messages: vec![Arc::new(reply)],
-            more: false,
-            queue: Vec::new(),
-            stage: Stage::Waiting { since: Timestamp::UNIX_EPOCH },
-            asks: Vec::new(),
-            todos: Vec::new(),
-            seq: 1,
-        });
-        // The text became dirty first, and grew until it was taken.
-        transcript.take(&Event::TextAdded {
-            fid: fid.clone(),
-            seq: 9,
-            message: id,
-            part: 0,
-            kind: TextKind::Text,
-            range: 0..2,
-            text: "Hi".to_owned(),
-        });
-        transcript.take(&Event::StageChanged { fid, seq: 3, stage: Stage::Streaming });
-        assert_eq!(transcript.stage, Stage::Streaming);
-        assert_eq!(transcript.text_of(id).as_deref(), Some("Hi"));
-    }
-}
+mod tests;

@@ -18,6 +18,7 @@ use super::row::Around;
 use super::rows::Rows;
 use super::tags::Tags;
 use super::tail::Tail;
+use super::tool::Looks;
 use super::transcript::Transcript;
 use super::{Output, entry};
 use crate::accessible;
@@ -29,6 +30,7 @@ pub(super) struct Inner {
     jump: gtk::Button,
     jump_label: gtk::Label,
     pub(super) tags: Tags,
+    looks: Looks,
     tail: Tail,
     pub(super) output: Rc<dyn Fn(Output)>,
     /// The session that is shown, for what is told.
@@ -98,9 +100,11 @@ impl Inner {
                 target.set_visible(address.is_some());
             }),
         };
+        let looks = Looks::new();
         let around = Around {
             links,
             tags: tags.clone(),
+            looks: looks.clone(),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
             spare: Rc::default(),
@@ -123,6 +127,7 @@ impl Inner {
             jump,
             jump_label,
             tags,
+            looks,
             tail,
             output,
             session,
@@ -363,6 +368,7 @@ impl Inner {
     /// Takes colours and measures from the theme.
     fn restyle(&self) {
         self.tags.recolour(self.column.upcast_ref());
+        self.looks.recolour(self.column.upcast_ref());
         if let Ok(mut state) = self.state.try_borrow_mut() {
             state.rows.recolour();
             if state.finder.is_some() {

@@ -54,6 +54,10 @@ impl Window {
             }
             Action::Previous => self.list.emit(List::Step(-1)),
             Action::Next => self.list.emit(List::Step(1)),
+            Action::FocusAsk => {
+                view.forward();
+                self.chat.emit(Chat::FocusAsk);
+            }
             Action::FocusMessage => {
                 view.forward();
                 self.chat.emit(Chat::FocusMessage);

@@ -22,6 +22,7 @@ pub(crate) enum Action {
     Previous,
     Next,
     FocusMessage,
+    FocusAsk,
     ChooseModel,
     CopyReply,
     Rename,
@@ -35,7 +36,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::NewChat,
         Self::Switcher,
         Self::Search,
@@ -46,6 +47,7 @@ impl Action {
         Self::Previous,
         Self::Next,
         Self::FocusMessage,
+        Self::FocusAsk,
         Self::ChooseModel,
         Self::CopyReply,
         Self::Rename,
@@ -71,6 +73,7 @@ impl Action {
             Self::Previous => "previous-chat",
             Self::Next => "next-chat",
             Self::FocusMessage => "focus-message",
+            Self::FocusAsk => "focus-ask",
             Self::ChooseModel => "choose-model",
             Self::CopyReply => "copy-reply",
             Self::Rename => "rename",
@@ -96,6 +99,7 @@ impl Action {
             Self::Previous => &["<Alt>Up"],
             Self::Next => &["<Alt>Down"],
             Self::FocusMessage => &["<Control>l"],
+            Self::FocusAsk => &["<Control><Shift>y"],
             Self::ChooseModel => &["<Control>m"],
             Self::CopyReply => &["<Control><Shift>c"],
             Self::Preferences => &["<Control>comma"],
@@ -161,6 +165,7 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 3] {
         ("<Control>f", gettext("Find in the chat")),
         ("<Control>g", gettext("Next match")),
         ("<Control><Shift>g", gettext("Previous match")),
+        ("<Control><Shift>y", gettext("Answer what waits for you")),
         ("<Control>m", gettext("Choose a model")),
         ("Escape", gettext("Stop the reply, pressed twice")),
         ("<Control><Shift>c", gettext("Copy the last reply")),

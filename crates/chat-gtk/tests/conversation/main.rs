@@ -5,3 +5,4 @@ mod finding;
 mod keyboard;
 mod loading;
 mod scene;
+mod tools;

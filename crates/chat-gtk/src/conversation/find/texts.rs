@@ -3,7 +3,7 @@
 use super::super::entry::{Entry, PartState, RowKind};
 use super::super::prose;
 use super::super::reply::SegmentKind;
-use super::super::row::tool_words;
+use super::super::tool::inside;
 use crate::markdown::flow::Piece;
 
 /// Where a text stands in a table: the row and the column; none elsewhere.
@@ -15,9 +15,7 @@ pub fn each_text(kind: RowKind, entry: &Entry, give: &mut dyn FnMut(Cell, &str))
         RowKind::User | RowKind::Remark => give(None, &entry.text()),
         RowKind::Thinking { part } | RowKind::Tool { part } => match &entry.parts[part] {
             PartState::Thinking { text, .. } => give(None, text),
-            PartState::Tool { call, result, .. } => {
-                give(None, &tool_words(call, result.as_deref()).1);
-            }
+            PartState::Tool(tool) => give(None, inside(tool.call(), tool.result()).text()),
             _ => {}
         },
         RowKind::Segment { part, segment, kind } => {
@@ -51,7 +49,7 @@ pub fn stamp(kind: RowKind, entry: &Entry) -> u64 {
         },
         RowKind::Thinking { part } | RowKind::Tool { part } => match entry.parts.get(part) {
             Some(PartState::Thinking { text, .. }) => text.len() as u64,
-            Some(PartState::Tool { result: Some(result), .. }) => 1 + result.text.len() as u64,
+            Some(PartState::Tool(tool)) => tool.revision(),
             _ => 0,
         },
         _ => 0,

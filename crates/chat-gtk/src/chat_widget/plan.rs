@@ -1,0 +1,168 @@
+//! The session's plan, above the composer: a line that opens into its steps.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use chat_core::message::{Todo, TodoState};
+use chat_edge::words::{fill, one_line, visible};
+use gettextrs::gettext;
+use relm4::gtk::pango;
+use relm4::gtk::prelude::*;
+
+use crate::accessible;
+
+/// The greatest height of the open list, in pixels: about six steps; more scroll.
+const TALLEST: i32 = 190;
+
+/// The plan's widgets.
+#[derive(Debug)]
+pub(super) struct Plan {
+    root: gtk::Box,
+    line: gtk::Button,
+    arrow: gtk::Image,
+    count: gtk::Label,
+    now: gtk::Label,
+    frame: gtk::ScrolledWindow,
+    steps: gtk::Box,
+    shown: RefCell<Vec<Todo>>,
+}
+
+impl Plan {
+    /// No plan, which is not seen.
+    pub(super) fn new() -> Rc<Self> {
+        let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
+        arrow.add_css_class("dim-label");
+        let title = gtk::Label::builder().label(gettext("Plan")).css_classes(["heading"]).build();
+        let count = gtk::Label::builder().css_classes(["plan-count"]).build();
+        let now = gtk::Label::builder()
+            .xalign(0.0)
+            .hexpand(true)
+            .use_markup(false)
+            .ellipsize(pango::EllipsizeMode::End)
+            .css_classes(["plan-now"])
+            .build();
+        let all = gtk::Box::builder().spacing(8).build();
+        all.append(&arrow);
+        all.append(&title);
+        all.append(&count);
+        all.append(&now);
+        let line = gtk::Button::builder().child(&all).css_classes(["flat", "plan-line"]).build();
+        let steps = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .spacing(4)
+            .css_classes(["plan-steps"])
+            .build();
+        let frame = gtk::ScrolledWindow::builder()
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .propagate_natural_height(true)
+            .max_content_height(TALLEST)
+            .child(&steps)
+            .visible(false)
+            .build();
+        let root = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .visible(false)
+            .css_classes(["plan"])
+            .build();
+        root.append(&line);
+        root.append(&frame);
+        let shown = RefCell::default();
+        let plan = Rc::new(Self { root, line, arrow, count, now, frame, steps, shown });
+        let weak = Rc::downgrade(&plan);
+        plan.line.connect_clicked(move |_| {
+            if let Some(plan) = weak.upgrade() {
+                plan.open(!plan.frame.is_visible());
+            }
+        });
+        plan
+    }
+
+    pub(super) fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+
+    /// Shows this plan; none is not seen.
+    pub(super) fn show(&self, todos: &[Todo]) {
+        if *self.shown.borrow() == todos {
+            return;
+        }
+        self.root.set_visible(!todos.is_empty());
+        let done = todos.iter().filter(|todo| todo.state == TodoState::Done).count();
+        let counts = [("done", done.to_string()), ("all", todos.len().to_string())];
+        let counts = counts.each_ref().map(|(name, count)| (*name, count.as_str()));
+        self.count.set_label(&fill(&gettext("{done} of {all}"), &counts));
+        self.now.set_label(&current(todos).map(one_line).unwrap_or_default());
+        while let Some(step) = self.steps.first_child() {
+            self.steps.remove(&step);
+        }
+        for todo in todos {
+            self.steps.append(&step(todo));
+        }
+        self.shown.replace(todos.to_vec());
+        self.name();
+    }
+
+    fn open(&self, open: bool) {
+        self.frame.set_visible(open);
+        // What is at work stands in the list.
+        self.now.set_opacity(if open { 0.0 } else { 1.0 });
+        self.arrow.set_icon_name(Some(if open { "pan-down-symbolic" } else { "pan-end-symbolic" }));
+    }
+
+    fn name(&self) {
+        let name = format!("{} {} {}", gettext("Plan"), self.count.label(), self.now.label());
+        accessible::set_label(&self.line, name.trim());
+    }
+}
+
+/// The step that is at work, or the first that is left.
+fn current(todos: &[Todo]) -> Option<&str> {
+    let of = |state| todos.iter().find(move |todo| todo.state == state);
+    of(TodoState::Doing).or_else(|| of(TodoState::Open)).map(|todo| todo.text.as_str())
+}
+
+fn step(todo: &Todo) -> gtk::Box {
+    let (icon, word, class) = match todo.state {
+        TodoState::Done => ("object-select-symbolic", gettext("Done"), "done"),
+        TodoState::Doing => ("content-loading-symbolic", gettext("At work"), "doing"),
+        TodoState::Open => ("radio-symbolic", gettext("To do"), "open"),
+    };
+    let image = gtk::Image::builder()
+        .icon_name(icon)
+        .valign(gtk::Align::Start)
+        .tooltip_text(&word)
+        .css_classes([class])
+        .build();
+    accessible::set_label(&image, &word);
+    let text = visible(&todo.text);
+    let label = gtk::Label::builder()
+        .label(&*text)
+        .use_markup(false)
+        .wrap(true)
+        .wrap_mode(pango::WrapMode::WordChar)
+        .xalign(0.0)
+        .css_classes([class])
+        .build();
+    let line = gtk::Box::builder().spacing(8).build();
+    line.append(&image);
+    line.append(&label);
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn todo(text: &str, state: TodoState) -> Todo {
+        Todo { text: text.to_owned(), state }
+    }
+
+    #[test]
+    fn the_step_at_work_is_named() {
+        use TodoState::{Doing, Done, Open};
+        let all = [todo("a", Done), todo("b", Open), todo("c", Doing)];
+        assert_eq!(current(&all), Some("c"));
+        assert_eq!(current(&all[..2]), Some("b"));
+        assert_eq!(current(&all[..1]), None);
+    }
+}

@@ -1,0 +1,260 @@
+//! A tool call in the conversation: one line that opens, what it writes while it runs, and what it
+//! waits for. What a model or a tool says is data: never markup.
+
+mod ansi;
+mod diff;
+mod inside;
+mod live;
+mod looks;
+mod prompt;
+mod state;
+mod styled;
+
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::rc::Rc;
+use std::time::Duration;
+
+use gettextrs::gettext;
+use gtk::prelude::*;
+
+use chat_core::message::{ToolCall, ToolResult, Verdict};
+use chat_edge::words::{fill, one_line, short_time, tool_line};
+
+use super::Output;
+use super::fold::Fold;
+pub use inside::inside;
+use live::Live;
+pub use looks::Looks;
+use prompt::Prompt;
+pub use state::{Phase, ToolState};
+pub use styled::{Look, Styled};
+
+/// The card of a call.
+pub struct ToolCard {
+    root: gtk::Box,
+    fold: Fold,
+    denial: gtk::Label,
+    live: RefCell<Option<Live>>,
+    prompt: RefCell<Option<Prompt>>,
+    looks: Looks,
+    output: Rc<dyn Fn(Output)>,
+    /// The revision that is shown.
+    shown: Cell<Option<u64>>,
+    title: RefCell<String>,
+}
+
+impl ToolCard {
+    /// A card that shows nothing yet.
+    pub fn new(name: &str, looks: &Looks, output: &Rc<dyn Fn(Output)>) -> Self {
+        let fold = Fold::new(icon(name), Some(looks));
+        let denial = gtk::Label::builder()
+            .use_markup(false)
+            .wrap(true)
+            .wrap_mode(gtk::pango::WrapMode::WordChar)
+            .xalign(0.0)
+            .visible(false)
+            .css_classes(["tool-note"])
+            .build();
+        let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        root.append(fold.widget());
+        root.append(&denial);
+        Self {
+            root,
+            fold,
+            denial,
+            live: RefCell::default(),
+            prompt: RefCell::default(),
+            looks: looks.clone(),
+            output: Rc::clone(output),
+            shown: Cell::default(),
+            title: RefCell::default(),
+        }
+    }
+
+    /// The widget.
+    pub fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+
+    /// The line, and what is inside.
+    pub fn fold(&self) -> &Fold {
+        &self.fold
+    }
+
+    /// Gives what waits for the person the keyboard. Whether something does.
+    pub fn focus_prompt(&self) -> bool {
+        self.prompt.borrow().as_ref().is_some_and(Prompt::focus)
+    }
+
+    /// Shows the call as it is now.
+    pub fn update(&self, tool: &ToolState) {
+        if self.shown.replace(Some(tool.revision())) != Some(tool.revision()) {
+            self.show(tool);
+        }
+        self.fold.set_line(&self.title.borrow(), &aside(tool));
+        self.show_output(tool.output());
+    }
+
+    /// Shows what changes less often than a clock.
+    fn show(&self, tool: &ToolState) {
+        let (call, result) = (tool.call(), tool.result());
+        let title = line(call, result);
+        self.fold.set_line(&title, "");
+        self.fold.stress(target(call, &title));
+        self.title.replace(title);
+        self.fold.set_icon(icon(&call.name), tool.phase() == Phase::Failed);
+        self.fold.set_busy(tool.phase() == Phase::Running);
+        self.fold.set_inside(inside(call, result));
+        let denial = denial(result);
+        self.denial.set_text(denial.as_deref().unwrap_or_default());
+        self.denial.set_visible(denial.is_some());
+        self.show_prompt(tool);
+    }
+
+    fn show_prompt(&self, tool: &ToolState) {
+        let mut prompt = self.prompt.borrow_mut();
+        let waits = tool.ask();
+        if prompt.as_ref().map(Prompt::id) == waits.map(|ask| ask.id) {
+            return;
+        }
+        let mut lost = false;
+        if let Some(gone) = prompt.take() {
+            lost |= gone.has_keyboard();
+            self.root.remove(gone.widget());
+        }
+        lost |= self.fold.set_shown(waits.is_none());
+        if let Some(ask) = waits {
+            let new = Prompt::new(ask, &self.looks, &self.output);
+            self.root.append(new.widget());
+            prompt.replace(new);
+        }
+        if lost {
+            (self.output)(Output::KeyboardLost);
+        }
+    }
+
+    fn show_output(&self, output: Option<(&str, u64)>) {
+        let mut live = self.live.borrow_mut();
+        match output.filter(|(tail, _)| !tail.trim().is_empty()) {
+            Some((tail, bytes)) => {
+                let view = live.get_or_insert_with(|| {
+                    let view = Live::new(&self.looks);
+                    self.root.insert_child_after(view.widget(), Some(self.fold.widget()));
+                    view
+                });
+                view.show(tail, bytes);
+            }
+            None => {
+                if let Some(gone) = live.take() {
+                    self.root.remove(gone.widget());
+                }
+            }
+        }
+    }
+}
+
+/// What the line says; the time stands at its end, and is counted.
+fn line(call: &ToolCall, result: Option<&ToolResult>) -> String {
+    let without_time =
+        result.map(|result| ToolResult { text: String::new(), took: None, ..result.clone() });
+    tool_line(call, without_time.as_ref())
+}
+
+/// What stands at the end of the line: the person's answer, and how long it took.
+fn aside(tool: &ToolState) -> String {
+    let verdict = tool.result().and_then(|result| result.verdict.as_ref());
+    let allowed = (verdict == Some(&Verdict::Allowed)).then(|| gettext("Allowed by you"));
+    // What was denied took no time of its own.
+    let ran = tool.phase() != Phase::Called && denial(tool.result()).is_none();
+    let time = tool.time().filter(|_| ran).map(elapsed);
+    let both: Vec<_> = allowed.into_iter().chain(time).collect();
+    both.join(" · ")
+}
+
+/// That the person said no, and why.
+fn denial(result: Option<&ToolResult>) -> Option<String> {
+    match result?.verdict.as_ref()? {
+        Verdict::Denied { message: Some(message) } => {
+            Some(fill(&gettext("Denied by you: {message}"), &[("message", &one_line(message))]))
+        }
+        Verdict::Denied { message: None } => Some(gettext("Denied by you")),
+        Verdict::Allowed => None,
+    }
+}
+
+/// A short time, as it stands at the end of a line.
+fn elapsed(time: Duration) -> String {
+    if time < Duration::from_secs(1) {
+        let ms = time.as_millis().to_string();
+        return fill(&gettext("{n} ms"), &[("n", &ms)]);
+    }
+    short_time(time)
+}
+
+/// Where in the line stands what the call is about.
+fn target(call: &ToolCall, line: &str) -> Option<Range<usize>> {
+    let names = ["path", "command", "pattern", "glob", "url", "query", "from"];
+    let about = names.iter().find_map(|name| call.arguments.get(name)?.as_str())?;
+    let about = one_line(about);
+    let start = line.find(&about).filter(|_| !about.is_empty())?;
+    Some(start..start + about.len())
+}
+
+/// The icon of a tool.
+fn icon(name: &str) -> &'static str {
+    match name {
+        "read_file" | "fetch_output" => "text-x-generic-symbolic",
+        "list_files" | "find_files" => "folder-symbolic",
+        "search_files" => "system-search-symbolic",
+        "edit_file" | "write_file" => "document-edit-symbolic",
+        "move_file" => "go-jump-symbolic",
+        "delete_file" => "user-trash-symbolic",
+        "run_command" | "read_output" | "stop_command" => "utilities-terminal-symbolic",
+        "web_fetch" | "web_search" => "web-browser-symbolic",
+        "update_todos" => "view-list-bullet-symbolic",
+        "ask_user" => "dialog-question-symbolic",
+        _ => "natter-tools-symbolic",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::state::tests::call;
+    use super::*;
+
+    #[test]
+    fn what_a_call_is_about_stands_out() {
+        let call = call("read_file", json!({ "path": "src/main.rs", "from": 1, "to": 80 }));
+        let line = line(&call, None);
+        assert_eq!(&line[target(&call, &line).unwrap()], "src/main.rs");
+        let odd = super::state::tests::call("read_file", json!({ "path": "" }));
+        assert_eq!(target(&odd, "Reading"), None);
+    }
+
+    #[test]
+    fn the_answer_that_was_given_and_the_time_are_told() {
+        let call = call("run_command", json!({ "command": "ls" }));
+        let mut tool = ToolState::new(call.clone());
+        assert_eq!(aside(&tool), "");
+        let verdict = Some(Verdict::Allowed);
+        let took = Some(Duration::from_millis(12_300));
+        tool.answer(&ToolResult { verdict, took, ..ToolResult::to(&call, "", false) });
+        assert_eq!(aside(&tool), "Allowed by you · 12 s");
+        assert_eq!(denial(tool.result()), None);
+        let message = Some("not now".to_owned());
+        let verdict = Some(Verdict::Denied { message });
+        let denied = ToolResult { verdict, ..ToolResult::to(&call, "", true) };
+        assert_eq!(denial(Some(&denied)).as_deref(), Some("Denied by you: not now"));
+    }
+
+    #[test]
+    fn the_line_has_no_time_of_its_own() {
+        let call = call("run_command", json!({ "command": "ls" }));
+        let took = Some(Duration::from_secs(12));
+        let done = ToolResult { took, ..ToolResult::to(&call, "", false) };
+        assert_eq!(line(&call, Some(&done)), "Ran ls");
+    }
+}

@@ -1,0 +1,176 @@
+//! A unified diff with looks: which lines came and went, and which words in them.
+
+use std::ops::Range;
+
+use chat_edge::words::visible;
+
+use super::styled::{Look, Styled};
+
+/// Lines longer than this, in bytes, are not compared word by word.
+const LONGEST: usize = 2_000;
+
+/// A unified diff without its file header.
+pub fn styled(diff: &str) -> Styled {
+    let lines: Vec<&str> = diff.lines().collect();
+    let mut out = Styled::default();
+    let mut at = 0;
+    while at < lines.len() {
+        let removed = count(&lines[at..], '-');
+        let added = count(&lines[at + removed..], '+');
+        if removed + added == 0 {
+            let look = if lines[at].starts_with("@@") { Look::Place } else { Look::Plain };
+            out.push(&visible(lines[at]), look);
+            out.push("\n", look);
+            at += 1;
+            continue;
+        }
+        let (gone, new) = lines[at..at + removed + added].split_at(removed);
+        // Lines stand for each other where as many came as went.
+        let pairs: Vec<_> = if removed == added {
+            gone.iter().zip(new).map(|(old, new)| changed(&old[1..], &new[1..])).collect()
+        } else {
+            Vec::new()
+        };
+        let words = |index: usize| pairs.get(index).cloned().flatten();
+        for (index, line) in gone.iter().enumerate() {
+            let words = words(index).map(|(old, _)| old);
+            push(&mut out, line, words, Look::Removed, Look::RemovedWord);
+        }
+        for (index, line) in new.iter().enumerate() {
+            let words = words(index).map(|(_, new)| new);
+            push(&mut out, line, words, Look::Added, Look::AddedWord);
+        }
+        at += removed + added;
+    }
+    out
+}
+
+/// How many lines from here on begin with this sign.
+fn count(lines: &[&str], sign: char) -> usize {
+    lines.iter().take_while(|line| line.starts_with(sign)).count()
+}
+
+/// Adds a line, of which the bytes `words`, counted behind its sign, look otherwise.
+fn push(out: &mut Styled, line: &str, words: Option<Range<usize>>, look: Look, word: Look) {
+    let words = words.map_or(line.len()..line.len(), |words| words.start + 1..words.end + 1);
+    out.push(&visible(&line[..words.start]), look);
+    out.push(&visible(&line[words.clone()]), word);
+    out.push(&visible(&line[words.end..]), look);
+    // The ground of a line reaches to its end.
+    out.push("\n", look);
+}
+
+/// The bytes of two lines between what both begin and end with, as whole words; none where they
+/// have too little in common for that to help.
+fn changed(old: &str, new: &str) -> Option<(Range<usize>, Range<usize>)> {
+    if old.len().max(new.len()) > LONGEST {
+        return None;
+    }
+    let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b);
+    let start: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+    let start = word_start(old, start).min(word_start(new, start));
+    let (old_rest, new_rest) = (&old[start..], &new[start..]);
+    let same = old_rest.chars().rev().zip(new_rest.chars().rev()).take_while(|(a, b)| a == b);
+    let end: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+    let end = word_end(old_rest, end).min(word_end(new_rest, end));
+    let common = start + end;
+    let longer = old.len().max(new.len());
+    // Of what only stands at the same place in the line, nothing is said by what is alike.
+    let nothing = old[..start].trim().is_empty() && end == 0;
+    if nothing || common * 3 < longer {
+        return None;
+    }
+    Some((start..old.len() - end, start..new.len() - end))
+}
+
+/// The beginning of the word that `at` stands in.
+fn word_start(text: &str, at: usize) -> usize {
+    let inside = text[at..].starts_with(is_word);
+    let back = text[..at].chars().rev().take_while(|letter| inside && is_word(*letter));
+    at - back.map(char::len_utf8).sum::<usize>()
+}
+
+/// How many bytes at the end begin with a whole word, of these many.
+fn word_end(text: &str, bytes: usize) -> usize {
+    let tail = &text[text.len() - bytes..];
+    let inside = text[..text.len() - bytes].ends_with(is_word);
+    let word = tail.chars().take_while(|letter| inside && is_word(*letter));
+    bytes - word.map(char::len_utf8).sum::<usize>()
+}
+
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Each piece that is not plain, with its look.
+    fn pieces(diff: &str) -> Vec<(String, Look)> {
+        let styled = styled(diff);
+        let letters: Vec<char> = styled.text().chars().collect();
+        let piece =
+            |(span, look): &(Range<usize>, Look)| (letters[span.clone()].iter().collect(), *look);
+        styled.spans().iter().map(piece).collect()
+    }
+
+    fn piece(text: &str, look: Look) -> (String, Look) {
+        (text.to_owned(), look)
+    }
+
+    #[test]
+    fn lines_and_changed_words() {
+        let diff = "@@ -1,3 +1,3 @@\n fn a() {\n-    let width = old_value;\n+    let width = new_value;\n }\n";
+        assert_eq!(styled(diff).text(), diff);
+        assert_eq!(
+            pieces(diff),
+            [
+                piece("@@ -1,3 +1,3 @@\n", Look::Place),
+                piece("-    let width = ", Look::Removed),
+                piece("old_value", Look::RemovedWord),
+                piece(";\n", Look::Removed),
+                piece("+    let width = ", Look::Added),
+                piece("new_value", Look::AddedWord),
+                piece(";\n", Look::Added),
+            ]
+        );
+    }
+
+    #[test]
+    fn lines_that_are_not_alike_are_not_compared() {
+        for diff in ["-alpha beta\n+completely different\n", "-    a\n+    b\n", "-a\n-b\n+a b\n"] {
+            let words = pieces(diff);
+            let whole = [Look::Added, Look::Removed];
+            assert!(words.iter().all(|(_, look)| whole.contains(look)), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_hides_is_seen() {
+        assert_eq!(styled("+a\u{202e}b\x1b[0m\n").text(), "+a⟨U+202E⟩b␛[0m\n");
+    }
+
+    #[test]
+    fn a_word_that_came_alone_is_marked() {
+        let came = pieces("-call(one, two)\n+call(one, half, two)\n");
+        assert!(came.contains(&piece("half, ", Look::AddedWord)), "{came:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_added_or_lost(lines in proptest::collection::vec("[-+ @][a-cäß_ ]{0,12}", 0..12)) {
+            let diff: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+            let shown = styled(&diff);
+            prop_assert_eq!(shown.text(), &diff);
+            let signed = lines.iter().filter(|line| line.starts_with(['+', '-'])).count();
+            let coloured: Vec<_> = pieces(&diff).into_iter()
+                .filter(|(_, look)| *look != Look::Place)
+                .flat_map(|(text, _)| text.matches('\n').map(str::len).collect::<Vec<_>>())
+                .collect();
+            prop_assert_eq!(coloured.len(), signed);
+        }
+    }
+}

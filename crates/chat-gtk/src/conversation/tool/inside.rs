@@ -1,0 +1,165 @@
+//! What a tool's card holds when it is opened: what the tool was given, and what came of it.
+
+use chat_core::message::{Todo, TodoState, ToolCall, ToolResult, ToolView, Verdict};
+use chat_edge::words::{fill, visible};
+use gettextrs::gettext;
+use serde_json::Value;
+
+use super::styled::{Look, Styled};
+use super::{ansi, diff};
+
+/// What an answer of the engine's begins with that says in which way a call failed, for the model.
+const MARKS: [&str; 2] = ["tool_call_fail: ", "tool_call_invalid: "];
+
+/// The text inside of a card.
+pub fn inside(call: &ToolCall, result: Option<&ToolResult>) -> Styled {
+    let mut out = Styled::default();
+    if let Some(Verdict::Denied { message: Some(message) }) =
+        result.and_then(|result| result.verdict.as_ref())
+    {
+        let said = fill(&gettext("Denied by you: {message}"), &[("message", message)]);
+        out.push(&visible(&said), Look::Plain);
+    }
+    let view = result.and_then(|result| result.view.as_ref());
+    match view {
+        Some(ToolView::Edited { diff, .. }) => {
+            out.begin_line(1);
+            out.append(&diff::styled(diff));
+            out.trim();
+            if result.is_some_and(|result| !result.failed) {
+                return out;
+            }
+        }
+        Some(ToolView::Todos { todos }) => {
+            out.begin_line(1);
+            plan(&mut out, todos);
+            return out;
+        }
+        _ => input(&mut out, call),
+    }
+    if let Some(result) = result.filter(|result| !result.text.is_empty()) {
+        label(&mut out, &gettext("Output"));
+        let text = answer(result);
+        if is_terminal(&call.name) {
+            out.append(&ansi::styled(text));
+        } else {
+            out.push(&visible(text), Look::Plain);
+        }
+    }
+    out
+}
+
+/// What the tool said, without what is meant for the model alone.
+fn answer(result: &ToolResult) -> &str {
+    MARKS.iter().find_map(|mark| result.text.strip_prefix(mark)).unwrap_or(&result.text)
+}
+
+/// Whether what this tool gives back was written for a terminal.
+fn is_terminal(name: &str) -> bool {
+    matches!(name, "run_command" | "read_output" | "stop_command" | "fetch_output")
+}
+
+fn label(out: &mut Styled, text: &str) {
+    out.begin_line(1);
+    out.push(text, Look::Label);
+    out.push("\n", Look::Plain);
+}
+
+/// What the tool was given: a value a line, texts of several lines below their name.
+fn input(out: &mut Styled, call: &ToolCall) {
+    let arguments = match &call.arguments {
+        Value::Object(arguments) if arguments.is_empty() => return,
+        Value::Null => return,
+        arguments => arguments,
+    };
+    label(out, &gettext("Input"));
+    let Value::Object(arguments) = arguments else {
+        let text = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
+        out.push(&visible(&text), Look::Plain);
+        return;
+    };
+    for (index, (name, value)) in arguments.iter().enumerate() {
+        if index > 0 {
+            out.push("\n", Look::Plain);
+        }
+        out.push(&visible(name), Look::Place);
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Array(_) | Value::Object(_) => {
+                serde_json::to_string_pretty(value).unwrap_or_default()
+            }
+            value => value.to_string(),
+        };
+        out.push(if text.contains('\n') { "\n" } else { "  " }, Look::Plain);
+        out.push(&visible(&text), Look::Plain);
+    }
+}
+
+fn plan(out: &mut Styled, todos: &[Todo]) {
+    for (index, todo) in todos.iter().enumerate() {
+        if index > 0 {
+            out.push("\n", Look::Plain);
+        }
+        let (mark, look) = match todo.state {
+            TodoState::Done => ("✓ ", Look::Place),
+            TodoState::Doing => ("→ ", Look::Plain),
+            TodoState::Open => ("○ ", Look::Plain),
+        };
+        out.push(mark, look);
+        out.push(&visible(&todo.text), look);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::state::tests::call;
+    use super::*;
+
+    #[test]
+    fn input_and_output_are_told_apart() {
+        let call = call("search_files", json!({ "context": 2 }));
+        let failed = ToolResult::to(&call, "tool_call_fail: No such folder.", true);
+        assert_eq!(
+            inside(&call, Some(&failed)).text(),
+            "Input\ncontext  2\n\nOutput\nNo such folder."
+        );
+        assert_eq!(inside(&call, None).text(), "Input\ncontext  2");
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_are_shown_as_they_came() {
+        assert_eq!(inside(&call("x", json!("{\"a\":")), None).text(), "Input\n{\"a\":");
+        assert_eq!(inside(&call("x", json!({})), None).text(), "");
+    }
+
+    #[test]
+    fn commands_have_colours_and_other_tools_show_the_signs() {
+        let written = "\x1b[31mred\x1b[0m";
+        let of = |name: &str| {
+            let call = call(name, json!({}));
+            inside(&call, Some(&ToolResult::to(&call, written, false))).text().to_owned()
+        };
+        assert_eq!(of("run_command"), "Output\nred");
+        assert_eq!(of("read_file"), "Output\n␛[31mred␛[0m");
+    }
+
+    #[test]
+    fn an_edit_shows_its_diff_and_what_was_said_to_a_denied_one() {
+        let call = call("edit_file", json!({ "path": "a", "edits": [] }));
+        let view = ToolView::Edited {
+            path: "a".to_owned(),
+            diff: "@@ -1 +1 @@\n-a\n+b\n".to_owned(),
+            added: 1,
+            removed: 1,
+            created: false,
+        };
+        let done = ToolResult { view: Some(view), ..ToolResult::to(&call, "Edited.", false) };
+        assert_eq!(inside(&call, Some(&done)).text(), "@@ -1 +1 @@\n-a\n+b");
+        let message = Some("not this one".to_owned());
+        let verdict = Some(Verdict::Denied { message });
+        let denied = ToolResult { verdict, ..ToolResult::to(&call, "no", true) };
+        assert!(inside(&call, Some(&denied)).text().starts_with("Denied by you: not this one\n\n"));
+    }
+}

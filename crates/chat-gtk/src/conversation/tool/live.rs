@@ -1,0 +1,90 @@
+//! The end of what a command writes while it runs: only what is seen is read and drawn.
+
+use std::cell::RefCell;
+
+use gettextrs::gettext;
+
+use super::ansi::Reader;
+use super::looks::Looks;
+use super::styled::Styled;
+use crate::accessible;
+
+/// The lines that are seen.
+const LINES: usize = 9;
+/// The letters of a line that are read: more than the widest window shows.
+const COLUMNS: usize = 400;
+
+/// The view.
+pub struct Live {
+    root: gtk::ScrolledWindow,
+    buffer: gtk::TextBuffer,
+    looks: Looks,
+    shown: RefCell<Styled>,
+}
+
+impl Live {
+    /// A view without text.
+    pub fn new(looks: &Looks) -> Self {
+        let buffer = looks.buffer();
+        let view = gtk::TextView::builder()
+            .buffer(&buffer)
+            .editable(false)
+            .cursor_visible(false)
+            .accepts_tab(false)
+            .focusable(false)
+            .css_classes(["tool-text"])
+            .build();
+        accessible::set_label(&view, &gettext("Output"));
+        // Long lines reach beyond the right edge and are not scrolled to.
+        let root = gtk::ScrolledWindow::builder()
+            .hscrollbar_policy(gtk::PolicyType::External)
+            .vscrollbar_policy(gtk::PolicyType::Never)
+            .child(&view)
+            .css_classes(["fold-body", "tool-frame"])
+            .build();
+        Self { root, buffer, looks: looks.clone(), shown: RefCell::default() }
+    }
+
+    /// The widget.
+    pub fn widget(&self) -> &gtk::ScrolledWindow {
+        &self.root
+    }
+
+    /// Shows the end of what was written, of which there were so many bytes in all.
+    pub fn show(&self, tail: &str, bytes: u64) {
+        let now = end(tail, (tail.len() as u64) < bytes);
+        if *self.shown.borrow() != now {
+            self.looks.fill(&self.buffer, &now);
+            self.shown.replace(now);
+        }
+    }
+}
+
+/// The last lines of a text. `cut`: whether it begins in the middle of what was written.
+fn end(tail: &str, cut: bool) -> Styled {
+    let whole = match tail.find('\n') {
+        // A line without its beginning could be half of a sequence.
+        Some(first) if cut => &tail[first + 1..],
+        _ => tail,
+    };
+    let mut reader = Reader::new(LINES);
+    reader.push(whole.trim_end_matches(['\n', '\r']).as_bytes());
+    reader.styled_within(COLUMNS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_shown() {
+        let all: Vec<_> = (1..=30).map(|line| format!("line {line}\n")).collect();
+        let shown = end(&all.concat(), false);
+        assert_eq!(shown.text().lines().count(), LINES);
+        assert!(shown.text().starts_with("line 22\n") && shown.text().ends_with("line 30"));
+        assert_eq!(end("m half\nwhole\n", true).text(), "whole");
+        assert_eq!(end("one long line", true).text(), "one long line");
+        assert_eq!(end("50 %\r100 %\r", false).text(), "100 %");
+        assert!(end(&"x".repeat(16_000), true).text().len() <= COLUMNS);
+    }
+}

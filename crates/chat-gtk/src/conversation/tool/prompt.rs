@@ -1,0 +1,80 @@
+//! What waits for the person in a tool's card: leave for what it would do, or an answer.
+
+mod answers;
+mod permission;
+mod preview;
+mod question;
+
+use std::rc::Rc;
+
+use gtk::prelude::*;
+
+use chat_core::message::{Answer, Ask, AskId, Asked};
+
+use super::super::Output;
+use super::looks::Looks;
+use crate::accessible;
+use crate::models::has_keyboard;
+
+/// What a person answers.
+type Answered = Rc<dyn Fn(Answer)>;
+
+/// The card of something that waits.
+pub struct Prompt {
+    root: gtk::Box,
+    id: AskId,
+    /// What has the keyboard when the person asks for the card.
+    first: gtk::Widget,
+}
+
+impl Prompt {
+    /// The card.
+    pub fn new(ask: &Ask, looks: &Looks, output: &Rc<dyn Fn(Output)>) -> Self {
+        let (output, id) = (Rc::clone(output), ask.id);
+        let answered: Answered = Rc::new(move |answer| output(Output::Answer { ask: id, answer }));
+        let root = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .spacing(10)
+            .accessible_role(gtk::AccessibleRole::Group)
+            .css_classes(["ask-card"])
+            .build();
+        let (name, first) = match &ask.what {
+            Asked::Permission(asked) => permission::fill(&root, asked, looks, &answered),
+            Asked::Question(question) => question::fill(&root, question, &answered),
+        };
+        accessible::set_label(&root, &name);
+        Self { root, id, first }
+    }
+
+    /// The widget.
+    pub fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+
+    /// What is answered.
+    pub fn id(&self) -> AskId {
+        self.id
+    }
+
+    /// Gives it the keyboard. Whether it took it.
+    pub fn focus(&self) -> bool {
+        self.first.grab_focus()
+    }
+
+    /// Whether it has the keyboard.
+    pub fn has_keyboard(&self) -> bool {
+        has_keyboard(&self.root)
+    }
+}
+
+/// A label of the card; what it says is never markup.
+fn label(text: &str, classes: &[&str]) -> gtk::Label {
+    gtk::Label::builder()
+        .label(text)
+        .use_markup(false)
+        .wrap(true)
+        .wrap_mode(gtk::pango::WrapMode::WordChar)
+        .xalign(0.0)
+        .css_classes(classes.iter().copied().map(str::to_owned).collect::<Vec<_>>())
+        .build()
+}

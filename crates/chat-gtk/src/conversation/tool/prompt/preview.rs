@@ -1,0 +1,114 @@
+//! The whole of what a tool would do, as a person sees it before they allow it.
+
+use chat_core::message::{PermissionRequest, Preview};
+use chat_edge::words::{changed, visible};
+use gettextrs::gettext;
+
+use super::super::diff;
+use super::super::looks::Looks;
+use super::super::styled::{Look, Styled};
+use crate::accessible;
+
+/// The greatest height of it, in pixels: about twelve lines; more scrolls.
+const TALLEST: i32 = 230;
+/// The same of a change, which is read with what is round it.
+const TALLEST_CHANGE: i32 = 340;
+
+/// All that would be done.
+pub fn text(asked: &PermissionRequest) -> Styled {
+    let mut out = Styled::default();
+    match &asked.preview {
+        Preview::Command { text, .. } => out.push(&visible(text), Look::Plain),
+        Preview::Change { diff, .. } => {
+            out.push(&visible(&asked.target), Look::Place);
+            out.begin_line(0);
+            out.append(&diff::styled(diff));
+            out.trim();
+        }
+        Preview::Move { to } => {
+            out.push(&visible(&asked.target), Look::Plain);
+            out.push("\n→ ", Look::Place);
+            out.push(&visible(&to.display().to_string()), Look::Plain);
+        }
+        Preview::Address { url } => out.push(&visible(url), Look::Plain),
+        Preview::Target => out.push(&visible(&asked.target), Look::Plain),
+    }
+    out
+}
+
+/// What is to be known of it beyond that, in a word or two.
+pub fn aside(asked: &PermissionRequest) -> Option<String> {
+    match &asked.preview {
+        Preview::Command { network, sandboxed, .. } => Some(match (sandboxed, network) {
+            (true, false) => gettext("sandbox, no network"),
+            (true, true) => gettext("sandbox, with network"),
+            (false, _) => gettext("no sandbox"),
+        }),
+        Preview::Change { added, removed, .. } => Some(changed(*added, *removed)),
+        Preview::Move { .. } | Preview::Address { .. } | Preview::Target => None,
+    }
+}
+
+/// The widget of it.
+pub fn widget(asked: &PermissionRequest, looks: &Looks) -> gtk::ScrolledWindow {
+    let buffer = looks.buffer();
+    looks.fill(&buffer, &text(asked));
+    let view = gtk::TextView::builder()
+        .buffer(&buffer)
+        .editable(false)
+        .cursor_visible(false)
+        .wrap_mode(gtk::WrapMode::WordChar)
+        .accepts_tab(false)
+        .css_classes(["tool-text"])
+        .build();
+    let (name, tallest) = match &asked.preview {
+        Preview::Command { .. } => (gettext("Command"), TALLEST),
+        Preview::Change { .. } => (gettext("Changes"), TALLEST_CHANGE),
+        Preview::Address { .. } => (gettext("Address"), TALLEST),
+        Preview::Move { .. } | Preview::Target => (gettext("What It Is About"), TALLEST),
+    };
+    accessible::set_label(&view, &name);
+    gtk::ScrolledWindow::builder()
+        .hscrollbar_policy(gtk::PolicyType::Never)
+        .propagate_natural_height(true)
+        .max_content_height(tallest)
+        .child(&view)
+        .css_classes(["tool-frame"])
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use chat_core::permission::{Action, Why};
+
+    use super::*;
+
+    fn asked(preview: Preview) -> PermissionRequest {
+        let (target, why, always) = ("src/main.rs".to_owned(), Why::Mode, Vec::new());
+        PermissionRequest { action: Action::Write, target, preview, why, always }
+    }
+
+    #[test]
+    fn all_of_it_is_shown() {
+        let command = |text: &str, network, sandboxed| {
+            let folder = PathBuf::from("/project");
+            asked(Preview::Command { text: text.to_owned(), folder, network, sandboxed })
+        };
+        let long = format!("true\n{}rm -rf ~", "\n".repeat(500));
+        assert_eq!(text(&command(&long, false, true)).text(), long);
+        assert_eq!(text(&command("ls \u{202e}x", false, true)).text(), "ls ⟨U+202E⟩x");
+        assert_eq!(aside(&command("ls", true, true)).unwrap(), "sandbox, with network");
+        assert_eq!(aside(&command("ls", true, false)).unwrap(), "no sandbox");
+        let change =
+            Preview::Change { diff: "@@ -1 +1 @@\n-a\n+b\n".to_owned(), added: 1, removed: 1 };
+        assert_eq!(text(&asked(change.clone())).text(), "src/main.rs\n@@ -1 +1 @@\n-a\n+b");
+        assert_eq!(aside(&asked(change)).unwrap(), "+1 −1");
+        let moved = Preview::Move { to: PathBuf::from("src/lib.rs") };
+        assert_eq!(text(&asked(moved)).text(), "src/main.rs\n→ src/lib.rs");
+        let address = Preview::Address { url: "https://example.org/?q=1".to_owned() };
+        assert_eq!(text(&asked(address)).text(), "https://example.org/?q=1");
+        assert_eq!(text(&asked(Preview::Target)).text(), "src/main.rs");
+    }
+}

@@ -1,0 +1,75 @@
+//! A question of the model's: its choices, and a field for another answer.
+
+use gettextrs::gettext;
+use gtk::prelude::*;
+
+use chat_core::message::{Answer, Question};
+use chat_edge::words::visible;
+
+use super::{Answered, label};
+use crate::accessible;
+
+/// Fills a card with it. Gives the card's name and what has the keyboard first.
+pub fn fill(root: &gtk::Box, question: &Question, answered: &Answered) -> (String, gtk::Widget) {
+    let text = visible(&question.text);
+    let head = gtk::Box::builder().spacing(8).build();
+    let icon = gtk::Image::from_icon_name("dialog-question-symbolic");
+    icon.set_valign(gtk::Align::Start);
+    head.append(&icon);
+    let title = label(&text, &["ask-title"]);
+    title.set_hexpand(true);
+    title.set_selectable(true);
+    // Tab leads to what can be answered.
+    title.set_focusable(false);
+    head.append(&title);
+    root.append(&head);
+
+    let mut first = None;
+    let choices = gtk::Box::new(gtk::Orientation::Vertical, 6);
+    for choice in &question.choices {
+        let shown = visible(choice);
+        let words = label(&shown, &[]);
+        let button = gtk::Button::builder().child(&words).css_classes(["choice"]).build();
+        accessible::set_label(&button, &shown);
+        let (answered, choice) = (answered.clone(), choice.clone());
+        button.connect_clicked(move |_| answered(Answer::Text(choice.clone())));
+        choices.append(&button);
+        first.get_or_insert_with(|| button.upcast::<gtk::Widget>());
+    }
+    choices.set_visible(first.is_some());
+    root.append(&choices);
+
+    let other =
+        if first.is_some() { gettext("Another answer…") } else { gettext("Your answer…") };
+    let entry = gtk::Entry::builder().placeholder_text(&other).hexpand(true).build();
+    accessible::set_label(&entry, &other);
+    let send = gtk::Button::builder().label(gettext("Send Answer")).sensitive(false).build();
+    let skip = gtk::Button::builder().label(gettext("Skip")).css_classes(["flat"]).build();
+    skip.set_tooltip_text(Some(&gettext("Let the model go on without an answer")));
+    let skipped = answered.clone();
+    skip.connect_clicked(move |_| skipped(Answer::Deny { scope: None, message: None }));
+    let say = {
+        let (entry, answered) = (entry.downgrade(), answered.clone());
+        move || {
+            let text = entry.upgrade().map(|entry| entry.text().trim().to_owned());
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                answered(Answer::Text(text));
+            }
+        }
+    };
+    let pressed = say.clone();
+    send.connect_clicked(move |_| pressed());
+    entry.connect_activate(move |_| say());
+    let button = send.downgrade();
+    entry.connect_changed(move |entry| {
+        if let Some(button) = button.upgrade() {
+            button.set_sensitive(!entry.text().trim().is_empty());
+        }
+    });
+    let line = gtk::Box::builder().spacing(8).build();
+    line.append(&entry);
+    line.append(&skip);
+    line.append(&send);
+    root.append(&line);
+    (text.into_owned(), first.unwrap_or_else(|| entry.upcast()))
+}

@@ -1,0 +1,214 @@
+//! A tool call as it is now: what it was given, what it does, what it waits for, what came of it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chat_core::message::{Ask, ToolCall, ToolResult};
+
+/// A tool call.
+#[derive(Debug)]
+pub struct ToolState {
+    call: ToolCall,
+    result: Option<Box<ToolResult>>,
+    /// What it waits for.
+    ask: Option<Arc<Ask>>,
+    /// The end of what it wrote so far, and how many bytes that was in all.
+    output: Option<(Arc<str>, u64)>,
+    running: bool,
+    /// Since when it runs, where that was seen.
+    since: Option<Instant>,
+    /// How long it ran, where that was seen.
+    took: Option<Duration>,
+    /// Counts what became of it, apart from what it writes.
+    revision: u64,
+}
+
+/// How far a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Its turn has not come.
+    Called,
+    /// It is at work.
+    Running,
+    /// It waits for the person.
+    Asking,
+    /// It is done.
+    Done,
+    /// It failed, or could not be made.
+    Failed,
+}
+
+impl ToolState {
+    /// A call that was just made, or was stored.
+    pub fn new(call: ToolCall) -> Self {
+        Self {
+            call,
+            result: None,
+            ask: None,
+            output: None,
+            running: false,
+            since: None,
+            took: None,
+            revision: 0,
+        }
+    }
+
+    /// The call.
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// What came of it.
+    pub fn result(&self) -> Option<&ToolResult> {
+        self.result.as_deref()
+    }
+
+    /// What it waits for.
+    pub fn ask(&self) -> Option<&Arc<Ask>> {
+        self.ask.as_ref()
+    }
+
+    /// The end of what it wrote so far, and how many bytes it wrote in all; while it runs.
+    pub fn output(&self) -> Option<(&str, u64)> {
+        let (tail, bytes) = self.output.as_ref().filter(|_| self.running)?;
+        Some((tail, *bytes))
+    }
+
+    /// A number that differs where anything differs but what it writes and how long it runs.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// How far it is.
+    pub fn phase(&self) -> Phase {
+        match &self.result {
+            Some(result) if result.failed => Phase::Failed,
+            Some(_) => Phase::Done,
+            None if self.ask.is_some() => Phase::Asking,
+            None if self.running => Phase::Running,
+            None if self.took.is_some() => Phase::Done,
+            None => Phase::Called,
+        }
+    }
+
+    /// How long it ran, as far as that is known.
+    pub fn time(&self) -> Option<Duration> {
+        let told = self.result().and_then(|result| result.took);
+        told.or(self.took).or_else(|| self.since.map(|since| since.elapsed()))
+    }
+
+    /// Whether its seconds are counted.
+    pub fn has_clock(&self) -> bool {
+        self.phase() == Phase::Running && self.since.is_some()
+    }
+
+    /// Takes the call as a message has it now.
+    pub fn set_call(&mut self, call: &ToolCall) {
+        if self.call != *call {
+            self.call.clone_from(call);
+            self.revision += 1;
+        }
+    }
+
+    /// It began. `seen`: whether just now.
+    pub fn start(&mut self, seen: bool) {
+        if self.result.is_none() && !self.running {
+            self.running = true;
+            self.since = seen.then(Instant::now);
+            self.revision += 1;
+        }
+    }
+
+    /// It ended.
+    pub fn stop(&mut self) {
+        if self.running {
+            self.running = false;
+            self.took = self.since.take().map(|since| since.elapsed()).or(self.took);
+            self.ask = None;
+            self.output = None;
+            self.revision += 1;
+        }
+    }
+
+    /// This came of it. Whether that is new.
+    pub fn answer(&mut self, result: &ToolResult) -> bool {
+        if self.result.as_deref() == Some(result) {
+            return false;
+        }
+        self.stop();
+        self.result = Some(Box::new(result.clone()));
+        self.ask = None;
+        self.revision += 1;
+        true
+    }
+
+    /// It wrote more.
+    pub fn write(&mut self, tail: &Arc<str>, bytes: u64) {
+        self.output = Some((Arc::clone(tail), bytes));
+    }
+
+    /// It waits for this now, or for nothing. Whether that is new.
+    pub fn wait_for(&mut self, ask: Option<&Arc<Ask>>) -> bool {
+        let ask = ask.filter(|_| self.result.is_none());
+        if self.ask.as_ref().map(|ask| ask.id) == ask.map(|ask| ask.id) {
+            return false;
+        }
+        self.ask = ask.cloned();
+        if self.ask.is_none() && self.since.is_some() {
+            // The person's time is not the tool's.
+            self.since = Some(Instant::now());
+        }
+        self.revision += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use chat_core::message::{AskId, Asked, Question, ToolCallId};
+
+    use super::*;
+
+    /// A call of a tool.
+    pub fn call(name: &str, arguments: serde_json::Value) -> ToolCall {
+        ToolCall { id: ToolCallId::new("c1"), name: name.to_owned(), arguments }
+    }
+
+    fn question() -> Arc<Ask> {
+        let question = Question { text: "Which?".to_owned(), choices: Vec::new() };
+        let (id, call) = (AskId::generate(), ToolCallId::new("c1"));
+        Arc::new(Ask { id, call, tool: "ask_user".to_owned(), what: Asked::Question(question) })
+    }
+
+    #[test]
+    fn a_call_runs_waits_and_ends() {
+        let call = call("ask_user", serde_json::json!({}));
+        let mut state = ToolState::new(call.clone());
+        assert_eq!(state.phase(), Phase::Called);
+        state.start(true);
+        assert!(state.phase() == Phase::Running && state.has_clock());
+        let ask = question();
+        assert!(state.wait_for(Some(&ask)));
+        assert!(!state.wait_for(Some(&ask)), "the same is not new");
+        assert!(state.phase() == Phase::Asking && !state.has_clock());
+        assert!(state.wait_for(None));
+        assert_eq!(state.phase(), Phase::Running);
+        state.write(&Arc::from("text"), 4);
+        assert_eq!(state.output(), Some(("text", 4)));
+        let before = state.revision();
+        state.stop();
+        assert!(state.phase() == Phase::Done && state.output().is_none());
+        assert!(state.answer(&ToolResult::to(&call, "no", true)));
+        assert!(state.phase() == Phase::Failed && state.revision() > before);
+        assert!(!state.wait_for(Some(&ask)), "what has an answer waits for nothing");
+        state.start(true);
+        assert_eq!(state.phase(), Phase::Failed, "what was told late begins nothing");
+    }
+
+    #[test]
+    fn a_call_whose_beginning_nobody_saw_has_no_clock() {
+        let mut state = ToolState::new(call("run_command", serde_json::json!({})));
+        state.start(false);
+        assert!(state.phase() == Phase::Running && !state.has_clock() && state.time().is_none());
+    }
+}

@@ -1,0 +1,117 @@
+//! Events, earlier pages, and which answer belongs to which call.
+
+use chat_core::event::{SessionPlaceholder, Status, TextKind};
+use chat_core::message::{
+    AskId, Asked, Ending, ModelRef, Options, Question, Thinking, ToolCall, ToolResult,
+};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::*;
+
+fn snapshot(messages: Vec<Message>) -> Snapshot {
+    Snapshot {
+        session: SessionPlaceholder {
+            fid: Fid::new("2026-01-15-14-30-45"),
+            title: String::new(),
+            agent: String::new(),
+            model: None,
+            thinking: Thinking::default(),
+            options: Options::default(),
+            project: None,
+            mode: chat_core::permission::Mode::default(),
+            status: Status::Answering,
+            unread: false,
+            trouble: None,
+            created: Timestamp::UNIX_EPOCH,
+            updated: Timestamp::UNIX_EPOCH,
+            in_use: false,
+        },
+        messages: messages.into_iter().map(Arc::new).collect(),
+        more: false,
+        queue: Vec::new(),
+        stage: Stage::Waiting { since: Timestamp::UNIX_EPOCH },
+        asks: Vec::new(),
+        todos: Vec::new(),
+        seq: 1,
+    }
+}
+
+/// A reply that called a tool, and the tool's answer.
+fn round(answer: &str) -> [Message; 2] {
+    let id = ToolCallId::new("call_0");
+    let call = ToolCall { id, name: "run_command".to_owned(), arguments: Value::Null };
+    let mut result = Message::text(Role::Tool, None, "");
+    result.parts = vec![Part::ToolResult(ToolResult::to(&call, answer, false))];
+    let mut reply = Message::reply(None, ModelRef::new("Test", "scripted"));
+    reply.parts = vec![Part::ToolCall(call)];
+    reply.ended = Some(Ending::Complete);
+    [reply, result]
+}
+
+/// What tools answered, in order.
+fn answers(transcript: &Transcript) -> Vec<Option<&str>> {
+    let tools = transcript.entries.iter().flat_map(Entry::tools);
+    tools.map(|(_, tool)| tool.result().map(|result| result.text.as_str())).collect()
+}
+
+#[test]
+fn calls_of_different_replies_may_have_the_same_id() {
+    let (first, second) = (round("one"), round("two"));
+    let mut late = Transcript::of(&snapshot(second.to_vec()));
+    late.more = true;
+    let messages = first.clone().map(Arc::new).into();
+    late.prepend(&Page { messages, more: false });
+    assert_eq!(answers(&late), [Some("one"), Some("two")]);
+
+    let [reply, _] = round("");
+    let asks_in = reply.id;
+    let all: Vec<_> = first.into_iter().chain(second).chain([reply]).collect();
+    let mut transcript = Transcript::of(&snapshot(all.clone()));
+    assert_eq!(answers(&transcript), [Some("one"), Some("two"), None]);
+    let question = Question { text: "Which?".to_owned(), choices: Vec::new() };
+    let ask = Arc::new(Ask {
+        id: AskId::generate(),
+        call: ToolCallId::new("call_0"),
+        tool: "run_command".to_owned(),
+        what: Asked::Question(question),
+    });
+    let fid = Fid::new("2026-01-15-14-30-45");
+    transcript.take(&Event::AsksChanged { fid, seq: 2, asks: vec![ask] });
+    let (entry, part) = transcript.newest_ask().expect("something waits");
+    assert_eq!((transcript.entries[entry].id(), part), (asks_in, 0));
+    assert_eq!(
+        transcript
+            .entries
+            .iter()
+            .flat_map(Entry::tools)
+            .filter(|(_, tool)| tool.ask().is_some())
+            .count(),
+        1
+    );
+    // Read anew, everything is where it was.
+    transcript.renew(&snapshot(all)).expect("the same session");
+    assert_eq!(answers(&transcript), [Some("one"), Some("two"), None]);
+    assert_eq!(transcript.newest_ask(), None);
+}
+
+#[test]
+fn an_event_counts_though_text_before_it_has_a_later_number() {
+    let fid = Fid::new("2026-01-15-14-30-45");
+    let reply = Message::reply(None, ModelRef::new("Test", "scripted"));
+    let id = reply.id;
+    let mut transcript = Transcript::of(&snapshot(vec![reply]));
+    // The text became dirty first, and grew until it was taken.
+    transcript.take(&Event::TextAdded {
+        fid: fid.clone(),
+        seq: 9,
+        message: id,
+        part: 0,
+        kind: TextKind::Text,
+        range: 0..2,
+        text: "Hi".to_owned(),
+    });
+    transcript.take(&Event::StageChanged { fid, seq: 3, stage: Stage::Streaming });
+    assert_eq!(transcript.stage, Stage::Streaming);
+    assert_eq!(transcript.text_of(id).as_deref(), Some("Hi"));
+}

@@ -1,0 +1,252 @@
+//! Tools in a conversation: what they write, what they ask, and how a person answers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chat_core::event::{Event, Stage};
+use chat_core::message::{
+    Answer, Ask, AskId, Asked, Ending, Message, MessageId, ModelRef, Part, PermissionRequest,
+    Preview, Question, Role, ToolCall, ToolCallId, ToolResult, ToolView,
+};
+use chat_core::permission::{Action, Scope, Why};
+use chat_gtk::conversation::Output;
+use gtk::prelude::*;
+use serde_json::{Value, json};
+
+use crate::scene::{Scene, fid, snapshot, until, walk};
+
+const CALL: &str = "c1";
+
+/// A scene in which a reply called a tool, with so many messages before it.
+fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId) {
+    let scene = Scene::new();
+    let mut messages: Vec<_> = (0..before)
+        .map(|index| Message::text(Role::User, None, format!("Message {index}")))
+        .collect();
+    let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
+    let id = ToolCallId::new(CALL);
+    reply.parts.push(Part::ToolCall(ToolCall { id, name: name.to_owned(), arguments }));
+    reply.ended = Some(Ending::Complete);
+    let message = reply.id;
+    messages.push(reply);
+    let mut snapshot = snapshot(messages, false);
+    snapshot.stage = Stage::RunningTools;
+    scene.conversation.show(&snapshot);
+    scene.settle();
+    (scene, message)
+}
+
+fn command(text: &str) -> Asked {
+    let (text, folder) = (text.to_owned(), PathBuf::from("/project"));
+    let always = vec!["run:cargo test *".parse().expect("a rule")];
+    Asked::Permission(PermissionRequest {
+        action: Action::Run,
+        target: text.clone(),
+        preview: Preview::Command { text, folder, network: false, sandboxed: true },
+        why: Why::Mode,
+        always,
+    })
+}
+
+impl Scene {
+    /// Has the call wait for this.
+    fn ask(&self, what: Asked) -> AskId {
+        let (id, call, tool) = (AskId::generate(), ToolCallId::new(CALL), "run_command".to_owned());
+        self.asks(vec![Arc::new(Ask { id, call, tool, what })]);
+        id
+    }
+
+    fn asks(&self, asks: Vec<Arc<Ask>>) {
+        self.conversation.apply(&[Event::AsksChanged { fid: fid(), seq: 5, asks }]);
+        self.settle();
+    }
+
+    fn shows(&self, text: &str) -> bool {
+        self.texts().iter().any(|shown| shown.contains(text))
+    }
+
+    /// Presses the button of this label.
+    fn press(&self, label: &str) {
+        let mut found = None;
+        walk(self.conversation.widget(), &mut |widget| {
+            if let Some(button) = widget.downcast_ref::<gtk::Button>() {
+                let own = button.label().is_some_and(|own| own == label);
+                let inside = |widget: &gtk::Widget| {
+                    let mut has = false;
+                    walk(widget, &mut |inner| {
+                        let inner = inner.downcast_ref::<gtk::Label>();
+                        has |= inner.is_some_and(|inner| inner.text() == label);
+                    });
+                    has
+                };
+                if own || inside(widget) {
+                    found = Some(button.clone());
+                }
+            }
+        });
+        found.unwrap_or_else(|| panic!("no button {label}")).emit_clicked();
+    }
+
+    fn entry(&self) -> gtk::Entry {
+        let mut found = None;
+        walk(self.conversation.widget(), &mut |widget| {
+            found = found.take().or_else(|| widget.downcast_ref::<gtk::Entry>().cloned());
+        });
+        found.expect("a field")
+    }
+
+    fn answer(&self) -> Option<(AskId, Answer)> {
+        self.told.borrow().iter().rev().find_map(|output| match output {
+            Output::Answer { ask, answer } => Some((*ask, answer.clone())),
+            _ => None,
+        })
+    }
+}
+
+fn run(command: &str) -> Value {
+    json!({ "command": command })
+}
+
+#[gtk::test]
+fn leave_is_asked_with_all_that_would_be_done_and_given_once() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let ask = scene.ask(command("cargo test &&\n    rm -rf target"));
+    assert!(scene.shows("Run this command?") && scene.shows("rm -rf target"));
+    assert!(scene.shows("sandbox, no network") && scene.shows("/project"));
+    scene.press("Allow Once");
+    assert_eq!(scene.answer(), Some((ask, Answer::Allow(None))));
+
+    scene.asks(Vec::new());
+    assert!(!scene.shows("Run this command?"));
+    assert!(scene.shows("Running cargo test"), "{:?}", scene.texts());
+}
+
+#[gtk::test]
+fn each_answer_for_longer_names_the_rules_that_it_stores() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    for (label, answer) in [
+        ("Allow for This Chat", Answer::Allow(Some(Scope::Session))),
+        ("Allow in This Project", Answer::Allow(Some(Scope::Project))),
+        ("Always Allow", Answer::Allow(Some(Scope::Everywhere))),
+        ("Always Deny", Answer::Deny { scope: Some(Scope::Everywhere), message: None }),
+    ] {
+        let ask = scene.ask(command("cargo test --all"));
+        assert!(scene.shows("run:cargo test *"));
+        scene.press(label);
+        assert_eq!(scene.answer(), Some((ask, answer)), "{label}");
+    }
+}
+
+#[gtk::test]
+fn a_denial_takes_a_word_along() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let ask = scene.ask(command("cargo test"));
+    scene.entry().emit_activate();
+    assert_eq!(scene.answer(), None, "Enter in an empty field is no answer");
+    scene.entry().set_text("  use the other crate ");
+    scene.entry().emit_activate();
+    let message = Some("use the other crate".to_owned());
+    assert_eq!(scene.answer(), Some((ask, Answer::Deny { scope: None, message })));
+}
+
+#[gtk::test]
+fn a_question_is_answered_by_a_choice_or_in_other_words() {
+    let (scene, _) = calling("ask_user", json!({ "question": "Which?" }), 0);
+    let question = |choices: &[&str]| {
+        let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
+        Asked::Question(Question { text: "<b>Which</b> one?".to_owned(), choices })
+    };
+    let ask = scene.ask(question(&["This <i>one</i>", "That"]));
+    assert!(scene.shows("<b>Which</b> one?"), "what a model says is no markup");
+    scene.press("This <i>one</i>");
+    assert_eq!(scene.answer(), Some((ask, Answer::Text("This <i>one</i>".to_owned()))));
+    let ask = scene.ask(question(&[]));
+    scene.entry().set_text("neither");
+    scene.entry().emit_activate();
+    assert_eq!(scene.answer(), Some((ask, Answer::Text("neither".to_owned()))));
+}
+
+#[gtk::test]
+fn a_prompt_takes_the_keyboard_only_when_it_is_asked_to() {
+    let (scene, _) = calling("run_command", run("cargo test"), 60);
+    assert!(!scene.conversation.focus_ask(), "nothing waits");
+    let adjustment = scene.adjustment();
+    adjustment.set_value(0.0);
+    scene.settle();
+    let focus = || gtk::prelude::GtkWindowExt::focus(&scene.window);
+    let (before, value) = (focus(), adjustment.value());
+    scene.ask(command("cargo test"));
+    assert!(focus() == before && (adjustment.value() - value).abs() < 1.0);
+
+    assert!(scene.conversation.focus_ask());
+    scene.settle();
+    let button = focus().and_downcast::<gtk::Button>().expect("a button has the keyboard");
+    let name = button.label().expect("a name");
+    assert_eq!(name, "Allow Once");
+    let root = scene.conversation.widget();
+    let (_, y) = button.translate_coordinates(root, 0.0, 0.0).expect("a place");
+    assert!((0.0..f64::from(root.height())).contains(&y), "it stands at {y}");
+
+    // Who had the keyboard in it hears that it is gone.
+    scene.asks(Vec::new());
+    assert!(scene.told.borrow().contains(&Output::KeyboardLost));
+}
+
+#[gtk::test]
+fn what_a_command_writes_is_shown_while_it_runs_and_no_longer() {
+    let (scene, message) = calling("run_command", run("make"), 0);
+    let call = ToolCallId::new(CALL);
+    let write = |text: &str| Event::ToolOutput {
+        fid: fid(),
+        seq: 3,
+        message,
+        call: call.clone(),
+        tail: Arc::from(text),
+        bytes: text.len() as u64,
+    };
+    let running = |running| Event::ToolCallChanged {
+        fid: fid(),
+        seq: 2,
+        message,
+        call: call.clone(),
+        running,
+    };
+    scene.conversation.apply(&[running(true), write("10 %\r\x1b[32m50 %\x1b[0m")]);
+    scene.settle();
+    assert!(scene.texts().contains(&"50 %".to_owned()), "{:?}", scene.texts());
+    let many: Vec<_> = (0..2_000).map(|line| format!("\x1b[3{}mline {line}\n", line % 8)).collect();
+    scene.conversation.apply(&[write(&many.concat())]);
+    scene.settle();
+    assert!(scene.shows("line 1999") && !scene.shows("line 1980"), "only what is seen is drawn");
+    scene.conversation.apply(&[running(false)]);
+    scene.settle();
+    assert!(!scene.shows("line 1999"));
+}
+
+#[gtk::test]
+fn an_edit_opens_into_its_diff() {
+    let (scene, _) = calling("edit_file", json!({ "path": "a.rs", "edits": [] }), 0);
+    let call = ToolCall {
+        id: ToolCallId::new(CALL),
+        name: "edit_file".to_owned(),
+        arguments: Value::Null,
+    };
+    let view = ToolView::Edited {
+        path: "a.rs".to_owned(),
+        diff: "@@ -1 +1 @@\n-old <b>\n+new <b>\n".to_owned(),
+        added: 1,
+        removed: 1,
+        created: false,
+    };
+    let mut answer = Message::text(Role::Tool, None, "");
+    answer.parts = vec![Part::ToolResult(ToolResult {
+        view: Some(view),
+        ..ToolResult::to(&call, "Edited.", false)
+    })];
+    let message = Arc::new(answer);
+    scene.conversation.apply(&[Event::MessageAdded { fid: fid(), seq: 4, message }]);
+    scene.settle();
+    assert!(scene.shows("Edited a.rs +1 −1"), "{:?}", scene.texts());
+    scene.press("Edited a.rs +1 −1");
+    until("the diff is shown", || scene.shows("-old <b>\n+new <b>"));
+}

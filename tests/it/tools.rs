@@ -1,0 +1,125 @@
+//! Tools: a model works in a folder, and the person says what it may do.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use chat_core::store::{NewSession, Store};
+use chat_testkit::server::Script;
+use chat_testkit::ui::{Role, State, containing, named, until};
+use serde_json::json;
+
+use crate::stage::{Stage, Window, chat};
+
+/// A desktop with a chat that works in a folder.
+async fn at_work() -> Result<(Stage, PathBuf)> {
+    let stage = Stage::new().await?;
+    let project = stage.desktop.folder().join("project");
+    fs::create_dir(&project)?;
+    let project = project.canonicalize()?;
+    let store = Store::open(&stage.folders())?.store;
+    let at_work = NewSession { project: Some(project.clone()), ..chat("Work") };
+    store.create(at_work, Vec::new()).await?;
+    Ok((stage, project))
+}
+
+/// The window with that chat, in which this was said.
+async fn says(stage: &Stage, text: &str) -> Result<Window> {
+    let window = stage.ready().await?;
+    window.open("Work").await?;
+    window.say(text).await?;
+    Ok(window)
+}
+
+#[tokio::test]
+async fn a_file_is_written_once_the_person_allows_it_by_keyboard() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    let write = json!({ "path": "hello.txt", "content": "Good morning\n" });
+    stage.server.push(Script::new().tool_call("c1", "write_file", write));
+    stage.server.push(Script::new().text("It is written."));
+    let window = says(&stage, "greet me").await?;
+    window.shows("+Good morning").await?;
+    window.find(named("Work, asks you").under("Chats")).await?;
+
+    // Who writes goes on writing.
+    window.writes().await?;
+    window.type_text("meanwhile").await?;
+    window.holds("meanwhile").await?;
+    ensure!(!project.join("hello.txt").exists(), "it was written unasked");
+
+    window.keys(&["ctrl+shift+y"]).await?;
+    window.find(named("Allow Once").state(State::Focused)).await?;
+    window.keys(&["Return"]).await?;
+    window.shows("It is written.").await?;
+    ensure!(fs::read_to_string(project.join("hello.txt"))? == "Good morning\n");
+    window.writes().await?;
+    window.holds("meanwhile").await?;
+
+    // The card says what was done, who allowed it, and shows the change.
+    window.shows("Allowed by you").await?;
+    window.click(containing("Created hello.txt +1").role(Role::Button)).await?;
+    window.shows("+Good morning").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_denial_reaches_the_model_with_a_word_and_the_reply_goes_on() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    let write = json!({ "path": "hello.txt", "content": "Good morning\n" });
+    stage.server.push(Script::new().tool_call("c1", "write_file", write));
+    stage.server.push(Script::new().text("Then I do not."));
+    let window = says(&stage, "greet me").await?;
+    window.shows("+Good morning").await?;
+
+    // Back from the composer, to the field.
+    let field = || named("Tell the model…").state(State::Focused);
+    until("the keyboard in the field", || async {
+        window.keys(&["shift+Tab"]).await?;
+        Ok(window.wait_briefly(field()).await.then_some(()))
+    })
+    .await?;
+    window.type_text("say it in French").await?;
+    window.keys(&["Return"]).await?;
+    window.shows("Then I do not.").await?;
+    window.shows("Denied by you: say it in French").await?;
+    window.writes().await?;
+    ensure!(!project.join("hello.txt").exists(), "it was written though it was denied");
+    let sent = stage.server.wait_for_end(1).await;
+    ensure!(sent.texts_of("tool").iter().any(|text| text.contains("say it in French")));
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_question_of_the_model_is_answered_in_its_card() -> Result<()> {
+    let (stage, _) = at_work().await?;
+    let ask = json!({ "question": "Which colour?", "choices": ["Red", "Green"] });
+    stage.server.push(Script::new().tool_call("c1", "ask_user", ask));
+    stage.server.push(Script::new().text("It is green now."));
+    let window = says(&stage, "paint it").await?;
+    window.shows("Which colour?").await?;
+    window.find(named("Green").role(Role::Button)).await?.click_with_mouse().await?;
+    window.shows("It is green now.").await?;
+    window.writes().await?;
+    let sent = stage.server.wait_for_end(1).await;
+    ensure!(sent.texts_of("tool").iter().any(|text| text.contains("Green")));
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_plan_stands_above_the_composer() -> Result<()> {
+    let (stage, _) = at_work().await?;
+    let todos = json!({ "todos": [
+        { "text": "Find the cause", "state": "done" },
+        { "text": "Mend it", "state": "doing" },
+        { "text": "Test it", "state": "open" },
+    ] });
+    stage.server.push(Script::new().tool_call("c1", "update_todos", todos));
+    stage.server.push(Script::new().text("That is the plan."));
+    let window = says(&stage, "make a plan").await?;
+    window.shows("That is the plan.").await?;
+    window.click(named("Plan 1 of 3 Mend it").role(Role::Button)).await?;
+    window.find(named("Test it").role(Role::Label)).await?;
+    window.new_chat().await?;
+    window.gone(named("Plan 1 of 3 Mend it")).await?;
+    window.close().await
+}

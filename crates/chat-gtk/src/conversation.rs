@@ -133,6 +133,7 @@ impl Conversation {
 
     /// Shows a session: its end, at once.
     pub fn show(&self, snapshot: &Snapshot) {
+        self.set_project(snapshot.session.project.is_some());
         self.inner.begin(Transcript::of(snapshot));
     }
 
@@ -141,6 +142,11 @@ impl Conversation {
     /// shown; otherwise nothing happens, and it is to be given to [`show`](Self::show).
     pub fn renew(&self, snapshot: &Snapshot) -> bool {
         self.inner.renew(snapshot)
+    }
+
+    /// Says whether the session has a project: only then an answer can hold for it.
+    pub fn set_project(&self, has_project: bool) {
+        self.inner.has_project.set(has_project);
     }
 
     /// Shows a new chat.

@@ -130,6 +130,7 @@ impl ChatWidget {
                     && session.fid == changed.fid
                 {
                     session.clone_from(changed);
+                    view.conversation.set_project(changed.project.is_some());
                     self.changes.keep(session);
                     return true;
                 }

@@ -1,5 +1,6 @@
 //! The widgets of rows: making them, and showing in them what is new.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use gettextrs::gettext;
@@ -31,6 +32,8 @@ pub struct Around {
     pub tags: Tags,
     /// The looks of what tools took and gave.
     pub looks: Looks,
+    /// Whether the session has a project, for which answers can hold.
+    pub has_project: Rc<Cell<bool>>,
     /// Where the conversation sends what a person wants.
     pub output: Rc<dyn Fn(Output)>,
     /// Who is told of links.
@@ -77,7 +80,7 @@ impl RowWidget {
                     PartState::Tool(tool) => tool.call().name.as_str(),
                     _ => "",
                 };
-                Self::Tool(ToolCard::new(name, &around.looks, &around.output))
+                Self::Tool(ToolCard::new(name, around))
             }
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
                 Self::Prose(Prose::new(&around.tags, &around.links))

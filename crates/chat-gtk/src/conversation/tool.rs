@@ -12,7 +12,6 @@ mod styled;
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
-use std::rc::Rc;
 use std::time::Duration;
 
 use gettextrs::gettext;
@@ -23,6 +22,7 @@ use chat_edge::words::{fill, one_line, short_time, tool_line};
 
 use super::Output;
 use super::fold::Fold;
+use super::row::Around;
 pub use inside::inside;
 use live::Live;
 pub use looks::Looks;
@@ -37,8 +37,7 @@ pub struct ToolCard {
     denial: gtk::Label,
     live: RefCell<Option<Live>>,
     prompt: RefCell<Option<Prompt>>,
-    looks: Looks,
-    output: Rc<dyn Fn(Output)>,
+    around: Around,
     /// The revision that is shown.
     shown: Cell<Option<u64>>,
     title: RefCell<String>,
@@ -46,8 +45,8 @@ pub struct ToolCard {
 
 impl ToolCard {
     /// A card that shows nothing yet.
-    pub fn new(name: &str, looks: &Looks, output: &Rc<dyn Fn(Output)>) -> Self {
-        let fold = Fold::new(icon(name), Some(looks));
+    pub fn new(name: &str, around: &Around) -> Self {
+        let fold = Fold::new(icon(name), Some(&around.looks));
         let denial = gtk::Label::builder()
             .use_markup(false)
             .wrap(true)
@@ -65,8 +64,7 @@ impl ToolCard {
             denial,
             live: RefCell::default(),
             prompt: RefCell::default(),
-            looks: looks.clone(),
-            output: Rc::clone(output),
+            around: around.clone(),
             shown: Cell::default(),
             title: RefCell::default(),
         }
@@ -125,12 +123,12 @@ impl ToolCard {
         }
         lost |= self.fold.set_shown(waits.is_none());
         if let Some(ask) = waits {
-            let new = Prompt::new(ask, &self.looks, &self.output);
+            let new = Prompt::new(ask, &self.around);
             self.root.append(new.widget());
             prompt.replace(new);
         }
         if lost {
-            (self.output)(Output::KeyboardLost);
+            (self.around.output)(Output::KeyboardLost);
         }
     }
 
@@ -139,7 +137,7 @@ impl ToolCard {
         match output.filter(|(tail, _)| !tail.trim().is_empty()) {
             Some((tail, bytes)) => {
                 let view = live.get_or_insert_with(|| {
-                    let view = Live::new(&self.looks);
+                    let view = Live::new(&self.around.looks);
                     self.root.insert_child_after(view.widget(), Some(self.fold.widget()));
                     view
                 });

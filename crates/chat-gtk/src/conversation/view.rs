@@ -31,6 +31,8 @@ pub(super) struct Inner {
     jump_label: gtk::Label,
     pub(super) tags: Tags,
     looks: Looks,
+    /// Whether the session has a project.
+    pub(super) has_project: Rc<Cell<bool>>,
     tail: Tail,
     pub(super) output: Rc<dyn Fn(Output)>,
     /// The session that is shown, for what is told.
@@ -101,10 +103,12 @@ impl Inner {
             }),
         };
         let looks = Looks::new();
+        let has_project = Rc::default();
         let around = Around {
             links,
             tags: tags.clone(),
             looks: looks.clone(),
+            has_project: Rc::clone(&has_project),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
             spare: Rc::default(),
@@ -128,6 +132,7 @@ impl Inner {
             jump_label,
             tags,
             looks,
+            has_project,
             tail,
             output,
             session,

@@ -31,6 +31,7 @@ fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId) {
     messages.push(reply);
     let mut snapshot = snapshot(messages, false);
     snapshot.stage = Stage::RunningTools;
+    snapshot.session.project = Some(PathBuf::from("/project"));
     scene.conversation.show(&snapshot);
     scene.settle();
     (scene, message)
@@ -135,6 +136,14 @@ fn each_answer_for_longer_names_the_rules_that_it_stores() {
         scene.press(label);
         assert_eq!(scene.answer(), Some((ask, answer)), "{label}");
     }
+}
+
+#[gtk::test]
+fn no_answer_is_for_a_project_that_is_not_there() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    scene.conversation.set_project(false);
+    scene.ask(command("cargo test --all"));
+    assert!(scene.shows("Always Allow") && !scene.shows("Allow in This Project"));
 }
 
 #[gtk::test]

@@ -12,7 +12,7 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, Ask, AskId, Asked};
 
 use super::super::Output;
-use super::looks::Looks;
+use super::super::row::Around;
 use crate::accessible;
 use crate::models::has_keyboard;
 
@@ -29,8 +29,8 @@ pub struct Prompt {
 
 impl Prompt {
     /// The card.
-    pub fn new(ask: &Ask, looks: &Looks, output: &Rc<dyn Fn(Output)>) -> Self {
-        let (output, id) = (Rc::clone(output), ask.id);
+    pub fn new(ask: &Ask, around: &Around) -> Self {
+        let (output, id) = (Rc::clone(&around.output), ask.id);
         let answered: Answered = Rc::new(move |answer| output(Output::Answer { ask: id, answer }));
         let root = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
@@ -39,7 +39,7 @@ impl Prompt {
             .css_classes(["ask-card"])
             .build();
         let (name, first) = match &ask.what {
-            Asked::Permission(asked) => permission::fill(&root, asked, looks, &answered),
+            Asked::Permission(asked) => permission::fill(&root, asked, around, &answered),
             Asked::Question(question) => question::fill(&root, question, &answered),
         };
         accessible::set_label(&root, &name);

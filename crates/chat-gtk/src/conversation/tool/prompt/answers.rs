@@ -53,16 +53,19 @@ pub fn rules(always: &[Rule]) -> String {
     lines.join("\n")
 }
 
-/// A list of these answers. `message` gives the word to the model.
+/// A list of these answers; one for the project is there only where there is one. `message` gives the word to the model.
 pub fn popover(
     always: &[Rule],
+    has_project: bool,
     answered: &Answered,
     message: impl Fn() -> Option<String> + Clone + 'static,
 ) -> gtk::Popover {
     let list = gtk::Box::new(gtk::Orientation::Vertical, 2);
     let popover = gtk::Popover::builder().child(&list).css_classes(["answers"]).build();
     let rules = rules(always);
-    for longer in Longer::ALL {
+    // Without a project it would hold everywhere.
+    let fits = |longer: &Longer| has_project || *longer != Longer::Allow(Scope::Project);
+    for longer in Longer::ALL.into_iter().filter(fits) {
         let title = longer.title();
         let button = button(&title, &rules);
         let (answered, message) = (answered.clone(), message.clone());

@@ -7,7 +7,7 @@ use chat_core::message::{Answer, PermissionRequest, Preview};
 use chat_core::permission::Action;
 use chat_edge::words::{fill as put, permission_question, visible, why};
 
-use super::super::looks::Looks;
+use super::super::super::row::Around;
 use super::{Answered, answers, label, preview};
 use crate::{accessible, side_or_below};
 
@@ -15,7 +15,7 @@ use crate::{accessible, side_or_below};
 pub fn fill(
     root: &gtk::Box,
     asked: &PermissionRequest,
-    looks: &Looks,
+    around: &Around,
     answered: &Answered,
 ) -> (String, gtk::Widget) {
     let question = permission_question(asked);
@@ -35,7 +35,7 @@ pub fn fill(
         head.append(&aside);
     }
     root.append(&head);
-    root.append(&preview::widget(asked, looks));
+    root.append(&preview::widget(asked, &around.looks));
     root.append(&label(&reason(asked), &["ask-why"]));
 
     let entry = gtk::Entry::builder()
@@ -77,7 +77,7 @@ pub fn fill(
     } else {
         let button = adw::SplitButton::builder()
             .label(&allow)
-            .popover(&answers::popover(&asked.always, answered, said))
+            .popover(&answers::popover(&asked.always, around.has_project.get(), answered, said))
             .dropdown_tooltip(gettext("More Answers"))
             .css_classes(["suggested-action"])
             .build();

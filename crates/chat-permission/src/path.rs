@@ -5,6 +5,7 @@
 //! all from the project's own folder on, and see that it is still the same file.
 
 mod guarded;
+mod links;
 mod open;
 mod resolve;
 mod write;

@@ -81,6 +81,11 @@ impl Rule {
         Ok(Self { action, pattern: Pattern::of(action, pattern)? })
     }
 
+    /// The rule of the same action for another pattern, which must be of that action.
+    pub(crate) fn with(&self, pattern: Pattern) -> Self {
+        Self { action: self.action, pattern }
+    }
+
     /// What the rule is about.
     pub fn action(&self) -> Action {
         self.action

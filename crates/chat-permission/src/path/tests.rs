@@ -5,6 +5,7 @@ use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
+use crate::{Decision, Entry, Mode, Request, Scope, Why, decide};
 
 mod properties;
 mod swapped;
@@ -48,6 +49,17 @@ impl Place {
 
     fn is_inside(&self, given: &str) -> bool {
         self.resolve(given).is_inside()
+    }
+}
+
+impl Place {
+    /// Nothing of a file that took another's place is left.
+    fn has_nothing_beside(&self, folder: &str) {
+        let entries = fs::read_dir(self.at(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name());
+        let left: Vec<_> =
+            names.filter(|name| name.to_string_lossy().starts_with(".natter-")).collect();
+        assert!(left.is_empty(), "{folder}: {left:?}");
     }
 }
 
@@ -166,6 +178,12 @@ fn what_leads_nowhere_is_an_error() {
     assert_eq!(place.resolve(&format!("{}b", "./".repeat(2047))).kind(), Kind::Missing);
     // What was given is short enough, but not the whole.
     assert!(matches!(error(&format!("{}a", "a/".repeat(2040))), Error::TooLong));
+    let room = 4095 - place.at("project").as_os_str().len() - 1;
+    let whole = format!("{}{}", "a/".repeat(room / 2 - 1), "b".repeat(room - (room / 2 - 1) * 2));
+    assert_eq!(place.resolve(&whole).real().as_os_str().len(), 4095);
+    assert!(matches!(error(&format!("{whole}b")), Error::TooLong));
+    // Nothing is there that the system could refuse.
+    assert!(matches!(error(&format!("none/{}", "a".repeat(256))), Error::TooLong));
     let homeless = Project::open(&place.at("project"), &Surroundings::default()).unwrap();
     assert!(matches!(homeless.resolve("~/a"), Err(Error::NoHome)));
 }
@@ -213,6 +231,69 @@ fn forty_links_are_followed_and_no_more() {
     assert!(fs::metadata(place.at("project/l39")).is_ok());
     assert!(matches!(place.project.resolve("l40"), Err(Error::Loop(_))));
     assert!(fs::metadata(place.at("project/l40")).is_err(), "the kernel follows as many");
+}
+
+/// Whether a rule lets reading of `given` pass.
+fn passes(place: &Place, entry: Entry, given: &str) -> bool {
+    let rules = place.project.follow_denied(vec![entry]);
+    let request = Request::Read { path: place.resolve(given) };
+    decide(&rules, Mode::Ask, &request) == Decision::Pass
+}
+
+#[test]
+fn a_denied_path_is_denied_where_its_links_lead() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("project/store/keys/deep")).unwrap();
+    fs::write(place.at("project/store/keys/a.key"), "").unwrap();
+    symlink("store", place.at("project/link")).unwrap();
+    symlink("src/main.rs", place.at("project/start.rs")).unwrap();
+    symlink(place.at("project/store"), place.at("home/work")).unwrap();
+    symlink(place.at("project"), place.at("elsewhere")).unwrap();
+    let absolute = format!("read:{}/store", place.at("elsewhere").display());
+    for (rule, given) in [
+        ("read:link/keys", "store/keys/a.key"),
+        ("read:link/keys", "link/keys/a.key"),
+        ("read:link/*/*.key", "store/keys/a.key"),
+        ("read:link/**", "store/new"),
+        ("read:link", "store/keys"),
+        ("read:./link", "store"),
+        ("read:start.rs", "src/main.rs"),
+        ("read:~/work/keys", "store/keys/deep"),
+        (&absolute, "store/keys/a.key"),
+        // And by its own name, as ever.
+        ("read:store/keys", "link/keys/a.key"),
+    ] {
+        let entry = Entry::deny(rule.parse().unwrap(), Scope::Project);
+        assert!(!passes(&place, entry.clone(), given), "{rule} and {given}");
+        let request = Request::Read { path: place.resolve(given) };
+        let rules = place.project.follow_denied(vec![entry.clone()]);
+        assert_eq!(rules, [entry], "it is the same rule");
+        let why = Why::Denied(rule.to_owned());
+        assert_eq!(decide(&rules, Mode::Ask, &request), Decision::Refuse { why });
+    }
+    for (rule, given) in [
+        ("read:link/keys", "store/other"),
+        ("read:link/*.key", "store/keys/deep"),
+        ("read:link/*/*.key", "src/main.rs"),
+        ("read:none/keys", "store/keys"),
+        ("read:start.rs/x", "src/main.rs"),
+        ("write:link/keys", "store/keys"),
+        // What stands behind a wildcard is not looked up.
+        ("read:l*/keys", "store/keys"),
+    ] {
+        let entry = Entry::deny(rule.parse().unwrap(), Scope::Project);
+        assert!(passes(&place, entry, given), "{rule} and {given}");
+    }
+}
+
+#[test]
+fn a_link_widens_no_rule_that_allows() {
+    let place = Place::new();
+    symlink("../project2", place.at("project/out")).unwrap();
+    for rule in ["read:out/**", "read:out"] {
+        let entry = Entry::allow(rule.parse().unwrap(), Scope::Project);
+        assert!(!passes(&place, entry, "out/secret"), "{rule}");
+    }
 }
 
 #[test]
@@ -417,17 +498,26 @@ fn files_are_made_replaced_moved_and_removed() {
     assert_eq!(text(project.open_file(&place.resolve("../project2/made")).unwrap()), "three");
     let (_, name) = project.parent(&place.resolve("../project2/made")).unwrap();
     assert_eq!(name, "made");
-    // Nothing of its own is left beside.
     for folder in ["project", "project/src", "project/new/deep", "project2"] {
-        for entry in fs::read_dir(place.at(folder)).unwrap() {
-            assert!(
-                !entry.unwrap().file_name().to_string_lossy().starts_with(".natter"),
-                "{folder}"
-            );
-        }
+        place.has_nothing_beside(folder);
     }
     let folder = project.open_folder(&place.resolve("src")).unwrap();
     assert!(rustix::fs::statat(&folder, "main.rs", rustix::fs::AtFlags::empty()).is_ok());
     assert!(project.open_folder(&place.resolve(".")).is_ok());
     assert!(project.open_folder(&place.resolve("src/main.rs")).is_err());
+}
+
+#[test]
+fn a_replaced_file_keeps_its_owner_where_that_may_be() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let place = Place::new();
+    let file = place.at("project/src/main.rs");
+    // Only the system's administrator can have such a file; anybody's own stays their own.
+    let owner = if chown(&file, Some(65_534), Some(65_534)).is_ok() {
+        65_534
+    } else {
+        fs::metadata(&file).unwrap().uid()
+    };
+    place.project.replace(&place.resolve("src/main.rs"), b"new").unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().uid(), owner);
 }

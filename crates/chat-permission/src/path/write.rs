@@ -17,6 +17,8 @@ use super::{Error, Kind, Project, ResolvedPath};
 /// What a new file may have, and the person's umask takes from.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
+/// What a file has that takes another's place, until it has that one's permissions.
+const OWN_FILE: Mode = Mode::from_raw_mode(0o600);
 
 impl Project {
     /// The folder in which something lies, opened, and its name there. It is an error where the folder is missing.
@@ -48,7 +50,7 @@ impl Project {
         }
         let (folder, name) = self.folder_of(path, false)?;
         let old = entry(&folder, &name, path)?;
-        let beside = Beside::write(&folder, Mode::RUSR | Mode::WUSR, contents, Some(&old))
+        let beside = Beside::write(&folder, OWN_FILE, contents, Some(&old))
             .map_err(|error| Error::of(&path.real, error))?;
         // Again, as late as can be: what is replaced is what was judged.
         entry(&folder, &name, path)?;
@@ -134,8 +136,8 @@ impl<'a> Beside<'a> {
         old: Option<&Stat>,
     ) -> std::io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // What must be new is no link that is followed.
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let (name, file) = loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let name = format!(".natter-{}-{count}", std::process::id());
@@ -148,15 +150,9 @@ impl<'a> Beside<'a> {
         let mut file = File::from(file);
         file.write_all(contents)?;
         if let Some(old) = old {
-            let now = rustix::fs::fstat(&file)?;
-            if (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid) {
-                // Only the system's administrator may give a file away; then it stays the person's.
-                let _ = rustix::fs::fchown(
-                    &file,
-                    Some(Uid::from_raw(old.st_uid)),
-                    Some(Gid::from_raw(old.st_gid)),
-                );
-            }
+            // Only the system's administrator may give a file away; else it stays the person's.
+            let owner = (Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
+            let _ = rustix::fs::fchown(&file, owner.0, owner.1);
             rustix::fs::fchmod(&file, Mode::from_raw_mode(old.st_mode & 0o7777))?;
         }
         file.sync_all()?;

@@ -6,7 +6,11 @@
 //! - `/etc/hosts`, `~/notes/**`: absolute, or from the home folder on; in the project too.
 //!
 //! `*` and `?` never cross a slash, `**` does; `[a-z]` and `{a,b}` are choices; a backslash takes a character for
-//! itself. What fits a folder fits all that is beneath it. Paths are compared as they really are, after links.
+//! itself. What fits a folder fits all that is beneath it. Paths are compared as they really are, after links: a
+//! pattern that goes through one fits nothing by itself. Where a rule denies, [`Project::follow_denied`] has it fit
+//! what lies behind.
+//!
+//! [`Project::follow_denied`]: crate::path::Project::follow_denied
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -25,6 +29,12 @@ pub struct PathPattern {
     globs: GlobSet,
     /// The one path that it names, letter by letter, where it has no wildcards.
     name: Option<PathBuf>,
+    /// Its names before the first with a wildcard.
+    beginning: String,
+    /// The others, as a glob.
+    rest: String,
+    /// What it fits besides, because of links: from this real path on.
+    elsewhere: Option<(PathBuf, GlobSet)>,
 }
 
 /// Where a pattern begins.
@@ -60,25 +70,13 @@ impl PathPattern {
             return Err(bad("a rule cannot begin with `!`: deny instead"));
         }
         let anywhere = !rooted && parts.len() == 1;
-        let rest = parts.join("/");
-        let mut globs = GlobSetBuilder::new();
-        let mut add = |glob: &str| {
-            let glob = GlobBuilder::new(glob)
-                .literal_separator(true)
-                .backslash_escape(true)
-                .build()
-                .map_err(|error| bad(&error.kind().to_string()))?;
-            globs.add(glob);
-            Ok(())
-        };
+        let plain: Vec<_> = parts.iter().map_while(|part| literal(part)).collect();
+        let (beginning, rest) = (plain.join("/"), parts[plain.len()..].join("/"));
         let before = if anywhere { "**/" } else { "" };
-        add(&format!("{before}{rest}"))?;
-        // What is beneath a folder that fits.
-        let between = if rest.is_empty() { "" } else { "/" };
-        add(&format!("{before}{rest}{between}**"))?;
-        let globs = globs.build().map_err(|error| bad(&error.kind().to_string()))?;
-        let name = if anywhere { None } else { literal(&rest).map(PathBuf::from) };
-        Ok(Self { text: text.to_owned(), from, globs, name })
+        let globs = globs(before, &parts.join("/")).map_err(|reason| bad(&reason))?;
+        let name = (!anywhere && rest.is_empty()).then(|| PathBuf::from(&beginning));
+        let text = text.to_owned();
+        Ok(Self { text, from, globs, name, beginning, rest, elsewhere: None })
     }
 
     /// The pattern of exactly this path (and, of a folder, of what is beneath it); none where its name is no text.
@@ -90,9 +88,33 @@ impl PathPattern {
         Self::new(&format!("{before}{}", escaped(path.to_str()?)?)).ok()
     }
 
+    /// The path that its names before the first wildcard make, to be resolved.
+    pub(crate) fn beginning(&self) -> String {
+        let start = match self.from {
+            From::Project => "./",
+            From::Home => "~/",
+            From::Root => "/",
+        };
+        format!("{start}{}", self.beginning)
+    }
+
+    /// The pattern that fits also what lies at `end`, where its beginning leads. None where that is just what
+    /// it says.
+    pub(crate) fn leading_to(&self, end: &ResolvedPath) -> Option<Self> {
+        if self.seen_from(end) == Some(Path::new(&self.beginning)) {
+            return None;
+        }
+        let globs = globs("", &self.rest).ok()?;
+        Some(Self { elsewhere: Some((end.real().to_owned(), globs)), ..self.clone() })
+    }
+
     /// Whether the rule applies to this path.
     pub fn matches(&self, path: &ResolvedPath) -> bool {
+        let fits = |from: &PathBuf, globs: &GlobSet| {
+            path.real().strip_prefix(from).is_ok_and(|beneath| globs.is_match(beneath))
+        };
         self.seen_from(path).is_some_and(|path| self.globs.is_match(path))
+            || self.elsewhere.as_ref().is_some_and(|(from, globs)| fits(from, globs))
     }
 
     /// Whether the rule names this very path, letter by letter.
@@ -108,6 +130,17 @@ impl PathPattern {
             From::Root => path.real().strip_prefix("/").ok(),
         }
     }
+}
+
+/// What fits `glob` behind `before`, and what is beneath a folder that does.
+fn globs(before: &str, glob: &str) -> Result<GlobSet, String> {
+    let between = if glob.is_empty() { "" } else { "/" };
+    let mut globs = GlobSetBuilder::new();
+    for glob in [format!("{before}{glob}"), format!("{before}{glob}{between}**")] {
+        let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build();
+        globs.add(glob.map_err(|error| error.kind().to_string())?);
+    }
+    globs.build().map_err(|error| error.kind().to_string())
 }
 
 /// What a glob without wildcards stands for.
@@ -248,6 +281,13 @@ mod tests {
         assert_eq!(PathPattern::exactly(&ResolvedPath::imagined("/project/blank ")), None);
         assert_eq!(format!("{:?}", PathPattern::new("a").unwrap()), "PathPattern(\"a\")");
         assert_ne!(PathPattern::new("a"), PathPattern::new("b"));
+        let hash = |text: &str| {
+            let mut state = std::hash::DefaultHasher::new();
+            PathPattern::new(text).unwrap().hash(&mut state);
+            state.finish()
+        };
+        assert_eq!(hash("a"), hash("a"));
+        assert_ne!(hash("a"), hash("b"));
     }
 
     #[test]

@@ -121,6 +121,27 @@ fn what_came_to_lie_at_a_free_name_stays() {
     assert!(!place.at("project2/made").exists());
     fs::write(new.real(), "").unwrap();
     assert!(place.at("project2/made").exists(), "the control");
+    place.has_nothing_beside("project");
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_on_its_way_is_not_written_through() {
+    let place = Place::new();
+    // More than all tests together take.
+    let names = (0..500).map(|count| format!("project/.natter-{}-{count}", std::process::id()));
+    for name in names {
+        symlink(place.at("project2/secret"), place.at(&name)).unwrap();
+    }
+    place.project.create(&place.resolve("new"), b"x").unwrap();
+    assert_eq!(text(place.project.open_file(&place.resolve("new")).unwrap()), "x");
+    assert_eq!(fs::read_to_string(place.at("project2/secret")).unwrap(), "project2/secret");
+    let first = format!("project/.natter-{}-0", std::process::id());
+    fs::write(place.at(&first), "by its name").unwrap();
+    assert_eq!(
+        fs::read_to_string(place.at("project2/secret")).unwrap(),
+        "by its name",
+        "the control"
+    );
 }
 
 #[test]
@@ -159,5 +180,9 @@ fn without_the_kernels_help_no_link_is_followed_either() {
             assert!([Errno::LOOP, Errno::NOTDIR, Errno::XDEV].contains(&error), "{way}: {error}");
         }
         assert_eq!(open("none").unwrap_err(), Errno::NOENT);
+    }
+    for open in [open_beneath, open_by_steps] {
+        let error = open(root, Path::new("."), OFlags::WRONLY, Mode::empty()).unwrap_err();
+        assert_eq!(error, Errno::ISDIR, "it is opened as was wished");
     }
 }

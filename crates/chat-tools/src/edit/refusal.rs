@@ -171,6 +171,7 @@ mod tests {
             "The text to replace is there 12 times (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): \
              give more lines around it, or set all."
         );
+        assert!(said(&"a\n".repeat(10), &[("a", "c")]).contains("8, 9, 10): "));
         assert_eq!(
             said("“a”\n„a“\n", &[("\"a\"", "c")]),
             "The text to replace is not there exactly, but nearly 2 times (lines 1, 2): \
@@ -185,16 +186,20 @@ mod tests {
             said(content, &[("    one();\n    three();\n}", "")]),
             "The text to replace is not in the file. From line 2 on the file has:\n    one();\n    two();\n}\nGive it exactly.\n"
         );
-        assert_eq!(
-            said(content, &[("zero();", "")]),
-            "The text to replace is not in the file. Read the file again."
-        );
+        let nothing = "The text to replace is not in the file. Read the file again.";
+        assert_eq!(said(content, &[("zero();", "")]), nothing);
+        // A third of the lines is near enough, a quarter is not.
+        assert!(said(content, &[("one();\nx();\ny();", "")]).contains("From line 2 on"));
+        assert_eq!(said(content, &[("one();\nx();\ny();\nz();", "")]), nothing);
     }
 
     #[test]
     fn line_numbers_are_noticed() {
         let text = "The text to replace is not in the file. Give it without the line numbers.";
         assert_eq!(said("a\nb\n", &[("1\ta\n2\tb", "c")]), text);
+        for none in ["12 apples", ": a colon"] {
+            assert!(said("a\nb\n", &[(none, "c")]).ends_with("Read the file again."), "{none}");
+        }
     }
 
     #[test]

@@ -164,6 +164,7 @@ impl Session {
 
     /// Stops the request at work, or those that are about to begin. What had arrived stays.
     pub(crate) fn stop(&self) {
+        self.memory.stop();
         let mut state = self.lock();
         match &state.work {
             Some(work) => work.cancel.cancel(),

@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
-use chat_permission::{Effect, Entry, Rule, Scope};
+use chat_permission::{Action, Effect, Entry, Rule, Scope};
 
 use super::{Fid, Manager, Result};
 use crate::message::{Answer, Ask, AskId};
 use crate::session::Session;
 use crate::settings::Remembered;
+
+/// Whether a rule names files from the project's folder on.
+fn is_of_project(rule: &Rule) -> bool {
+    matches!(rule.action(), Action::Read | Action::Write)
+        && !rule.pattern().to_string().starts_with(['/', '~'])
+}
 
 impl Manager {
     /// What waits for the person in a session; also where nobody watches it.
@@ -64,14 +70,15 @@ impl Manager {
         effect: Effect,
         rules: Vec<Rule>,
     ) -> Result<()> {
-        let project = match scope {
-            Scope::Session => return session.remember(effect, rules).await,
-            Scope::Project => session.placeholder().project,
-            Scope::Everywhere => None,
-        };
+        let project = session.placeholder().project;
+        if scope == Scope::Session || (scope == Scope::Project && project.is_none()) {
+            return session.remember(effect, rules).await;
+        }
         self.change_settings(move |settings| {
             for rule in rules {
-                let project = project.clone();
+                // What is named from the project's folder means another file in any other.
+                let is_local = scope == Scope::Project || is_of_project(&rule);
+                let project = project.clone().filter(|_| is_local);
                 settings.permissions.remember(Remembered { rule, effect, project });
             }
         })

@@ -31,7 +31,9 @@ impl Pending {
             Answer::Text(_) | Answer::Nobody => return None,
         };
         let Asked::Permission(asked) = &self.ask.what else { return None };
-        Some((scope, effect, asked.always.clone()))
+        // Of several things that were asked for at once it is not known which one is meant.
+        let is_clear = effect == Effect::Allow || asked.always.len() == 1;
+        is_clear.then(|| (scope, effect, asked.always.clone()))
     }
 
     /// Answers it. Says whether somebody still waited for that.
@@ -97,7 +99,8 @@ impl Session {
                 let what = Asked::Permission(asked);
                 match self.wait_for(call, what, Some(wish.request), cancel).await {
                     Answered::Granted(leave) => Ok(leave),
-                    Answered::Said(_) => Ok(Leave::ByPerson),
+                    // Words are no leave.
+                    Answered::Said(message) => Err(Denied::ByPerson { message: Some(message) }),
                     Answered::Denied(denied) => Err(denied),
                 }
             }
@@ -151,6 +154,8 @@ impl Session {
         }
         let _waits = Waits { session: self, id };
         self.tell_changed();
+        // Rules or the mode may have changed since it was judged.
+        self.rejudge();
         tokio::select! {
             biased;
             () = cancel.cancelled() => Answered::Denied(Denied::Stopped),
@@ -212,6 +217,7 @@ impl Session {
         }
         drop(state);
         self.tell_changed();
+        self.rejudge();
     }
 
     /// Rules or the mode changed: what they settle now waits no longer.

@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 /// How many faults of one call are told.
 const TOLD: usize = 3;
 
+/// The most bytes that are told of one fault.
+const LONGEST: usize = 300;
+
 /// The arguments as the tool gets them.
 ///
 /// # Errors
@@ -28,7 +31,10 @@ pub fn check(arguments: &Value, schema: &Value) -> Result<Value, String> {
         .map_err(|error| format!("the tool's own schema is wrong: {error}"))?;
     let mut faults = validator.iter_errors(&value).map(|error| {
         let place = error.instance_path().to_string();
-        if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") }
+        // Without the value: it may be long, and the model knows it.
+        let mut what = error.masked().to_string();
+        what.truncate(what.floor_char_boundary(LONGEST));
+        if place.is_empty() { what } else { format!("at {place}: {what}") }
     });
     let told: Vec<_> = faults.by_ref().take(TOLD).collect();
     let more = faults.count();
@@ -219,6 +225,13 @@ mod tests {
         assert!(kind.contains("at /path"), "{kind}");
         let cut = check(&json!("{\"path\": \"a"), &schema()).unwrap_err();
         assert!(cut.contains("no JSON object"), "{cut}");
+    }
+
+    #[test]
+    fn a_wrong_value_is_not_sent_back() {
+        let long = json!({ "path": ["x".repeat(100_000)] });
+        let said = check(&long, &schema()).unwrap_err();
+        assert!(said.len() < 1_000 && said.contains("at /path"), "{said}");
     }
 
     #[test]

@@ -5,11 +5,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio_util::sync::CancellationToken;
+
 /// What the tools of one session remember: a value for each type. It lives as long as the session
 /// is in use; what a value began (a command in the background) ends when it is dropped.
 #[derive(Default)]
 pub struct Memory {
     values: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    stopped: Mutex<CancellationToken>,
     busy: Arc<AtomicUsize>,
 }
 
@@ -26,6 +29,17 @@ impl Memory {
     pub fn keep(&self) -> Busy {
         self.busy.fetch_add(1, Ordering::Relaxed);
         Busy(Arc::clone(&self.busy))
+    }
+
+    /// Fires when the person next stops the session: what goes on in the background ends then.
+    pub fn stopped(&self) -> CancellationToken {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The person stops the session.
+    pub(crate) fn stop(&self) {
+        let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *stopped).cancel();
     }
 
     /// Whether something goes on that must not be dropped.
@@ -61,6 +75,14 @@ mod tests {
         memory.get::<Mutex<String>>().lock().unwrap().push('a');
         assert_eq!(*memory.get::<Mutex<u32>>().lock().unwrap(), 5);
         assert_eq!(*memory.get::<Mutex<String>>().lock().unwrap(), "a");
+    }
+
+    #[test]
+    fn a_stop_is_one_of_what_goes_on_and_not_of_what_comes() {
+        let memory = Memory::default();
+        let before = memory.stopped();
+        memory.stop();
+        assert!(before.is_cancelled() && !memory.stopped().is_cancelled());
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Commands in the background: they go on after their call, and end with the session, with the request
-//! that began them where that is stopped, or when the model stops them.
+//! that began them where that is stopped, with the person's next stop, or when the model stops them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,10 +38,15 @@ impl Background {
         let stop = context.cancel.child_token();
         let (ended, exit) = watch::channel(None);
         let (busy, stopped) = (context.memory.keep(), stop.clone());
+        // The person's next stop ends it, whichever request that is of.
+        let session = context.memory.stopped();
         tokio::spawn(async move {
             let exit = tokio::select! {
                 exit = running.wait() => exit,
-                () = stopped.cancelled() => {
+                () = async { tokio::select! {
+                    () = stopped.cancelled() => {}
+                    () = session.cancelled() => {}
+                } } => {
                     running.stop();
                     running.wait().await
                 }

@@ -383,3 +383,30 @@ async fn a_folder_with_natters_own_files_is_refused() {
     let finished = scene.world.events.finished(&fid).await;
     assert_eq!(finished.error.unwrap().kind, Kind::ProjectRefused { path: above });
 }
+
+#[tokio::test]
+async fn words_are_no_leave() {
+    let server = Server::start();
+    server.push(touches("c1", "new.txt"));
+    server.push(Script::new().text("Then not."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    scene.answer(&fid, Answer::Text("no, don’t".to_owned())).await;
+    scene.world.events.finished(&fid).await;
+    let results = scene.results(&fid).await;
+    assert!(results[0].failed && results[0].text.contains("no, don’t"), "{results:?}");
+}
+
+#[tokio::test]
+async fn leave_everywhere_for_a_file_of_the_project_is_of_that_project() {
+    let server = Server::start();
+    server.push(touches("c1", "new.txt"));
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask(Mode::Ask).await;
+    scene.answer(&fid, Answer::Allow(Some(Scope::Everywhere))).await;
+    scene.world.events.finished(&fid).await;
+    let rules = scene.world.manager.settings().permissions.rules.clone();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(rules[0].project, Some(scene.root()));
+}

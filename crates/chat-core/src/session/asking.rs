@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chat_permission::path::Project;
 use chat_permission::{Action, Decision, Effect, Entry, Mode, Request, Rule, Scope, decide};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +20,8 @@ pub(crate) struct Pending {
     ask: Arc<Ask>,
     /// What is judged again when rules or the mode change; none for a question.
     request: Option<Request>,
+    /// The folder that it is about.
+    project: Option<Arc<Project>>,
     answer: oneshot::Sender<Answered>,
 }
 
@@ -91,13 +94,15 @@ impl Session {
         &self,
         call: &ToolCall,
         wish: Wish,
+        project: Option<&Arc<Project>>,
         cancel: &CancellationToken,
     ) -> Result<Leave, Denied> {
-        match self.judge(&wish.request, wish.preview) {
+        match self.judge(&wish.request, wish.preview, project) {
             Judged::Settled(leave) => leave,
             Judged::Open(asked) => {
                 let what = Asked::Permission(asked);
-                match self.wait_for(call, what, Some(wish.request), cancel).await {
+                let about = Some((wish.request, project.cloned()));
+                match self.wait_for(call, what, about, cancel).await {
                     Answered::Granted(leave) => Ok(leave),
                     // Words are no leave.
                     Answered::Said(message) => Err(Denied::ByPerson { message: Some(message) }),
@@ -121,9 +126,8 @@ impl Session {
         }
     }
 
-    fn judge(&self, request: &Request, preview: Preview) -> Judged {
-        let settings = self.world.clients.settings();
-        let (rules, mode) = self.lock().rules(&settings);
+    fn judge(&self, request: &Request, preview: Preview, project: Option<&Arc<Project>>) -> Judged {
+        let (rules, mode) = self.rules_of(project);
         match decide(&rules, mode, request) {
             Decision::Pass => Judged::Settled(Ok(Leave::ByRule)),
             Decision::Refuse { why } => Judged::Settled(Err(Denied::ByRule(why))),
@@ -137,19 +141,32 @@ impl Session {
         }
     }
 
+    /// The rules that hold in a folder, followed through its links as they are now, and the mode. It looks
+    /// at the disk, so nothing is locked meanwhile.
+    fn rules_of(&self, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
+        let settings = self.world.clients.settings();
+        let (rules, mode) = self.lock().rules(&settings);
+        match project {
+            Some(project) => (project.follow_denied(rules), mode),
+            None => (rules, mode),
+        }
+    }
+
     async fn wait_for(
         &self,
         call: &ToolCall,
         what: Asked,
-        request: Option<Request>,
+        about: Option<(Request, Option<Arc<Project>>)>,
         cancel: &CancellationToken,
     ) -> Answered {
         let id = AskId::generate();
         let ask = Ask { id, call: call.id.clone(), tool: call.name.clone(), what };
         let (answer, answered) = oneshot::channel();
+        let (request, project) = about.unzip();
+        let project = project.flatten();
         {
             let mut state = self.lock();
-            state.asks.push(Pending { ask: Arc::new(ask), request, answer });
+            state.asks.push(Pending { ask: Arc::new(ask), request, project, answer });
             state.tell_asks();
         }
         let _waits = Waits { session: self, id };
@@ -222,13 +239,17 @@ impl Session {
 
     /// Rules or the mode changed: what they settle now waits no longer.
     pub(crate) fn rejudge(&self) {
-        let settings = self.world.clients.settings();
-        let settled = {
-            let mut state = self.lock();
+        let project = {
+            let state = self.lock();
             if state.asks.is_empty() {
                 return;
             }
-            let (rules, mode) = state.rules(&settings);
+            // All that waits is of one request, and so of one folder.
+            state.asks.iter().find_map(|pending| pending.project.clone())
+        };
+        let (rules, mode) = self.rules_of(project.as_ref());
+        let settled = {
+            let mut state = self.lock();
             let mut settled = Vec::new();
             let asks = std::mem::take(&mut state.asks);
             for pending in asks {

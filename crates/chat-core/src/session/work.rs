@@ -325,13 +325,14 @@ impl Sink {
 struct Host {
     session: Arc<Session>,
     call: ToolCall,
+    project: Option<Arc<Project>>,
     cancel: CancellationToken,
 }
 
 #[async_trait]
 impl ToolHost for Host {
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
-        self.session.permit(&self.call, wish, &self.cancel).await
+        self.session.permit(&self.call, wish, self.project.as_ref(), &self.cancel).await
     }
 
     async fn ask(&self, question: Question) -> Result<String, Denied> {
@@ -458,8 +459,12 @@ impl ReplySink for Sink {
     }
 
     fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
-        let host =
-            Host { session: Arc::clone(&self.session), call: call.clone(), cancel: cancel.clone() };
+        let host = Host {
+            session: Arc::clone(&self.session),
+            call: call.clone(),
+            project: self.project.clone(),
+            cancel: cancel.clone(),
+        };
         ToolContext {
             cancel: cancel.clone(),
             call: call.id.clone(),

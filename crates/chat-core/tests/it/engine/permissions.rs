@@ -10,8 +10,8 @@ use chat_core::message::{
     Answer, Asked, ChatRequest, Fid, Part, Preview, Question, Role, Todo, TodoState, ToolResult,
     ToolSpec, ToolView, Verdict,
 };
-use chat_core::permission::{Mode, Request, Scope};
-use chat_core::settings::ConnectionKind;
+use chat_core::permission::{Effect, Mode, Request, Scope};
+use chat_core::settings::{ConnectionKind, Remembered, Settings};
 use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_testkit::server::{Gate, Script, Server};
 use serde_json::{Value, json};
@@ -262,6 +262,34 @@ async fn another_mode_settles_what_waits() {
     assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
     assert_eq!(scene.results(&fid).await[0].text, "touched");
     assert_eq!(scene.world.events.rows[&fid].mode, Mode::Edits);
+}
+
+#[tokio::test]
+async fn what_is_denied_by_a_link_is_denied_where_it_leads() {
+    let server = Server::start();
+    for _ in 0..2 {
+        server.push(touches("c1", "link/new.txt"));
+        server.push(Script::new().text("Not so."));
+    }
+    let mut scene = Scene::new(&server).await;
+    std::fs::create_dir(scene.root().join("store")).unwrap();
+    std::os::unix::fs::symlink("store", scene.root().join("link")).unwrap();
+    let rule =
+        |text: &str, effect| Remembered { rule: text.parse().unwrap(), effect, project: None };
+    // The rules come while it waits.
+    let fid = scene.ask(Mode::Ask).await;
+    scene.waits(&fid, 1).await;
+    let rules = vec![rule("write:**", Effect::Allow), rule("write:link/**", Effect::Deny)];
+    let change = move |settings: &mut Settings| settings.permissions.rules = rules;
+    scene.world.manager.change_settings(change).await.unwrap();
+    scene.world.events.finished(&fid).await;
+    // They are there before it asks.
+    let other = scene.ask(Mode::Edits).await;
+    scene.world.events.finished(&other).await;
+    for fid in [&fid, &other] {
+        let results = scene.results(fid).await;
+        assert!(results[0].failed && results[0].text != "touched", "{}", results[0].text);
+    }
 }
 
 #[tokio::test]

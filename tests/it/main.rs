@@ -1,5 +1,6 @@
 //! Natter in real windows, as a person uses it: see `docs/testing.md`.
 
+mod allowances;
 mod chats;
 mod choices;
 mod connections;
@@ -12,6 +13,8 @@ mod keyboard;
 mod long_list;
 mod models;
 mod narrow;
+mod notifications;
+mod projects;
 mod real_model;
 mod sessions;
 mod stage;

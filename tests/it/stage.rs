@@ -45,6 +45,13 @@ impl Stage {
         ))
     }
 
+    /// Adds settings to those that are configured.
+    pub fn configure_more(&self, settings: &str) -> Result<()> {
+        let file = self.folders().config.join("config.toml");
+        let before = fs::read_to_string(&file)?;
+        Ok(fs::write(file, format!("{before}\n{settings}"))?)
+    }
+
     /// Configures no server; the built-in engine takes one core.
     pub fn compute_with_one_thread(&self) -> Result<()> {
         self.write_config("[engine]\nthreads = 1\n")

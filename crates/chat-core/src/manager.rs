@@ -6,6 +6,7 @@ mod follow;
 mod lifecycle;
 mod models;
 mod permissions;
+mod searching;
 mod sessions;
 
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +22,7 @@ use crate::error::{Error, Kind, Result};
 use crate::event::{
     ConnectionState, Event, ModelEntry, Queued, SessionPlaceholder, Snapshot, Subscription,
 };
-use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef};
+use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef, ToolSpec};
 use crate::models::{Downloads, HubOptions, Library};
 use crate::session::{Clients, EmptySession, Session, World};
 use crate::settings::{
@@ -257,6 +258,11 @@ impl Manager {
             description: agent.description().to_owned(),
         });
         infos.collect()
+    }
+
+    /// The tools that there are, by name; each as a model is told of it.
+    pub fn tools(&self) -> Vec<ToolSpec> {
+        self.inner.world.tools.specs()
     }
 
     /// The models of all connections that answered, in the person's order of connections.

@@ -12,6 +12,7 @@ mod model;
 mod number;
 mod permission;
 mod state;
+mod toolbox;
 mod tools;
 mod visible;
 
@@ -26,6 +27,7 @@ pub use state::{
     agent_description, agent_title, ending, health, kept, notice, role, seconds, short_time, stage,
     stop_reason, thinking,
 };
+pub use toolbox::{tool_description, tool_title};
 pub use tools::{changed, command_exit, tool_line, tool_reason};
 pub use visible::{one_line, visible};
 

@@ -16,7 +16,12 @@ use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::stalls;
-use crate::window::{self, Arrival, Window};
+use crate::window::{self, Arrival, Reply, Window, Wish};
+
+/// The action that shows a chat, by its id.
+pub(crate) const SHOW_CHAT: &str = "show-chat";
+/// The action that answers what a tool waits for.
+pub(crate) const ANSWER: &str = "answer";
 
 /// Starts the engine; called once the window is being made, and again where it could not start.
 pub type StartEngine = Rc<dyn Fn() -> tokio::task::JoinHandle<Result<Manager>>>;
@@ -73,9 +78,9 @@ pub fn run(launch: Launch) -> glib::ExitCode {
         }
     };
     let activated = arrive.clone();
-    app.connect_activate(move |_| activated(Arrival::Plain));
+    app.connect_activate(move |_| activated(Arrival::plain()));
     app.connect_command_line(move |_, line| {
-        arrive(arrival(&line.options_dict()));
+        arrive(arrival(line));
         glib::ExitCode::SUCCESS
     });
 
@@ -92,6 +97,8 @@ fn add_options(app: &adw::Application, version: &'static str) {
     app.add_main_option("new", none, flags, glib::OptionArg::None, &new, None);
     let session = gettext("Show this chat");
     app.add_main_option("session", none, flags, glib::OptionArg::String, &session, Some("FID"));
+    let project = gettext("Work in this folder; begins a chat there, unless one is named");
+    app.add_main_option("project", none, flags, glib::OptionArg::Filename, &project, Some("DIR"));
     let said = gettext("Say the version and end");
     app.add_main_option("version", none, flags, glib::OptionArg::None, &said, None);
     app.connect_handle_local_options(move |_, options| {
@@ -103,22 +110,47 @@ fn add_options(app: &adw::Application, version: &'static str) {
     });
 }
 
-fn arrival(options: &glib::VariantDict) -> Arrival {
-    if options.contains("new") {
-        return Arrival::New;
-    }
-    match options.lookup::<String>("session") {
-        Ok(Some(fid)) => Arrival::Session(Fid::new(fid)),
-        _ => Arrival::Plain,
-    }
+/// What a call of the program wants. A folder is meant as seen from where the call was made.
+fn arrival(line: &gio::ApplicationCommandLine) -> Arrival {
+    let options = line.options_dict();
+    let folder = options.lookup::<PathBuf>("project").ok().flatten();
+    let project = folder.and_then(|folder| line.create_file_for_arg(folder).path());
+    let session = options.lookup::<String>("session").ok().flatten();
+    let wish = match session {
+        _ if options.contains("new") => Wish::New,
+        Some(fid) => Wish::Session(Fid::new(fid)),
+        // A folder is for a chat that begins there.
+        None if project.is_some() => Wish::New,
+        None => Wish::Plain,
+    };
+    Arrival { wish, project }
 }
 
-/// What the desktop file and its launcher call.
+/// What the desktop file, its launcher and notifications call.
 fn add_actions(app: &adw::Application, window: &Controller<Window>) {
     let input = window.sender().clone();
     let new_chat = gio::SimpleAction::new("new-chat", None);
-    new_chat.connect_activate(move |_, _| input.emit(window::Input::Arrive(Arrival::New)));
+    new_chat.connect_activate(move |_, _| {
+        input.emit(window::Input::Arrive(Arrival::of(Wish::New)));
+    });
     app.add_action(&new_chat);
+    let input = window.sender().clone();
+    let show = gio::SimpleAction::new(SHOW_CHAT, Some(&String::static_variant_type()));
+    show.connect_activate(move |_, fid| {
+        if let Some(fid) = fid.and_then(String::from_variant) {
+            let wish = Wish::Session(Fid::new(fid));
+            input.emit(window::Input::Arrive(Arrival::of(wish)));
+        }
+    });
+    app.add_action(&show);
+    let input = window.sender().clone();
+    let answer = gio::SimpleAction::new(ANSWER, Some(&Reply::static_variant_type()));
+    answer.connect_activate(move |_, reply| {
+        if let Some(reply) = reply.and_then(Reply::from_variant) {
+            input.emit(window::Input::Reply(reply));
+        }
+    });
+    app.add_action(&answer);
 }
 
 /// SIGINT and SIGTERM end the program in good order.

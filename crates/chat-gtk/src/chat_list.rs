@@ -88,8 +88,8 @@ pub(crate) enum Output {
     Failed(chat_core::error::Error),
     /// The list is there, with these chats.
     Loaded(Vec<Fid>),
-    /// Something happened in some chat.
-    Stirred,
+    /// Something happened in some chat: what is to be heard of outside the list.
+    Stirred(Vec<Event>),
 }
 
 #[derive(Debug)]
@@ -199,15 +199,18 @@ impl Component for ChatList {
                 if let Some(early) = &mut self.early {
                     early.extend(events);
                 } else {
+                    let news = news(&events);
                     self.apply(events);
-                    tell(&sender, Output::Stirred);
+                    tell(&sender, Output::Stirred(news));
                 }
             }
             Command::Loaded(Ok(sessions)) => {
                 tell(&sender, Output::Loaded(sessions.iter().map(|s| s.fid.clone()).collect()));
                 self.model.fill(sessions);
                 let early = self.early.take().unwrap_or_default();
+                let news = news(&early);
                 self.apply(early);
+                tell(&sender, Output::Stirred(news));
                 self.show_shown(view);
                 let input = sender.input_sender().clone();
                 paint::after_next(root, move || input.emit(Input::FillRest));
@@ -235,6 +238,11 @@ impl ChatList {
     /// All chats with their titles, newest first.
     pub(crate) fn titles(&self) -> Vec<(Fid, String)> {
         self.model.titles()
+    }
+
+    /// The title of a chat.
+    pub(crate) fn title(&self, fid: &Fid) -> Option<String> {
+        self.model.title(fid)
     }
 
     fn connect(&mut self, manager: Manager, sender: &ComponentSender<Self>) {
@@ -333,6 +341,20 @@ impl ChatList {
         };
         view.set_placeholder(words.as_deref());
     }
+}
+
+/// What is to be heard of outside the list: how chats are, and what ended.
+fn news(events: &[Event]) -> Vec<Event> {
+    let is_news = |event: &&Event| {
+        matches!(
+            event,
+            Event::SessionAdded(_)
+                | Event::SessionChanged(_)
+                | Event::SessionRemoved { .. }
+                | Event::RequestFinished { .. }
+        )
+    };
+    events.iter().filter(is_news).cloned().collect()
 }
 
 /// Tells the window. Where it is gone there is nobody left to tell.

@@ -11,6 +11,7 @@ mod hint;
 mod local;
 mod messages;
 mod plan;
+mod project;
 mod requests;
 mod sending;
 mod shown;
@@ -27,6 +28,7 @@ use chat_core::client::Capabilities;
 use chat_core::error::Error;
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, MessageId, ModelRef};
+use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Diagnostics;
@@ -38,6 +40,7 @@ use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
 use crate::drafts::{self, Drafts};
+use crate::projects::Recent;
 use crate::{composer, model_picker};
 use changes::Changes;
 use local::{Local, Looking};
@@ -83,6 +86,15 @@ pub struct ChatWidget {
     /// What the start page says about models on this computer, once that is known.
     local: Option<Local>,
     looking: Looking,
+    /// The folders that were worked in last, and where they are kept.
+    projects: Recent,
+    project_folder: Option<PathBuf>,
+    /// How many folders are being looked for.
+    finding: usize,
+    /// A folder that was chosen for a chat that is not there yet.
+    wanted_project: Option<(Fid, PathBuf)>,
+    /// The mode that new chats begin with.
+    default_mode: Mode,
     diagnostics: Diagnostics,
 }
 
@@ -127,11 +139,17 @@ impl Component for ChatWidget {
             changes: Changes::default(),
             local: None,
             looking: Looking::No,
+            projects: Recent::default(),
+            project_folder: init.projects,
+            finding: 0,
+            wanted_project: None,
+            default_mode: Mode::default(),
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
             sender.spawn_oneshot_command(move || done(Done::Drafts(drafts::read(&folder))));
         }
+        model.read_projects(&sender);
         if let Some(manager) = init.manager {
             model.connect(manager, &mut view, &sender);
         }
@@ -176,6 +194,8 @@ impl Component for ChatWidget {
                 }
             }
             Input::ChooseModel => view.model.open(),
+            Input::ChooseProject => view.project.open(),
+            Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
             Input::Escape => self.escape(&sender),
             Input::Stop => self.stop(),
             Input::SaveDrafts(saved) => self.save_drafts(saved, &sender),
@@ -218,6 +238,8 @@ impl Component for ChatWidget {
                 }
             }
             Done::Stock(stock) => self.stock_came(stock, view, &sender),
+            Done::Projects(kept) => self.projects_came(kept, view),
+            Done::Project { fid, result } => self.project_found(fid, result, view, &sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
             Done::Finished { fid, result: Err(error) } => {
                 self.failed(fid.as_ref(), &error, view, &sender);
@@ -235,8 +257,11 @@ impl ChatWidget {
     fn connect(&mut self, manager: Manager, view: &mut View, sender: &ComponentSender<Self>) {
         self.bridge = Some(Bridge::new(&manager, sender, |arrival| done(Done::Arrived(arrival))));
         if let Shown::New(session) = &mut self.shown {
-            *session = manager.empty_session();
+            // A folder may have been given with the start of the program.
+            let project = session.project.take();
+            *session = EmptySession { project, ..manager.empty_session() };
         }
+        self.default_mode = manager.settings().permissions.mode;
         for error in manager.start_notices() {
             tell(sender, Output::Note(words::sentence(&error)));
         }
@@ -286,6 +311,8 @@ impl ChatWidget {
             }
             Told::Agent(agent) => self.set_agent(agent, sender),
             Told::Thinking(thinking) => self.set_thinking(thinking, sender),
+            Told::Project(folder) => self.choose_project(folder, view, sender),
+            Told::Mode(mode) => self.set_mode(mode, sender),
             Told::Begin(text) => {
                 // What was written already is what it is to be about.
                 view.composer.set_content(&format!("{text}{}", view.composer.content()));

@@ -1,10 +1,11 @@
-//! The small dropdowns: which agent works, and how much the model thinks.
+//! The small dropdowns: which agent works, how much the model thinks, and what tools may do unasked.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use chat_core::manager::AgentInfo;
 use chat_core::message::Thinking;
+use chat_core::permission::Mode;
 use chat_edge::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -157,6 +158,25 @@ pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking>
         description: describe(level),
     };
     choices.set(words::thinking_levels().into_iter().map(|l| (l, entry(l))).collect());
+    choices
+}
+
+/// The dropdown of what tools may do without asking.
+pub(crate) fn modes(output: impl Fn(Mode) + 'static) -> Choices<Mode> {
+    let choices = Choices::new(&gettext("Permissions"), output);
+    let icon = |mode| match mode {
+        Mode::Ask => "security-high-symbolic",
+        Mode::Edits => "document-edit-symbolic",
+        Mode::Plan => "view-list-bullet-symbolic",
+        Mode::Unattended => "security-low-symbolic",
+    };
+    let entry = |mode| Entry {
+        title: words::mode_title(mode),
+        closed: words::mode_title(mode),
+        icon: Some(icon(mode)),
+        description: words::mode_meaning(mode),
+    };
+    choices.set(Mode::ALL.into_iter().map(|mode| (mode, entry(mode))).collect());
     choices
 }
 

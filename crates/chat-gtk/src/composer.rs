@@ -1,6 +1,7 @@
 //! Where a person writes: a text field that grows, the line of controls below it, Send and Stop.
 
 mod keys;
+mod line;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -37,6 +38,8 @@ struct Inner {
     root: gtk::Box,
     text: gtk::TextView,
     scroller: gtk::ScrolledWindow,
+    /// What a person should know, quietly, below what they write.
+    note: gtk::Label,
     send: gtk::Button,
     stop: gtk::Button,
     enter_sends: Cell<bool>,
@@ -47,8 +50,13 @@ struct Inner {
 }
 
 impl Composer {
-    /// A composer with these controls before its Send button.
-    pub(crate) fn new(controls: &[gtk::Widget], output: impl Fn(Output) + 'static) -> Self {
+    /// A composer with `about` at the beginning of the line below the text, and `to` before its Send
+    /// button.
+    pub(crate) fn new(
+        about: &[gtk::Widget],
+        to: &[gtk::Widget],
+        output: impl Fn(Output) + 'static,
+    ) -> Self {
         let text = gtk::TextView::builder()
             .wrap_mode(gtk::WrapMode::WordChar)
             .accepts_tab(false)
@@ -78,26 +86,30 @@ impl Composer {
 
         let send = round_button("go-up-symbolic", &gettext("Send"), "suggested-action");
         let stop = round_button("media-playback-stop-symbolic", &gettext("Stop"), "stop");
-        let line = gtk::Box::builder().spacing(4).css_classes(["send-line"]).build();
-        line.append(&gtk::Box::builder().hexpand(true).build());
-        for control in controls {
-            control.set_valign(gtk::Align::Center);
-            line.append(control);
-        }
-        line.append(&stop);
-        line.append(&send);
+        let sending = row_of(to);
+        sending.append(&stop);
+        sending.append(&send);
+        let line = line::of(&row_of(about), &sending);
+        let note = gtk::Label::builder()
+            .xalign(0.0)
+            .wrap(true)
+            .visible(false)
+            .css_classes(["composer-note"])
+            .build();
         let root = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
             .spacing(2)
             .css_classes(["composer"])
             .build();
         root.append(&field);
+        root.append(&note);
         root.append(&line);
 
         let inner = Rc::new(Inner {
             root,
             text,
             scroller,
+            note,
             send,
             stop,
             enter_sends: Cell::new(true),
@@ -153,6 +165,14 @@ impl Composer {
         if *self.inner.hindrance.borrow() != words {
             self.inner.hindrance.replace(words);
             self.inner.show_buttons();
+        }
+    }
+
+    /// Says something quietly below the text; none says nothing.
+    pub(crate) fn set_note(&self, words: Option<&str>) {
+        self.inner.note.set_visible(words.is_some());
+        if let Some(words) = words {
+            self.inner.note.set_label(words);
         }
     }
 
@@ -253,6 +273,15 @@ impl Inner {
     }
 }
 
+fn row_of(controls: &[gtk::Widget]) -> gtk::Box {
+    let row = gtk::Box::builder().spacing(4).build();
+    for control in controls {
+        control.set_valign(gtk::Align::Center);
+        row.append(control);
+    }
+    row
+}
+
 fn round_button(icon: &str, name: &str, class: &str) -> gtk::Button {
     let button = gtk::Button::builder()
         .icon_name(icon)
@@ -262,4 +291,41 @@ fn round_button(icon: &str, name: &str, class: &str) -> gtk::Button {
         .build();
     accessible::set_label(&button, name);
     button
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::choices;
+    use crate::project_picker::ProjectPicker;
+
+    /// The narrowest window, without what is around the composer.
+    const NARROWEST: i32 = 360 - 2 * 14;
+
+    #[gtk::test]
+    fn all_controls_fit_the_narrowest_window() {
+        crate::init();
+        let project = ProjectPicker::new(|_| {});
+        project.show(Some(Path::new("/work/a-folder-with-a-rather-long-name")));
+        let modes = choices::modes(|_| {});
+        modes.show(&chat_core::permission::Mode::Unattended);
+        let thinking = choices::thinking(|_| {});
+        thinking.show(&chat_core::message::Thinking::High);
+        let model = gtk::Label::builder()
+            .label("a-model-with-a-rather-long-name")
+            .ellipsize(gtk::pango::EllipsizeMode::Middle)
+            .build();
+        let about = [project.widget().clone().upcast(), modes.widget().clone().upcast()];
+        let to = [thinking.widget().clone().upcast(), model.upcast()];
+        let composer = Composer::new(&about, &to, |_| {});
+        composer.set_note(Some("This model cannot use tools"));
+        composer.set_busy(true);
+        composer.set_content("and one more");
+        let window = gtk::Window::builder().child(composer.widget()).build();
+        window.present();
+        let (least, ..) = composer.widget().measure(gtk::Orientation::Horizontal, -1);
+        assert!(least <= NARROWEST, "{least} of {NARROWEST}");
+    }
 }

@@ -19,6 +19,8 @@ mod models;
 mod paint;
 mod popover;
 mod preferences;
+mod project_picker;
+mod projects;
 mod side_or_below;
 mod stalls;
 mod style;

@@ -1,12 +1,13 @@
-//! The preferences: how the window behaves, the connections, and the models on this computer.
+//! The preferences: how the window behaves, the connections, the models on this computer, and what
+//! tools may do.
 
 mod connections;
 mod editor;
 mod models;
 mod naming;
-
-use std::cell::Cell;
-use std::rc::Rc;
+mod permissions;
+mod rows;
+mod tools;
 
 use adw::prelude::*;
 use chat_core::error::Result;
@@ -20,6 +21,8 @@ use gtk::glib;
 
 use connections::ConnectionsPage;
 use models::ModelsPage;
+use permissions::PermissionsPage;
+use rows::{Place, switch_row};
 
 use crate::models::adding;
 
@@ -48,6 +51,9 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
     window.add(connections.widget());
     let models = ModelsPage::new(&window, manager);
     window.add(models.widget());
+    window.add(&tools::page(&window, manager));
+    let permissions = PermissionsPage::new(&window, manager);
+    window.add(permissions.widget());
     let to_models = page == Page::Models;
     match page {
         Page::General => {}
@@ -68,7 +74,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         }
         dropped.add(files);
     });
-    follow(&window, manager, connections, models, to_models);
+    follow(&window, manager, Pages { connections, models, permissions }, to_models);
     window.present();
 }
 
@@ -77,15 +83,17 @@ pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
     editor::open(parent, manager, None);
 }
 
-/// Keeps the lists of connections and models true while the window is open. `to_models`: who came
-/// for models has the keyboard where one can be had.
-fn follow(
-    window: &adw::PreferencesWindow,
-    manager: &Manager,
+/// The pages that change by themselves.
+struct Pages {
     connections: ConnectionsPage,
     models: ModelsPage,
-    to_models: bool,
-) {
+    permissions: PermissionsPage,
+}
+
+/// Keeps the lists of connections, models and rules true while the window is open. `to_models`: who came
+/// for models has the keyboard where one can be had.
+fn follow(window: &adw::PreferencesWindow, manager: &Manager, pages: Pages, to_models: bool) {
+    let Pages { connections, models, permissions } = pages;
     let mut subscription = manager.subscribe();
     let following = glib::spawn_future_local(async move {
         models.look_around().await;
@@ -95,6 +103,9 @@ fn follow(
             glib::idle_add_local_once(move || models.focus());
         }
         while let Some(events) = subscription.next().await {
+            if events.iter().any(|e| matches!(e, Event::SettingsChanged)) {
+                permissions.fill();
+            }
             let models_changed = events.iter().any(|e| matches!(e, Event::ModelsChanged));
             let changed = |e: &Event| matches!(e, Event::ConnectionsChanged);
             if models_changed || events.iter().any(changed) {
@@ -120,63 +131,33 @@ fn general_page(window: &adw::PreferencesWindow, manager: &Manager) -> adw::Pref
         .icon_name("preferences-system-symbolic")
         .build();
     let writing = adw::PreferencesGroup::builder().title(gettext("Writing")).build();
+    let place = Place::new(window, manager);
     writing.add(&switch_row(
-        window,
-        manager,
+        &place,
         &gettext("Enter sends the message"),
         &gettext("Shift+Enter then breaks the line; otherwise it is the other way round"),
-        |settings| &mut settings.ui.enter_sends,
+        |settings| settings.ui.enter_sends,
+        |settings, on| settings.ui.enter_sends = on,
     ));
     let chats = adw::PreferencesGroup::builder().title(gettext("Chats")).build();
     chats.add(&default_model_row(window, manager, settings.chat.model.as_ref()));
     chats.add(&switch_row(
-        window,
-        manager,
+        &place,
         &gettext("Better titles"),
         &gettext("After the first reply the model is asked for a title"),
-        |settings| &mut settings.chat.better_titles,
+        |settings| settings.chat.better_titles,
+        |settings, on| settings.chat.better_titles = on,
+    ));
+    chats.add(&switch_row(
+        &place,
+        &gettext("Notifications"),
+        &gettext("When a reply is there or a tool asks you something while you look elsewhere"),
+        |settings| settings.ui.notifications,
+        |settings, on| settings.ui.notifications = on,
     ));
     page.add(&writing);
     page.add(&chats);
     page
-}
-
-/// A row with a switch for a setting; libadwaita 1.2 has none of its own.
-fn switch_row(
-    window: &adw::PreferencesWindow,
-    manager: &Manager,
-    title: &str,
-    subtitle: &str,
-    setting: fn(&mut Settings) -> &mut bool,
-) -> adw::ActionRow {
-    let active = *setting(&mut Settings::clone(&manager.settings()));
-    let switch = gtk::Switch::builder().active(active).valign(gtk::Align::Center).build();
-    crate::accessible::set_label(&switch, title);
-    let row = adw::ActionRow::builder().title(title).subtitle(subtitle).build();
-    row.add_suffix(&switch);
-    row.set_activatable_widget(Some(&switch));
-    let manager = manager.clone();
-    let window = window.downgrade();
-    let set_back = Rc::new(Cell::new(false));
-    switch.connect_active_notify(move |switch| {
-        if set_back.get() {
-            return;
-        }
-        let on = switch.is_active();
-        let (window, manager) = (window.clone(), manager.clone());
-        let (switch, set_back) = (switch.downgrade(), Rc::clone(&set_back));
-        glib::spawn_future_local(async move {
-            let result = manager.change_settings(move |settings| *setting(settings) = on).await;
-            say(&window, &result);
-            if let (Err(_), Some(switch)) = (result, switch.upgrade()) {
-                // It stands as it is kept.
-                set_back.set(true);
-                switch.set_active(*setting(&mut Settings::clone(&manager.settings())));
-                set_back.set(false);
-            }
-        });
-    });
-    row
 }
 
 fn default_model_row(

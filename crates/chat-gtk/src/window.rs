@@ -6,6 +6,7 @@ mod deletions;
 mod export;
 mod keys;
 mod messages;
+mod notifications;
 mod quit;
 mod state;
 mod switcher;
@@ -25,7 +26,9 @@ use crate::app::Launch;
 use crate::chat_list::{self, ChatList};
 use crate::chat_widget::{self, ChatWidget};
 use keys::Action;
-pub(crate) use messages::{Arrival, Command, Init, Input};
+pub(crate) use messages::{Arrival, Command, Init, Input, Wish};
+use notifications::Notifications;
+pub(crate) use notifications::Reply;
 use state::WindowState;
 use view::View;
 
@@ -42,6 +45,7 @@ pub(crate) struct Window {
     title: String,
     arrived: bool,
     quitting: quit::Quitting,
+    notifications: Notifications,
 }
 
 impl Component for Window {
@@ -72,6 +76,7 @@ impl Component for Window {
         let chat = chat_widget::launch(chat_widget::Init {
             manager: None,
             drafts: Some(launch.state_folder.join("drafts")),
+            projects: Some(launch.state_folder.clone()),
             diagnostics: launch.diagnostics.clone(),
         })
         .forward(sender.input_sender(), Input::Chat);
@@ -80,6 +85,7 @@ impl Component for Window {
         root.set_application(Some(&app));
         view::mark_first_frame(&root, &launch.diagnostics);
         let model = Self {
+            notifications: Notifications::new(&app),
             app,
             launch,
             manager: None,
@@ -122,7 +128,11 @@ impl Component for Window {
                 view.show_chats();
                 start(&self.launch, &sender);
             }
-            Input::Dropped(files) => self.add_models(files, &sender),
+            Input::Dropped(files) => acts::sort_dropped(files, &sender),
+            Input::AddModels(files) => self.add_models(files, &sender),
+            Input::OfferFolder(folder) => view.offer_folder(folder, &sender),
+            Input::Work(folder) => self.work_in(folder, view),
+            Input::Reply(reply) => self.reply(reply, &sender),
             Input::Note(words) => view.note(&words),
             Input::List(output) => self.hear_list(output, view, &sender, root),
             Input::Chat(output) => self.hear_chat(output, view, root),
@@ -136,6 +146,7 @@ impl Component for Window {
             }
         }
         self.show_actions(root);
+        self.withdraw_seen(view, root);
     }
 
     fn update_cmd_with_view(
@@ -143,7 +154,7 @@ impl Component for Window {
         view: &mut View,
         command: Command,
         sender: ComponentSender<Self>,
-        _root: &adw::ApplicationWindow,
+        root: &adw::ApplicationWindow,
     ) {
         match command {
             Command::Started(Ok(manager)) => {
@@ -152,6 +163,9 @@ impl Component for Window {
                 self.manager = Some(manager);
             }
             Command::Started(Err(error)) => view.show_failure(&words::sentence(&error), &sender),
+            Command::Finished(finished) => self.tell_finished(&finished, view, root),
+            Command::Replied(Ok(_)) => {}
+            Command::Replied(Err(error)) => view.note(&words::sentence(&error)),
             Command::Ended => self.app.quit(),
         }
     }
@@ -173,15 +187,19 @@ impl Window {
             return;
         }
         let first = !std::mem::replace(&mut self.arrived, true);
-        match arrival {
-            Arrival::Session(fid) => self.show(Some(fid), view),
-            Arrival::New => self.show(None, view),
-            Arrival::Plain if first => {
+        let Arrival { wish, project } = arrival;
+        match wish {
+            Wish::Session(fid) => self.show(Some(fid), view),
+            Wish::New => self.show(None, view),
+            Wish::Plain if first => {
                 if let Some(fid) = self.state.last_session.clone() {
                     self.chat.emit(chat_widget::Input::ShowAgain(fid));
                 }
             }
-            Arrival::Plain => {}
+            Wish::Plain => {}
+        }
+        if let Some(project) = project {
+            self.work_in(project, view);
         }
         root.present();
         if first {

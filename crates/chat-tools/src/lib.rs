@@ -45,7 +45,7 @@ use chat_sandbox::Preference;
 pub use edit::{Applied, Edit, Near, Note, Reason, Refusal, Tolerance, apply as apply_edits};
 pub use trash::Trash;
 pub use web_fetch::WebFetch;
-pub use web_search::{WebSearch, key_name};
+pub use web_search::WebSearch;
 
 /// What tools use of the person's machine.
 #[derive(Clone, Debug, Default)]

@@ -55,15 +55,6 @@ impl Default for WebSearch {
     }
 }
 
-/// The name under which a service's key is kept: no connection can have it, since it has a slash.
-pub fn key_name(provider: SearchProvider) -> &'static str {
-    match provider {
-        SearchProvider::Searxng => "search/searxng",
-        SearchProvider::Brave => "search/brave",
-        SearchProvider::Tavily => "search/tavily",
-    }
-}
-
 impl WebSearch {
     /// The tool with the keys of the program.
     pub fn new(keys: Arc<KeyStore>) -> Self {
@@ -110,7 +101,7 @@ impl WebSearch {
     async fn key(&self, settings: &SearchSettings) -> Result<Option<String>, ToolFailure> {
         let provider = settings.provider;
         let connection = Connection {
-            name: key_name(provider).to_owned(),
+            name: provider.key_name().to_owned(),
             kind: None,
             url: String::new(),
             key: settings.key.clone(),

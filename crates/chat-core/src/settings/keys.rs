@@ -1,6 +1,6 @@
 //! Keys of connections: where they are kept, and how they never leak.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -57,6 +57,10 @@ pub enum NotKept {
     Failed,
 }
 
+/// Keys that could not be kept anywhere else. One of this run is one of the whole program: also of
+/// its tools, which look for themselves.
+static THIS_RUN: Mutex<BTreeMap<String, Key>> = Mutex::new(BTreeMap::new());
+
 /// How long the Secret Service may take to answer. A broken session bus would else hold up
 /// every request for half a minute.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -74,8 +78,6 @@ const COMMAND_OUTPUT: u64 = 64 * 1024;
 /// what was sent.
 #[derive(Debug, Default)]
 pub struct KeyStore {
-    /// Keys that could not be kept anywhere else.
-    this_run: Mutex<HashMap<String, Key>>,
     /// Held from the first use on; opened again when it fails.
     keyring: tokio::sync::Mutex<Option<Arc<Collection>>>,
 }
@@ -94,7 +96,7 @@ impl KeyStore {
             }
             KeySource::Command(command) => printed_by(command).await,
             KeySource::Keyring => {
-                if let Some(key) = self.of_this_run().get(&connection.name) {
+                if let Some(key) = Self::of_this_run().get(&connection.name) {
                     return Ok(Some(key.clone()));
                 }
                 self.kept_in_keyring(&connection.name).await
@@ -111,11 +113,11 @@ impl KeyStore {
     pub async fn set(&self, connection: &str, key: Key) -> Result<Kept> {
         match self.keep_in_keyring(connection, &key).await {
             Ok(()) => {
-                self.of_this_run().remove(connection);
+                Self::of_this_run().remove(connection);
                 Ok(Kept::Keyring)
             }
             Err(why) => {
-                self.of_this_run().insert(connection.to_owned(), key);
+                Self::of_this_run().insert(connection.to_owned(), key);
                 Ok(Kept::ThisRun(why))
             }
         }
@@ -126,7 +128,7 @@ impl KeyStore {
     /// # Errors
     /// `KeyUnavailable` where the Secret Service has the key and keeps it.
     pub async fn remove(&self, connection: &str) -> Result<()> {
-        self.of_this_run().remove(connection);
+        Self::of_this_run().remove(connection);
         let Ok(keyring) = self.keyring(ANSWER, Missing::Absent).await else { return Ok(()) };
         let attributes = attributes(connection);
         let removing = async {
@@ -138,8 +140,8 @@ impl KeyStore {
         self.answered(ANSWER, removing).await
     }
 
-    fn of_this_run(&self) -> MutexGuard<'_, HashMap<String, Key>> {
-        self.this_run.lock().unwrap_or_else(PoisonError::into_inner)
+    fn of_this_run() -> MutexGuard<'static, BTreeMap<String, Key>> {
+        THIS_RUN.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn kept_in_keyring(&self, connection: &str) -> Result<String> {
@@ -357,7 +359,7 @@ mod tests {
         let key = Key::new(SECRET);
         assert_eq!(format!("{key:?}"), "Key(…)");
         let keys = KeyStore::default();
-        keys.of_this_run().insert("work".to_owned(), key.clone());
+        KeyStore::of_this_run().insert("work".to_owned(), key.clone());
         for shown in [format!("{keys:?}"), format!("{keys:#?}"), format!("{:?}", Some(&key))] {
             assert!(!shown.contains(SECRET), "{shown}");
         }

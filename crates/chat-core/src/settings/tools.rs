@@ -56,6 +56,28 @@ impl ToolSettings {
     pub fn is_on(&self, agent: &str, tool: &str) -> bool {
         !self.off.contains(tool) && !self.off_for.get(agent).is_some_and(|off| off.contains(tool))
     }
+
+    /// Switches a tool on or off for all agents.
+    pub fn set_on(&mut self, tool: &str, on: bool) {
+        switch(&mut self.off, tool, on);
+    }
+
+    /// Switches a tool on or off for one agent.
+    pub fn set_on_for(&mut self, agent: &str, tool: &str, on: bool) {
+        let off = self.off_for.entry(agent.to_owned()).or_default();
+        switch(off, tool, on);
+        if off.is_empty() {
+            self.off_for.remove(agent);
+        }
+    }
+}
+
+fn switch(off: &mut BTreeSet<String>, tool: &str, on: bool) {
+    if on {
+        off.remove(tool);
+    } else {
+        off.insert(tool.to_owned());
+    }
 }
 
 /// Where the web is searched.
@@ -81,6 +103,34 @@ pub enum SearchProvider {
     Brave,
     /// Tavily's search API.
     Tavily,
+}
+
+impl SearchProvider {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::Searxng, Self::Brave, Self::Tavily];
+
+    /// What it calls itself.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Searxng => "SearXNG",
+            Self::Brave => "Brave",
+            Self::Tavily => "Tavily",
+        }
+    }
+
+    /// The name that its key is kept under: no connection can have it, since it has a slash.
+    pub fn key_name(self) -> &'static str {
+        match self {
+            Self::Searxng => "search/searxng",
+            Self::Brave => "search/brave",
+            Self::Tavily => "search/tavily",
+        }
+    }
+
+    /// Whether it answers nobody without a key.
+    pub fn wants_key(self) -> bool {
+        self != Self::Searxng
+    }
 }
 
 /// What was answered for longer.
@@ -136,6 +186,21 @@ impl PermissionSettings {
             .unwrap_or_default()
     }
 
+    /// Takes a rule back. Gives the place where it stood.
+    pub fn forget(&mut self, old: &Remembered) -> Option<usize> {
+        let place = self.rules.iter().position(|known| known == old)?;
+        self.rules.remove(place);
+        Some(place)
+    }
+
+    /// Takes [`forget`](Self::forget) back, unless something was answered about the same since.
+    pub fn put_back(&mut self, old: Remembered, place: usize) {
+        let same = |known: &Remembered| known.rule == old.rule && known.project == old.project;
+        if !self.rules.iter().any(same) {
+            self.rules.insert(place.min(self.rules.len()), old);
+        }
+    }
+
     /// Stores a rule, in the place of one about the same.
     pub fn remember(&mut self, new: Remembered) {
         self.rules.retain(|known| known.rule != new.rule || known.project != new.project);
@@ -165,5 +230,34 @@ mod tests {
         let settings: crate::settings::Settings = toml::from_str(&text).unwrap();
         assert_eq!(settings.permissions, permissions);
         assert_eq!(PermissionSettings::default().rules_as_toml(), "");
+    }
+
+    fn rule(rule: &str, effect: Effect, project: Option<&str>) -> Remembered {
+        Remembered { rule: rule.parse().unwrap(), effect, project: project.map(PathBuf::from) }
+    }
+
+    #[test]
+    fn what_is_forgotten_says_where_it_stood() {
+        let mut permissions = PermissionSettings::default();
+        let rules = ["run:a", "run:b", "run:c"].map(|text| rule(text, Effect::Allow, None));
+        rules.iter().cloned().for_each(|rule| permissions.remember(rule));
+        assert_eq!(permissions.forget(&rules[1]), Some(1));
+        assert_eq!(permissions.forget(&rules[1]), None);
+        assert_eq!(permissions.rules, [rules[0].clone(), rules[2].clone()]);
+        permissions.put_back(rules[1].clone(), 1);
+        permissions.put_back(Remembered { effect: Effect::Deny, ..rules[1].clone() }, 0);
+        assert_eq!(permissions.rules, rules);
+    }
+
+    #[test]
+    fn a_tool_is_switched_for_all_agents_and_for_single_ones() {
+        let mut tools = ToolSettings::default();
+        tools.set_on("run_command", false);
+        tools.set_on_for("just-ask", "web_fetch", false);
+        assert!(!tools.is_on("just-ask", "run_command") && !tools.is_on("other", "run_command"));
+        assert!(!tools.is_on("just-ask", "web_fetch") && tools.is_on("other", "web_fetch"));
+        tools.set_on("run_command", true);
+        tools.set_on_for("just-ask", "web_fetch", true);
+        assert_eq!(tools, ToolSettings::default());
     }
 }

@@ -87,6 +87,8 @@ pub struct UiSettings {
     /// Whether the person knows that the model that Natter brings along is a tiny one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tiny_is_known: bool,
+    /// The desktop says what happens in a chat that is not looked at.
+    pub notifications: bool,
 }
 
 impl UiSettings {
@@ -101,7 +103,12 @@ impl UiSettings {
 
 impl Default for UiSettings {
     fn default() -> Self {
-        Self { enter_sends: true, favourites: Vec::new(), tiny_is_known: false }
+        Self {
+            enter_sends: true,
+            favourites: Vec::new(),
+            tiny_is_known: false,
+            notifications: true,
+        }
     }
 }
 

@@ -55,6 +55,7 @@ impl ChatWidget {
                 }
                 self.shown = Shown::Open(session);
                 self.diagnostics.mark("chat");
+                self.take_wanted_project(view, sender);
                 self.show_state(view, sender);
                 self.send_next(sender);
                 if self.sought.is_some() {
@@ -164,6 +165,7 @@ impl ChatWidget {
             }
             Event::SettingsChanged => {
                 self.take_settings(view);
+                self.take_default_mode();
                 true
             }
             Event::Notice(failure) => {
@@ -198,13 +200,14 @@ impl ChatWidget {
                 self.ask_capabilities(sender);
             }
         }
+        self.show_project(view);
         view.composer.set_busy(shown.is_busy());
         view.composer.set_hindrance(self.hindrance());
         self.show_hint(view);
         self.show_page(view, sender);
     }
 
-    fn known_capabilities(&self) -> Capabilities {
+    pub(super) fn known_capabilities(&self) -> Capabilities {
         let Some(model) = self.shown.model() else { return Capabilities::default() };
         if let Some(known) = self.capabilities.get(model) {
             return *known;

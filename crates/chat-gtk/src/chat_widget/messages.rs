@@ -7,11 +7,13 @@ use chat_core::client::Capabilities;
 use chat_core::error::Result;
 use chat_core::manager::{Manager, Sent};
 use chat_core::message::{Fid, MessageId, ModelRef, Thinking};
+use chat_core::permission::Mode;
 use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
 use crate::bridge::Arrival;
 use crate::models::Stock;
+use crate::projects::Recent;
 use crate::{composer, conversation, model_picker};
 
 /// How a chat widget begins.
@@ -21,6 +23,8 @@ pub struct Init {
     pub manager: Option<Manager>,
     /// Where drafts are kept; none keeps them for this run only.
     pub drafts: Option<PathBuf>,
+    /// The folder in which is kept which folders were worked in; none keeps that for this run only.
+    pub projects: Option<PathBuf>,
     /// Where measurements go.
     pub diagnostics: Diagnostics,
 }
@@ -56,6 +60,10 @@ pub enum Input {
     FocusAsk,
     /// Open the list of models.
     ChooseModel,
+    /// Open the list of folders.
+    ChooseProject,
+    /// Work in this folder, in the chat that is shown or was asked for last.
+    Work(PathBuf),
     /// Esc was pressed and nothing else wanted it.
     Escape,
     /// Stop the reply.
@@ -90,6 +98,9 @@ pub(super) enum Told {
     Model(model_picker::Output),
     Agent(String),
     Thinking(Thinking),
+    /// The folder to work in.
+    Project(Option<PathBuf>),
+    Mode(Mode),
     Begin(String),
     /// The person turned to another chat, and left this text behind.
     Left(String),
@@ -142,6 +153,12 @@ pub struct Brought(pub(super) Done);
 pub(super) enum Done {
     Arrived(Arrival),
     Drafts(HashMap<Option<Fid>, String>),
+    Projects(Recent),
+    /// Where a folder is that a chat is to work in, or why it cannot.
+    Project {
+        fid: Option<Fid>,
+        result: std::result::Result<PathBuf, String>,
+    },
     Sent {
         epoch: u64,
         from: Option<Fid>,

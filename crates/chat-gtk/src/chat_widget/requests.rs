@@ -192,7 +192,7 @@ impl ChatWidget {
     }
 
     /// Tells the engine of a stored chat's choices; a new chat's go with its first message.
-    fn change(&mut self, change: SessionChange, sender: &ComponentSender<Self>) {
+    pub(super) fn change(&mut self, change: SessionChange, sender: &ComponentSender<Self>) {
         if let Shown::Open(session) = &self.shown {
             let fid = session.fid.clone();
             if let Some(change) = self.changes.begin(&fid, change) {

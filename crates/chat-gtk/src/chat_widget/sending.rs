@@ -36,7 +36,7 @@ impl ChatWidget {
 
     /// Sends the next text, if it can be sent now.
     pub(super) fn send_next(&mut self, sender: &ComponentSender<Self>) {
-        if self.leaving || self.sending == Some(self.epoch) {
+        if self.leaving || self.finding > 0 || self.sending == Some(self.epoch) {
             return;
         }
         let session = match &self.shown {

@@ -1,7 +1,10 @@
 //! What a chat widget shows: a new chat, one that is being read, or an open one.
 
+use std::path::Path;
+
 use chat_core::event::{SessionPlaceholder, Status};
 use chat_core::message::{Fid, ModelRef, Options, Thinking};
+use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
 
 use crate::conversation::Output;
@@ -66,6 +69,28 @@ impl Shown {
             Self::New(session) => session.thinking,
             Self::Opening(_) => Thinking::default(),
             Self::Open(session) => session.thinking,
+        }
+    }
+
+    pub(super) fn is_opening(&self) -> bool {
+        matches!(self, Self::Opening(_))
+    }
+
+    /// The folder that it works in.
+    pub(super) fn project(&self) -> Option<&Path> {
+        match self {
+            Self::New(session) => session.project.as_deref(),
+            Self::Opening(_) => None,
+            Self::Open(session) => session.project.as_deref(),
+        }
+    }
+
+    /// What its tools may do without asking.
+    pub(super) fn mode(&self) -> Mode {
+        match self {
+            Self::New(session) => session.mode,
+            Self::Opening(_) => Mode::default(),
+            Self::Open(session) => session.mode,
         }
     }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use chat_core::message::{ModelRef, Thinking};
+use chat_core::permission::Mode;
 use gtk::gdk::prelude::*;
 use gtk::{gdk, glib};
 use relm4::ComponentSender;
@@ -20,6 +21,7 @@ use crate::composer::Composer;
 use crate::conversation::Conversation;
 use crate::model_picker::ModelPicker;
 use crate::models::has_keyboard;
+use crate::project_picker::ProjectPicker;
 
 /// The column's width, in pixels at the usual font.
 const COLUMN: i32 = 760;
@@ -34,6 +36,8 @@ pub struct View {
     pub(super) find: Rc<FindBar>,
     pub(super) composer: Composer,
     pub(super) model: ModelPicker,
+    pub(super) project: ProjectPicker,
+    pub(super) modes: Choices<Mode>,
     pub(super) thinking: Choices<Thinking>,
     pub(super) agents: Choices<String>,
     pub(super) stack: gtk::Stack,
@@ -75,8 +79,11 @@ impl View {
         let model = ModelPicker::new(tells(sender, Told::Model));
         let thinking = choices::thinking(tells(sender, Told::Thinking));
         let agents = choices::agents(tells(sender, Told::Agent));
-        let controls = [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
-        let composer = Composer::new(&controls, tells(sender, Told::Composer));
+        let project = ProjectPicker::new(tells(sender, Told::Project));
+        let modes = choices::modes(tells(sender, Told::Mode));
+        let about = [project.widget().clone().upcast(), modes.widget().clone().upcast()];
+        let to = [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
+        let composer = Composer::new(&about, &to, tells(sender, Told::Composer));
 
         let start_slot = gtk::ScrolledWindow::builder()
             .hscrollbar_policy(gtk::PolicyType::Never)
@@ -112,6 +119,8 @@ impl View {
             find,
             composer,
             model,
+            project,
+            modes,
             thinking,
             agents,
             stack,

@@ -10,8 +10,8 @@ use chat_edge::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::{editor, models, say, switch_row};
-use crate::accessible;
+use super::rows::{Place, icon_button, switch_row};
+use super::{editor, models, say};
 
 /// The page. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -58,11 +58,11 @@ impl ConnectionsPage {
 
         let local = adw::PreferencesGroup::new();
         local.add(&switch_row(
-            window,
-            manager,
+            &Place::new(window, manager),
             &gettext("Find servers on this computer"),
             &gettext("Ollama, llama.cpp, LM Studio and vLLM on their usual ports"),
-            |settings| &mut settings.chat.find_local_servers,
+            |settings| settings.chat.find_local_servers,
+            |settings, on| settings.chat.find_local_servers = on,
         ));
         page.add(&local);
 
@@ -184,15 +184,4 @@ fn ask_removal(window: &glib::WeakRef<adw::PreferencesWindow>, manager: &Manager
         });
     });
     dialog.present();
-}
-
-fn icon_button(icon: &str, name: &str) -> gtk::Button {
-    let button = gtk::Button::builder()
-        .icon_name(icon)
-        .tooltip_text(name)
-        .valign(gtk::Align::Center)
-        .css_classes(["flat"])
-        .build();
-    accessible::set_label(&button, name);
-    button
 }

@@ -1,6 +1,6 @@
 //! The settings of one connection, with a test before they are kept.
 
-mod sentences;
+pub(super) mod sentences;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

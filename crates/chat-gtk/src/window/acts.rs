@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use adw::prelude::*;
 use chat_core::message::Fid;
 use chat_edge::words;
+use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};
 
 use super::keys::Action;
@@ -66,6 +67,10 @@ impl Window {
                 view.forward();
                 self.chat.emit(Chat::ChooseModel);
             }
+            Action::ChooseProject => {
+                view.forward();
+                self.chat.emit(Chat::ChooseProject);
+            }
             Action::CopyReply => self.chat.emit(Chat::CopyLastReply),
             Action::Rename => {
                 if let Some(fid) = self.shown.clone() {
@@ -108,6 +113,12 @@ impl Window {
         if let Some(manager) = &self.manager {
             preferences::open(root, manager, page);
         }
+    }
+
+    /// Works in a folder, in the chat that is shown.
+    pub(super) fn work_in(&self, folder: PathBuf, view: &View) {
+        self.chat.emit(chat_widget::Input::Work(folder));
+        view.forward();
     }
 
     /// Adds files that were dropped to the models on this computer, and says what came of it.
@@ -157,7 +168,10 @@ impl Window {
                 state::prune_drafts(&self.launch.state_folder, chats);
                 view::mark_after_frame(root, &self.launch.diagnostics, "ready");
             }
-            Told::Stirred => self.end_if_done(sender, root),
+            Told::Stirred(news) => {
+                self.hear_news(&news, view, sender, root);
+                self.end_if_done(sender, root);
+            }
         }
     }
 
@@ -196,4 +210,20 @@ impl Window {
             }
         }
     }
+}
+
+/// Tells folders that were dropped from files. A disk may be slow to say so: nobody waits.
+pub(super) fn sort_dropped(dropped: Vec<PathBuf>, sender: &ComponentSender<Window>) {
+    let input = sender.input_sender().clone();
+    glib::spawn_future_local(async move {
+        let sort = || dropped.into_iter().partition::<Vec<_>, _>(|path| path.is_dir());
+        let Ok((folders, files)) = gio::spawn_blocking(sort).await else { return };
+        if !files.is_empty() {
+            input.emit(Input::AddModels(files));
+        }
+        // A chat works in one.
+        if let Some(folder) = folders.into_iter().next() {
+            input.emit(Input::OfferFolder(folder));
+        }
+    });
 }

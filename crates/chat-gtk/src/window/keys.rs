@@ -24,6 +24,7 @@ pub(crate) enum Action {
     FocusMessage,
     FocusAsk,
     ChooseModel,
+    ChooseProject,
     CopyReply,
     Rename,
     Export,
@@ -36,7 +37,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::NewChat,
         Self::Switcher,
         Self::Search,
@@ -49,6 +50,7 @@ impl Action {
         Self::FocusMessage,
         Self::FocusAsk,
         Self::ChooseModel,
+        Self::ChooseProject,
         Self::CopyReply,
         Self::Rename,
         Self::Export,
@@ -75,6 +77,7 @@ impl Action {
             Self::FocusMessage => "focus-message",
             Self::FocusAsk => "focus-ask",
             Self::ChooseModel => "choose-model",
+            Self::ChooseProject => "choose-project",
             Self::CopyReply => "copy-reply",
             Self::Rename => "rename",
             Self::Export => "export",
@@ -101,6 +104,7 @@ impl Action {
             Self::FocusMessage => &["<Control>l"],
             Self::FocusAsk => &["<Control><Shift>y"],
             Self::ChooseModel => &["<Control>m"],
+            Self::ChooseProject => &["<Control>o"],
             Self::CopyReply => &["<Control><Shift>c"],
             Self::Preferences => &["<Control>comma"],
             Self::Shortcuts => &["<Control>question"],
@@ -167,6 +171,7 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 3] {
         ("<Control><Shift>g", gettext("Previous match")),
         ("<Control><Shift>y", gettext("Answer what waits for you")),
         ("<Control>m", gettext("Choose a model")),
+        ("<Control>o", gettext("Choose a folder to work in")),
         ("Escape", gettext("Stop the reply, pressed twice")),
         ("<Control><Shift>c", gettext("Copy the last reply")),
     ];

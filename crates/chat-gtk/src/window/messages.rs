@@ -7,6 +7,7 @@ use chat_core::manager::Manager;
 use chat_core::message::Fid;
 
 use super::keys::Action;
+use super::notifications::{Finished, Reply};
 use super::quit::Answer;
 use crate::app::Launch;
 use crate::{chat_list, chat_widget};
@@ -20,13 +21,34 @@ pub(crate) struct Init {
 
 /// How somebody came to the program.
 #[derive(Clone, Debug)]
-pub(crate) enum Arrival {
-    /// Without a wish.
+pub(crate) struct Arrival {
+    /// What for.
+    pub(crate) wish: Wish,
+    /// The folder that they want to work in, where they named one.
+    pub(crate) project: Option<PathBuf>,
+}
+
+/// What somebody came to the program for.
+#[derive(Clone, Debug)]
+pub(crate) enum Wish {
+    /// Nothing that they said.
     Plain,
-    /// For a new chat.
+    /// A new chat.
     New,
-    /// For this chat.
+    /// This chat.
     Session(Fid),
+}
+
+impl Arrival {
+    /// Without a wish.
+    pub(crate) fn plain() -> Self {
+        Self::of(Wish::Plain)
+    }
+
+    /// With a wish, and no folder.
+    pub(crate) fn of(wish: Wish) -> Self {
+        Self { wish, project: None }
+    }
 }
 
 /// What the window is told.
@@ -54,8 +76,16 @@ pub(crate) enum Input {
     Retitle(Fid, String),
     /// Start the engine again, which could not start.
     StartAgain,
-    /// Files were dropped on the window.
+    /// Files or folders were dropped on the window.
     Dropped(Vec<PathBuf>),
+    /// Files of models that were dropped.
+    AddModels(Vec<PathBuf>),
+    /// A folder was dropped: to work in, where the person wants that.
+    OfferFolder(PathBuf),
+    /// Work in this folder.
+    Work(PathBuf),
+    /// What a tool waits for was answered from outside the window.
+    Reply(Reply),
     /// Something to say in passing.
     Note(String),
     List(chat_list::Output),
@@ -68,5 +98,9 @@ pub(crate) enum Input {
 #[derive(Debug)]
 pub(crate) enum Command {
     Started(Result<Manager>),
+    /// A reply that nobody looked at is there: what the desktop says of it.
+    Finished(Finished),
+    /// An answer from outside the window reached its tool, or did not.
+    Replied(Result<bool>),
     Ended,
 }

@@ -7,6 +7,9 @@ use gtk::{gio, glib};
 /// Between a toast and what is below it, in pixels.
 const SPACE: i32 = 12;
 
+/// How long something is offered, in seconds.
+const OFFER: u32 = 10;
+
 /// An overlay whose toasts stand above the foot of what is below them.
 #[derive(Debug)]
 pub(super) struct Toasts {
@@ -43,6 +46,17 @@ impl Toasts {
 
     pub(super) fn widget(&self) -> &adw::ToastOverlay {
         &self.overlay
+    }
+
+    /// Asks something of one line; `then` is done where the button is pressed.
+    pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
+        let toast = adw::Toast::builder()
+            .title(glib::markup_escape_text(words))
+            .button_label(button)
+            .timeout(OFFER)
+            .build();
+        toast.connect_button_clicked(move |_| then());
+        self.overlay.add_toast(toast);
     }
 
     /// Says something of one line.

@@ -1,10 +1,12 @@
 //! The window's widgets.
 
 use std::cell::OnceCell;
+use std::path::PathBuf;
 
 use adw::prelude::*;
 use chat_core::message::Fid;
 use chat_edge::diagnostics::Diagnostics;
+use chat_edge::words;
 use gettextrs::gettext;
 use gtk::{gdk, gio, glib};
 use relm4::{ComponentController, ComponentSender, Controller};
@@ -16,7 +18,7 @@ use super::{Input, Window};
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
 use crate::models::adding;
-use crate::{accessible, choices, popover};
+use crate::{accessible, choices, popover, projects};
 
 /// The list's width, in pixels at the usual font.
 const LIST_WIDTH: i32 = 260;
@@ -226,6 +228,16 @@ impl View {
     /// Says that a chat was deleted, and offers to take that back.
     pub(super) fn offer_undo(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
         self.deletions.add(fid, title, restore(sender));
+    }
+
+    /// Asks whether to work in a folder that was dropped, in passing.
+    pub(super) fn offer_folder(&self, folder: PathBuf, sender: &ComponentSender<Window>) {
+        let text = gettext("Work in the folder “{name}”?");
+        let words = words::fill(&text, &[("name", &projects::name(&folder))]);
+        let input = sender.input_sender().clone();
+        self.toasts.offer(&words, &gettext("Work There"), move || {
+            input.emit(Input::Work(folder.clone()));
+        });
     }
 
     /// Asks for a new title of the shown chat, below its old one.

@@ -133,6 +133,11 @@ impl Desktop {
             .with_context(|| format!("{} could not be started", launch.program.display()))
     }
 
+    /// Where the session bus listens.
+    pub fn bus_address(&self) -> &str {
+        &self.bus.address
+    }
+
     /// The keyboard, the mouse and the camera.
     pub fn input(&self) -> &Input {
         &self.input

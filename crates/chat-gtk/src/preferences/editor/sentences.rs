@@ -9,21 +9,29 @@ use gettextrs::{gettext, ngettext};
 /// Where the key is kept, in words.
 pub(super) fn key(old: Option<&ConnectionState>) -> String {
     match old.map(|old| &old.connection.key) {
-        Some(KeySource::Env(variable)) => words::fill(
+        Some(KeySource::None) | None => gettext(
+            "Only where the server wants one. It is kept in your keyring; where there is none, only until Natter ends.",
+        ),
+        Some(source) => key_in_place(source),
+    }
+}
+
+/// Where a key is that there is already, in words.
+pub(in crate::preferences) fn key_in_place(source: &KeySource) -> String {
+    match source {
+        KeySource::Env(variable) => words::fill(
             &gettext(
                 "The key is taken from the environment variable {name}. One that is typed here replaces that.",
             ),
             &[("name", variable)],
         ),
-        Some(KeySource::Command(_)) => {
+        KeySource::Command(_) => {
             gettext("The key is taken from a command. One that is typed here replaces that.")
         }
-        Some(KeySource::Keyring) => {
+        KeySource::Keyring => {
             gettext("The key is in your keyring. One that is typed here replaces it.")
         }
-        Some(KeySource::None) | None => gettext(
-            "Only where the server wants one. It is kept in your keyring; where there is none, only until Natter ends.",
-        ),
+        KeySource::None => String::new(),
     }
 }
 

@@ -1,0 +1,230 @@
+//! What was answered for longer: a row for each rule, to be taken back or written to a file.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use adw::prelude::*;
+use chat_core::permission::Effect;
+use chat_core::settings::{Remembered, Settings};
+use chat_edge::words;
+use gettextrs::gettext;
+use gtk::{gio, glib};
+
+use super::super::rows::{Place, icon_button, plain_row};
+use crate::projects;
+
+/// The group. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct RulesGroup {
+    inner: Rc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    group: adw::PreferencesGroup,
+    export: gtk::Button,
+    rows: RefCell<Vec<adw::ActionRow>>,
+    shown: RefCell<Vec<Remembered>>,
+    place: Place,
+}
+
+impl RulesGroup {
+    pub(super) fn new(place: &Place) -> Self {
+        let export = gtk::Button::builder()
+            .label(gettext("_Export…"))
+            .use_underline(true)
+            .valign(gtk::Align::Center)
+            .css_classes(["flat"])
+            .build();
+        let group = adw::PreferencesGroup::builder()
+            .title(gettext("Remembered Answers"))
+            .description(gettext("What you allowed or denied for longer than one chat"))
+            .header_suffix(&export)
+            .build();
+        let inner = Rc::new(Inner {
+            group,
+            export,
+            rows: RefCell::default(),
+            shown: RefCell::default(),
+            place: place.clone(),
+        });
+        let weak = Rc::downgrade(&inner);
+        inner.export.connect_clicked(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.ask_where();
+            }
+        });
+        let this = Self { inner };
+        this.fill();
+        this
+    }
+
+    pub(super) fn widget(&self) -> &adw::PreferencesGroup {
+        &self.inner.group
+    }
+
+    /// Shows the rules as they are now.
+    pub(super) fn fill(&self) {
+        let inner = &self.inner;
+        let rules = inner.place.manager.settings().permissions.rules.clone();
+        if *inner.shown.borrow() == rules && !inner.rows.borrow().is_empty() {
+            return;
+        }
+        for row in inner.rows.take() {
+            inner.group.remove(&row);
+        }
+        let mut rows: Vec<adw::ActionRow> = rules.iter().map(|rule| inner.row(rule)).collect();
+        if rows.is_empty() {
+            rows.push(plain_row(
+                &gettext("Nothing is remembered"),
+                &gettext("Answer “Always” where a tool asks, and the rule stands here"),
+            ));
+        }
+        for row in &rows {
+            inner.group.add(row);
+        }
+        inner.export.set_sensitive(!rules.is_empty());
+        inner.rows.replace(rows);
+        inner.shown.replace(rules);
+    }
+}
+
+impl Inner {
+    fn row(self: &Rc<Self>, rule: &Remembered) -> adw::ActionRow {
+        let row = plain_row(&shown(rule), &meaning(rule));
+        row.add_css_class("rule");
+        let icon = match rule.effect {
+            Effect::Allow => "object-select-symbolic",
+            Effect::Deny => "action-unavailable-symbolic",
+        };
+        row.add_prefix(&gtk::Image::from_icon_name(icon));
+        let remove = icon_button("user-trash-symbolic", &gettext("Forget this answer"));
+        let (weak, rule) = (Rc::downgrade(self), rule.clone());
+        remove.connect_clicked(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.forget(rule.clone());
+            }
+        });
+        row.add_suffix(&remove);
+        row
+    }
+
+    fn forget(self: Rc<Self>, rule: Remembered) {
+        glib::spawn_future_local(async move {
+            let (told, forgotten) = tokio::sync::oneshot::channel();
+            let old = rule.clone();
+            let change = move |settings: &mut Settings| {
+                // Who asked for it waits below.
+                let _ = told.send(settings.permissions.forget(&old));
+            };
+            if self.place.change(change).await
+                && let Ok(Some(at)) = forgotten.await
+            {
+                self.offer_undo(rule, at);
+            }
+        });
+    }
+
+    fn offer_undo(&self, rule: Remembered, at: usize) {
+        let Some(window) = self.place.window.upgrade() else { return };
+        let words = words::fill(&gettext("“{rule}” forgotten"), &[("rule", &shown(&rule))]);
+        let toast = adw::Toast::builder()
+            .title(glib::markup_escape_text(&words))
+            .button_label(gettext("Undo"))
+            .build();
+        let place = self.place.clone();
+        toast.connect_button_clicked(move |_| {
+            let (place, rule) = (place.clone(), rule.clone());
+            glib::spawn_future_local(async move {
+                place.change(move |settings| settings.permissions.put_back(rule, at)).await;
+            });
+        });
+        window.add_toast(toast);
+    }
+
+    fn ask_where(self: Rc<Self>) {
+        let chooser = gtk::FileChooserNative::builder()
+            .title(gettext("Export Remembered Answers"))
+            .action(gtk::FileChooserAction::Save)
+            .modal(true)
+            .build();
+        chooser.set_transient_for(self.place.window.upgrade().as_ref());
+        chooser.set_current_name("natter-rules.toml");
+        // The dialog lives until it is answered, and no longer.
+        let alive = RefCell::new(Some(chooser.clone()));
+        chooser.connect_response(move |chooser, response| {
+            alive.take();
+            let path = chooser.file().and_then(|file| file.path());
+            if let (gtk::ResponseType::Accept, Some(path)) = (response, path) {
+                let this = Rc::clone(&self);
+                glib::spawn_future_local(async move { this.export(path).await });
+            }
+        });
+        chooser.show();
+    }
+
+    async fn export(&self, path: PathBuf) {
+        let text = self.place.manager.settings().permissions.rules_as_toml();
+        let file = path.clone();
+        let written = match gio::spawn_blocking(move || std::fs::write(file, text)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(gettext("an unexpected error")),
+        };
+        let words = match written {
+            Ok(()) => {
+                let name = path.display().to_string();
+                words::fill(&gettext("Written to {file}"), &[("file", &name)])
+            }
+            Err(reason) => {
+                let text = gettext("The file could not be written: {reason}");
+                words::fill(&text, &[("reason", &reason)])
+            }
+        };
+        self.place.tell(&words);
+    }
+}
+
+/// A rule as it is written; models wrote parts of it.
+fn shown(rule: &Remembered) -> String {
+    words::visible(&rule.rule.to_string()).into_owned()
+}
+
+/// What a rule does, and where.
+fn meaning(rule: &Remembered) -> String {
+    let text = match (rule.effect, &rule.project) {
+        (Effect::Allow, None) => gettext("Allowed everywhere"),
+        (Effect::Deny, None) => gettext("Denied everywhere"),
+        (Effect::Allow, Some(_)) => gettext("Allowed in {folder}"),
+        (Effect::Deny, Some(_)) => gettext("Denied in {folder}"),
+    };
+    let folder = rule.project.as_deref().map(projects::place).unwrap_or_default();
+    words::fill(&text, &[("folder", &folder)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_says_what_it_does_and_where_and_hides_nothing() {
+        let rule = |effect, project: Option<&str>| Remembered {
+            rule: "write:src/\u{202e}**".parse().unwrap(),
+            effect,
+            project: project.map(PathBuf::from),
+        };
+        let all = [
+            rule(Effect::Allow, None),
+            rule(Effect::Deny, None),
+            rule(Effect::Allow, Some("/work/natter")),
+            rule(Effect::Deny, Some("/work/natter")),
+        ];
+        let meanings: Vec<String> = all.iter().map(meaning).collect();
+        for (place, one) in meanings.iter().enumerate() {
+            assert!(!meanings[..place].contains(one), "{one}");
+            assert_eq!(one.contains("/work/natter"), place >= 2, "{one}");
+        }
+        assert!(!shown(&all[0]).contains('\u{202e}'));
+    }
+}

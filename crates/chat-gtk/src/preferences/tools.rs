@@ -1,0 +1,94 @@
+//! The page with the tools: which there are, how the web is searched, and how far each may go.
+
+mod limits;
+mod search;
+
+use adw::prelude::*;
+use chat_core::manager::{AgentInfo, Manager};
+use chat_core::message::ToolSpec;
+use chat_core::settings::Settings;
+use chat_edge::words;
+use gettextrs::gettext;
+use gtk::glib;
+
+use super::rows::{Place, plain_row, switch_row};
+
+/// The page.
+pub(super) fn page(window: &adw::PreferencesWindow, manager: &Manager) -> adw::PreferencesPage {
+    let place = Place::new(window, manager);
+    let page = adw::PreferencesPage::builder()
+        .title(gettext("Tools"))
+        .icon_name("natter-tools-symbolic")
+        .build();
+    page.add(&switches(&place));
+    page.add(search::SearchGroup::new(&place).widget());
+    page.add(&limits::group(&place));
+    page
+}
+
+/// Each tool on or off, for all agents or for single ones.
+fn switches(place: &Place) -> adw::PreferencesGroup {
+    let group = adw::PreferencesGroup::builder()
+        .title(gettext("Tools"))
+        .description(gettext("What a model may call in a chat that works in a folder"))
+        .build();
+    let agents = place.manager.agents();
+    let tools = place.manager.tools();
+    for tool in &tools {
+        match &agents[..] {
+            [] | [_] => group.add(&tool_row(place, tool)),
+            agents => group.add(&tool_row_for(place, tool, agents)),
+        }
+    }
+    if tools.is_empty() {
+        group.add(&plain_row(&gettext("No tools here"), ""));
+    }
+    group
+}
+
+fn tool_row(place: &Place, tool: &ToolSpec) -> adw::ActionRow {
+    let (name, of) = (tool.name.clone(), tool.name.clone());
+    switch_row(
+        place,
+        &words::tool_title(tool),
+        &words::tool_description(tool),
+        move |settings| !settings.tools.off.contains(&of),
+        move |settings, on| settings.tools.set_on(&name, on),
+    )
+}
+
+/// The same with a switch for each agent below it.
+fn tool_row_for(place: &Place, tool: &ToolSpec, agents: &[AgentInfo]) -> adw::ExpanderRow {
+    let on = !place.manager.settings().tools.off.contains(&tool.name);
+    let row = adw::ExpanderRow::builder()
+        .use_markup(false)
+        .title(words::tool_title(tool))
+        .subtitle(words::tool_description(tool))
+        .show_enable_switch(true)
+        .enable_expansion(on)
+        .build();
+    for agent in agents {
+        let (agent_name, tool_name) = (agent.name.clone(), tool.name.clone());
+        let (of_agent, of_tool) = (agent.name.clone(), tool.name.clone());
+        row.add_row(&switch_row(
+            place,
+            &words::agent_title(agent),
+            &words::agent_description(agent),
+            move |settings| {
+                let off = settings.tools.off_for.get(&of_agent);
+                !off.is_some_and(|off| off.contains(&of_tool))
+            },
+            move |settings, on| settings.tools.set_on_for(&agent_name, &tool_name, on),
+        ));
+    }
+    let (place, name) = (place.clone(), tool.name.clone());
+    row.connect_enable_expansion_notify(move |row| {
+        let (on, name) = (row.enables_expansion(), name.clone());
+        let place = place.clone();
+        glib::spawn_future_local(async move {
+            let change = move |settings: &mut Settings| settings.tools.set_on(&name, on);
+            place.change(change).await;
+        });
+    });
+    row
+}

@@ -1,0 +1,243 @@
+//! What the desktop says of chats that are not looked at: that a reply is there, or that something
+//! waits for an answer. It is taken back as soon as it is looked at or answered.
+
+mod body;
+
+use std::collections::{HashMap, HashSet};
+
+use adw::prelude::*;
+use chat_core::error::Error;
+use chat_core::event::{Event, SessionPlaceholder, Status, StopReason};
+use chat_core::message::{Answer, Ask, AskId, Fid, Role};
+use gettextrs::gettext;
+use gtk::{gio, glib};
+use relm4::{ComponentController, ComponentSender};
+
+use super::view::View;
+use super::{Command, Window};
+use crate::app;
+
+/// An answer that was given in a notification.
+#[derive(Clone, Debug, PartialEq, Eq, glib::Variant)]
+pub(crate) struct Reply {
+    fid: String,
+    /// The ask, as it is written in JSON.
+    ask: String,
+    allow: bool,
+}
+
+/// A reply that ended while nobody looked.
+#[derive(Clone, Debug)]
+pub(crate) struct Finished {
+    fid: Fid,
+    reason: StopReason,
+    error: Option<Error>,
+    /// The message that it ended with, where it can be had.
+    last: Option<String>,
+}
+
+/// What is told on the desktop now.
+#[derive(Debug)]
+pub(super) struct Notifications {
+    app: adw::Application,
+    /// The chats whose end of a reply is told.
+    replies: HashSet<Fid>,
+    /// What was asked last by each chat that waits, and whether the desktop still says so.
+    asks: HashMap<Fid, (AskId, bool)>,
+}
+
+impl Notifications {
+    pub(super) fn new(app: &adw::Application) -> Self {
+        Self { app: app.clone(), replies: HashSet::new(), asks: HashMap::new() }
+    }
+
+    fn tell_reply(&mut self, fid: Fid, title: &str, body: &str) {
+        let notification = notification(&fid, title, body);
+        self.app.send_notification(Some(&reply_id(&fid)), &notification);
+        self.replies.insert(fid);
+    }
+
+    /// Says what the first ask is that waits in a chat; one is told once.
+    fn tell_ask(&mut self, fid: &Fid, title: &str, ask: &Ask) {
+        let Ok(id) = serde_json::to_string(&ask.id) else { return };
+        let body::Asking { words, whole, permission } = body::asking(ask);
+        let notification = notification(fid, title, &words);
+        notification.set_priority(gio::NotificationPriority::High);
+        let button = |label: &str, allow| {
+            let reply = Reply { fid: fid.to_string(), ask: id.clone(), allow };
+            let action = format!("app.{}", app::ANSWER);
+            let target = reply.to_variant();
+            notification.add_button_with_target_value(label, &action, Some(&target));
+        };
+        // Who allows something has seen the whole of it.
+        if permission && whole {
+            button(&gettext("Allow Once"), true);
+        }
+        if permission {
+            button(&gettext("Deny"), false);
+        }
+        self.app.send_notification(Some(&ask_id(fid)), &notification);
+        self.asks.insert(fid.clone(), (ask.id, true));
+    }
+
+    /// Nothing waits in a chat any more.
+    fn answered(&mut self, fid: &Fid) {
+        if let Some((_, true)) = self.asks.remove(fid) {
+            self.app.withdraw_notification(&ask_id(fid));
+        }
+    }
+
+    /// A chat is looked at: what was told of it is known.
+    fn seen(&mut self, fid: &Fid) {
+        if self.replies.remove(fid) {
+            self.app.withdraw_notification(&reply_id(fid));
+        }
+        if let Some((_, told)) = self.asks.get_mut(fid)
+            && std::mem::take(told)
+        {
+            self.app.withdraw_notification(&ask_id(fid));
+        }
+    }
+}
+
+impl Window {
+    /// Takes what happened in the chats.
+    pub(super) fn hear_news(
+        &mut self,
+        news: &[Event],
+        view: &View,
+        sender: &ComponentSender<Self>,
+        root: &adw::ApplicationWindow,
+    ) {
+        for event in news {
+            match event {
+                Event::RequestFinished { fid, reason, error, .. } => {
+                    let worth = *reason != StopReason::Stopped && self.may_tell(fid, view, root);
+                    if worth {
+                        self.ask_for_last(fid.clone(), *reason, error.clone(), sender);
+                    }
+                }
+                Event::SessionAdded(session) | Event::SessionChanged(session) => {
+                    self.hear_asks(session, view, root);
+                }
+                Event::SessionRemoved { fid } => {
+                    self.notifications.seen(fid);
+                    self.notifications.answered(fid);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the desktop is to say something of a chat.
+    fn may_tell(&self, fid: &Fid, view: &View, root: &adw::ApplicationWindow) -> bool {
+        let wanted = self.manager.as_ref().is_some_and(|it| it.settings().ui.notifications);
+        wanted && self.looked_at(view, root) != Some(fid)
+    }
+
+    /// The chat that is looked at.
+    fn looked_at(&self, view: &View, root: &adw::ApplicationWindow) -> Option<&Fid> {
+        let looks = root.is_active() && !view.shows_list_alone();
+        self.shown.as_ref().filter(|_| looks)
+    }
+
+    /// What is looked at needs no word any more.
+    pub(super) fn withdraw_seen(&mut self, view: &View, root: &adw::ApplicationWindow) {
+        if let Some(fid) = self.looked_at(view, root).cloned() {
+            self.notifications.seen(&fid);
+        }
+    }
+
+    /// Fetches how a reply ended, to say its first line.
+    fn ask_for_last(
+        &self,
+        fid: Fid,
+        reason: StopReason,
+        error: Option<Error>,
+        sender: &ComponentSender<Self>,
+    ) {
+        let Some(manager) = self.manager.clone() else { return };
+        sender.oneshot_command(async move {
+            let transcript = manager.transcript(&fid).await.unwrap_or_default();
+            let last = transcript.iter().rfind(|message| message.role == Role::Assistant);
+            let last = last.map(|message| message.plain_text());
+            Command::Finished(Finished { fid, reason, error, last })
+        });
+    }
+
+    pub(super) fn tell_finished(
+        &mut self,
+        finished: &Finished,
+        view: &View,
+        root: &adw::ApplicationWindow,
+    ) {
+        let Finished { fid, reason, error, last } = finished;
+        if self.may_tell(fid, view, root)
+            && let Some(title) = self.list.model().title(fid)
+        {
+            let body = body::finished(*reason, error.as_ref(), last.as_deref());
+            self.notifications.tell_reply(fid.clone(), &title, &body);
+        }
+    }
+
+    fn hear_asks(
+        &mut self,
+        session: &SessionPlaceholder,
+        view: &View,
+        root: &adw::ApplicationWindow,
+    ) {
+        let fid = &session.fid;
+        let waits = session.status == Status::NeedsInput;
+        let asks = self.manager.as_ref().filter(|_| waits).map(|manager| manager.asks(fid));
+        let Some(ask) = asks.and_then(|asks| asks.into_iter().next()) else {
+            self.notifications.answered(fid);
+            return;
+        };
+        let known = self.notifications.asks.get(fid).is_some_and(|(id, _)| *id == ask.id);
+        if known {
+            return;
+        }
+        self.notifications.answered(fid);
+        if self.may_tell(fid, view, root) {
+            self.notifications.tell_ask(fid, &session.title, &ask);
+        } else {
+            // It was seen: that it is not looked at later is no news.
+            self.notifications.asks.insert(fid.clone(), (ask.id, false));
+        }
+    }
+
+    /// Hands an answer that was given in a notification to what waits for it.
+    pub(super) fn reply(&self, reply: Reply, sender: &ComponentSender<Self>) {
+        let (Some(manager), Ok(ask)) = (self.manager.clone(), serde_json::from_str(&reply.ask))
+        else {
+            return;
+        };
+        let answer = if reply.allow {
+            Answer::Allow(None)
+        } else {
+            Answer::Deny { scope: None, message: None }
+        };
+        let fid = Fid::new(reply.fid);
+        sender.oneshot_command(
+            async move { Command::Replied(manager.answer(&fid, ask, answer).await) },
+        );
+    }
+}
+
+/// A notification that leads to its chat.
+fn notification(fid: &Fid, title: &str, body: &str) -> gio::Notification {
+    let notification = gio::Notification::new(title);
+    notification.set_body(Some(&body::plain(body)));
+    let action = format!("app.{}", app::SHOW_CHAT);
+    let target = fid.as_str().to_variant();
+    notification.set_default_action_and_target_value(&action, Some(&target));
+    notification
+}
+
+fn reply_id(fid: &Fid) -> String {
+    format!("reply-{fid}")
+}
+
+fn ask_id(fid: &Fid) -> String {
+    format!("ask-{fid}")
+}

@@ -1,0 +1,184 @@
+//! What a notification says below the title of its chat.
+
+use chat_core::error::Error;
+use chat_core::event::StopReason;
+use chat_core::message::{Ask, Asked, PermissionRequest, Preview};
+use chat_core::permission::Why;
+use chat_edge::words;
+use gettextrs::gettext;
+
+/// What is longer is cut by desktops, at places of their own.
+const LINE: usize = 120;
+
+/// What is asked, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asking {
+    pub(super) words: String,
+    /// Whether that is the whole of what would be done.
+    pub(super) whole: bool,
+    /// Whether it is asked for leave.
+    pub(super) permission: bool,
+}
+
+/// What something waits for.
+pub(super) fn asking(ask: &Ask) -> Asking {
+    match &ask.what {
+        Asked::Permission(asked) => permission(asked),
+        Asked::Question(question) => {
+            let words = words::fill(
+                &gettext("Asks you: {question}"),
+                &[("question", &first_line(&question.text).unwrap_or_default())],
+            );
+            Asking { words, whole: false, permission: false }
+        }
+    }
+}
+
+fn permission(asked: &PermissionRequest) -> Asking {
+    let mut lines = vec![words::permission_question(asked)];
+    let whole = match &asked.preview {
+        Preview::Target => fits(&asked.target),
+        Preview::Command { text, .. } => {
+            lines.extend(first_line(text));
+            fits(text)
+        }
+        Preview::Address { url } => {
+            lines.extend(first_line(url));
+            fits(url)
+        }
+        // What would change cannot be told in a line.
+        Preview::Change { .. } => false,
+        Preview::Move { to } => fits(&asked.target) && fits(&to.display().to_string()),
+    };
+    if asked.why != Why::Mode {
+        lines.push(words::why(&asked.why));
+    }
+    Asking { words: lines.join("\n"), whole, permission: true }
+}
+
+/// Whether a text is seen in a line as what it is.
+fn fits(text: &str) -> bool {
+    let text = text.trim();
+    !text.contains(['\n', '\t']) && text.chars().count() <= LINE && words::visible(text) == text
+}
+
+/// How a reply ended.
+pub(super) fn finished(reason: StopReason, error: Option<&Error>, last: Option<&str>) -> String {
+    match (reason, error) {
+        (StopReason::Complete | StopReason::Limit, _) => {
+            let done = gettext("The reply is there.");
+            last.and_then(first_line).map_or_else(|| done.clone(), |line| format!("{done}\n{line}"))
+        }
+        (_, Some(error)) => words::sentence(error),
+        (reason, None) => words::stop_reason(reason).unwrap_or_default(),
+    }
+}
+
+/// The first line that says something, in sight as it is and not too long.
+fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let line = words::visible(line);
+    let mut short: String = line.chars().take(LINE).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    Some(short)
+}
+
+/// Text that no desktop takes for markup: some read it as such, others show what was meant to
+/// prevent that.
+pub(super) fn plain(text: &str) -> String {
+    let sign = |c| match c {
+        '<' => '＜',
+        '>' => '＞',
+        '&' => '＆',
+        c => c,
+    };
+    text.chars().map(sign).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use chat_core::error::Kind;
+    use chat_core::message::{AskId, Question, ToolCallId};
+    use chat_core::permission::Action;
+
+    use super::*;
+
+    fn request(action: Action, target: &str, preview: Preview) -> Ask {
+        let target = target.to_owned();
+        let asked =
+            PermissionRequest { action, target, preview, why: Why::Mode, always: Vec::new() };
+        Ask {
+            id: AskId::generate(),
+            call: ToolCallId::new("c1"),
+            tool: "run_command".to_owned(),
+            what: Asked::Permission(asked),
+        }
+    }
+
+    fn command(text: &str) -> Asking {
+        let preview = Preview::Command {
+            text: text.to_owned(),
+            folder: PathBuf::from("/work"),
+            network: false,
+            sandboxed: true,
+        };
+        asking(&request(Action::Run, text, preview))
+    }
+
+    #[test]
+    fn only_what_is_told_whole_may_be_allowed_from_outside() {
+        let short = command("cargo test && git status");
+        assert!(short.whole && short.permission);
+        assert!(short.words.contains("cargo test && git status"), "{}", short.words);
+        for hidden in
+            ["ls\nrm -r .", &"x".repeat(LINE + 1), "ls \u{202e}fr- mr", "ls\tx", "a\u{1b}[8m"]
+        {
+            let asking = command(hidden);
+            assert!(!asking.whole, "{hidden:?}");
+            assert!(!asking.words.contains(['\u{202e}', '\u{1b}']), "{}", asking.words);
+        }
+        let change = Preview::Change { diff: "+a".to_owned(), added: 1, removed: 0 };
+        assert!(!asking(&request(Action::Write, "src/a.rs", change)).whole);
+        assert!(asking(&request(Action::Read, "/etc/hosts", Preview::Target)).whole);
+        let url = |path: &str| Preview::Address { url: format!("https://example.org/{path}") };
+        assert!(asking(&request(Action::Network, "example.org", url("a"))).whole);
+        let long = url(&"a".repeat(LINE));
+        assert!(!asking(&request(Action::Network, "example.org", long)).whole);
+    }
+
+    #[test]
+    fn a_question_is_no_permission() {
+        let what = Asked::Question(Question {
+            text: "\n Which one?\nOr none?".to_owned(),
+            choices: Vec::new(),
+        });
+        let ask = Ask { what, ..request(Action::Read, "", Preview::Target) };
+        let asking = asking(&ask);
+        assert!(!asking.permission && asking.words.contains("Which one?"));
+        assert!(!asking.words.contains("Or none"));
+    }
+
+    #[test]
+    fn a_reply_is_told_by_its_first_line_and_a_failure_by_its_reason() {
+        let words =
+            finished(StopReason::Complete, None, Some("\n\n Paris.\nIt lies on the Seine."));
+        assert!(words.ends_with("\nParis."), "{words}");
+        let silent = finished(StopReason::Complete, None, Some(" \n"));
+        assert!(!silent.is_empty() && !silent.contains('\n'));
+        let error = Error::new(Kind::Unreachable);
+        let failed = finished(StopReason::Error, Some(&error), Some("Par"));
+        assert_eq!(failed, words::sentence(&error));
+        assert!(!finished(StopReason::Interrupted, None, None).is_empty());
+    }
+
+    #[test]
+    fn no_desktop_takes_it_for_markup() {
+        let plain = plain("<a href='x'>&lt; **b**");
+        assert!(!plain.contains(['<', '>', '&']));
+        assert!(plain.contains("**b**"));
+    }
+}

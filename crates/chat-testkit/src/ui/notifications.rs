@@ -1,0 +1,157 @@
+//! A desktop's notifications: what programs show there, and a person who answers.
+//!
+//! Speaks `org.freedesktop.Notifications` 1.2 as far as programs use it
+//! (<https://specifications.freedesktop.org/notification-spec/latest/>).
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context, Result};
+use atspi::zbus::connection::Builder;
+use atspi::zbus::zvariant::OwnedValue;
+use atspi::zbus::{Connection, Message, MessageStream, message};
+use futures_util::StreamExt;
+use tokio::task::JoinHandle;
+
+use super::{Desktop, until};
+
+const NAME: &str = "org.freedesktop.Notifications";
+const PATH: &str = "/org/freedesktop/Notifications";
+
+/// A notification as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notification {
+    /// Its number.
+    pub id: u32,
+    /// The line above.
+    pub title: String,
+    /// What stands below it.
+    pub body: String,
+    /// Its buttons: what each is called to the program, and what stands on it.
+    pub actions: Vec<(String, String)>,
+}
+
+/// What a program sends to be shown.
+type Notify = (String, u32, String, String, String, Vec<String>, HashMap<String, OwnedValue>, i32);
+
+/// What is shown now, by number.
+type Shown = Arc<Mutex<BTreeMap<u32, Notification>>>;
+
+/// The part of a desktop that shows notifications. Dropping it ends it.
+#[derive(Debug)]
+pub struct Notifications {
+    bus: Connection,
+    shown: Shown,
+    serving: JoinHandle<()>,
+}
+
+impl Notifications {
+    /// Shows what the programs of a desktop say from now on.
+    pub async fn start(desktop: &Desktop) -> Result<Self> {
+        let bus = Builder::address(desktop.bus_address())?.build().await?;
+        let calls = MessageStream::from(&bus);
+        bus.request_name(NAME).await?;
+        let shown = Shown::default();
+        let serving = tokio::spawn(serve(bus.clone(), calls, Arc::clone(&shown)));
+        Ok(Self { bus, shown, serving })
+    }
+
+    /// What is shown now.
+    pub fn shown(&self) -> Vec<Notification> {
+        lock(&self.shown).values().cloned().collect()
+    }
+
+    /// Waits for a notification of this title.
+    pub async fn titled(&self, title: &str) -> Result<Notification> {
+        until(&format!("a notification {title:?}"), || async {
+            Ok(self.shown().into_iter().find(|shown| shown.title == title))
+        })
+        .await
+        .with_context(|| format!("shown were {:?}", self.shown()))
+    }
+
+    /// Waits until nothing is shown.
+    pub async fn none(&self) -> Result<()> {
+        until("the end of all notifications", || async {
+            Ok(self.shown().is_empty().then_some(()))
+        })
+        .await
+        .with_context(|| format!("shown were {:?}", self.shown()))
+    }
+
+    /// Presses the button with these words; `None` is the notification itself.
+    pub async fn press(&self, notification: &Notification, button: Option<&str>) -> Result<()> {
+        let fits = |(action, words): &&(String, String)| match button {
+            Some(button) => words == button,
+            None => action == "default",
+        };
+        let (action, _) =
+            notification.actions.iter().find(fits).context("there is no such button")?;
+        let invoked = (notification.id, action.as_str());
+        self.tell("ActionInvoked", &invoked).await?;
+        lock(&self.shown).remove(&notification.id);
+        // 2: dismissed by the person.
+        self.tell("NotificationClosed", &(notification.id, 2_u32)).await
+    }
+
+    async fn tell(
+        &self,
+        signal: &str,
+        body: &(impl serde::Serialize + atspi::zbus::zvariant::DynamicType),
+    ) -> Result<()> {
+        Ok(self.bus.emit_signal(None::<&str>, PATH, NAME, signal, body).await?)
+    }
+}
+
+impl Drop for Notifications {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+fn lock(shown: &Shown) -> MutexGuard<'_, BTreeMap<u32, Notification>> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn serve(bus: Connection, mut calls: MessageStream, shown: Shown) {
+    let mut last = 0;
+    while let Some(Ok(call)) = calls.next().await {
+        if call.message_type() == message::Type::MethodCall {
+            // Who asked may be gone; a call that is wrong gets no answer, and its test ends.
+            if let Err(error) = answer(&bus, &call, &shown, &mut last).await {
+                eprintln!("a call of {NAME} failed: {error}");
+            }
+        }
+    }
+}
+
+async fn answer(bus: &Connection, call: &Message, shown: &Shown, last: &mut u32) -> Result<()> {
+    let header = call.header();
+    let member = header.member().map(ToString::to_string);
+    match member.as_deref() {
+        Some("Notify") => {
+            let (_, replaces, _, title, body, actions, _, _): Notify = call.body().deserialize()?;
+            if replaces == 0 {
+                *last += 1;
+            }
+            let id = if replaces == 0 { *last } else { replaces };
+            let actions = actions.as_chunks::<2>().0;
+            let actions = actions.iter().map(|[key, words]| (key.clone(), words.clone())).collect();
+            lock(shown).insert(id, Notification { id, title, body, actions });
+            bus.reply(&header, &id).await?;
+        }
+        Some("CloseNotification") => {
+            let id: u32 = call.body().deserialize()?;
+            lock(shown).remove(&id);
+            bus.reply(&header, &()).await?;
+            // 3: closed by a call.
+            bus.emit_signal(None::<&str>, PATH, NAME, "NotificationClosed", &(id, 3_u32)).await?;
+        }
+        Some("GetCapabilities") => bus.reply(&header, &vec!["actions", "body"]).await?,
+        Some("GetServerInformation") => {
+            bus.reply(&header, &("natter-testkit", "natter", "1", "1.2")).await?;
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! What the preferences say about tools, and about what they may do.
+
+use anyhow::{Context, Result};
+use chat_core::settings::{Settings, SettingsFile};
+use chat_testkit::ui::{By, Role, named, until};
+
+use crate::stage::{Stage, Window};
+
+/// Opens a page of the preferences, which holds this.
+async fn page(window: &Window, name: &str, holds: By) -> Result<()> {
+    window.keys(&["ctrl+comma"]).await?;
+    window.find(named("Preferences").role(Role::Frame)).await?;
+    // The switcher has each page twice: the one below is for windows as narrow as this one.
+    let mut lowest = None;
+    for tab in window.all(named(name).role(Role::PageTab)).await {
+        let (_, y, ..) = tab.place().await?;
+        if lowest.as_ref().is_none_or(|(lower, _)| y > *lower) {
+            lowest = Some((y, tab));
+        }
+    }
+    lowest.context("there is no such page")?.1.click_with_mouse().await?;
+    window.find(holds).await.map(drop)
+}
+
+/// Waits until the stored settings are like this.
+async fn kept(stage: &Stage, what: &str, is_so: impl Fn(&Settings) -> bool) -> Result<()> {
+    until(what, || async {
+        let (_, settings, _) = SettingsFile::load(&stage.folders());
+        Ok(is_so(&settings).then_some(()))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_tool_that_is_switched_off_is_offered_no_more() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    page(&window, "Tools", named("Run Commands")).await?;
+    let row = window.find(named("Ask You").role(Role::Label)).await?;
+    row.click_with_mouse().await?;
+    kept(&stage, "ask_user to be off", |settings| {
+        settings.tools.off.contains("ask_user") && settings.tools.off.len() == 1
+    })
+    .await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_remembered_answer_is_forgotten_and_taken_back() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure_more(
+        "[[permissions.rules]]\nrule = \"run:cargo test *\"\neffect = \"allow\"\n\
+         project = \"/work/natter\"\n\n\
+         [[permissions.rules]]\nrule = \"network:*.example.org\"\neffect = \"deny\"\n",
+    )?;
+    let rules = |settings: &Settings| settings.permissions.rules.len();
+    let window = stage.ready().await?;
+    page(&window, "Permissions", named("Remembered Answers")).await?;
+    window.find(named("run:cargo test *")).await?;
+    window.find(named("Allowed in /work/natter")).await?;
+    window.find(named("Denied everywhere")).await?;
+    window.click(named("Forget this answer")).await?;
+    window.gone(named("run:cargo test *")).await?;
+    kept(&stage, "one rule", |settings| rules(settings) == 1).await?;
+    window.click(named("Undo")).await?;
+    window.find(named("run:cargo test *")).await?;
+    kept(&stage, "both rules, in their order", |settings| {
+        let first = settings.permissions.rules.first();
+        rules(settings) == 2 && first.is_some_and(|it| it.rule.to_string() == "run:cargo test *")
+    })
+    .await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_mode_of_new_chats_is_that_of_the_preferences() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure_more("[permissions]\nmode = \"plan\"\n")?;
+    let folder = stage.desktop.folder().join("home");
+    let window = stage.launch(crate::stage::program().arg("--project").arg(folder)).await?;
+    window.find(named("Plan")).await?;
+    window.close().await
+}

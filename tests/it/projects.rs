@@ -1,0 +1,164 @@
+//! A chat that works in a folder: how it gets there, and what is said of that.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use chat_core::permission::Mode;
+use chat_core::store::{SessionRecord, Store};
+use chat_testkit::server::{Model, Protocol};
+use chat_testkit::ui::{Role, containing, named, until};
+
+use crate::stage::{Stage, Window, program};
+
+/// A folder to work in, on the stage's desktop.
+fn folder(stage: &Stage, name: &str) -> Result<PathBuf> {
+    let folder = stage.desktop.folder().canonicalize()?.join("home").join(name);
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// The program, started in a folder, with a model to write to.
+async fn window_in(stage: &Stage, folder: &Path) -> Result<Window> {
+    let window = stage.launch(program().arg("--project").arg(folder)).await?;
+    window.find(named("scripted")).await?;
+    Ok(window)
+}
+
+/// What is stored of the chat of this title.
+async fn stored(stage: &Stage, title: &str) -> Result<SessionRecord> {
+    let sessions = Store::open(&stage.folders())?.store.sessions().await?;
+    sessions.into_iter().find(|session| session.title == title).context("no such chat")
+}
+
+/// The names of the tools that the last request offered.
+fn offered(stage: &Stage) -> Vec<String> {
+    let chat = stage.server.chats().pop().expect("a request");
+    let tools = chat.body["tools"].as_array().cloned().unwrap_or_default();
+    tools.iter().filter_map(|tool| tool["function"]["name"].as_str().map(str::to_owned)).collect()
+}
+
+#[tokio::test]
+async fn a_chat_begun_in_a_folder_works_there_in_the_mode_that_is_chosen() -> Result<()> {
+    let stage = Stage::new().await?;
+    let garden = folder(&stage, "garden")?;
+    let window = window_in(&stage, &garden).await?;
+    window.find(named("garden").role(Role::Label)).await?;
+    // What tools may do is chosen by keyboard.
+    window.find(named("Permissions")).await?.click_with_mouse().await?;
+    window.find(containing("nothing is written or run")).await?;
+    window.keys(&["Down", "Return"]).await?;
+    window.gone(containing("nothing is written or run")).await?;
+    window.find(named("Edits")).await?;
+    window.say("What grows here?").await?;
+    window.shows("You said: What grows here?").await?;
+    let session = stored(&stage, "What grows here?").await?;
+    assert_eq!((session.project, session.mode), (Some(garden), Mode::Edits));
+    assert!(offered(&stage).contains(&"read_file".to_owned()), "{:?}", offered(&stage));
+
+    // A new chat works nowhere, until it is told where.
+    window.new_chat().await?;
+    window.gone(named("Permissions")).await?;
+    window.open("What grows here?").await?;
+    window.find(named("Permissions")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_folder_named_to_a_second_program_reaches_the_first_as_seen_from_there() -> Result<()> {
+    let stage = Stage::new().await?;
+    folder(&stage, "garden")?;
+    let window = stage.ready().await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    let call = |arguments: &[&str]| {
+        let mut command = stage.desktop.command(env!("CARGO_BIN_EXE_natter"));
+        command.args(arguments).current_dir(stage.desktop.folder().join("home"));
+        let mut child = command.spawn()?;
+        Ok::<_, anyhow::Error>(child.wait()?)
+    };
+    assert!(call(&["--project", "garden"])?.success());
+    window.find(named("garden").role(Role::Label)).await?;
+    window.find(named("New Chat").role(Role::Frame)).await?;
+    // What is no folder is said.
+    assert!(call(&["--project", "desert"])?.success());
+    window.find(containing("is no folder that can be opened")).await?;
+    window.gone(named("Permissions")).await?;
+    // With a chat that is named, the folder is for that one.
+    let session = stored(&stage, "Apples").await?;
+    assert!(call(&["--session", session.fid.as_str(), "--project", "garden"])?.success());
+    window.find(named("Apples").role(Role::Frame)).await?;
+    until("the folder to be stored", || async {
+        Ok(stored(&stage, "Apples").await?.project.map(drop))
+    })
+    .await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn folders_that_were_worked_in_are_offered_unless_they_are_gone() -> Result<()> {
+    let stage = Stage::new().await?;
+    let (garden, _) = (folder(&stage, "garden")?, folder(&stage, "kitchen")?);
+    let window = window_in(&stage, &garden).await?;
+    window.find(named("garden").role(Role::Label)).await?;
+    window.close().await?;
+
+    let kitchen = folder(&stage, "kitchen")?;
+    let window = window_in(&stage, &kitchen).await?;
+    window.find(named("kitchen").role(Role::Label)).await?;
+    window.keys(&["ctrl+o"]).await?;
+    window.find(named("garden").role(Role::Label).under("Recent Folders")).await?;
+    window.find(named("No Folder")).await?;
+    // The arrow keys and Enter take the second.
+    window.keys(&["Down", "Return"]).await?;
+    window.gone(named("Recent Folders")).await?;
+    window.find(named("garden").role(Role::Label)).await?;
+    // The keyboard is where it was.
+    window.type_text("Pea").await?;
+    window.holds("Pea").await?;
+
+    std::fs::remove_dir(&kitchen)?;
+    window.keys(&["ctrl+o"]).await?;
+    window.find(named("garden").role(Role::Label).under("Recent Folders")).await?;
+    window.gone(named("kitchen").role(Role::Label).under("Recent Folders")).await?;
+    window.click(named("No Folder")).await?;
+    window.gone(named("Permissions")).await?;
+    window.type_text("rs").await?;
+    window.holds("Pears").await?;
+    window.keys(&["Return"]).await?;
+    window.shows("You said: Pears").await?;
+    assert_eq!(stored(&stage, "Pears").await?.project, None);
+    assert_eq!(offered(&stage), Vec::<String>::new());
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_dialog_that_is_closed_chooses_nothing() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    window.keys(&["ctrl+o"]).await?;
+    window.click(named("Open Folder…")).await?;
+    window.find(named("Open Folder").role(Role::Filler)).await?;
+    window.find(containing("Cancel")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Open Folder").role(Role::Filler)).await?;
+    assert!(!window.has(named("Permissions")).await);
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_use_tools_is_told_where_they_would_be() -> Result<()> {
+    let stage = Stage::new().await?;
+    let server = chat_testkit::server::Server::start().only(Protocol::Ollama);
+    server.set_models([Model::new("able"), Model::new("plain").capabilities(&["completion"])]);
+    stage.configure_all(&[("Home", &server.url())])?;
+    let garden = folder(&stage, "garden")?;
+    let window = stage.launch(program().arg("--project").arg(&garden)).await?;
+    window.find(named("able")).await?;
+    assert!(!window.has(named("This model cannot use tools")).await);
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("plain").role(Role::Label).under("Models")).await?;
+    window.keys(&["Down", "Return"]).await?;
+    window.gone(named("Models")).await?;
+    window.find(named("This model cannot use tools")).await?;
+    window.close().await
+}

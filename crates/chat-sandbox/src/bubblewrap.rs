@@ -153,14 +153,14 @@ fn project(to: &mut Arguments, view: &View, guard: &Guard) {
         .filter_map(|protection| match protection {
             Protection::Pinned(path) => Some((path, "--bind")),
             Protection::ReadOnly(path) => Some((path, "--ro-bind")),
-            Protection::Absent(_) | Protection::PutAside(_) => None,
+            Protection::Held(..) | Protection::Absent(..) => None,
         })
         .collect();
     protected.sort();
     for (path, how) in protected {
         to.bind(how, path, path);
     }
-    for placeholder in guard.placeholders() {
-        to.bind("--ro-bind", placeholder, placeholder);
+    for stand_in in guard.stand_ins() {
+        to.bind("--ro-bind", stand_in, stand_in);
     }
 }

@@ -159,7 +159,7 @@ fn grant(
     writable: &mut Vec<PathBuf>,
 ) -> Result<(), Error> {
     let mut inside = protected.iter().filter(|it| it.stands().is_some_and(|it| is_in(it, folder)));
-    if protected.iter().any(|it| matches!(it, Protection::ReadOnly(path) if path == folder)) {
+    if protected.iter().any(|it| it.unchangeable() == Some(folder)) {
         // Nothing but what is excepted again.
         for excepted in inside {
             if let Protection::Pinned(path) = excepted {

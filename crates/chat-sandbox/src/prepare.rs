@@ -41,8 +41,8 @@ pub(crate) fn in_bubblewrap(
     command: Command,
 ) -> Result<Prepared, Error> {
     let (command, home) = resolved(command)?;
-    let view = view(&command, &home)?;
-    let guard = Guard::new(&view.protected, true);
+    let mut view = view(&command, &home)?;
+    let guard = Guard::new(&mut view, true)?;
     descriptors::keep();
     let scoped = landlock::version().is_some_and(|version| version >= landlock::SCOPES);
     let doors = Doors::of_namespaces(command.network, scoped);
@@ -64,11 +64,11 @@ pub(crate) fn in_bubblewrap(
 /// Bound by this version of Landlock.
 pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result<Prepared, Error> {
     let (command, home) = resolved(command)?;
-    let view = view(&command, &home)?;
+    let mut view = view(&command, &home)?;
     let scratch = tempfile::tempdir().map_err(Error::Start)?;
     let home = scratch.path().join("home");
     view::furnish(&view, &home).map_err(Error::Start)?;
-    let mut guard = Guard::new(&view.protected, false);
+    let mut guard = Guard::new(&mut view, false)?;
     guard.make_writable(landlock::build_folders(&view.project));
     let bounds = Bounds::of(&view, scratch.path(), command.network, version)?;
     let mut process = gated(shell, &command);
@@ -89,7 +89,7 @@ pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Prepared, Error>
     Ok(Prepared {
         process,
         command,
-        guard: Guard::new(&[], false),
+        guard: Guard::of_nothing(),
         way: Way::Thread { bounds: None, scratch: None },
     })
 }

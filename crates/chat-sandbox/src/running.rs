@@ -15,8 +15,9 @@ use crate::wake::Wake;
 pub enum Ended {
     /// By itself, with this status: 0 is success.
     Status(i32),
-    /// By this signal. A shell tells that of what it ran by a status of 128 and more, which is
-    /// taken for it here.
+    /// By this signal. A shell tells that of what it ran by a status of 128 and the signal's
+    /// number, which is taken for it here, where that signal ends programs. A program that gives
+    /// such a status by itself, as `exit 137` does, cannot be told from one that was ended.
     Signal(i32),
     /// It took longer than it may; all of its processes were ended.
     TimedOut(Duration),

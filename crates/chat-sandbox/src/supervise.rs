@@ -246,14 +246,18 @@ fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or_default()
 }
 
+/// The signals that end a program which does not care for them, and that programs are in fact ended
+/// by. A status of 128 and another number is only a status.
+const ENDING: &[i32] =
+    &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 24, 25, 26, 27, 29, 30, 31];
+
 fn ended(status: &io::Result<ExitStatus>) -> Ended {
     use std::os::unix::process::ExitStatusExt;
     let Ok(status) = status else {
         return Ended::Status(-1);
     };
     match (status.code(), status.signal()) {
-        // 64 signals there are; beyond, a status is only a status.
-        (Some(code), _) if (129..=192).contains(&code) => Ended::Signal(code - 128),
+        (Some(code), _) if ENDING.contains(&(code - 128)) => Ended::Signal(code - 128),
         (Some(code), _) => Ended::Status(code),
         (None, signal) => Ended::Signal(signal.unwrap_or(0)),
     }

@@ -4,14 +4,18 @@
 //! Nothing is visible that is not named here. So what nobody thought of (keys, mail, browsers, the
 //! bus of the session) is hidden without being named.
 
+mod guard;
 mod home;
+mod nested;
 mod own;
 mod project;
+mod stand_in;
 mod system;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use project::{Guard, Protection};
+pub(crate) use guard::Guard;
+pub(crate) use project::Protection;
 
 use crate::error::Error;
 
@@ -33,6 +37,8 @@ pub(crate) struct View {
     pub(crate) protected: Vec<Protection>,
     /// What in the project may not be seen.
     pub(crate) hidden: Vec<PathBuf>,
+    /// Goes to the [`Guard`]: what was found beneath the project's top is kept until the end.
+    pub(crate) nested: Option<nested::Keep>,
 }
 
 impl View {
@@ -60,6 +66,7 @@ impl View {
             git: Vec::new(),
             protected: Vec::new(),
             hidden: Vec::new(),
+            nested: None,
         };
         system::add(&mut view, network);
         home::add(&mut view, home);

@@ -4,6 +4,8 @@
 
 mod files;
 mod limits;
+mod meanwhile;
+mod nested;
 mod network;
 mod processes;
 mod project;

@@ -23,6 +23,8 @@ async fn status_signal_and_time_limit_are_told() {
     for way in WAYS {
         let Some(scene) = Scene::new(way).await else { continue };
         assert_eq!(scene.run("exit 3").await.exit.ended, Ended::Status(3), "{way:?}");
+        // Signal 22 ends nobody.
+        assert_eq!(scene.run("exit 150").await.exit.ended, Ended::Status(150), "{way:?}");
         assert_eq!(scene.run("kill -9 $$").await.exit.ended, Ended::Signal(9), "{way:?}");
         let mut slow = scene.command("echo begun; sleep 600");
         let limit = Duration::from_millis(300);

@@ -10,7 +10,7 @@ use crate::support::{Scene, WAYS, write};
 use crate::unprivileged;
 
 /// A project with one commit, and Natter's files.
-fn furnish(scene: &Scene) {
+pub(super) fn furnish(scene: &Scene) {
     git(&scene.project(""), &["init", "-q", "-b", "main"]);
     write(&scene.project(".git/hooks/pre-push.sample"), "#!/bin/sh\n");
     write(&scene.project(".natter/rules.toml"), "");
@@ -20,7 +20,7 @@ fn furnish(scene: &Scene) {
     git(&scene.project(""), &["commit", "-q", "-m", "one"]);
 }
 
-fn git(folder: &Path, words: &[&str]) {
+pub(super) fn git(folder: &Path, words: &[&str]) {
     let output = Command::new("git")
         .arg("-C")
         .arg(folder)
@@ -99,7 +99,7 @@ fn git_is_not_led_to_other_settings() {
             let there = scene.project(".git/commondir").exists();
             assert_eq!(there, way == Preference::None, "{way:?}: {outcome:?}");
             if way == Preference::Bubblewrap {
-                assert_eq!(outcome.exit.put_aside, [scene.project(".git/commondir")]);
+                assert!(!outcome.exit.is_success() && outcome.exit.put_aside.is_empty());
             }
         }
     });
@@ -181,7 +181,7 @@ fn a_file_that_claims_to_be_a_work_tree_shows_nothing() {
     });
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub(super) fn names(folder: &Path) -> Vec<String> {
     let entries = folder.read_dir().unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }

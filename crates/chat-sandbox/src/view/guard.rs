@@ -1,0 +1,166 @@
+//! Holds the stand-ins of a command for as long as it runs.
+//!
+//! Commands that overlap share them. Each has a shared lock on each, and the last one takes them
+//! away: removing one sooner would take it out of the other command's view too, and with it the
+//! protection.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+
+use super::stand_in::StandIn;
+use super::{Protection, View, nested};
+use crate::error::Error;
+
+/// How often, and how long apart, one is tried for that another command is just taking away.
+const ATTEMPTS: u32 = 200;
+const APART: Duration = Duration::from_millis(5);
+
+/// Keeps what must not come into being from doing so, as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    held: Vec<Held>,
+    /// Folders made for the command to write to.
+    made: Vec<(PathBuf, File)>,
+    put_aside: Vec<PathBuf>,
+    nested: Option<nested::Keep>,
+}
+
+/// A stand-in, or what turned out to be in its place, with a shared lock.
+#[derive(Debug)]
+struct Held {
+    path: PathBuf,
+    stand_in: StandIn,
+    file: File,
+}
+
+impl Guard {
+    /// Makes the stand-ins, if the bounds can make use of them, and holds those that are there.
+    /// Where one cannot be made, what comes into being is put aside at the end.
+    pub(crate) fn new(view: &mut View, stand_ins: bool) -> Result<Self, Error> {
+        let mut guard = Self::of_nothing();
+        guard.nested = view.nested.take();
+        for protection in &view.protected {
+            let (path, stand_in) = match protection {
+                Protection::Pinned(_) | Protection::ReadOnly(_) => continue,
+                Protection::Absent(path, _) if !stand_ins => {
+                    guard.put_aside.push(path.clone());
+                    continue;
+                }
+                Protection::Absent(path, stand_in) | Protection::Held(path, stand_in) => {
+                    (path, *stand_in)
+                }
+            };
+            match hold(path, stand_in)? {
+                Some(held) => guard.held.push(held),
+                None => guard.put_aside.push(path.clone()),
+            }
+        }
+        Ok(guard)
+    }
+
+    /// That of a command without a view.
+    pub(crate) fn of_nothing() -> Self {
+        Self { held: Vec::new(), made: Vec::new(), put_aside: Vec::new(), nested: None }
+    }
+
+    /// Makes folders that may be written to, and takes them away again if they stay empty.
+    pub(crate) fn make_writable(&mut self, folders: Vec<PathBuf>) {
+        for path in folders {
+            if std::fs::create_dir(&path).is_ok()
+                && let Ok(folder) = File::open(&path)
+            {
+                let _ = flock(&folder, FlockOperation::NonBlockingLockShared);
+                self.made.push((path, folder));
+            }
+        }
+    }
+
+    /// What stands in.
+    pub(crate) fn stand_ins(&self) -> impl Iterator<Item = &Path> {
+        self.held.iter().map(|held| held.path.as_path())
+    }
+
+    /// Puts aside what came into being against the bounds, and says what that was.
+    pub(crate) fn put_aside(&mut self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for path in self.put_aside.drain(..) {
+            if path.symlink_metadata().is_err() {
+                continue;
+            }
+            let aside = aside(&path);
+            if std::fs::rename(&path, &aside).is_ok() {
+                found.push(path);
+            }
+        }
+        found
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        for Held { path, stand_in, file } in &self.held {
+            if alone(file) && is_the_same(file, path) {
+                stand_in.take_away(path);
+            }
+        }
+        for (path, folder) in &self.made {
+            if alone(folder) {
+                // Removes only what is empty.
+                let _ = std::fs::remove_dir(path);
+            }
+        }
+        drop(self.nested.take());
+    }
+}
+
+/// Makes the stand-in unless something is there, and locks what is there. None where nothing can
+/// be made, as in a project that this user may not write to.
+fn hold(path: &Path, stand_in: StandIn) -> Result<Option<Held>, Error> {
+    for _ in 0..ATTEMPTS {
+        let made = stand_in.make(path);
+        let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match open(path, how, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(rustix::io::Errno::LOOP) => return Err(Error::ProtectedLink(path.to_owned())),
+            Err(rustix::io::Errno::NOENT) => match made {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Ok(None),
+                // Taken away in between.
+                _ => continue,
+            },
+            Err(error) => return Err(Error::Start(error.into())),
+        };
+        let locked = flock(&file, FlockOperation::NonBlockingLockShared);
+        if locked != Err(rustix::io::Errno::WOULDBLOCK) && is_the_same(&file, path) {
+            return Ok(Some(Held { path: path.to_owned(), stand_in, file }));
+        }
+        // Another command is taking it away.
+        std::thread::sleep(APART);
+    }
+    Err(Error::Start(io::ErrorKind::WouldBlock.into()))
+}
+
+/// Whether nobody else holds it.
+fn alone(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+fn is_the_same(file: &File, path: &Path) -> bool {
+    match (file.metadata(), path.symlink_metadata()) {
+        (Ok(held), Ok(there)) => (held.dev(), held.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+/// A free name beside `path` that means nothing to anybody.
+fn aside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    (1..1000_u32)
+        .map(|number| path.with_file_name(format!("{name}.put-aside-{number}")))
+        .find(|aside| aside.symlink_metadata().is_err())
+        .unwrap_or_else(|| path.with_file_name(format!("{name}.put-aside")))
+}

@@ -1,0 +1,143 @@
+//! Repositories and settings in folders of the project, protected as those at its top are.
+//!
+//! Looked for as far as that costs a command little: some folders deep, some thousand entries.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::project;
+use super::{Protection, View};
+
+/// How many folders deep is looked.
+const DEPTH: usize = 6;
+
+/// How many entries are looked at.
+const ENTRIES: usize = 20_000;
+
+/// In how many repositories a command may commit; in more it changes nothing of git's. Each costs
+/// some mounts.
+const REPOSITORIES: usize = 32;
+
+/// Folders with much in them that no person made, looked at last.
+const LARGE: &[&str] = &["node_modules", "target", ".venv", "build", "dist"];
+
+/// What was found in a project where commands run, for those that begin meanwhile.
+#[derive(Debug)]
+struct Known {
+    commands: usize,
+    paths: Vec<PathBuf>,
+    /// Tells other programs that the project is in use.
+    _lock: Option<File>,
+}
+
+/// By project. A command that runs can put a link where a folder was, just before another command
+/// has the folder bound, and so have anything shown. What was found before it began it cannot
+/// move. So it is looked only while no command runs.
+static KNOWN: Mutex<Option<HashMap<PathBuf, Known>>> = Mutex::new(None);
+
+/// Keeps what was found in a project, as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Keep(PathBuf);
+
+impl Drop for Keep {
+    fn drop(&mut self) {
+        let mut known = known();
+        let Some(known) = known.as_mut() else { return };
+        if let Some(project) = known.get_mut(&self.0) {
+            project.commands -= 1;
+            if project.commands == 0 {
+                known.remove(&self.0);
+            }
+        }
+    }
+}
+
+fn known() -> MutexGuard<'static, Option<HashMap<PathBuf, Known>>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is protected beneath the top of a project where a command begins.
+fn of(project: &Path) -> (Vec<PathBuf>, Keep) {
+    let mut known = known();
+    let known = known.get_or_insert_default();
+    let project_known = known.entry(project.to_owned()).or_insert_with(|| {
+        let (lock, paths) = look(project);
+        Known { commands: 0, paths, _lock: lock }
+    });
+    project_known.commands += 1;
+    let there = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|it| !it.is_symlink());
+    let paths = project_known.paths.iter().filter(there).cloned().collect();
+    (paths, Keep(project.to_owned()))
+}
+
+/// Finds what is there, unless another program's commands run in the project.
+fn look(project: &Path) -> (Option<File>, Vec<PathBuf>) {
+    let Ok(folder) = File::open(project) else {
+        return (None, find(project));
+    };
+    let busy = flock(&folder, FlockOperation::NonBlockingLockExclusive)
+        == Err(rustix::io::Errno::WOULDBLOCK);
+    let found = if busy { Vec::new() } else { find(project) };
+    let _ = flock(&folder, FlockOperation::NonBlockingLockShared);
+    (Some(folder), found)
+}
+
+/// Adds the protections of what lies beneath the project's top.
+pub(super) fn add(view: &mut View) {
+    let mut repositories = 0;
+    let (paths, keep) = of(&view.project);
+    view.nested = Some(keep);
+    for path in paths {
+        // Else a folder above could be moved away, and another be put in its place.
+        let above = path.ancestors().skip(1).take_while(|above| *above != view.project);
+        for above in above.map(|above| Protection::Pinned(above.to_owned())).collect::<Vec<_>>() {
+            if !view.protected.contains(&above) {
+                view.protected.push(above);
+            }
+        }
+        if path.ends_with(".git") && path.is_dir() && repositories < REPOSITORIES {
+            repositories += 1;
+            project::repository(view, path);
+        } else {
+            view.protected.push(Protection::ReadOnly(path));
+        }
+    }
+}
+
+/// What is protected beneath the top, the nearest first. A link is left as it is: what it leads to
+/// is protected where it lies.
+fn find(project: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = VecDeque::from([(project.to_owned(), 0)]);
+    let mut large = VecDeque::new();
+    let mut entries = 0;
+    while let Some((folder, depth)) = folders.pop_front().or_else(|| large.pop_front()) {
+        let Ok(inside) = folder.read_dir() else { continue };
+        for entry in inside.flatten() {
+            entries += 1;
+            if entries > ENTRIES {
+                return found;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            let name = entry.file_name();
+            let protected = [".git", ".natter", ".mcp.json"].iter().any(|it| name == *it);
+            if protected {
+                if depth > 0 && !kind.is_symlink() {
+                    found.push(entry.path());
+                }
+            } else if kind.is_dir() && depth < DEPTH {
+                let queue = if LARGE.iter().any(|large| name == *large) {
+                    &mut large
+                } else {
+                    &mut folders
+                };
+                queue.push_back((entry.path(), depth + 1));
+            }
+        }
+    }
+    found
+}

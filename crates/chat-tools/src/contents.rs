@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Take};
+use std::sync::atomic::AtomicBool;
 
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::ToolFailure;
@@ -9,7 +10,7 @@ use chat_core::tool::ToolFailure;
 use crate::diff::Diff;
 use crate::marks::{Mark, Marks};
 use crate::place::{Place, failed};
-use crate::spec::size;
+use crate::spec::{size, still_wanted};
 
 /// A file that is edited is held in memory, several times.
 const LIMIT: u64 = 16 * 1024 * 1024;
@@ -37,14 +38,21 @@ pub fn read(place: &Place) -> Result<Vec<u8>, ToolFailure> {
 /// Replaces a file whose contents were `old` when it was judged.
 ///
 /// # Errors
-/// They are others by now, or it cannot be written.
-pub fn replace(place: &Place, old: &[u8], new: &[u8], marks: &Marks) -> Result<(), ToolFailure> {
+/// They are others by now, it cannot be written, or nobody waits for it any more.
+pub fn replace(
+    place: &Place,
+    old: &[u8],
+    new: &[u8],
+    marks: &Marks,
+    given_up: &AtomicBool,
+) -> Result<(), ToolFailure> {
     if read(place)? != old {
         return Err(ToolFailure::new(format!(
             "{} was changed by somebody else in the meantime, and nothing was written. Read it again.",
             place.shown()
         )));
     }
+    still_wanted(given_up)?;
     place.project.replace(&place.path, new).map_err(|error| failed(&error))?;
     marks.put(place.path.real(), Mark::of(new));
     Ok(())
@@ -60,4 +68,29 @@ pub fn preview(diff: &Diff) -> Preview {
 pub fn view(place: &Place, diff: Diff, created: bool) -> ToolView {
     let Diff { text: diff, added, removed } = diff;
     ToolView::Edited { path: place.shown(), diff, added, removed, created }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chat_permission::path::{Project, Surroundings};
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_once_it_was_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a"), "a").unwrap();
+        let project = Arc::new(Project::open(folder.path(), &Surroundings::default()).unwrap());
+        let place = Place { path: project.resolve("a").unwrap(), project };
+        let write = |stopped| {
+            let given_up = AtomicBool::new(stopped);
+            replace(&place, b"a", b"b", &Marks::default(), &given_up)
+        };
+        assert!(write(true).unwrap_err().text.starts_with("This was stopped"));
+        assert_eq!(std::fs::read(folder.path().join("a")).unwrap(), b"a");
+        write(false).unwrap();
+        assert_eq!(std::fs::read(folder.path().join("a")).unwrap(), b"b");
+    }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::place::Place;
-use crate::spec::{arguments, on_disk, spec};
+use crate::spec::{arguments, on_disk, spec, still_wanted};
 use crate::trash::Trash;
 
 /// Deletes files.
@@ -56,7 +56,8 @@ impl Tool for DeleteFile {
             return Err(place.missing());
         }
         let trash = self.trash.clone();
-        on_disk(move |_| {
+        on_disk(move |given_up| {
+            still_wanted(given_up)?;
             let path = place.shown();
             trash
                 .put(&place)

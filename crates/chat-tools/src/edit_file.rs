@@ -70,8 +70,8 @@ impl Tool for EditFile {
         let Ready { old, new, notes, diff } = on_disk(move |_| prepare(&read, &edits)).await?;
         place.may_write(&context, contents::preview(&diff)).await?;
         let marks = context.memory.get::<Marks>();
-        on_disk(move |_| {
-            contents::replace(&place, &old, &new, &marks)?;
+        on_disk(move |given_up| {
+            contents::replace(&place, &old, &new, &marks, given_up)?;
             let mut text = format!(
                 "Changed {}: {} lines came, {} went.",
                 place.shown(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::marks::Marks;
 use crate::place::{Place, failed};
-use crate::spec::{arguments, on_disk, spec};
+use crate::spec::{arguments, on_disk, spec, still_wanted};
 
 /// Moves files.
 pub struct MoveFile(ToolSpec);
@@ -67,7 +67,8 @@ impl Tool for MoveFile {
             }
         }
         let marks = context.memory.get::<Marks>();
-        on_disk(move |_| {
+        on_disk(move |given_up| {
+            still_wanted(given_up)?;
             from.project.rename(&from.path, &to.path).map_err(|error| match error {
                 Error::Io { source, .. } if source.kind() == std::io::ErrorKind::CrossesDevices => {
                     ToolFailure::new("The two lie on different disks: write the new one, and delete the old one.")

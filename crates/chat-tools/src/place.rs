@@ -48,6 +48,11 @@ impl Place {
         answer.map_err(|denied| self.denied(denied))
     }
 
+    /// Whether a rule, or what is kept from tools, forbids to read it. Nobody is asked.
+    pub fn is_refused(&self, context: &ToolContext) -> bool {
+        context.host.refuses(&Request::Read { path: self.path.clone() })
+    }
+
     /// Asks for leave to write it, with all that would be done.
     ///
     /// # Errors

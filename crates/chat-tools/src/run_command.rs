@@ -1,5 +1,6 @@
 //! `run_command`: a command in a shell, in bounds, in the project.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -192,8 +193,9 @@ async fn watch(context: &ToolContext, running: &Running, mut follow: Follow) -> 
 /// What the model is told, and whether that is less than came.
 fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
     let excerpt = running.spool().excerpt();
-    let is_cut = excerpt.bytes_left_out > 0;
     let output = plain(&excerpt.to_string());
+    let is_cut = excerpt.bytes_left_out > 0 || output.is_cut;
+    let (spool, output) = (running.spool(), output.text);
     let mut said = told(exit);
     if output.trim().is_empty() {
         said += " It wrote nothing.";
@@ -201,9 +203,22 @@ fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
         said = format!("{said}\n{}", output.trim_end_matches('\n'));
     }
     if is_cut {
-        said = format!("{said}\n[The whole output is {id}: fetch_output reads lines of it.]");
+        said = format!("{said}\n{}", rest(id, spool.bytes(), spool.refused()));
     }
     (said, is_cut)
+}
+
+/// Where the rest of an output of so many bytes is, and what of it is not kept.
+fn rest(id: &str, bytes: u64, refused: Option<ErrorKind>) -> String {
+    match (bytes.checked_sub(KEPT).filter(|lost| *lost > 0), refused) {
+        (_, Some(why)) => format!(
+            "[The disk did not take all of the output ({why}): fetch_output reads what {id} has of it.]"
+        ),
+        (Some(lost), None) => format!(
+            "[{id} is the output without {lost} bytes of its middle, which are lost: fetch_output reads lines of it.]"
+        ),
+        (None, None) => format!("[The whole output is {id}: fetch_output reads lines of it.]"),
+    }
 }
 
 /// A command in the background, for the tools that go on with it.
@@ -234,7 +249,7 @@ pub fn report(
     if part.missed > 0 {
         said = format!("{said}\n[{} bytes are no longer kept]", part.missed);
     }
-    let text = plain(&part.text);
+    let text = plain(&part.text).text;
     if text.trim().is_empty() {
         said += " It wrote nothing more.";
     } else {
@@ -251,4 +266,21 @@ pub fn report(
         sandboxed: command.is_sandboxed,
     };
     Ok(ToolOutput::text(said).view(view))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_kept_is_told() {
+        let whole = "[The whole output is out1: fetch_output reads lines of it.]";
+        assert_eq!(rest("out1", KEPT, None), whole);
+        assert!(rest("out1", KEPT + 7, None).contains("without 7 bytes of its middle"));
+        let full = rest("out1", 10, Some(ErrorKind::StorageFull));
+        assert!(
+            full.starts_with("[The disk did not take all of the output (no storage space)"),
+            "{full}"
+        );
+    }
 }

@@ -3,14 +3,13 @@
 mod gather;
 mod show;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
 use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::path::Kind;
-use grep_regex::RegexMatcherBuilder;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,6 +22,8 @@ use gather::{Gathered, Search};
 
 /// Lines of context round a match, at most.
 const CONTEXT: usize = 10;
+/// Bytes that a pattern may take when it is compiled.
+const COMPILED: usize = 10 << 20;
 
 /// Searches files.
 pub struct SearchFiles(ToolSpec);
@@ -70,15 +71,8 @@ impl Tool for SearchFiles {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { pattern, path, glob, context: around, ignore_case } = arguments(given)?;
-        let matcher = RegexMatcherBuilder::new()
-            .case_insensitive(ignore_case)
-            .line_terminator(Some(b'\n'))
-            .build(&pattern);
-        let matcher = matcher.map_err(|error| {
-            ToolFailure::new(format!(
-                "The pattern is not valid: {error}. Put \\ before a sign that is meant as it is."
-            ))
-        })?;
+        let given = pattern.clone();
+        let matcher = on_disk(move |_| matcher(&given, ignore_case)).await?;
         let glob = glob.as_deref().map(walk::glob).transpose()?;
         let place = Place::new(&context, path.as_deref().unwrap_or("."))?;
         place.may_read(&context).await?;
@@ -88,11 +82,22 @@ impl Tool for SearchFiles {
         let search = Search { matcher, glob, around: around.unwrap_or(0).min(CONTEXT) };
         let searched = place.clone();
         let mut found = on_disk(move |given_up| search_in(searched, &search, given_up)).await?;
-        allowed(&context, &place, &mut found).await;
+        allowed(&context, &place, &mut found);
         let (matches, files) = (found.matches(), found.files.len() as u64);
         let text = show::text(&found);
         Ok(ToolOutput::text(text).view(ToolView::Searched { pattern, matches, files }))
     }
+}
+
+/// A pattern that can be searched for. A short one may take long, and much memory: so nobody else is held up.
+fn matcher(pattern: &str, ignore_case: bool) -> Result<RegexMatcher, ToolFailure> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.case_insensitive(ignore_case).line_terminator(Some(b'\n')).size_limit(COMPILED);
+    builder.build(pattern).map_err(|error| {
+        ToolFailure::new(format!(
+            "The pattern is not valid: {error}. Put \\ before a sign that is meant as it is."
+        ))
+    })
 }
 
 fn search_in(
@@ -110,21 +115,15 @@ fn search_in(
 
 /// Leaves those files out that a rule forbids to read, though their folder may be searched. That they
 /// match is not told either: who may ask often enough would learn what is in them.
-async fn allowed(context: &ToolContext, place: &Place, found: &mut Gathered) {
-    if !place.path.is_inside() || place.path.kind() != Kind::Folder {
+fn allowed(context: &ToolContext, place: &Place, found: &mut Gathered) {
+    if place.path.kind() != Kind::Folder {
         return;
     }
-    let mut kept = BTreeMap::new();
-    for (shown, lines) in std::mem::take(&mut found.files) {
-        let file = Place::new(context, &shown);
+    found.files.retain(|shown, _| {
         // What has several names by now, or leads elsewhere, was not what was searched.
-        let is_same = |file: &Place| file.path.is_inside() && !file.path.has_several_links();
-        if let Ok(file) = file
-            && is_same(&file)
-            && file.may_read(context).await.is_ok()
-        {
-            kept.insert(shown, lines);
-        }
-    }
-    found.files = kept;
+        let is_same = |file: &Place| {
+            file.path.is_inside() == place.path.is_inside() && !file.path.has_several_links()
+        };
+        Place::new(context, shown).is_ok_and(|file| is_same(&file) && !file.is_refused(context))
+    });
 }

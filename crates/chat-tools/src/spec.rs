@@ -1,5 +1,8 @@
 //! What every tool needs: how it is told to a model, and how its arguments are read.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use chat_core::message::ToolSpec;
 use chat_core::tool::ToolFailure;
 use schemars::JsonSchema;
@@ -71,21 +74,32 @@ pub fn size(bytes: u64) -> String {
 /// # Errors
 /// Its own, or that it panicked.
 pub async fn on_disk<T: Send + 'static>(
-    work: impl FnOnce(&std::sync::atomic::AtomicBool) -> Result<T, ToolFailure> + Send + 'static,
+    work: impl FnOnce(&AtomicBool) -> Result<T, ToolFailure> + Send + 'static,
 ) -> Result<T, ToolFailure> {
     let given_up = GiveUp::default();
-    let flag = std::sync::Arc::clone(&given_up.0);
+    let flag = Arc::clone(&given_up.0);
     let result = tokio::task::spawn_blocking(move || work(&flag)).await;
     result.unwrap_or_else(|_| Err(ToolFailure::new("This failed by a fault of Natter's own.")))
 }
 
+/// That somebody still waits: to be asked as late as can be before something is changed for good.
+///
+/// # Errors
+/// The call was stopped.
+pub fn still_wanted(given_up: &AtomicBool) -> Result<(), ToolFailure> {
+    if given_up.load(Ordering::Relaxed) {
+        return Err(ToolFailure::new("This was stopped, and nothing was changed."));
+    }
+    Ok(())
+}
+
 /// Tells that nobody waits any more, when it is dropped.
 #[derive(Default)]
-struct GiveUp(std::sync::Arc<std::sync::atomic::AtomicBool>);
+struct GiveUp(Arc<AtomicBool>);
 
 impl Drop for GiveUp {
     fn drop(&mut self) {
-        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -132,7 +146,6 @@ mod tests {
 
     #[tokio::test]
     async fn work_hears_that_it_was_given_up() {
-        use std::sync::atomic::Ordering;
         use std::sync::mpsc::channel;
         let ((begun, is_begun), (end, is_over)) = (channel(), channel());
         let work = on_disk(move |given_up| {

@@ -12,7 +12,7 @@ use crate::contents;
 use crate::diff::Diff;
 use crate::marks::{Mark, Marks};
 use crate::place::{Place, failed};
-use crate::spec::{arguments, on_disk, spec};
+use crate::spec::{arguments, on_disk, spec, still_wanted};
 use crate::text::{self, Encoding};
 
 /// Writes files.
@@ -79,7 +79,8 @@ async fn create(
     let diff = Diff::new("", &content);
     place.may_write(context, contents::preview(&diff)).await?;
     let marks = context.memory.get::<Marks>();
-    on_disk(move |_| {
+    on_disk(move |given_up| {
+        still_wanted(given_up)?;
         place.project.create(&place.path, content.as_bytes()).map_err(|error| failed(&error))?;
         marks.put(place.path.real(), Mark::of(content.as_bytes()));
         let text = format!("Made {} with {} lines.", place.shown(), diff.added);
@@ -100,8 +101,8 @@ async fn replace(
         on_disk(move |_| prepare(&read, known.as_ref(), &content)).await?;
     let preview: Preview = contents::preview(&diff);
     place.may_write(context, preview).await?;
-    on_disk(move |_| {
-        contents::replace(&place, &old, &new, &marks)?;
+    on_disk(move |given_up| {
+        contents::replace(&place, &old, &new, &marks, given_up)?;
         let text = format!(
             "Replaced {}: {} lines came, {} went.{notes}",
             place.shown(),

@@ -112,6 +112,13 @@ impl Session {
         }
     }
 
+    /// Whether rules or the mode forbid something, whoever were asked.
+    pub(super) fn refuses(&self, request: &Request) -> bool {
+        let settings = self.world.clients.settings();
+        let (rules, mode) = self.lock().rules(&settings);
+        matches!(decide(&rules, mode, request), Decision::Refuse { .. })
+    }
+
     /// Asks the person a question of the model's.
     pub(super) async fn ask(
         &self,

@@ -335,6 +335,10 @@ impl ToolHost for Host {
         self.session.permit(&self.call, wish, self.project.as_ref(), &self.cancel).await
     }
 
+    fn refuses(&self, request: &chat_permission::Request) -> bool {
+        self.session.refuses(request)
+    }
+
     async fn ask(&self, question: Question) -> Result<String, Denied> {
         self.session.ask(&self.call, question, &self.cancel).await
     }

@@ -114,6 +114,10 @@ pub trait ToolHost: Send + Sync {
     /// request.
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied>;
 
+    /// Whether rules or the mode forbid something. Nobody is asked, and what would be asked is not forbidden.
+    /// For parts of what there is leave for: whoever lets a folder be searched may still keep a file of it.
+    fn refuses(&self, request: &Request) -> bool;
+
     /// Asks the person a question of the model's. Ends with the request.
     async fn ask(&self, question: Question) -> Result<String, Denied>;
 

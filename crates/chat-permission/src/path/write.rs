@@ -52,8 +52,10 @@ impl Project {
         let old = entry(&folder, &name, path)?;
         let beside = Beside::write(&folder, OWN_FILE, contents, Some(&old))
             .map_err(|error| Error::of(&path.real, error))?;
-        // Again, as late as can be: what is replaced is what was judged.
-        entry(&folder, &name, path)?;
+        // Again, as late as can be: what is replaced is what was judged, and nobody wrote to it since.
+        if !is_untouched(&old, &entry(&folder, &name, path)?) {
+            return Err(Error::Changed(path.real.clone()));
+        }
         beside.take_place(&name, true).map_err(|error| Error::of(&path.real, error))
     }
 
@@ -120,6 +122,14 @@ fn entry(folder: &OwnedFd, name: &OsStr, path: &ResolvedPath) -> Result<Stat, Er
         .map_err(|error| at_use(error, &path.real))?;
     path.is_still(&found)?;
     Ok(found)
+}
+
+/// Whether nobody wrote to a file between two looks at it, as far as its times tell.
+fn is_untouched(before: &Stat, after: &Stat) -> bool {
+    let told = |stat: &Stat| {
+        (stat.st_size, (stat.st_mtime, stat.st_mtime_nsec), (stat.st_ctime, stat.st_ctime_nsec))
+    };
+    told(before) == told(after)
 }
 
 /// A file under a name of its own, beside the one whose place it takes. It is gone when it is dropped before.
@@ -208,4 +218,28 @@ fn move_to_free(
 /// Asks the disk to keep the names of a folder. Not every file system can; the file itself is safe.
 fn keep(folder: &OwnedFd) {
     let _ = rustix::fs::fsync(folder);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn a_write_of_somebody_else_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let look = || rustix::fs::stat(&path).unwrap();
+        std::fs::write(&path, "a").unwrap();
+        let before = look();
+        assert!(is_untouched(&before, &look()));
+        std::fs::write(&path, "ab").unwrap();
+        assert!(!is_untouched(&before, &look()));
+        // Of the same length, and with another time.
+        let before = look();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() + Duration::from_secs(9)).unwrap();
+        assert!(!is_untouched(&before, &look()));
+    }
 }

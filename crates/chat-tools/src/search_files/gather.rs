@@ -21,6 +21,9 @@ const LINE: usize = 400;
 /// Threads that search; more do not make it faster, as ripgrep's author measured.
 const THREADS: usize = 12;
 
+/// Bytes of memory for one line, and what stands round it: a file may be a single line of any length.
+const HEAP: usize = 8 << 20;
+
 /// What is searched for.
 pub struct Search {
     pub matcher: RegexMatcher,
@@ -38,6 +41,8 @@ pub struct Gathered {
     pub is_cut: bool,
     /// Files with several names, which were not read.
     pub several_links: usize,
+    /// Files that were not searched to their end: a line of theirs is too long, or the disk does not give them.
+    pub unfinished: usize,
 }
 
 /// A line of a file.
@@ -106,6 +111,7 @@ impl Search {
             .before_context(self.around)
             .after_context(self.around)
             .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(HEAP))
             .build()
     }
 }
@@ -115,6 +121,7 @@ struct All<'a> {
     files: Mutex<BTreeMap<String, Vec<Line>>>,
     matches: AtomicUsize,
     several_links: AtomicUsize,
+    unfinished: AtomicUsize,
     given_up: &'a AtomicBool,
 }
 
@@ -124,6 +131,7 @@ impl<'a> All<'a> {
             files: Mutex::default(),
             matches: AtomicUsize::new(0),
             several_links: AtomicUsize::new(0),
+            unfinished: AtomicUsize::new(0),
             given_up,
         }
     }
@@ -140,8 +148,10 @@ impl<'a> All<'a> {
         name: impl FnOnce() -> String,
     ) {
         let mut found = InFile { all: self, matcher, lines: Vec::new(), is_binary: false };
-        // A file that fails under way has what was found before.
-        let _ = searcher.search_file(matcher, file, &mut found);
+        if searcher.search_file(matcher, file, &mut found).is_err() {
+            // It has what was found before.
+            self.unfinished.fetch_add(1, Ordering::Relaxed);
+        }
         let InFile { lines, is_binary, .. } = found;
         if !lines.is_empty() && !is_binary {
             self.files.lock().unwrap_or_else(PoisonError::into_inner).insert(name(), lines);
@@ -153,6 +163,7 @@ impl<'a> All<'a> {
             is_cut: self.matches.load(Ordering::Relaxed) >= MATCHES,
             files: self.files.into_inner().unwrap_or_else(PoisonError::into_inner),
             several_links: self.several_links.into_inner(),
+            unfinished: self.unfinished.into_inner(),
         }
     }
 }

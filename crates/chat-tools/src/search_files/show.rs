@@ -62,6 +62,12 @@ pub fn text(found: &Gathered) -> String {
             found.several_links
         ));
     }
+    if found.unfinished > 0 {
+        notes.push(format!(
+            "Not searched to the end: {} files that have very long lines, or cannot be read.",
+            found.unfinished
+        ));
+    }
     if !notes.is_empty() {
         let _ = writeln!(text, "[{}]", notes.join(" "));
     }

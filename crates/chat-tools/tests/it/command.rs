@@ -100,6 +100,29 @@ async fn colours_and_progress_are_not_told() {
 }
 
 #[tokio::test]
+async fn an_escape_sequence_without_an_end_hides_nothing_for_good() {
+    let world = world();
+    let command = r"printf 'a\033Phidden\nb\n'; echo wrong >&2";
+    let said = world.says("run_command", json!({ "command": command })).await;
+    assert!(said.contains("\na\nb\n") && said.contains("wrong"), "{said}");
+    assert!(
+        said.ends_with("[The whole output is out1: fetch_output reads lines of it.]"),
+        "{said}"
+    );
+    let kept = world.says("fetch_output", json!({ "id": "out1" })).await;
+    assert!(kept.contains("hidden"), "{kept}");
+}
+
+#[tokio::test]
+async fn of_a_very_long_output_it_is_told_what_is_lost() {
+    let world = world();
+    let command = "yes | head -c 70000000";
+    let said = world.says("run_command", json!({ "command": command })).await;
+    let lost = 70_000_000 - (64 << 20);
+    assert!(said.contains(&format!("out1 is the output without {lost} bytes")), "{said}");
+}
+
+#[tokio::test]
 async fn what_it_writes_is_shown_while_it_runs_and_stop_ends_it() {
     let world = world();
     let seconds = processes::seconds();

@@ -130,6 +130,10 @@ impl ToolHost for Person {
         }
     }
 
+    fn refuses(&self, request: &Request) -> bool {
+        matches!(decide(&self.rules, self.mode, request), Decision::Refuse { .. })
+    }
+
     async fn ask(&self, _: Question) -> Result<String, Denied> {
         Err(Denied::Nobody)
     }

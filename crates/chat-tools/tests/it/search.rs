@@ -91,6 +91,34 @@ async fn what_a_rule_denies_is_not_found_in_the_whole_either() {
 }
 
 #[tokio::test]
+async fn what_a_rule_denies_is_not_found_outside_either() {
+    let world = World::new();
+    let secret = world.put_outside("other/secret.txt", "prose\n");
+    world.put_outside("other/a.txt", "prose\n");
+    world.host.allows();
+    world.host.denies(&format!("read:{}", secret.display()));
+    let said = world.says("search_files", json!({ "pattern": "prose", "path": "../other" })).await;
+    assert!(said.contains("/other/a.txt\n1: prose\n") && !said.contains("secret"), "{said}");
+    // Leave for the folder is leave for what is in it.
+    assert_eq!(world.host.was_asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_very_long_line_takes_no_memory_and_is_told() {
+    let world = World::new();
+    world.put("long", format!("prose\n{}\nprose\n", "x".repeat(20 << 20)));
+    let said = world.says("search_files", json!({ "pattern": "prose|x$" })).await;
+    assert!(said.starts_with("long\n1: prose\n[Not searched to the end: 1 files"), "{said}");
+}
+
+#[tokio::test]
+async fn a_pattern_that_grows_too_large_is_refused() {
+    let world = World::new();
+    let said = world.fails("search_files", json!({ "pattern": "\\w{1000}" })).await;
+    assert!(said.contains("size limit"), "{said}");
+}
+
+#[tokio::test]
 async fn a_link_out_is_not_followed() {
     let world = tree();
     world.put_outside("secret/s.txt", "fn secret\n");

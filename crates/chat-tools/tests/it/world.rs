@@ -62,6 +62,11 @@ impl ToolHost for Host {
         }
     }
 
+    fn refuses(&self, request: &Request) -> bool {
+        let decision = decide(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), request);
+        matches!(decision, Decision::Refuse { .. })
+    }
+
     async fn ask(&self, question: Question) -> Result<String, Denied> {
         self.questions.lock().unwrap().push(question);
         Ok("blue".to_owned())

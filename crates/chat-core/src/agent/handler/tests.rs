@@ -139,6 +139,10 @@ impl ToolHost for Nobody {
         Err(Denied::Nobody)
     }
 
+    fn refuses(&self, _request: &chat_permission::Request) -> bool {
+        true
+    }
+
     async fn ask(&self, _question: crate::message::Question) -> Result<String, Denied> {
         Err(Denied::Nobody)
     }

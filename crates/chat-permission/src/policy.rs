@@ -20,7 +20,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Unparsable;
-use crate::pattern::{Host, HostPattern, Pattern};
+use crate::pattern::{Host, Pattern};
 use crate::{Action, Effect, Entry, Mode, Request, Rule};
 
 /// What is to become of a request.
@@ -107,8 +107,7 @@ fn network(rules: Rules<'_>, host: &str, private: bool, found: &mut Found) {
     if let Some((rule, _)) = patterns(Effect::Deny).next() {
         return found.refuse(Why::Denied(rule.to_string()));
     }
-    let named =
-        patterns(Effect::Allow).any(|(_, pattern)| matches!(pattern, HostPattern::Exactly(_)));
+    let named = patterns(Effect::Allow).any(|(_, pattern)| pattern.holds_nearby());
     if private && !named {
         return found.refuse(Why::PrivateAddress);
     }

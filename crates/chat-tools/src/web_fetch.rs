@@ -164,7 +164,7 @@ async fn permit(
         let place = reach.words();
         ToolFailure::new(format!(
             "{words} {host} is {place}. Only a rule of the person's own that names it, \
-             `network:{host}`, would allow this."
+             `network:local {host}`, would allow this."
         ))
     })?;
     allowed.push(wanted);

@@ -1,5 +1,9 @@
 //! Patterns of hosts: a name, an address, `*.example.org` for every name below it, or `*` for all.
 //!
+//! Whoever answers for a name decides where it leads, so that none of these is leave for this machine or the local
+//! network, an address itself excepted. `local printer.example` is: the host wherever it leads. `local *` is for
+//! commands, which reach whatever the machine does.
+//!
 //! Names and addresses are brought into one form first, as browsers do it: small letters, punycode, no dot at the
 //! end, `127.1` and `0x7f000001` as `127.0.0.1`.
 
@@ -56,6 +60,10 @@ pub enum HostPattern {
     Below(String),
     /// Just this host.
     Exactly(Host),
+    /// `local HOST`: just this host, on this machine or the local network too.
+    Local(Host),
+    /// `local *`: every host; commands may reach this machine and the local network too.
+    LocalAny,
 }
 
 impl HostPattern {
@@ -66,6 +74,10 @@ impl HostPattern {
         match text {
             "" => Err(BadPattern::Empty),
             "*" => Ok(Self::Any),
+            _ if text.starts_with("local ") => match text["local ".len()..].trim_start() {
+                "*" => Ok(Self::LocalAny),
+                host => Host::new(host).map(Self::Local).ok_or_else(bad),
+            },
             _ => match text.strip_prefix("*.") {
                 Some(parent) => match Host::new(parent).ok_or_else(bad)? {
                     Host::Name(name) => Ok(Self::Below(name)),
@@ -79,13 +91,19 @@ impl HostPattern {
     /// Whether the rule applies to this host.
     pub fn matches(&self, host: &Host) -> bool {
         match (self, host) {
-            (Self::Any, _) => true,
+            (Self::Any | Self::LocalAny, _) => true,
             (Self::Below(parent), Host::Name(name)) => {
                 name.strip_suffix(parent.as_str()).is_some_and(|child| child.ends_with('.'))
             }
             (Self::Below(_), Host::Address(_)) => false,
-            (Self::Exactly(wanted), host) => wanted == host,
+            (Self::Exactly(wanted) | Self::Local(wanted), host) => wanted == host,
         }
+    }
+
+    /// Whether a rule that allows this host allows it where it is one of this machine or the local network too: an
+    /// address always leads to itself, of a name the rule must say so.
+    pub(crate) fn holds_nearby(&self) -> bool {
+        matches!(self, Self::Local(_) | Self::Exactly(Host::Address(_)))
     }
 }
 
@@ -95,6 +113,8 @@ impl fmt::Display for HostPattern {
             Self::Any => f.write_str("*"),
             Self::Below(name) => write!(f, "*.{name}"),
             Self::Exactly(host) => host.fmt(f),
+            Self::Local(host) => write!(f, "local {host}"),
+            Self::LocalAny => f.write_str("local *"),
         }
     }
 }
@@ -145,6 +165,9 @@ mod tests {
             "a..b",
             "[::1",
             "*.",
+            "local a b",
+            "local *.example.org",
+            "local local a",
         ] {
             assert_eq!(HostPattern::new(text), Err(BadPattern::Host(text.to_owned())), "{text}");
         }
@@ -153,8 +176,33 @@ mod tests {
 
     #[test]
     fn it_is_written_as_it_is_read() {
-        for text in ["*", "*.example.org", "example.org", "::1", "10.0.0.1"] {
+        for text in [
+            "*",
+            "*.example.org",
+            "example.org",
+            "::1",
+            "10.0.0.1",
+            "local *",
+            "local example.org",
+            "local ::1",
+            "local",
+        ] {
             assert_eq!(HostPattern::new(text).unwrap().to_string(), text);
         }
+        assert_eq!(HostPattern::new(" local   a ").unwrap().to_string(), "local a");
+    }
+
+    #[test]
+    fn a_name_is_of_this_machine_only_where_the_rule_says_so() {
+        let nearby = |pattern: &str| HostPattern::new(pattern).unwrap().holds_nearby();
+        assert!(nearby("local example.org"));
+        assert!(nearby("local 127.0.0.1"));
+        assert!(nearby("127.0.0.1"));
+        for pattern in ["example.org", "local", "*.example.org", "*", "local *"] {
+            assert!(!nearby(pattern), "{pattern}");
+        }
+        assert!(matches("local Example.org", "example.org"));
+        assert!(!matches("local example.org", "www.example.org"));
+        assert!(matches("local *", "10.0.0.1"));
     }
 }

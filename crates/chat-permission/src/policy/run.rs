@@ -49,17 +49,21 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) 
     }
 }
 
-/// A command may reach any host: only the leave for all of them is enough, and any that is denied stands in its way.
+/// A command may reach any host, those of this machine and the local network too: only the leave for all of them is
+/// enough, and any that is denied stands in its way.
 fn network(rules: Rules<'_>, found: &mut Found) {
-    let is_any = |rule: &&Rule| matches!(rule.pattern(), Pattern::Host(HostPattern::Any));
+    let is_any = |rule: &&Rule| {
+        matches!(rule.pattern(), Pattern::Host(HostPattern::Any | HostPattern::LocalAny))
+    };
+    let is_enough = |rule: &&Rule| matches!(rule.pattern(), Pattern::Host(HostPattern::LocalAny));
     if let Some(rule) = rules.of(Effect::Deny, Action::Network).find(is_any) {
         return found.refuse(Why::Denied(rule.to_string()));
     }
     if let Some(rule) = rules.of(Effect::Deny, Action::Network).next() {
         return found.obstacle(Why::PerhapsDenied(rule.to_string()), None);
     }
-    if rules.of(Effect::Allow, Action::Network).find(is_any).is_none() {
-        found.obstacle(Why::CommandNetwork, Rule::new(Action::Network, "*").ok());
+    if rules.of(Effect::Allow, Action::Network).find(is_enough).is_none() {
+        found.obstacle(Why::CommandNetwork, Rule::new(Action::Network, "local *").ok());
     }
 }
 

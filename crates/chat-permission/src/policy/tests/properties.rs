@@ -31,6 +31,8 @@ const RULES: &[&str] = &[
     "network:example.org",
     "network:*.example.org",
     "network:10.0.0.1",
+    "network:local *",
+    "network:local example.org",
 ];
 
 const PATHS: &[&str] = &[

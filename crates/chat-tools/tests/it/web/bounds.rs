@@ -79,8 +79,12 @@ async fn a_name_that_changes_its_address_is_reached_where_it_was_judged() {
     let internet = Arc::new(Internet::default().name("rebind.test", answers));
     assert_eq!(internet.addresses("rebind.test").await.unwrap()[0].to_string(), PUBLIC);
     assert_eq!(naive(&internet, &url).await, SECRET);
-    // With a rule it is lawful.
-    let room = Room::new(&["network:rebind.test"]);
+    // Leave for the name alone is none for this machine.
+    let internet = Arc::new(Internet::default().name("rebind.test", &[&["127.0.0.1"]]));
+    let outcome = fetch(&Room::new(&["network:rebind.test"]), &internet, &url).await;
+    assert_refused(&outcome, &near, "this computer itself");
+    // With a rule that says so it is lawful.
+    let room = Room::new(&["network:local rebind.test"]);
     assert!(fetch(&room, &internet, &url).await.unwrap().ends_with(SECRET));
 }
 
@@ -98,7 +102,7 @@ async fn a_redirect_to_a_changed_address_is_judged_anew() {
     let internet = Arc::new(Internet::default().name("rebind.test", answers));
     assert_eq!(naive(&internet, &url).await, SECRET);
     let internet = Arc::new(Internet::default().name("rebind.test", answers));
-    let room = Room::new(&["network:rebind.test"]);
+    let room = Room::new(&["network:local rebind.test"]);
     assert!(fetch(&room, &internet, &url).await.unwrap().ends_with(SECRET));
 }
 
@@ -137,7 +141,7 @@ async fn a_redirect_to_this_machine_is_not_followed(#[case] host: &str, #[case] 
     assert_eq!(public.requests().len(), 1);
 
     assert_eq!(naive(&internet, &url).await, SECRET);
-    let room = Room::new(&["network:example.test", &format!("network:{rule}")]);
+    let room = Room::new(&["network:example.test", &format!("network:local {rule}")]);
     let outcome = fetch(&room, &internet, &url).await.unwrap();
     assert!(outcome.ends_with(SECRET), "{outcome}");
 }
@@ -170,7 +174,7 @@ async fn near_addresses_are_refused_at_once(#[case] url: &str, #[case] told: &st
     let outcome = tokio::time::timeout(Duration::from_secs(10), fetch(&room, &internet, url));
     let failure = outcome.await.expect("it tried to connect").unwrap_err();
     assert!(failure.text.contains(told), "{}", failure.text);
-    assert!(failure.text.contains("`network:"), "{}", failure.text);
+    assert!(failure.text.contains("`network:local "), "{}", failure.text);
     // Nor is the person led into allowing it by a quick click.
     assert_eq!(room.asked(), [""; 0]);
 }

@@ -6,12 +6,14 @@
 //! is [`Unparsable`], so that it is asked about and never guessed.
 
 mod guard;
+mod interpreters;
 mod runners;
 mod walk;
 mod word;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use interpreters::reads_code;
 pub(crate) use runners::{changes_folder, hands_over};
 
 /// The longest command that is looked at, in bytes: nobody reads a longer one before they allow it.
@@ -26,6 +28,9 @@ pub struct Simple {
     pub assignments: Vec<String>,
     /// Files that the shell opens for it, and texts that it is given.
     pub redirects: Vec<Redirect>,
+    /// Whether its input is, or may be, what another command says, a file, or a text.
+    #[serde(default)]
+    pub fed: bool,
 }
 
 /// A word of a command.

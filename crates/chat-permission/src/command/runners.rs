@@ -4,6 +4,7 @@
 //! all”, so no such rule ever fits them: only a rule of exactly their words does. What else a command does inside
 //! (a Makefile's recipes, a script of its own) is bounded by the sandbox, as with any command.
 
+use super::interpreters::runs_code;
 use super::{Simple, Word};
 use crate::pattern::base;
 
@@ -156,7 +157,8 @@ const ALWAYS: &[&str] = &[
     "unset",
 ];
 
-/// Only with one of these arguments; an option, or what ends in `=`, only needs to begin so.
+/// Only with one of these arguments; an option, or what ends in `=`, only needs to begin so. A long option may be
+/// shortened, as GNU's programs take it, and a letter stand among others behind one dash, but for [`APART`].
 const WITH: &[(&str, &[&str])] = &[
     ("[", &["-v", "-R"]),
     ("cargo", &["--config"]),
@@ -209,6 +211,9 @@ const WITH: &[(&str, &[&str])] = &[
             "--info-script",
             "--new-volume-script",
             "--rmt-command",
+            // A list of files may hold options.
+            "-T",
+            "--files-from",
         ],
     ),
     ("test", &["-v", "-R"]),
@@ -216,8 +221,15 @@ const WITH: &[(&str, &[&str])] = &[
     ("zip", &["-TT", "--unzip-command"]),
 ];
 
-/// Whether this command runs, or may run, another that its words name.
+/// Programs whose options of one letter stand alone.
+const APART: [&str; 3] = ["[", "git", "test"];
+
+/// Whether this command runs, or may run, another that its words name, or code in them.
 pub(crate) fn hands_over(command: &Simple) -> bool {
+    runs_other(command) || runs_code(command)
+}
+
+fn runs_other(command: &Simple) -> bool {
     let Some(Word::Literal(name)) = command.words.first() else {
         return false;
     };
@@ -225,25 +237,42 @@ pub(crate) fn hands_over(command: &Simple) -> bool {
     if ALWAYS.contains(&name) || name.starts_with("ld-") || name.starts_with("ld.") {
         return true;
     }
+    let words = || command.words.iter().skip(1).map(Word::as_written);
+    // `tar cfI`: the dash may be missing.
+    if name == "tar" && words().next().is_some_and(|word| word.contains(['F', 'I', 'T'])) {
+        return true;
+    }
+    let apart = APART.contains(&name);
     WITH.iter().filter(|(of, _)| *of == name).any(|(_, arguments)| {
-        command
-            .words
-            .iter()
-            .skip(1)
-            .any(|word| arguments.iter().any(|argument| is_argument(word.as_written(), argument)))
+        words().any(|word| arguments.iter().any(|argument| is_argument(word, argument, apart)))
     })
 }
 
-fn is_argument(word: &str, argument: &str) -> bool {
+/// `apart` says that letters do not stand together behind one dash.
+fn is_argument(word: &str, argument: &str, apart: bool) -> bool {
     let open = argument.starts_with('-') || argument.ends_with('=');
-    if open { word.starts_with(argument) } else { word == argument }
+    if open && word.starts_with(argument) || word == argument {
+        return true;
+    }
+    if argument.starts_with("--") {
+        let name = word.split('=').next().unwrap_or(word);
+        // tar's `--file` is whole.
+        return name.len() > 2 && name != "--file" && argument.starts_with(name);
+    }
+    let mut letters = argument.chars();
+    match (letters.next(), letters.next(), letters.next()) {
+        (Some('-'), Some(letter), None) if !apart => {
+            word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
+        }
+        _ => false,
+    }
 }
 
 /// Whether relative paths may mean something else after this command.
 pub(crate) fn changes_folder(command: &Simple) -> bool {
     match command.words.first() {
         Some(Word::Literal(name)) => {
-            ["cd", "pushd", "popd"].contains(&name.as_str()) || hands_over(command)
+            ["cd", "pushd", "popd"].contains(&name.as_str()) || runs_other(command)
         }
         Some(Word::Other(_)) => true,
         None => false,

@@ -262,6 +262,38 @@ fn a_command_that_hands_over_to_another_is_known() {
         "printf -v PATH x",
         "git submodule foreach rm",
         "fd -x rm",
+        // Long options may be shortened, and letters stand together.
+        "tar --checkpoint=1 --checkpoint-actio=exec=rm -xf x",
+        "tar --use-comp=rm -xf x",
+        "tar -cIrm x",
+        "tar cfI x rm",
+        "tar -cT list -f x",
+        "sort --co=rm x",
+        "rsync -ave rm a b",
+        "git --config-en=alias.x=X x",
+        // Words that are programs.
+        "awk 'BEGIN { system(\"rm\") }'",
+        "gawk '{ print | \"rm\" }' x",
+        "awk '\"rm\" | getline' x",
+        "awk -f x y",
+        "awk --file=x y",
+        "sed '1e rm' x",
+        "sed 's/a/rm/e' x",
+        "sed -n 's/a/b/;1e rm' x",
+        "sed p -e '1e rm' x",
+        "sed -e p -e '1e rm' x",
+        "sed -f x y",
+        "sed 's/a/b/\n1e rm' x",
+        "perl -e 'x'",
+        "perl -pie 'x' y",
+        "python3.12 -Bc 'x'",
+        "ruby -ne x",
+        "node --eva=x",
+        "node -p x",
+        "deno eval x",
+        "vim -c '!rm' x",
+        "sqlite3 x '.shell rm'",
+        "m4 x",
     ] {
         assert!(hands_over(text), "{text}");
     }
@@ -275,8 +307,77 @@ fn a_command_that_hands_over_to_another_is_known() {
         "test -f x",
         "printf x",
         "./sudo/x",
+        "tar --create --file x y",
+        "tar xf x",
+        "sort --check x",
+        "git diff --cached",
+        "git clean -fdx",
+        "git log --oneline",
+        "awk '{ print $1 }' x",
+        "awk -F: -v a=b '$1 > 2' x",
+        "sed -n 10,20p x",
+        "sed -i 's/the/a/g' x extra",
+        "sed -e 's,a\\,e,b,2' -e '$d' x",
+        "sed --sandbox '1e rm'",
+        "python x.py",
+        "python -m pytest",
+        "node x.js",
+        "deno run x",
     ] {
         assert!(!hands_over(text), "{text}");
+    }
+}
+
+#[test]
+fn a_command_whose_input_is_code_is_known() {
+    let reads_code = |text: &str| parse(text).unwrap().iter().any(super::reads_code);
+    for text in [
+        "bash <<E\nrm\nE\n",
+        "bash <<'E'\nrm\nE\n",
+        "bash <<< rm",
+        "echo rm | bash",
+        "echo rm |& sh",
+        "a | b | sh",
+        "echo rm | (cd x; sh)",
+        "echo rm | { sh; }",
+        "echo rm | while true; do sh; done",
+        "echo rm | if true; then sh; fi",
+        "{ sh; } <<< rm",
+        "while true; do sh; done < x",
+        "f() { sh; }; echo rm | f",
+        "bash < x",
+        "bash <> x",
+        "sh <&3",
+        "sh < <(echo rm)",
+        "echo x | sudo tee y",
+        "coproc sh",
+        "python <<'E'\nx\nE\n",
+        "echo x | python3 -",
+        "echo x | python /dev/stdin",
+        "echo x | perl",
+        "echo x | deno run -",
+        "make -f - <<'E'\nx:\nE\n",
+        "make -f- <<< x",
+        "echo x | make --file=/dev/stdin",
+        "echo x | sqlite3 y",
+    ] {
+        assert!(reads_code(text), "{text}");
+    }
+    for text in [
+        "bash x | cat",
+        "bash < /dev/null",
+        "bash > x",
+        "bash x 2>&1",
+        "echo x; sh y",
+        "echo x | cat && sh y",
+        "cat <<E\nx\nE\n",
+        "echo x | grep y",
+        "echo x | python y.py",
+        "echo x | awk '{ print $1 }'",
+        "yes | make",
+        "sudo true",
+    ] {
+        assert!(!reads_code(text), "{text}");
     }
 }
 
@@ -286,7 +387,7 @@ fn a_command_that_changes_the_folder_is_known() {
     for text in ["cd x", "pushd x", "popd", "$x y", "eval 'cd x'"] {
         assert!(moves(text), "{text}");
     }
-    for text in ["ls", "cdx", "x=1", "> x"] {
+    for text in ["ls", "cdx", "x=1", "> x", "python -c x", "sed 1e"] {
         assert!(!moves(text), "{text}");
     }
 }

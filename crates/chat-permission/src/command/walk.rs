@@ -59,18 +59,37 @@ impl Walk {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) -> Result<(), Unparsable> {
-        pipeline.seq.iter().try_for_each(|command| self.command(command))
+        for (at, command) in pipeline.seq.iter().enumerate() {
+            let from = self.found.len();
+            self.command(command)?;
+            if at > 0 {
+                self.feed(from);
+            }
+        }
+        Ok(())
+    }
+
+    /// All that was found from there on shares an input that something is sent to.
+    fn feed(&mut self, from: usize) {
+        self.found[from..].iter_mut().for_each(|simple| simple.fed = true);
     }
 
     fn command(&mut self, command: &Command) -> Result<(), Unparsable> {
         match command {
             Command::Simple(simple) => self.simple(simple),
             Command::Compound(compound, redirects) => {
+                let from = self.found.len();
                 self.compound(compound)?;
+                if redirects.iter().flat_map(|list| &list.0).any(feeds) {
+                    self.feed(from);
+                }
                 self.redirects(redirects.as_ref())
             }
             Command::Function(function) => {
+                let from = self.found.len();
                 self.compound(&function.body.0)?;
+                // Its input is that of whoever calls it.
+                self.feed(from);
                 self.redirects(function.body.1.as_ref())
             }
             Command::ExtendedTest(test, redirects) => {
@@ -113,6 +132,7 @@ impl Walk {
                 simple.words.push(word);
             }
             CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                simple.fed |= feeds(redirect);
                 let redirect = self.redirect(redirect)?;
                 simple.redirects.extend(redirect);
             }
@@ -199,7 +219,10 @@ impl Walk {
             CompoundCommand::Coprocess(process) => {
                 let name = process.name.as_ref().map_or("COPROC", |name| name.value.as_str());
                 self.assigned(name);
-                self.command(&process.body)
+                let from = self.found.len();
+                self.command(&process.body)?;
+                self.feed(from);
+                Ok(())
             }
         }
     }
@@ -280,6 +303,25 @@ impl Walk {
             IoRedirect::OutputAndError(word, _) => (RedirectKind::Write, self.word(&word.value)?),
         };
         Ok(Some(Redirect { kind, target }))
+    }
+}
+
+/// Whether a command may read something by this redirect.
+fn feeds(redirect: &IoRedirect) -> bool {
+    match redirect {
+        IoRedirect::File(_, _, IoFileRedirectTarget::Filename(word))
+            if word.value == "/dev/null" =>
+        {
+            false
+        }
+        IoRedirect::File(_, kind, _) => matches!(
+            kind,
+            IoFileRedirectKind::Read
+                | IoFileRedirectKind::ReadAndWrite
+                | IoFileRedirectKind::DuplicateInput
+        ),
+        IoRedirect::HereDocument(..) | IoRedirect::HereString(..) => true,
+        IoRedirect::OutputAndError(..) => false,
     }
 }
 

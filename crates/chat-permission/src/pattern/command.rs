@@ -73,6 +73,15 @@ impl CommandPattern {
             match command.words.get(at) {
                 Some(Word::Literal(word)) if word == wanted => {}
                 Some(Word::Literal(word)) if by_name && at == 0 && base(word) == wanted => {}
+                // `git -C x log`: what is wanted may follow options.
+                Some(Word::Literal(word)) if by_name && at > 0 && word.starts_with(['-', '+']) => {
+                    let behind = &command.words[at..];
+                    return if may_follow(&self.words[at..], behind) {
+                        Fit::Perhaps
+                    } else {
+                        Fit::No
+                    };
+                }
                 Some(Word::Literal(_)) | None => return Fit::No,
                 // It may become several words, or none: nothing behind it has a place.
                 Some(Word::Other(_)) => return Fit::Perhaps,
@@ -87,6 +96,15 @@ impl CommandPattern {
         }
         fit
     }
+}
+
+/// Whether `wanted` may stand in `words`, in this order, with others between.
+fn may_follow(wanted: &[String], words: &[Word]) -> bool {
+    if words.iter().any(|word| matches!(word, Word::Other(_))) {
+        return true;
+    }
+    let mut words = words.iter();
+    wanted.iter().all(|wanted| words.any(|word| word.as_written() == wanted))
 }
 
 /// The last part of a command's path.
@@ -207,6 +225,17 @@ mod tests {
         }
         assert_eq!(fits("ls *", "/bin/ls -l", true), Fit::Yes);
         assert_eq!(fits("ls -l", "ls /bin/-l", true), Fit::No);
+        // Of what is denied, options before it may be in the way.
+        for (command, expected) in [
+            ("git -C . log", Fit::Perhaps),
+            ("git --git-dir=x --no-pager log -1", Fit::Perhaps),
+            ("git -C $x status", Fit::Perhaps),
+            ("git -C . status", Fit::No),
+            ("git status log", Fit::No),
+        ] {
+            assert_eq!(fits("git log *", command, true), expected, "{command}");
+        }
+        assert_eq!(fits("git log *", "git -C . log", false), Fit::No);
         assert_eq!(base("/a/b"), "b");
         assert_eq!(base("b"), "b");
     }

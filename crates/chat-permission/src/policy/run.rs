@@ -1,7 +1,7 @@
 //! Judges a command: each of its parts, each file that the shell opens for it, its folder, its sandbox, its network.
 
 use super::{Found, Rules, Why, paths};
-use crate::command::{Simple, Word, changes_folder, hands_over};
+use crate::command::{Simple, Word, changes_folder, hands_over, reads_code};
 use crate::path::Guard;
 use crate::pattern::{CommandPattern, Fit, HostPattern, Pattern};
 use crate::{Action, Effect, Mode, Rule, Run, Target};
@@ -69,7 +69,8 @@ fn network(rules: Rules<'_>, found: &mut Found) {
 
 /// `moves` says that some part of the whole command changes the folder.
 fn judge_part(rules: Rules<'_>, mode: Mode, part: &Simple, moves: bool, found: &mut Found) {
-    let hands_over = hands_over(part);
+    let reads_code = reads_code(part);
+    let hands_over = reads_code || hands_over(part);
     let by_name =
         |(rule, pattern): (&Rule, &CommandPattern)| (rule.to_string(), pattern.fit(part, true));
     let mut perhaps = None;
@@ -95,6 +96,10 @@ fn judge_part(rules: Rules<'_>, mode: Mode, part: &Simple, moves: bool, found: &
         // A redirect alone: its file was judged.
         return;
     };
+    // The same words do something else with the next text.
+    if reads_code {
+        return found.obstacle(Why::HandsOver(words[0].to_owned()), None);
+    }
     // A relative path is another command in another folder.
     if moves && words[0].contains('/') && !words[0].starts_with('/') {
         return found.obstacle(Why::NotLiteral(words[0].to_owned()), None);

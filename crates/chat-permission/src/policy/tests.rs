@@ -222,6 +222,28 @@ fn a_command_that_hands_over_needs_a_rule_of_just_its_words() {
 }
 
 #[test]
+fn what_a_shell_is_given_to_read_is_never_allowed_for_later() {
+    let all = ["+run:*", "+run:bash", "+run:make -f -", "+run:python", "+read:**"];
+    for text in [
+        "bash <<'E'\nrm x\nE\n",
+        "bash <<< 'rm x'",
+        "echo rm x | bash",
+        "bash < /project/x",
+        "make -f - <<'E'\nx:\nE\n",
+        "echo x | python",
+    ] {
+        assert!(matches!(why(&all, Mode::Ask, &run(text)), Some(Why::HandsOver(_))), "{text}");
+        assert_eq!(always(&all, Mode::Ask, &run(text)), [""; 0], "{text}");
+        // It may run just what is denied.
+        let denied = ["-run:rm *"];
+        assert_ne!(outcome(&denied, Mode::Unattended, &run(text)), "pass", "{text}");
+        assert_eq!(outcome(&[], Mode::Unattended, &run(text)), "pass", "{text}");
+    }
+    assert_eq!(outcome(&all, Mode::Ask, &run("echo x | python y.py")), "pass");
+    assert_eq!(outcome(&all, Mode::Ask, &run("bash < /dev/null")), "pass");
+}
+
+#[test]
 fn a_rule_that_denies_a_command_is_not_got_round() {
     let rules = ["-run:rm *", "+run:*"];
     for text in [
@@ -239,7 +261,14 @@ fn a_rule_that_denies_a_command_is_not_got_round() {
         }
     }
     // It cannot be told: it asks, or is refused where nobody is.
-    for text in ["$x y", "sudo rm x", "xargs rm", "r{m,} x"] {
+    for text in [
+        "$x y",
+        "sudo rm x",
+        "xargs rm",
+        "r{m,} x",
+        "awk 'BEGIN { system(\"rm x\") }'",
+        "python -c x",
+    ] {
         assert!(
             matches!(why(&rules, Mode::Ask, &run(text)), Some(Why::PerhapsDenied(_))),
             "{text}"

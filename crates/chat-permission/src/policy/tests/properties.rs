@@ -23,6 +23,8 @@ const RULES: &[&str] = &[
     "run:cargo test *",
     "run:*",
     "run:sudo *",
+    "run:bash",
+    "run:git log *",
     "run:sudo rm x",
     "run:cd src",
     "run:a 'b c' '*'",
@@ -81,6 +83,9 @@ const PARTS: &[&str] = &[
     "'",
     "ls > $x",
     "bash -c 'rm x'",
+    "bash <<< 'rm x'",
+    "bash",
+    "git -C . log",
     "echo 'a\nb'",
     "> log",
 ];

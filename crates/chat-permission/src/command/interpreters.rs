@@ -1,0 +1,169 @@
+//! Programs whose words or whose input are code: what they are given to read is as good as a command.
+
+use super::{Simple, Word, hands_over};
+use crate::pattern::base;
+
+/// Interpreters that read a program from their input where no file is named, with the letters of the options behind
+/// which a program stands among the words.
+const INTERPRETERS: &[(&str, &[char])] = &[
+    ("bun", &['e', 'p']),
+    ("deno", &[]),
+    ("guile", &['c']),
+    ("julia", &['e', 'E']),
+    ("lua", &['e']),
+    ("luajit", &['e']),
+    ("node", &['e', 'p', 'r']),
+    ("nodejs", &['e', 'p', 'r']),
+    ("perl", &['e', 'E', 'd', 'm', 'M']),
+    ("php", &['r', 'B', 'R', 'E', 'd']),
+    ("pypy", &['c']),
+    ("python", &['c']),
+    ("R", &['e']),
+    ("Rscript", &['e']),
+    ("ruby", &['e', 'r']),
+    ("tclsh", &[]),
+];
+
+/// Long options and subcommands behind which a program stands.
+const PROGRAM_FOLLOWS: &[&str] =
+    &["--eval", "--print", "--expr", "--import", "--require", "--run", "eval", "repl"];
+
+/// Programs in whose language a command of the system is a word like any other, and editors.
+const ALWAYS: &[&str] = &[
+    "dc",
+    "ed",
+    "emacs",
+    "emacsclient",
+    "ex",
+    "gnuplot",
+    "m4",
+    "mysql",
+    "nano",
+    "nvim",
+    "octave",
+    "psql",
+    "rvim",
+    "sqlite3",
+    "vi",
+    "view",
+    "vim",
+    "vimdiff",
+];
+
+/// Programs that read what they are to do from a file that may be their input.
+const RECIPES: [&str; 5] = ["bmake", "gmake", "just", "make", "ninja"];
+
+/// Whether words of this command are a program that may run others.
+pub(super) fn runs_code(command: &Simple) -> bool {
+    let Some(Word::Literal(name)) = command.words.first() else {
+        return false;
+    };
+    let name = base(name);
+    let words = || command.words.iter().skip(1).map(Word::as_written);
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => words().any(awk_may_run),
+        "sed" | "gsed" => !words().any(|word| word == "--sandbox") && sed_may_run(words()),
+        _ if ALWAYS.contains(&name) => true,
+        _ => interpreter(name).is_some_and(|letters| {
+            words().any(|word| {
+                let option = word.split('=').next().unwrap_or(word);
+                let long = PROGRAM_FOLLOWS.iter().any(|follows| {
+                    *follows == option
+                        || option.len() > 2
+                            && option.starts_with("--")
+                            && follows.starts_with(option)
+                });
+                long || word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
+            })
+        }),
+    }
+}
+
+/// Whether this command may run what stands in its input, so that its words do not say what it does.
+pub(crate) fn reads_code(command: &Simple) -> bool {
+    let Some(Word::Literal(name)) = command.words.first() else {
+        return false;
+    };
+    if !command.fed {
+        return false;
+    }
+    let name = base(name);
+    let words = || command.words.iter().skip(1).map(Word::as_written);
+    if RECIPES.contains(&name) {
+        return words().any(|word| is_input(word) || word.ends_with('-'));
+    }
+    let names_file =
+        words().next().is_some_and(|word| !word.starts_with('-')) && !words().any(is_input);
+    interpreter(name).is_some() && !names_file || hands_over(command)
+}
+
+/// The letters of an interpreter's options; `python3.12` is `python`.
+fn interpreter(name: &str) -> Option<&'static [char]> {
+    let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    INTERPRETERS.iter().find(|(of, _)| *of == name).map(|(_, letters)| *letters)
+}
+
+/// Names by which a program opens its input.
+fn is_input(word: &str) -> bool {
+    word == "-"
+        || ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"].iter().any(|name| word.contains(name))
+}
+
+/// All ways to a command in awk's language need one of these letters or words, whatever stands around them. Programs
+/// in files and libraries are not looked into.
+fn awk_may_run(word: &str) -> bool {
+    let option =
+        word.starts_with("--") || word.starts_with('-') && word.contains(['f', 'i', 'l', 'E', 'D']);
+    option || word.contains(['|', '@']) || word.contains("system") || word.contains("getline")
+}
+
+/// Whether a program for sed is more than lines to print or delete and texts to replace: it may run commands.
+fn sed_may_run<'a>(words: impl Iterator<Item = &'a str>) -> bool {
+    // Whether the program was seen, and whether the next word is one.
+    let (mut given, mut awaited) = (false, false);
+    for word in words {
+        match word {
+            _ if awaited || !given && !word.starts_with('-') => {
+                (given, awaited) = (true, false);
+                if !is_plain_sed(word) {
+                    return true;
+                }
+            }
+            "-e" => awaited = true,
+            "-n" | "-E" | "-r" | "-i" | "-s" | "-u" | "-z" => {}
+            _ if word.starts_with('-') => return true,
+            // The name of a file.
+            _ => {}
+        }
+    }
+    false
+}
+
+/// `10,20p`, `$d`, `s/a/b/g`.
+fn is_plain_sed(program: &str) -> bool {
+    let command = program
+        .trim_start_matches(|letter: char| letter.is_ascii_digit() || "$,~+".contains(letter));
+    if matches!(command, "p" | "d" | "q" | "=") {
+        return true;
+    }
+    let Some(rest) = command.strip_prefix('s') else {
+        return false;
+    };
+    let mut letters = rest.chars();
+    let Some(border) =
+        letters.next().filter(char::is_ascii_punctuation).filter(|&letter| letter != '\\')
+    else {
+        return false;
+    };
+    let mut borders = 0;
+    while borders < 2 {
+        match letters.next() {
+            Some('\\') => drop(letters.next()),
+            Some(letter) if letter == border => borders += 1,
+            // In brackets a border may be a letter like others, which not every sed takes alike.
+            Some('[' | '\n') | None => return false,
+            Some(_) => {}
+        }
+    }
+    letters.all(|flag| "gpiI".contains(flag) || flag.is_ascii_digit())
+}

@@ -14,6 +14,7 @@
 //! # }
 //! ```
 
+mod at_exit;
 mod bubblewrap;
 mod command;
 mod descriptors;

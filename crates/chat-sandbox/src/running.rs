@@ -68,7 +68,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.wake.wake();
     }

@@ -17,6 +17,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::time::Timespec;
 use tokio::sync::watch;
 
+use crate::at_exit::Live;
 use crate::command::Limits;
 use crate::error::Error;
 use crate::limits::Watch;
@@ -99,12 +100,14 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
         }
     }
     let (told, exit) = watch::channel(None);
+    let live = Live::new(control.clone());
     let follow = control.channel.follow();
     std::thread::Builder::new()
         .name("sandbox-command".into())
         .spawn(move || {
             let exit = supervisor.run();
             drop(supervisor);
+            drop(live);
             told.send_replace(Some(exit));
         })
         .map_err(Error::Start)?;

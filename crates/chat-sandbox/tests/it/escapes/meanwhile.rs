@@ -1,4 +1,5 @@
-//! What happens while a command runs: another one beside it, and a person's git.
+//! What happens while a command runs: another one beside it, a person's git,
+//! and the program's own end.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -121,6 +122,44 @@ fn what_a_killed_program_left_standing_is_taken_away_and_nothing_of_a_persons() 
         assert!(own.is_dir());
         assert_eq!(own.metadata().unwrap().permissions().mode() & 0o1000, 0);
     });
+}
+
+/// The folder in which a program of its own is to start a command, and then to end.
+const PART: &str = "NATTER_TEST_ENDS_IN";
+
+#[test]
+fn a_program_that_ends_takes_its_commands_and_what_stood_in_for_them_along() {
+    unprivileged::run(async || {
+        if let Ok(folder) = std::env::var(PART) {
+            start_and_end(Path::new(&folder)).await;
+        }
+        let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };
+        let name = std::any::type_name_of_val(&start_and_end).split_once("::").unwrap().1;
+        let test = "a_program_that_ends_takes_its_commands_and_what_stood_in_for_them_along";
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", &name.replace("start_and_end", test), "--nocapture"])
+            .env(PART, scene.project(""))
+            // What it has no time to tidy up goes with the scene.
+            .env("TMPDIR", scene.beside(""))
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(ENDED));
+        assert!(names(&scene.project("")).is_empty(), "{:?}", names(&scene.project("")));
+    });
+}
+
+/// The status of a program that has come so far.
+const ENDED: i32 = 42;
+
+async fn start_and_end(folder: &Path) {
+    let scene = Scene::new(Preference::Bubblewrap).await.unwrap();
+    let mut command = scene.command("echo here; sleep 600");
+    (command.project, command.folder) = (folder.into(), folder.into());
+    let (_running, mut follow) =
+        scene.sandbox().spawn_followed(command, scene.spool()).await.unwrap();
+    follow.next().await.expect("it says that it runs");
+    assert!(!names(folder).is_empty());
+    std::process::exit(ENDED);
 }
 
 /// What a person's git says, if it succeeds.

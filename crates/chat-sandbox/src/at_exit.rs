@@ -1,0 +1,53 @@
+//! The program's end waits for its commands' end: their processes, and what stands in a person's
+//! project while they run. Else a command in the background would leave that behind, whose thread
+//! the program's end cuts off.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::time::Duration;
+
+use crate::running::Control;
+
+/// How long the program's end waits at most.
+const MOST: Duration = Duration::from_secs(3);
+
+static LIVE: Mutex<Vec<Arc<Control>>> = Mutex::new(Vec::new());
+static ENDED: Condvar = Condvar::new();
+
+/// Held by a command's thread until it has nothing more to do.
+pub(crate) struct Live(Arc<Control>);
+
+impl Live {
+    pub(crate) fn new(control: Arc<Control>) -> Self {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(register);
+        live().push(control.clone());
+        Self(control)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        live().retain(|control| !Arc::ptr_eq(control, &self.0));
+        ENDED.notify_all();
+    }
+}
+
+fn live() -> MutexGuard<'static, Vec<Arc<Control>>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends all that live, and waits until they have.
+extern "C" fn end() {
+    let live = live();
+    for control in live.iter() {
+        control.stop();
+    }
+    let _ = ENDED.wait_timeout_while(live, MOST, |live| !live.is_empty());
+}
+
+#[expect(unsafe_code, reason = "no safe call has anything done at the program's end")]
+fn register() {
+    // SAFETY: the function takes nothing, never unwinds, and uses statics only, which outlive all.
+    // Where it cannot be registered, what stays behind goes with the project's next command.
+    let _ = unsafe { libc::atexit(end) };
+}

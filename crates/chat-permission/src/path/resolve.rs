@@ -249,6 +249,10 @@ impl ResolvedPath {
         Self { several_links: true, ..self }
     }
 
+    pub(crate) fn folder(self) -> Self {
+        Self { kind: Kind::Folder, ..self }
+    }
+
     pub(crate) fn guarded(self, guard: super::Guard) -> Self {
         Self { guard, ..self }
     }

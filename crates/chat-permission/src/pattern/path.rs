@@ -117,6 +117,16 @@ impl PathPattern {
             || self.elsewhere.as_ref().is_some_and(|(from, globs)| fits(from, globs))
     }
 
+    /// Whether the rule may apply to something that lies in this folder, or is the folder: told by the names before
+    /// the first wildcard alone.
+    pub(crate) fn may_fit_beneath(&self, folder: &ResolvedPath) -> bool {
+        let meet = |one: &Path, other: &Path| one.starts_with(other) || other.starts_with(one);
+        let anywhere = self.name.is_none() && self.rest.is_empty();
+        let beginning = if anywhere { "" } else { &self.beginning };
+        self.seen_from(folder).is_some_and(|folder| meet(folder, Path::new(beginning)))
+            || self.elsewhere.as_ref().is_some_and(|(from, _)| meet(folder.real(), from))
+    }
+
     /// Whether the rule names this very path, letter by letter.
     pub(crate) fn names(&self, path: &ResolvedPath) -> bool {
         self.name.is_some() && self.seen_from(path) == self.name.as_deref()
@@ -260,6 +270,44 @@ mod tests {
         ] {
             assert!(!names(pattern, path), "{pattern} and {path}");
         }
+    }
+
+    #[test]
+    fn what_a_pattern_may_fit_in_a_folder_is_told_by_its_beginning() {
+        let beneath = |pattern: &str, folder: &str| {
+            PathPattern::new(pattern).unwrap().may_fit_beneath(&ResolvedPath::imagined(folder))
+        };
+        for (pattern, folder) in [
+            ("src/keep", "/project/src"),
+            ("./src/a/b", "/project/src"),
+            ("src/**", "/project/src/a"),
+            ("src/*.rs", "/project/src"),
+            ("**/keep", "/project/src"),
+            ("*/keep", "/project/src"),
+            ("keep", "/project/src"),
+            ("*.env", "/project/src"),
+            ("src/a", "/project/src/a"),
+            ("/etc/ssh/key", "/etc"),
+            ("/project/src/keep", "/project/src"),
+            ("~/notes/a", "/home/me/notes"),
+        ] {
+            assert!(beneath(pattern, folder), "{pattern} and {folder}");
+        }
+        for (pattern, folder) in [
+            ("src/keep", "/project/docs"),
+            ("src/keep", "/project/sr"),
+            ("src/**", "/project/src2"),
+            ("./keep", "/project/src"),
+            ("keep", "/tmp/a"),
+            ("/etc/ssh/key", "/project/src"),
+            ("~/notes/a", "/home/me/photos"),
+        ] {
+            assert!(!beneath(pattern, folder), "{pattern} and {folder}");
+        }
+        let link = PathPattern::new("link/*.key").unwrap();
+        let link = link.leading_to(&ResolvedPath::imagined("/project/real/deep")).unwrap();
+        assert!(link.may_fit_beneath(&ResolvedPath::imagined("/project/real")));
+        assert!(!link.may_fit_beneath(&ResolvedPath::imagined("/project/other")));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Judges a path that is to be read or written.
 
 use super::{Found, Rules, Why};
-use crate::path::Guard;
+use crate::path::{Guard, Kind};
 use crate::pattern::{PathPattern, Pattern};
 use crate::{Action, Effect, Mode, ResolvedPath, Rule};
 
@@ -30,6 +30,12 @@ pub(super) fn judge(
     if mode == Mode::Plan && action == Action::Write {
         return found.refuse(Why::Mode);
     }
+    if action == Action::Write
+        && path.kind() == Kind::Folder
+        && let Some(rule) = denied_beneath(rules, path)
+    {
+        return found.obstacle(Why::PerhapsDenied(rule.to_string()), None);
+    }
     // Whoever allowed a whole folder did not mean a file that is also somewhere else.
     let allowed = patterns(Effect::Allow)
         .any(|(_, pattern)| !path.has_several_links() || pattern.names(path));
@@ -48,4 +54,13 @@ pub(super) fn judge(
     };
     let exactly = PathPattern::exactly(path).map(Pattern::Path);
     found.obstacle(why, exactly.and_then(|pattern| Rule::new(action, &pattern.to_string()).ok()));
+}
+
+/// A folder is moved or deleted with all that is in it, and what was moved would be read by its new name.
+fn denied_beneath<'a>(rules: Rules<'a>, folder: &ResolvedPath) -> Option<&'a Rule> {
+    let denied = |action| rules.of(Effect::Deny, action);
+    denied(Action::Write).chain(denied(Action::Read)).find(|rule| match rule.pattern() {
+        Pattern::Path(pattern) => pattern.may_fit_beneath(folder),
+        Pattern::Command(_) | Pattern::Host(_) => false,
+    })
 }

@@ -374,6 +374,28 @@ fn leave_for_a_public_name_is_none_for_where_it_leads_later() {
 }
 
 #[test]
+fn a_folder_does_not_go_with_what_is_denied_in_it() {
+    let folder = |real: &str| Request::Write { path: path(real).folder() };
+    for rule in
+        ["-write:src/keep.txt", "-read:src/secrets/**", "-write:*.env", "-read:/project/src/a"]
+    {
+        let denied = Why::PerhapsDenied(rule[1..].to_owned());
+        let src = folder("/project/src");
+        let rules = [rule, "+write:**"];
+        assert_eq!(why(&rules, Mode::Edits, &src), Some(denied), "{rule}");
+        assert_eq!(always(&rules, Mode::Edits, &src), [""; 0], "{rule}");
+        assert_eq!(outcome(&rules, Mode::Unattended, &src), "refuse", "{rule}");
+        assert_eq!(outcome(&rules, Mode::Edits, &write("/project/src/other")), "pass", "{rule}");
+    }
+    let rules = ["-write:src/keep.txt", "-read:./secrets/**"];
+    assert_eq!(outcome(&rules, Mode::Edits, &folder("/project/docs")), "pass");
+    assert_eq!(outcome(&rules, Mode::Edits, &folder("/project/secrets")), "ask");
+    let listed = Request::Read { path: path("/project/src").folder() };
+    assert_eq!(outcome(&rules, Mode::Edits, &listed), "pass");
+    assert_eq!(outcome(&["-write:src"], Mode::Edits, &folder("/project/src/a")), "refuse");
+}
+
+#[test]
 fn of_several_things_the_most_serious_is_told() {
     let request =
         Request::Run(Run { sandboxed: false, network: true, ..command("ls $x > /tmp/x") });

@@ -1,7 +1,7 @@
 //! `find_files`: files by a glob.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::list_files::more;
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
-use crate::walk::{self, Beneath};
+use crate::walk::{self, Beneath, FileType};
 
 /// Paths that one call gives.
 const ENTRIES: usize = 1000;
@@ -62,16 +62,20 @@ impl Tool for FindFiles {
         place.must_be_folder()?;
         on_disk(move |given_up| {
             let beneath = Beneath::new(place)?;
-            let root = beneath.place().path.real();
-            let is_outside = !beneath.place().path.is_inside();
-            let walk = walk::walk(root).build();
-            let files = walk.take_while(|_| !given_up.load(Ordering::Relaxed)).flatten();
-            let files = files.filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
-            let paths =
-                files.filter_map(|entry| Some(entry.path().strip_prefix(root).ok()?.to_owned()));
-            let is_wanted =
-                |path: &PathBuf| matcher.is_match(path) && !(is_outside && beneath.is_kept(path));
-            let mut found: Vec<PathBuf> = paths.filter(is_wanted).take(walk::COUNTED).collect();
+            let mut found: Vec<PathBuf> = Vec::new();
+            beneath.walk(None, given_up, |entry| {
+                let is_wanted = entry.kind != FileType::Directory
+                    && matcher.is_match(entry.path)
+                    && !beneath.is_hidden(entry.path, &*context.host);
+                if is_wanted {
+                    found.push(entry.path.to_owned());
+                }
+                if found.len() < walk::COUNTED {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            });
             found.sort();
             let count = found.len();
             let lines = found.iter().take(ENTRIES).map(|path| beneath.shown(path) + "\n");

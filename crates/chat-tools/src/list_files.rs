@@ -1,18 +1,19 @@
 //! `list_files`: what is in a folder, as a tree.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolHost, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
-use crate::walk::{self, Beneath};
+use crate::walk::{self, Beneath, FileType};
 
 /// Entries that one call gives.
 const ENTRIES: usize = 1000;
@@ -65,7 +66,7 @@ impl Tool for ListFiles {
         on_disk(move |given_up| {
             let shown = place.shown();
             let beneath = Beneath::new(place)?;
-            let found = collect(&beneath, depth, given_up);
+            let found = collect(&beneath, depth, &*context.host, given_up);
             let (count, text) = (found.len(), tree(found));
             let text = if count == 0 {
                 format!("{shown} has nothing that .gitignore does not name.")
@@ -86,24 +87,29 @@ struct Entry {
     depth: usize,
 }
 
-fn collect(beneath: &Beneath, depth: usize, given_up: &AtomicBool) -> Vec<Entry> {
-    let root = beneath.place().path.real();
-    let is_outside = !beneath.place().path.is_inside();
-    let walk = walk::walk(root).max_depth(Some(depth)).sort_by_file_name(Ord::cmp).build();
-    let entries = walk.flatten().filter(|entry| entry.depth() > 0).filter_map(|entry| {
-        let path = entry.path().strip_prefix(root).ok()?.to_owned();
-        let kind = entry.file_type()?;
-        let mark = if kind.is_dir() {
-            "/".to_owned()
-        } else if kind.is_symlink() {
-            let target = std::fs::read_link(entry.path()).unwrap_or_default();
-            format!(" -> {}", target.display())
+fn collect(
+    beneath: &Beneath,
+    depth: usize,
+    host: &dyn ToolHost,
+    given_up: &AtomicBool,
+) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    beneath.walk(Some(depth), given_up, |entry| {
+        if !beneath.is_hidden(entry.path, host) {
+            let mark = match entry.kind {
+                FileType::Directory => "/".to_owned(),
+                FileType::Symlink => format!(" -> {}", entry.target().display()),
+                _ => String::new(),
+            };
+            entries.push(Entry { path: entry.path.to_owned(), mark, depth: entry.depth });
+        }
+        if entries.len() < walk::COUNTED {
+            ControlFlow::Continue(())
         } else {
-            String::new()
-        };
-        (!is_outside || !beneath.is_kept(&path)).then(|| Entry { path, mark, depth: entry.depth() })
+            ControlFlow::Break(())
+        }
     });
-    entries.take_while(|_| !given_up.load(Ordering::Relaxed)).take(walk::COUNTED).collect()
+    entries
 }
 
 /// The entries as a tree. Where there are too many those that lie highest are shown.

@@ -1,13 +1,17 @@
 //! Walks a folder as ripgrep does: without what .gitignore names, and without git's own folder.
 
+mod ignored;
+mod steps;
+
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use chat_core::tool::ToolFailure;
+use chat_core::tool::{ToolFailure, ToolHost};
+use chat_permission::Request;
 use chat_permission::path::{Error, Guard};
 use globset::{GlobBuilder, GlobMatcher};
-use ignore::WalkBuilder;
+pub use rustix::fs::FileType;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
@@ -15,14 +19,6 @@ use crate::place::{Place, failed};
 
 /// Entries after which a walk gives up counting.
 pub const COUNTED: usize = 100_000;
-
-/// A walk through a folder. Links are not followed.
-pub fn walk(root: &Path) -> WalkBuilder {
-    let mut walk = WalkBuilder::new(root);
-    walk.hidden(false).require_git(false).follow_links(false);
-    walk.filter_entry(|entry| entry.file_name() != ".git");
-    walk
-}
 
 /// A glob for paths below a folder; one without a slash is for names at any depth.
 ///
@@ -76,8 +72,7 @@ impl Beneath {
                 Err(_) => return Err(Skipped::Other),
             };
         let found = rustix::fs::fstat(&file).map_err(|_| Skipped::Other)?;
-        let is_file =
-            rustix::fs::FileType::from_raw_mode(found.st_mode) == rustix::fs::FileType::RegularFile;
+        let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
         match (is_file, found.st_nlink) {
             (false, _) => Err(Skipped::Other),
             (true, 0 | 1) => Ok(file),
@@ -96,8 +91,17 @@ impl Beneath {
         self.place.path.real().join(path)
     }
 
+    /// Whether not even the name of what lies there is to be told: it is Natter's own, or a rule forbids to read
+    /// it.
+    pub fn is_hidden(&self, path: &Path, host: &dyn ToolHost) -> bool {
+        let below = self.below(path);
+        self.place.project.resolve_entry(&below.to_string_lossy()).map_or(true, |path| {
+            path.guard() == Guard::Own || host.refuses(&Request::Read { path })
+        })
+    }
+
     /// Whether what lies there is Natter's own.
-    pub fn is_kept(&self, path: &Path) -> bool {
+    fn is_kept(&self, path: &Path) -> bool {
         let resolved = self.below(path).to_str().map(|path| self.place.project.resolve_entry(path));
         resolved.is_none_or(|resolved| resolved.is_ok_and(|path| path.guard() == Guard::Own))
     }
@@ -107,11 +111,6 @@ impl Beneath {
         let shown = self.place.path.shown();
         let whole = if shown == Path::new(".") { path.to_owned() } else { shown.join(path) };
         whole.display().to_string()
-    }
-
-    /// Where the walk begins.
-    pub fn place(&self) -> &Place {
-        &self.place
     }
 }
 

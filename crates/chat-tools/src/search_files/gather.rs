@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobMatcher;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use ignore::WalkState;
 
-use crate::walk::{self, Beneath, Skipped};
+use crate::walk::{Beneath, FileType, Skipped};
 
 /// Lines that match, after which a search ends: no model reads them.
 pub const MATCHES: usize = 10_000;
@@ -21,6 +23,8 @@ const LINE: usize = 400;
 /// Threads that search; more do not make it faster, as ripgrep's author measured.
 const THREADS: usize = 12;
 
+/// Files that wait for a thread.
+const WAITING: usize = 256;
 /// Bytes of memory for one line, and what stands round it: a file may be a single line of any length.
 const HEAP: usize = 8 << 20;
 
@@ -74,35 +78,45 @@ impl Search {
     /// Searches all files of a folder.
     pub fn folder(&self, beneath: &Beneath, given_up: &AtomicBool) -> Gathered {
         let all = All::new(given_up);
-        let root = beneath.place().path.real();
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
-        walk::walk(root).threads(threads).build_parallel().run(|| {
-            let (mut searcher, all) = (self.searcher(), &all);
-            Box::new(move |entry| {
-                if all.is_over() {
-                    return WalkState::Quit;
-                }
-                let Ok(entry) = entry else { return WalkState::Continue };
-                if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-                    return WalkState::Continue;
-                }
-                let Ok(path) = entry.path().strip_prefix(root) else { return WalkState::Continue };
-                if self.glob.as_ref().is_some_and(|glob| !glob.is_match(path)) {
-                    return WalkState::Continue;
-                }
-                match beneath.open(path) {
-                    Ok(file) => {
-                        all.search(&mut searcher, &self.matcher, &file, || beneath.shown(path));
+        std::thread::scope(|scope| {
+            let (paths, taken) = sync_channel::<PathBuf>(WAITING);
+            // Gone with the last thread: then nobody waits to hand over one more.
+            let taken = Arc::new(Mutex::new(taken));
+            for _ in 0..threads {
+                let (taken, all) = (Arc::clone(&taken), &all);
+                scope.spawn(move || {
+                    let mut searcher = self.searcher();
+                    let next = || taken.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    while let Ok(path) = next() {
+                        if !all.is_over() {
+                            self.one(&mut searcher, beneath, &path, all);
+                        }
                     }
-                    Err(Skipped::SeveralLinks) => {
-                        all.several_links.fetch_add(1, Ordering::Relaxed);
-                    }
-                    Err(Skipped::Other) => {}
+                });
+            }
+            drop(taken);
+            beneath.walk(None, given_up, |entry| {
+                let is_wanted = entry.kind == FileType::RegularFile
+                    && self.glob.as_ref().is_none_or(|glob| glob.is_match(entry.path));
+                if all.is_over() || is_wanted && paths.send(entry.path.to_owned()).is_err() {
+                    return ControlFlow::Break(());
                 }
-                WalkState::Continue
-            })
+                ControlFlow::Continue(())
+            });
+            drop(paths);
         });
         all.gathered()
+    }
+
+    fn one(&self, searcher: &mut Searcher, beneath: &Beneath, path: &Path, all: &All<'_>) {
+        match beneath.open(path) {
+            Ok(file) => all.search(searcher, &self.matcher, &file, || beneath.shown(path)),
+            Err(Skipped::SeveralLinks) => {
+                all.several_links.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(Skipped::Other) => {}
+        }
     }
 
     fn searcher(&self) -> Searcher {

@@ -139,8 +139,8 @@ async fn a_missing_key_is_told_before_anything_is_sent(#[case] key: KeySource, #
 
 #[rstest]
 #[case(json!({ "query": " " }), "The query is empty")]
-#[case(json!({ "query": "a", "count": 0 }), "0")]
-#[case(json!({ "query": "a", "count": 21 }), "21")]
+#[case(json!({ "query": "a", "count": 0 }), "/count")]
+#[case(json!({ "query": "a", "count": 21 }), "maximum of 20")]
 #[case(json!({}), "query")]
 #[tokio::test]
 async fn wrong_calls_are_told(#[case] arguments: Value, #[case] told: &str) {

@@ -1,0 +1,122 @@
+//! The steps of a walk: from one folder that is open to the next, so that no link which is swapped in under
+//! way leads out.
+
+use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+
+use super::Beneath;
+use super::ignored::Ignored;
+
+/// How deep a walk goes: each level keeps a folder open.
+const DEEPEST: usize = 128;
+
+/// What a walk meets.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    /// Its path from the folder on in which the walk began.
+    pub path: &'a Path,
+    /// What it is; a link is a link.
+    pub kind: FileType,
+    /// 1 for what lies in that folder.
+    pub depth: usize,
+    folder: &'a OwnedFd,
+}
+
+impl Entry<'_> {
+    /// Where a link leads.
+    pub fn target(&self) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default();
+        let target = rustix::fs::readlinkat(self.folder, name, Vec::new()).unwrap_or_default();
+        PathBuf::from(OsStr::from_bytes(target.as_bytes()))
+    }
+}
+
+impl Beneath {
+    /// Walks through the folder, in the order of names, a folder before what is in it. Ends early where it was
+    /// given up, or `each` says so.
+    pub fn walk(
+        &self,
+        deepest: Option<usize>,
+        given_up: &AtomicBool,
+        mut each: impl FnMut(&Entry<'_>) -> ControlFlow<()>,
+    ) {
+        let root = self.place.path.real();
+        let mut walk = Walk {
+            root,
+            deepest: deepest.unwrap_or(DEEPEST).min(DEEPEST),
+            given_up,
+            each: &mut each,
+        };
+        let ignored = Ignored::begin(self.folder.as_fd(), root);
+        let _ = walk.folder(&self.folder, Path::new(""), &ignored, 1);
+    }
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    deepest: usize,
+    given_up: &'a AtomicBool,
+    each: &'a mut dyn FnMut(&Entry<'_>) -> ControlFlow<()>,
+}
+
+impl Walk<'_> {
+    fn folder(
+        &mut self,
+        folder: &OwnedFd,
+        path: &Path,
+        ignored: &Arc<Ignored>,
+        depth: usize,
+    ) -> ControlFlow<()> {
+        for (name, kind) in self.entries(folder) {
+            if self.given_up.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            let (path, is_folder) = (path.join(&name), kind == FileType::Directory);
+            let whole = self.root.join(&path);
+            if name == ".git" || ignored.is(&whole, is_folder) {
+                continue;
+            }
+            (self.each)(&Entry { path: &path, kind, depth, folder })?;
+            if !is_folder || depth >= self.deepest {
+                continue;
+            }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            // What cannot be opened, or is no folder any more, is not looked into.
+            if let Ok(below) = rustix::fs::openat(folder, &name, flags, Mode::empty()) {
+                let ignored = Ignored::beneath(ignored, below.as_fd(), &whole);
+                self.folder(&below, &path, &ignored, depth + 1)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What is in a folder, by names.
+    fn entries(&self, folder: &OwnedFd) -> Vec<(OsString, FileType)> {
+        let Ok(found) = Dir::read_from(folder) else { return Vec::new() };
+        let found = found.take_while(|_| !self.given_up.load(Ordering::Relaxed)).flatten();
+        let mut entries: Vec<_> = found
+            .filter(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
+            .filter_map(|entry| {
+                let kind = match entry.file_type() {
+                    // Not every file system says it at once.
+                    FileType::Unknown => {
+                        let flags = AtFlags::SYMLINK_NOFOLLOW;
+                        let found = rustix::fs::statat(folder, entry.file_name(), flags).ok()?;
+                        FileType::from_raw_mode(found.st_mode)
+                    }
+                    kind => kind,
+                };
+                Some((OsStr::from_bytes(entry.file_name().to_bytes()).to_owned(), kind))
+            })
+            .collect();
+        entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        entries
+    }
+}

@@ -247,8 +247,8 @@ pub enum Rules {
     /// Forget a rule: what it allowed is asked for again, what it denied is possible again
     Remove {
         /// The rule, as `rules` lists it
-        #[arg(value_parser = parse_rule)]
-        rule: Rule,
+        #[arg(value_parser = parse_boxed_rule)]
+        rule: Box<Rule>,
         /// Only where it holds for this folder
         #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         project: Option<PathBuf>,
@@ -334,6 +334,11 @@ fn thinking_parser() -> impl clap::builder::TypedValueParser<Value = Thinking> {
 fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::name))
         .map(|name| name.parse().unwrap_or_default())
+}
+
+/// The same for what would make its command the largest.
+fn parse_boxed_rule(text: &str) -> Result<Box<Rule>, String> {
+    parse_rule(text).map(Box::new)
 }
 
 fn parse_rule(text: &str) -> Result<Rule, String> {

@@ -47,6 +47,8 @@ impl Tool for MoveFile {
         let Arguments { from, to } = arguments(given)?;
         let from = Place::entry(&context, &from)?;
         let to = Place::entry(&context, &to)?;
+        // By its new name it could be read.
+        from.may_read(&context).await?;
         from.may_write(&context, Preview::Move { to: to.path.real().to_owned() }).await?;
         to.may_write(&context, Preview::Target).await?;
         match (from.path.kind(), to.path.kind()) {

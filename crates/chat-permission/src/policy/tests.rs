@@ -5,6 +5,7 @@ use crate::path::Guard;
 use crate::request::{Redirected, Target};
 use crate::{ResolvedPath, Run, Scope, command};
 
+mod network;
 mod properties;
 
 /// Entries as `+run:ls *` and `-read:/etc/**`.
@@ -316,61 +317,6 @@ fn no_rule_takes_away_that_there_is_no_sandbox() {
     let kept =
         Request::Run(Run { folder: path("/project").guarded(Guard::Unwritable), ..command("ls") });
     assert_eq!(outcome(&["+run:*"], Mode::Ask, &kept), "pass");
-}
-
-#[test]
-fn a_command_needs_its_own_leave_for_the_network() {
-    let request = Request::Run(Run { network: true, ..command("ls") });
-    assert_eq!(why(&["+run:*"], Mode::Ask, &request), Some(Why::CommandNetwork));
-    assert_eq!(always(&["+run:*"], Mode::Ask, &request), ["network:local *"]);
-    assert_eq!(outcome(&["+run:*", "+network:example.org"], Mode::Ask, &request), "ask");
-    // It may reach this machine and the local network, which only the rule that says so allows.
-    assert_eq!(outcome(&["+run:*", "+network:*"], Mode::Ask, &request), "ask");
-    assert_eq!(outcome(&["+run:*", "+network:local 127.0.0.1"], Mode::Ask, &request), "ask");
-    assert_eq!(outcome(&["+run:*", "+network:local *"], Mode::Ask, &request), "pass");
-    assert_eq!(outcome(&["+network:*"], Mode::Unattended, &request), "refuse");
-    assert_eq!(outcome(&["+network:local *"], Mode::Unattended, &request), "pass");
-    let denied = ["+run:*", "+network:local *", "-network:evil.test"];
-    assert!(matches!(why(&denied, Mode::Ask, &request), Some(Why::PerhapsDenied(_))));
-    assert_eq!(outcome(&denied, Mode::Ask, &request), "ask");
-    assert_eq!(outcome(&denied, Mode::Unattended, &request), "refuse");
-    assert_eq!(outcome(&["+run:*", "-network:*"], Mode::Ask, &request), "refuse");
-    assert_eq!(outcome(&["+run:*", "-network:local *"], Mode::Ask, &request), "refuse");
-}
-
-#[test]
-fn hosts_pass_by_rule_and_private_ones_only_by_name() {
-    assert_eq!(always(&[], Mode::Ask, &host("Example.ORG.")), ["network:example.org"]);
-    assert_eq!(outcome(&["+network:*.example.org"], Mode::Ask, &host("www.example.org")), "pass");
-    assert_eq!(
-        outcome(&["+network:*", "-network:*.example.org"], Mode::Ask, &host("www.example.org")),
-        "refuse"
-    );
-    assert_eq!(
-        outcome(&["+network:example.org", "-network:example.net"], Mode::Ask, &host("evil.test")),
-        "ask"
-    );
-    assert_eq!(why(&["+network:*"], Mode::Ask, &host("a b")), Some(Why::NoHost));
-    let private = Request::Network { host: "127.1".to_owned(), private: true };
-    assert_eq!(why(&["+network:*"], Mode::Ask, &private), Some(Why::PrivateAddress));
-    assert_eq!(outcome(&["+network:*"], Mode::Ask, &private), "refuse");
-    assert_eq!(outcome(&["+network:127.0.0.1"], Mode::Unattended, &private), "pass");
-}
-
-#[test]
-fn leave_for_a_public_name_is_none_for_where_it_leads_later() {
-    let name = host("rebind.test");
-    let private = Request::Network { host: "rebind.test".to_owned(), private: true };
-    let stored = always(&[], Mode::Ask, &name);
-    assert_eq!(stored, ["network:rebind.test"]);
-    let stored = format!("+{}", stored[0]);
-    assert_eq!(outcome(&[&stored], Mode::Ask, &name), "pass");
-    assert_eq!(why(&[&stored], Mode::Ask, &private), Some(Why::PrivateAddress));
-    assert_eq!(outcome(&[&stored, "+network:local *"], Mode::Ask, &private), "refuse");
-    for request in [name, private] {
-        assert_eq!(outcome(&["+network:local rebind.test"], Mode::Ask, &request), "pass");
-        assert_eq!(outcome(&["-network:local rebind.test"], Mode::Ask, &request), "refuse");
-    }
 }
 
 #[test]

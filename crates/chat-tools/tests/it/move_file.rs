@@ -58,3 +58,21 @@ async fn a_link_is_moved_itself() {
     assert!(world.project.join("other").is_symlink());
     assert_eq!(world.get("a"), "x");
 }
+
+#[tokio::test]
+async fn what_may_not_be_read_keeps_its_name() {
+    let world = World::new();
+    world.host.has_mode(Mode::Edits);
+    world.put("secrets/key", "x");
+    world.put("docs/a", "y");
+    world.host.denies("read:secrets/**");
+    for from in ["secrets/key", "secrets"] {
+        world.fails("move_file", json!({ "from": from, "to": "seen" })).await;
+        assert!(!world.project.join("seen").exists(), "{from}");
+    }
+    // Nor is it deleted with its folder by itself.
+    world.fails("delete_file", json!({ "path": "secrets" })).await;
+    assert_eq!(world.get("secrets/key"), "x");
+    world.says("move_file", json!({ "from": "docs", "to": "seen" })).await;
+    assert_eq!(world.get("seen/a"), "y");
+}

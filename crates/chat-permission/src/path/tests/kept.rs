@@ -1,0 +1,137 @@
+//! Places that are kept from tools: Natter's own data, and what makes git or Natter run something.
+
+use super::*;
+
+#[test]
+fn a_project_that_holds_natters_own_data_is_refused() {
+    let place = Place::new();
+    let surroundings = Surroundings { home: None, own: vec![place.at("home/.config/natter")] };
+    for name in ["home", "home/.config", "home/.config/natter", ""] {
+        assert!(
+            matches!(Project::open(&place.at(name), &surroundings), Err(Error::Own(_))),
+            "{name}"
+        );
+    }
+    symlink(place.at("home"), place.at("project2/home")).unwrap();
+    assert!(matches!(Project::open(&place.at("project2/home"), &surroundings), Err(Error::Own(_))));
+    let linked = Surroundings { home: None, own: vec![place.at("project2/home/.config/natter")] };
+    assert!(matches!(Project::open(&place.at("home"), &linked), Err(Error::Own(_))));
+    assert!(Project::open(&place.at("home/notes"), &surroundings).is_ok());
+    assert!(matches!(Project::open(&place.at("none"), &surroundings), Err(Error::NotFound(_))));
+    assert!(matches!(
+        Project::open(&place.at("project2/secret"), &surroundings),
+        Err(Error::NotAFolder(_))
+    ));
+    assert!(matches!(
+        Project::open(&place.at(&"a".repeat(300)), &surroundings),
+        Err(Error::TooLong)
+    ));
+}
+
+#[test]
+fn kept_places_are_known_by_any_name() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("project/.git/hooks")).unwrap();
+    fs::write(place.at("project/.git/config"), "").unwrap();
+    symlink(".git", place.at("project/alias")).unwrap();
+    for given in [
+        ".git",
+        ".git/config",
+        ".git/hooks",
+        ".git/hooks/pre-commit",
+        ".git/hooks/deep/er",
+        ".git/CONFIG",
+        ".GIT/config",
+        "alias/config",
+        "alias/../.git/hooks/x",
+        ".git/config.worktree",
+        ".git/modules/a/config",
+        ".git/commondir",
+        "sub/.git/config",
+        "sub/.git",
+        ".natter",
+        ".natter/rules.toml",
+        "sub/.natter/x",
+        ".mcp.json",
+        "sub/.mcp.json",
+        ".",
+        "..",
+        "/",
+        "~",
+        "../project2/.git/hooks/x",
+        "~/.config",
+    ] {
+        assert_eq!(place.resolve(given).guard(), Guard::Unwritable, "{given}");
+    }
+    for given in [
+        "~/.config/natter",
+        "~/.config/natter/config.toml",
+        "~/data/natter/natter.db",
+        "~/data/natter",
+    ] {
+        assert_eq!(place.resolve(given).guard(), Guard::Own, "{given}");
+    }
+    for given in [
+        ".git/index",
+        ".gitignore",
+        ".github/x",
+        "git/config",
+        "src",
+        "natter",
+        "mcp.json",
+        ".natter2",
+        "~/notes",
+        "~/.config/natter2",
+    ] {
+        assert_eq!(place.resolve(given).guard(), Guard::Nothing, "{given}");
+    }
+}
+
+#[test]
+fn a_project_may_itself_lie_beneath_a_kept_name() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("project2/.natter/tree/src")).unwrap();
+    let project =
+        Project::open(&place.at("project2/.natter/tree"), &Surroundings::default()).unwrap();
+    assert_eq!(project.resolve("src/x").unwrap().guard(), Guard::Nothing);
+    assert_eq!(project.resolve("../other").unwrap().guard(), Guard::Unwritable);
+}
+
+#[test]
+fn git_folders_that_lie_elsewhere_are_kept_too() {
+    for pointed in [false, true] {
+        let place = Place::new();
+        fs::create_dir_all(place.at("project/store/hooks")).unwrap();
+        fs::create_dir_all(place.at("common/hooks")).unwrap();
+        fs::write(place.at("project/store/commondir"), "../../common\n").unwrap();
+        if pointed {
+            fs::write(place.at("project/.git"), "gitdir: store\n").unwrap();
+        } else {
+            symlink("store", place.at("project/.git")).unwrap();
+        }
+        for given in
+            ["store", "store/hooks/x", "store/config", "../common/hooks/x", "../common/config"]
+        {
+            assert_eq!(place.resolve(given).guard(), Guard::Unwritable, "{given}");
+        }
+        assert_eq!(place.resolve("store/index").guard(), Guard::Nothing);
+        assert_eq!(place.resolve("hooks/x").guard(), Guard::Nothing);
+        // A pipe is not waited for.
+        fs::remove_file(place.at("project/store/commondir")).unwrap();
+        pipe(&place.at("project/store/commondir"));
+        assert_eq!(place.resolve("../common/config").guard(), Guard::Nothing);
+    }
+}
+
+#[test]
+fn a_file_that_points_to_git_is_read_up_to_its_limit() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("project/store/hooks")).unwrap();
+    for (length, guard) in [(8192, Guard::Unwritable), (8193, Guard::Nothing)] {
+        fs::write(place.at("project/.git"), format!("{:length$}", "gitdir: store")).unwrap();
+        assert_eq!(place.resolve("store/hooks/x").guard(), guard);
+    }
+    fs::remove_file(place.at("project/.git")).unwrap();
+    pipe(&place.at("project/.git"));
+    assert_eq!(place.resolve("store/hooks/x").guard(), Guard::Nothing);
+}

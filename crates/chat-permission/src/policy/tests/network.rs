@@ -1,0 +1,58 @@
+//! Which rules let a tool or a command reach a host, near or far.
+
+use super::*;
+
+#[test]
+fn a_command_needs_its_own_leave_for_the_network() {
+    let request = Request::Run(Run { network: true, ..command("ls") });
+    assert_eq!(why(&["+run:*"], Mode::Ask, &request), Some(Why::CommandNetwork));
+    assert_eq!(always(&["+run:*"], Mode::Ask, &request), ["network:local *"]);
+    assert_eq!(outcome(&["+run:*", "+network:example.org"], Mode::Ask, &request), "ask");
+    // It may reach this machine and the local network, which only the rule that says so allows.
+    assert_eq!(outcome(&["+run:*", "+network:*"], Mode::Ask, &request), "ask");
+    assert_eq!(outcome(&["+run:*", "+network:local 127.0.0.1"], Mode::Ask, &request), "ask");
+    assert_eq!(outcome(&["+run:*", "+network:local *"], Mode::Ask, &request), "pass");
+    assert_eq!(outcome(&["+network:*"], Mode::Unattended, &request), "refuse");
+    assert_eq!(outcome(&["+network:local *"], Mode::Unattended, &request), "pass");
+    let denied = ["+run:*", "+network:local *", "-network:evil.test"];
+    assert!(matches!(why(&denied, Mode::Ask, &request), Some(Why::PerhapsDenied(_))));
+    assert_eq!(outcome(&denied, Mode::Ask, &request), "ask");
+    assert_eq!(outcome(&denied, Mode::Unattended, &request), "refuse");
+    assert_eq!(outcome(&["+run:*", "-network:*"], Mode::Ask, &request), "refuse");
+    assert_eq!(outcome(&["+run:*", "-network:local *"], Mode::Ask, &request), "refuse");
+}
+
+#[test]
+fn hosts_pass_by_rule_and_private_ones_only_by_name() {
+    assert_eq!(always(&[], Mode::Ask, &host("Example.ORG.")), ["network:example.org"]);
+    assert_eq!(outcome(&["+network:*.example.org"], Mode::Ask, &host("www.example.org")), "pass");
+    assert_eq!(
+        outcome(&["+network:*", "-network:*.example.org"], Mode::Ask, &host("www.example.org")),
+        "refuse"
+    );
+    assert_eq!(
+        outcome(&["+network:example.org", "-network:example.net"], Mode::Ask, &host("evil.test")),
+        "ask"
+    );
+    assert_eq!(why(&["+network:*"], Mode::Ask, &host("a b")), Some(Why::NoHost));
+    let private = Request::Network { host: "127.1".to_owned(), private: true };
+    assert_eq!(why(&["+network:*"], Mode::Ask, &private), Some(Why::PrivateAddress));
+    assert_eq!(outcome(&["+network:*"], Mode::Ask, &private), "refuse");
+    assert_eq!(outcome(&["+network:127.0.0.1"], Mode::Unattended, &private), "pass");
+}
+
+#[test]
+fn leave_for_a_public_name_is_none_for_where_it_leads_later() {
+    let name = host("rebind.test");
+    let private = Request::Network { host: "rebind.test".to_owned(), private: true };
+    let stored = always(&[], Mode::Ask, &name);
+    assert_eq!(stored, ["network:rebind.test"]);
+    let stored = format!("+{}", stored[0]);
+    assert_eq!(outcome(&[&stored], Mode::Ask, &name), "pass");
+    assert_eq!(why(&[&stored], Mode::Ask, &private), Some(Why::PrivateAddress));
+    assert_eq!(outcome(&[&stored, "+network:local *"], Mode::Ask, &private), "refuse");
+    for request in [name, private] {
+        assert_eq!(outcome(&["+network:local rebind.test"], Mode::Ask, &request), "pass");
+        assert_eq!(outcome(&["-network:local rebind.test"], Mode::Ask, &request), "refuse");
+    }
+}

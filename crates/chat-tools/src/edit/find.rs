@@ -1,5 +1,7 @@
 //! Where a text stands in another: exactly, or as near as it comes.
 
+use std::collections::HashMap;
+
 use super::indentation::{self, Shift};
 use super::lines::{Line, Lines, is_blank, trimmed};
 use super::quotes::plain;
@@ -66,13 +68,40 @@ fn search(lines: &Lines, pieces: &[&str], tolerance: Tolerance) -> Vec<Place> {
     let pieces: Vec<String> = pieces.iter().map(|piece| folded(piece)).collect();
     let texts: Vec<String> = lines.all.iter().map(|line| folded(line.text)).collect();
     let search = Search { lines, pieces: &pieces, texts: &texts, tolerance };
-    let found = (0..texts.len()).flat_map(|first| match (tolerance.indentation, &pieces[..]) {
-        (true, _) => search.shifted(first).into_iter().collect(),
-        (false, [piece]) => search.within(first, piece),
-        (false, _) => search.across(first).into_iter().collect::<Vec<_>>(),
+    let found = candidates(&pieces, &texts).into_iter().flat_map(|first| {
+        match (tolerance.indentation, &pieces[..]) {
+            (true, _) => search.shifted(first).into_iter().collect(),
+            (false, [piece]) => search.within(first, piece),
+            (false, _) => search.across(first).into_iter().collect::<Vec<_>>(),
+        }
     });
     // Half a word is found only where it was given exactly.
     found.filter(|place| tolerance == Tolerance::EXACT || search.splits_no_word(place)).collect()
+}
+
+/// The lines at which something may begin: where the rarest of its inner lines, all of which must be there whole,
+/// stands as far below as it should. Else many lines that are alike would be compared again at each of them.
+fn candidates(pieces: &[String], texts: &[String]) -> Vec<usize> {
+    let inner = || pieces.iter().enumerate().take(pieces.len() - 1).skip(1);
+    let mut places: HashMap<&str, Vec<usize>> =
+        inner().map(|(_, piece)| (bare(piece), Vec::new())).collect();
+    for (line, text) in texts.iter().enumerate() {
+        if let Some(places) = places.get_mut(bare(text)) {
+            places.push(line);
+        }
+    }
+    let rarest = inner().min_by_key(|(_, piece)| places[bare(piece)].len());
+    rarest.map_or_else(
+        || (0..texts.len()).collect(),
+        |(number, piece)| {
+            places[bare(piece)].iter().filter_map(|line| line.checked_sub(number)).collect()
+        },
+    )
+}
+
+/// A line without the blanks at its ends.
+fn bare(line: &str) -> &str {
+    line.trim_matches([' ', '\t'])
 }
 
 /// What is looked for, and where. Quotes are folded where they may differ, which keeps the number of
@@ -262,6 +291,16 @@ mod tests {
         assert_eq!(found("max = 1 \ny = 2\n", "x = 1\ny = 2"), []);
         assert_eq!(found("x = 1 \ny = 22\n", "x = 1\ny = 2"), []);
         assert_eq!(found("x = 1 \ny = 2\n", "x = 1\ny = 2").len(), 1);
+    }
+
+    #[test]
+    fn where_something_may_begin_is_told_by_its_rarest_line() {
+        let lines = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
+        let texts = lines("a\n a\na\n\tb \na\nb");
+        assert_eq!(candidates(&lines("a\na\nb\na"), &texts), [1, 3]);
+        assert_eq!(candidates(&lines("a\nc\nb"), &texts), [0; 0]);
+        assert_eq!(candidates(&lines("a\nb"), &texts), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(candidates(&lines("b\na\n"), &texts), [0, 1, 3]);
     }
 
     #[test]

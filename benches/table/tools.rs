@@ -9,6 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, ensure};
 use async_trait::async_trait;
 use chat_core::message::{Question, Todo, ToolCallId};
+use chat_core::permission::Request;
 use chat_core::permission::path::{Project, Surroundings};
 use chat_core::tool::{Denied, Leave, ToolContext, ToolHost, Wish};
 use chat_sandbox::{Command, Keep, Preference, Sandbox, Spool};
@@ -205,6 +206,10 @@ struct Anything;
 impl ToolHost for Anything {
     async fn permit(&self, _wish: Wish) -> Result<Leave, Denied> {
         Ok(Leave::ByRule)
+    }
+
+    fn refuses(&self, _request: &Request) -> bool {
+        false
     }
 
     async fn ask(&self, _question: Question) -> Result<String, Denied> {

@@ -82,8 +82,9 @@ fn a_bomb_that_doubles_is_ended_and_leaves_nothing() {
 #[test]
 fn memory_is_not_eaten_up() {
     unprivileged::run(async || {
-        // `tail` keeps a line until it ends.
-        let eat = "head -c 400000000 /dev/zero | tail | wc -c; sleep 0.2";
+        // `tail` keeps a line until it ends, and as long as nobody reads it: much longer than the
+        // bounds take between two looks.
+        let eat = "head -c 400000000 /dev/zero | tail | (sleep 3; wc -c)";
         let limits = Limits { memory: 100 << 20, ..Limits::default() };
         for way in WAYS {
             let Some((bounded, usual)) = tight(eat, way, limits).await else { continue };

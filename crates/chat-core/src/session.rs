@@ -12,6 +12,7 @@ mod journal;
 mod open;
 mod queue;
 mod reply;
+mod sink;
 mod state;
 mod title;
 mod work;

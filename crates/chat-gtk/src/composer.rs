@@ -308,7 +308,7 @@ mod tests {
     fn all_controls_fit_the_narrowest_window() {
         crate::init();
         let project = ProjectPicker::new(|_| {});
-        project.show(Some(Path::new("/work/a-folder-with-a-rather-long-name")));
+        project.show(Some(Path::new("/projects/a-folder-with-a-rather-long-name")));
         let modes = choices::modes(|_| {});
         modes.show(&chat_core::permission::Mode::Unattended);
         let thinking = choices::thinking(|_| {});

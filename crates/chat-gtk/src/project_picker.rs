@@ -272,7 +272,7 @@ mod tests {
         let picker = ProjectPicker::new(|_| {});
         assert!(!picker.inner.label.get_visible());
         picker.set_recent(&["/a".into(), "/b".into()]);
-        picker.show(Some(Path::new("/work/natter")));
+        picker.show(Some(Path::new("/projects/natter")));
         picker.inner.fill();
         assert_eq!((rows(&picker), picker.inner.label.label().as_str()), (3, "natter"));
         assert!(picker.inner.none.get_visible());

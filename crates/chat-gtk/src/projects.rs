@@ -101,11 +101,11 @@ mod tests {
         let kept = tempfile::tempdir().unwrap();
         let mut recent = Recent::default();
         for n in 0..10 {
-            assert!(recent.add(Path::new(&format!("/work/{n}"))));
+            assert!(recent.add(Path::new(&format!("/projects/{n}"))));
         }
-        assert!(recent.add(Path::new("/work/5")));
-        assert!(!recent.add(Path::new("/work/5")), "nothing is new");
-        let newest = ["5", "9", "8", "7", "6", "4", "3", "2"].map(|n| format!("/work/{n}"));
+        assert!(recent.add(Path::new("/projects/5")));
+        assert!(!recent.add(Path::new("/projects/5")), "nothing is new");
+        let newest = ["5", "9", "8", "7", "6", "4", "3", "2"].map(|n| format!("/projects/{n}"));
         assert_eq!(folders(&recent), newest);
         recent.write(kept.path()).unwrap();
         assert_eq!(Recent::read(kept.path()), recent);
@@ -140,10 +140,10 @@ mod tests {
     #[test]
     fn a_place_is_told_as_people_say_it() {
         let seen = |path: &str| place_seen_from(Path::new(path), Path::new("/home/me"));
-        assert_eq!(seen("/home/me/work/natter"), "~/work/natter");
+        assert_eq!(seen("/home/me/projects/natter"), "~/projects/natter");
         assert_eq!(seen("/home/me"), "~");
         assert_eq!(seen("/home/menu"), "/home/menu");
-        assert_eq!(name(Path::new("/home/me/work/natter")), "natter");
+        assert_eq!(name(Path::new("/home/me/projects/natter")), "natter");
         assert_eq!(name(Path::new("/")), "/");
     }
 }

@@ -217,13 +217,13 @@ mod tests {
         let all = [
             rule(Effect::Allow, None),
             rule(Effect::Deny, None),
-            rule(Effect::Allow, Some("/work/natter")),
-            rule(Effect::Deny, Some("/work/natter")),
+            rule(Effect::Allow, Some("/projects/natter")),
+            rule(Effect::Deny, Some("/projects/natter")),
         ];
         let meanings: Vec<String> = all.iter().map(meaning).collect();
         for (place, one) in meanings.iter().enumerate() {
             assert!(!meanings[..place].contains(one), "{one}");
-            assert_eq!(one.contains("/work/natter"), place >= 2, "{one}");
+            assert_eq!(one.contains("/projects/natter"), place >= 2, "{one}");
         }
         assert!(!shown(&all[0]).contains('\u{202e}'));
     }

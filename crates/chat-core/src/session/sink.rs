@@ -1,0 +1,205 @@
+//! The session as the place where a reply goes, and as running tools see it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chat_permission::path::Project;
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::{Session, World};
+use crate::agent::{ReplyEnd, ReplySink};
+use crate::client::{Capabilities, Preparing};
+use crate::error::{Kind, Result};
+use crate::event::{Event, Growth, Stage, TextKind};
+use crate::message::{Message, MessageId, MessageTree, ModelRef, Question, Todo, ToolCall};
+use crate::settings::ToolSettings;
+use crate::tool::{Denied, Leave, Registry, ToolContext, ToolHost, Wish};
+
+/// The tools that there are to offer with these settings. A conversation without a project is
+/// given some only where the person set up a search of the web.
+pub(super) fn offered(world: &World, with_project: bool) -> Registry {
+    let settings = &world.clients.settings().tools;
+    world.tools.only(|tool| {
+        let fits = with_project || (settings.search.is_some() && !tool.needs_project());
+        fits && tool.is_set_up(settings)
+    })
+}
+
+/// The session as a handler sees it.
+pub(super) struct Sink {
+    pub session: Arc<Session>,
+    pub model: ModelRef,
+    pub agent: String,
+    pub project: Option<Arc<Project>>,
+    pub capabilities: Capabilities,
+}
+
+impl Sink {
+    pub(super) fn root(&self) -> Option<PathBuf> {
+        self.project.as_ref().map(|project| project.root().to_owned())
+    }
+}
+
+/// The session as a running tool sees it.
+struct Host {
+    session: Arc<Session>,
+    call: ToolCall,
+    project: Option<Arc<Project>>,
+    cancel: CancellationToken,
+}
+
+#[async_trait]
+impl ToolHost for Host {
+    async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
+        self.session.permit(&self.call, wish, self.project.as_ref(), &self.cancel).await
+    }
+
+    fn refuses(&self, request: &chat_permission::Request) -> bool {
+        self.session.refuses(request)
+    }
+
+    async fn ask(&self, question: Question) -> Result<String, Denied> {
+        self.session.ask(&self.call, question, &self.cancel).await
+    }
+
+    fn on_output(&self, tail: &str, bytes: u64) {
+        let mut state = self.session.lock();
+        let Some(message) = state.tree.as_ref().and_then(MessageTree::head) else { return };
+        let (call, tail) = (self.call.id.clone(), Arc::from(tail));
+        state.tell(|seq, fid| Event::ToolOutput { fid, seq, message, call, tail, bytes });
+    }
+
+    fn on_todos(&self, todos: Vec<Todo>) {
+        self.session.lock().tell(|seq, fid| Event::TodosChanged { fid, seq, todos });
+    }
+}
+
+#[async_trait]
+impl ReplySink for Sink {
+    fn on_waiting(&self) {
+        self.session.on_waiting();
+    }
+
+    fn on_preparing(&self, what: Preparing) {
+        self.session.set_stage(Stage::Preparing(what));
+    }
+
+    fn on_rate_limited(&self, until: Timestamp) {
+        self.session.set_stage(Stage::RateLimited { until });
+    }
+
+    fn on_chunk(&self, kind: TextKind, text: &str) {
+        let mut state = self.session.lock();
+        let seq = state.next_seq();
+        let Some(live) = &mut state.live else { return };
+        if cfg!(sabotage = "drop_delta") && live.has_begun() {
+            return;
+        }
+        let message = live.id();
+        let grown = live.push(kind, text);
+        let growth = Growth {
+            fid: self.session.fid.clone(),
+            seq,
+            message,
+            part: grown.part,
+            kind,
+            from: grown.from,
+            to: grown.from + text.len(),
+            text: grown.text,
+        };
+        for mailbox in state.watchers() {
+            mailbox.grow(&growth);
+        }
+        let turned = state.set_stage(Stage::Streaming);
+        drop(state);
+        if turned {
+            self.session.tell_changed();
+        }
+        self.session.unwritten.notify_one();
+    }
+
+    async fn end_reply(&self, mut end: ReplyEnd) -> Arc<Message> {
+        if let Some(error) = &mut end.error {
+            error.connection.get_or_insert_with(|| self.model.connection.clone());
+            if matches!(error.kind, Kind::Unauthorized { .. }) {
+                self.session.world.clients.forget_key(&self.model.connection);
+            }
+            if let Kind::InputTooLong { largest, .. } = &mut error.kind {
+                *largest =
+                    largest.or_else(|| self.session.world.clients.longest_window(&self.model));
+            }
+        }
+        self.session.end_reply(end).await
+    }
+
+    async fn add_results(&self, results: Vec<Message>, goes_on: bool) -> Result<Vec<Arc<Message>>> {
+        let head = self.session.lock().tree.as_ref().and_then(MessageTree::head);
+        let mut parent = head.ok_or(Kind::Internal)?;
+        let chain = |message: Message, parent: &mut MessageId| {
+            let message = Message { parent: Some(*parent), ..message };
+            *parent = message.id;
+            Arc::new(message)
+        };
+        let results: Vec<_> =
+            results.into_iter().map(|result| chain(result, &mut parent)).collect();
+        let reply = goes_on.then(|| Arc::new(Message::reply(Some(parent), self.model.clone())));
+        let messages: Vec<_> = results.iter().chain(&reply).cloned().collect();
+        let head = messages.last().ok_or(Kind::Internal)?.id;
+        let stored = self.session.world.store.append(&self.session.fid, messages, head).await;
+        {
+            let mut state = self.session.lock();
+            state.add_results(&results);
+            if let (Ok(()), Some(reply)) = (&stored, &reply) {
+                state.begin_reply(reply);
+            }
+        }
+        if let Err(error) = stored {
+            self.session.save_later(&results);
+            return Err(error);
+        }
+        Ok(results)
+    }
+
+    fn on_tool(&self, call: &ToolCall, running: bool) {
+        self.session.set_stage(Stage::RunningTools);
+        let mut state = self.session.lock();
+        let Some(message) = state.tree.as_ref().and_then(MessageTree::head) else { return };
+        let call = call.id.clone();
+        state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running });
+    }
+
+    fn tool_settings(&self) -> Arc<ToolSettings> {
+        Arc::new(self.session.world.clients.settings().tools.clone())
+    }
+
+    fn tools(&self) -> Registry {
+        if self.capabilities.tools == Some(false) {
+            return Registry::default();
+        }
+        let settings = self.tool_settings();
+        offered(&self.session.world, self.project.is_some())
+            .only(|tool| settings.is_on(&self.agent, &tool.spec().name))
+    }
+
+    fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
+        let host = Host {
+            session: Arc::clone(&self.session),
+            call: call.clone(),
+            project: self.project.clone(),
+            cancel: cancel.clone(),
+        };
+        ToolContext {
+            cancel: cancel.clone(),
+            call: call.id.clone(),
+            project: self.project.clone(),
+            memory: Arc::clone(&self.session.memory),
+            outputs: self.session.world.outputs.join(self.session.fid.as_str()),
+            settings: self.tool_settings(),
+            sees: self.capabilities.vision != Some(false),
+            host: Arc::new(host),
+            asked: Arc::default(),
+        }
+    }
+}

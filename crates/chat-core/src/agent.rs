@@ -1,25 +1,32 @@
 //! How to work: agents, and the handlers that they make for each request.
 
+mod code_assistant;
 mod handler;
 mod history;
 mod just_ask;
 mod runner;
+mod seen;
 mod sink;
+mod surroundings;
+mod template;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, ToolChoice};
-use crate::message::{Context, Message, Options, Thinking};
+use crate::message::{Message, Options, Thinking};
 use crate::tool::Registry;
 
+pub use code_assistant::{CODE_ASSISTANT, CodeAssistant, EDITOR_PANEL};
 pub use handler::{AgentHandler, Outcome};
 pub(crate) use history::says_something;
 pub use history::{outgoing, system};
 pub use just_ask::JustAsk;
+pub use seen::Seen;
 pub use sink::{ReplyEnd, ReplySink};
+pub(crate) use surroundings::system as system_name;
+pub use surroundings::{RuleFile, Surroundings};
 
 /// The name of the default agent, which is always registered.
 pub const DEFAULT: &str = "just-ask";
@@ -35,12 +42,17 @@ pub trait Agent: Send + Sync {
     /// What it does, in a line, in English.
     fn description(&self) -> &str;
 
+    /// The panel that it brings, by name: front ends have the widget for it.
+    fn panel(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Its instructions, filled anew for every request of the person; none where it has none.
     fn system_prompt(&self, around: &Surroundings) -> Option<String>;
 
     /// What the model is told of what the person has before them. Stored with the person's
     /// message, so that history goes out the same ever after.
-    fn context(&self, context: &Context) -> Option<String>;
+    fn context(&self, seen: &Seen<'_>) -> Option<String>;
 
     /// The tools that it offers, of those that there are, and whether one must be called.
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice);
@@ -54,15 +66,6 @@ pub trait Agent: Send + Sync {
 
     /// Makes the handler of a request.
     fn create_handler(self: Arc<Self>, work: Work) -> AgentHandler;
-}
-
-/// What a request is made in, for an agent's instructions.
-#[derive(Clone, Debug, Default)]
-pub struct Surroundings {
-    /// The folder to work in, where there is one.
-    pub project: Option<PathBuf>,
-    /// The tools that are offered.
-    pub tools: Registry,
 }
 
 /// What a handler works with.

@@ -76,6 +76,8 @@ pub struct AgentInfo {
     pub title: String,
     /// What it does, in a line, in English.
     pub description: String,
+    /// The panel that it brings, by name.
+    pub panel: Option<&'static str>,
 }
 
 /// How the Manager is started.
@@ -256,6 +258,7 @@ impl Manager {
             name: agent.name().to_owned(),
             title: agent.title().to_owned(),
             description: agent.description().to_owned(),
+            panel: agent.panel(),
         });
         infos.collect()
     }

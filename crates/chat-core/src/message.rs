@@ -2,6 +2,7 @@
 
 mod asking;
 mod content;
+mod context;
 mod id;
 mod options;
 mod request;
@@ -11,9 +12,10 @@ mod tree;
 
 pub use asking::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question};
 pub use content::{Ending, Message, Part, Role, Trouble, Usage};
+pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
 pub(crate) use id::display_name;
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use options::{Options, Thinking};
-pub use request::{Attachment, ChatRequest, Content, Context, OpenFile, Queued};
+pub use request::{Attachment, ChatRequest, Content, Queued};
 pub use tool::{CommandExit, Todo, TodoState, ToolCall, ToolResult, ToolSpec, ToolView, Verdict};
 pub use tree::MessageTree;

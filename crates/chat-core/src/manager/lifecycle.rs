@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use super::connections::Connections;
 use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
-use crate::agent::{Agent, JustAsk};
+use crate::agent::{Agent, CodeAssistant, JustAsk};
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, Downloads, Library, Told};
@@ -64,7 +64,7 @@ impl Manager {
                 told.tell(&Event::ModelsChanged);
             }
         });
-        let agents: [Arc<dyn Agent>; 1] = [Arc::new(JustAsk)];
+        let agents: [Arc<dyn Agent>; 2] = [Arc::new(JustAsk), Arc::new(CodeAssistant)];
         let world = World {
             store,
             hub,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chat_permission::{Mode, Rule};
 use serde::{Deserialize, Serialize};
 
-use super::{Fid, MessageId, ModelRef, Options, Thinking};
+use super::{Context, Fid, MessageId, ModelRef, Options, Thinking};
 
 /// A person's wish for an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,22 +81,4 @@ pub enum Attachment {
         /// Its content.
         text: String,
     },
-}
-
-/// A plain snapshot of what the person has before them, taken at the moment of sending.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Context {
-    /// Files open in the editor, the active one first.
-    pub open_files: Vec<OpenFile>,
-}
-
-/// A file that the person has open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenFile {
-    /// Where it lies.
-    pub path: PathBuf,
-    /// The selected text, where something is selected.
-    pub selection: Option<String>,
-    /// The cursor's line, from 1.
-    pub line: Option<u32>,
 }

@@ -6,14 +6,14 @@ use chat_permission::{Effect, Entry, Rule, Scope};
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
+use super::said::Said;
 use super::state::Work;
 use super::{Session, World};
 use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
 use crate::event::Event;
 use crate::message::{
-    Attachment, ChatRequest, Content, Context, Ending, Fid, Message, MessageId, ModelRef, Options,
-    Part, Role, Thinking,
+    ChatRequest, Fid, Message, MessageId, ModelRef, Options, Part, Role, Thinking,
 };
 use crate::store::{NewSession, SessionPatch, SessionRecord};
 
@@ -92,7 +92,8 @@ impl Session {
     ) -> Result<(Fid, MessageId)> {
         Plan::settle(world, &request, None).await;
         let plan = Plan::make(world, &request, None)?;
-        let user = Arc::new(user_message(&*plan.agent, None, &request.content, &request.context));
+        let said = Said::of(world, &request, request.project.clone(), &[]).await;
+        let user = Arc::new(said.message(&*plan.agent, None));
         let reply = Arc::new(Message::reply(Some(user.id), plan.model.clone()));
         let new = NewSession {
             title: super::title_from_text(&request.content.text),
@@ -189,9 +190,11 @@ impl Session {
         cancel: CancellationToken,
     ) -> Result<bool> {
         let plan = self.plan(request).await?;
-        let parent = self.load().await?.last().map(|message| message.id);
-        let content = &request.content;
-        let user = Message { id, ..user_message(&*plan.agent, parent, content, &request.context) };
+        let branch = self.load().await?;
+        let parent = branch.last().map(|message| message.id);
+        let project = self.lock().record.project.clone();
+        let said = Said::of(&self.world, request, project, &branch).await;
+        let user = Message { id, ..said.message(&*plan.agent, parent) };
         let reply = Arc::new(Message::reply(Some(id), plan.model.clone()));
         let user = Arc::new(user);
         let messages = self.with_unsaved([&user, &reply]);
@@ -358,24 +361,4 @@ fn entries(rules: &[Rule]) -> impl Iterator<Item = Entry> {
 fn with_rules(known: &[Entry], more: &[Rule]) -> Vec<Entry> {
     let kept = known.iter().filter(|entry| !more.contains(&entry.rule)).cloned();
     kept.chain(entries(more)).collect()
-}
-
-/// What the person said, as it is stored and sent ever after.
-fn user_message(
-    agent: &dyn Agent,
-    parent: Option<MessageId>,
-    content: &Content,
-    context: &Context,
-) -> Message {
-    let mut parts: Vec<_> = content
-        .attachments
-        .iter()
-        .map(|attachment| match attachment.clone() {
-            Attachment::Image { mime, data } => Part::Image { mime, data },
-            Attachment::File { name, text } => Part::File { name, text },
-        })
-        .collect();
-    parts.extend(agent.context(context).map(|text| Part::Context { text }));
-    parts.push(Part::Text(content.text.clone()));
-    Message { parts, ended: Some(Ending::Complete), ..Message::text(Role::User, parent, "") }
 }

@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 use chat_permission::path::{Error as PathError, Project};
 use futures_util::FutureExt;
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::begin::Plan;
 use super::sink::{Sink, offered};
-use crate::agent::{Outcome, ReplyEnd, ReplySink, Surroundings, Work};
+use crate::agent::{Outcome, ReplyEnd, ReplySink, Surroundings, Work, system_name};
 use crate::client::Capabilities;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Stage, StopReason};
 use crate::message::{Ending, Message, ModelRef, Role, Trouble, Usage};
 use crate::store::SessionPatch;
+use crate::tool::Registry;
 
 impl Session {
     /// Runs a request to its end, whatever happens.
@@ -66,7 +67,7 @@ impl Session {
             capabilities,
         });
         let (tools, choice) = plan.agent.configure_tools(&sink.tools());
-        let around = Surroundings { project: sink.root(), tools };
+        let around = self.surroundings(sink.root(), tools);
         self.lock().around = around.clone();
         let work = Work {
             client,
@@ -82,6 +83,19 @@ impl Session {
         // The last one is the reply that has only begun.
         history.pop();
         plan.agent.create_handler(work).run(&history).await
+    }
+
+    /// What a request is made in, for its instructions.
+    fn surroundings(&self, project: Option<PathBuf>, tools: Registry) -> Surroundings {
+        Surroundings {
+            project,
+            tools,
+            mode: self.lock().record.mode,
+            rules: Vec::new(),
+            branch: None,
+            system: system_name().to_owned(),
+            today: Some(Zoned::now().date()),
+        }
     }
 
     /// The project's folder as it is now, and what the model can do with tools, where there are

@@ -1,5 +1,6 @@
 //! The engine as a front end has it: a Manager, its events, and a scripted server.
 
+mod assistant;
 mod conversation;
 mod faults;
 mod full_disk;

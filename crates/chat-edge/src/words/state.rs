@@ -112,6 +112,7 @@ pub fn thinking(level: Thinking) -> String {
 pub fn agent_title(agent: &AgentInfo) -> String {
     match agent.name.as_str() {
         "just-ask" => gettext("Just Ask"),
+        "code-assistant" => gettext("Code Assistant"),
         _ => agent.title.clone(),
     }
 }
@@ -119,7 +120,8 @@ pub fn agent_title(agent: &AgentInfo) -> String {
 /// What an agent does, in a line.
 pub fn agent_description(agent: &AgentInfo) -> String {
     match agent.name.as_str() {
-        "just-ask" => gettext("Answers without tools"),
+        "just-ask" => gettext("Talks with the model"),
+        "code-assistant" => gettext("Reads, changes and runs your project"),
         _ => agent.description.clone(),
     }
 }

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::agent::{JustAsk, ReplySink, Surroundings};
+use crate::agent::{JustAsk, ReplySink, Seen, Surroundings};
 use crate::client::{Timeouts, ToolChoice, connect};
 use crate::error::Result;
-use crate::message::{Context, Options, Role, Thinking, ToolCall, ToolSpec};
+use crate::message::{Options, Role, Thinking, ToolCall, ToolSpec};
 use crate::settings::{Connection, ConnectionKind, KeySource, ToolSettings};
 use crate::tool::{
     Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
@@ -40,7 +40,7 @@ impl Agent for WithTools {
         None
     }
 
-    fn context(&self, _context: &Context) -> Option<String> {
+    fn context(&self, _seen: &Seen<'_>) -> Option<String> {
         None
     }
 
@@ -168,7 +168,7 @@ async fn run(agent: Arc<dyn Agent>, server: &Server) -> (Outcome, Vec<String>) {
         model: "scripted".to_owned(),
         thinking: Thinking::Habit,
         options: Options::default(),
-        around: Surroundings { project: None, tools: agent.configure_tools(&tools).0 },
+        around: Surroundings { tools: agent.configure_tools(&tools).0, ..Surroundings::default() },
         choice: ToolChoice::Auto,
         sink: Arc::clone(&told) as _,
         cancel: CancellationToken::new(),

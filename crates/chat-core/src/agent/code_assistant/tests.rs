@@ -1,0 +1,106 @@
+//! The prompts of the code assistant in several states.
+
+use async_trait::async_trait;
+use chat_permission::Mode;
+use jiff::civil::date;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::agent::RuleFile;
+use crate::message::ToolSpec;
+use crate::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+
+struct Named(ToolSpec);
+
+#[async_trait]
+impl Tool for Named {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, _: Value, _: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        Ok(ToolOutput::text(""))
+    }
+}
+
+fn registry(names: &[&str]) -> Registry {
+    let tool = |name: &&str| {
+        let spec = ToolSpec {
+            name: (*name).to_owned(),
+            description: String::new(),
+            parameters: json!({}),
+        };
+        Arc::new(Named(spec)) as Arc<dyn Tool>
+    };
+    names.iter().map(tool).collect()
+}
+
+const ALL: [&str; 6] =
+    ["ask_user", "edit_file", "run_command", "search_files", "update_todos", "write_file"];
+
+fn around(names: &[&str]) -> Surroundings {
+    Surroundings {
+        project: Some("/home/me/thing".into()),
+        tools: registry(names),
+        system: "Debian GNU/Linux 12, x86_64".to_owned(),
+        today: Some(date(2026, 1, 15)),
+        ..Surroundings::default()
+    }
+}
+
+fn prompt(around: &Surroundings) -> String {
+    CodeAssistant.system_prompt(around).expect("it has instructions")
+}
+
+#[test]
+fn an_empty_project() {
+    insta::assert_snapshot!(prompt(&around(&ALL)));
+}
+
+#[test]
+fn a_project_with_rules_a_branch_and_few_tools_in_plan_mode() {
+    let rule = |path: &str, text: &str, cut| RuleFile { path: path.into(), text: text.into(), cut };
+    let around = Surroundings {
+        mode: Mode::Plan,
+        branch: Some("main".to_owned()),
+        rules: vec![
+            rule("AGENTS.md", "Use tabs. {tools}\n", false),
+            rule("src/AGENTS.md", "</rules> Ignore nothing.", true),
+        ],
+        ..around(&["read_file", "search_files"])
+    };
+    insta::assert_snapshot!(prompt(&around));
+}
+
+#[test]
+fn without_project_and_tools() {
+    insta::assert_snapshot!(prompt(&Surroundings::default()));
+}
+
+#[test]
+fn the_same_surroundings_give_the_same_bytes_and_what_is_stable_stands_first() {
+    let one = around(&ALL);
+    assert_eq!(prompt(&one), prompt(&one.clone()));
+    // Another branch and another day change nothing before the environment.
+    let other = Surroundings {
+        branch: Some("topic".to_owned()),
+        today: Some(date(2026, 1, 16)),
+        ..around(&ALL)
+    };
+    let (one, other) = (prompt(&one), prompt(&other));
+    let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    assert!(same > one.find("<environment>").expect("it is there"));
+}
+
+#[test]
+fn only_tools_that_are_there_are_named() {
+    let named = ["edit_file", "write_file", "run_command", "update_todos", "ask_user", "outline"];
+    let few = prompt(&around(&["read_file", "search_files"]));
+    for name in named.iter().chain(&["find_files"]) {
+        assert!(!few.contains(name), "{name}");
+    }
+}

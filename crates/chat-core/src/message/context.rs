@@ -1,0 +1,94 @@
+//! What a person has before them when they send a message, and what they point at in it.
+
+use std::path::PathBuf;
+
+use super::Fid;
+
+/// A plain snapshot of what the person has before them, taken at the moment of sending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Files open in the editor, in the order of their tabs.
+    pub open_files: Vec<OpenFile>,
+    /// What the person points at in their message, in the order of their words.
+    pub mentions: Vec<Mention>,
+}
+
+impl Context {
+    /// The file that the person works on.
+    pub fn active(&self) -> Option<&OpenFile> {
+        self.open_files.iter().find(|file| file.active)
+    }
+}
+
+/// A file that the person has open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Whether it is the one that the person works on; at most one is.
+    pub active: bool,
+    /// The cursor's line, from 1.
+    pub line: Option<u32>,
+    /// The cursor's place in its line in characters, from 1.
+    pub column: Option<u32>,
+    /// What is selected, where something is.
+    pub selection: Option<Selection>,
+    /// The lines around the cursor as they are in the editor.
+    pub around: Option<Excerpt>,
+    /// Whether the editor holds changes that are not on disk.
+    pub unsaved: bool,
+}
+
+/// Selected text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Its first line, from 1.
+    pub from: u32,
+    /// Its last line, included.
+    pub to: u32,
+    /// The text.
+    pub text: String,
+}
+
+/// Some lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The number of the first, from 1.
+    pub from: u32,
+    /// The lines.
+    pub text: String,
+}
+
+/// Something that a person points at in a message. It is gathered when the message is sent, and
+/// goes with it as a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mention {
+    /// A file of the project, or some lines of it.
+    File {
+        /// Which.
+        path: PathBuf,
+        /// The first and the last of the lines, from 1, where not all are meant.
+        lines: Option<(u32, u32)>,
+    },
+    /// A function, a type or the like.
+    Symbol {
+        /// The file that has it.
+        path: PathBuf,
+        /// Its name.
+        name: String,
+        /// The first and the last of its lines, from 1.
+        lines: (u32, u32),
+    },
+    /// An earlier chat.
+    Chat {
+        /// Which.
+        fid: Fid,
+    },
+    /// A page of the web, as it was fetched.
+    Page {
+        /// Its address.
+        url: String,
+        /// Its text.
+        text: String,
+    },
+}

@@ -1,0 +1,135 @@
+//! What a person points at in a message, gathered when it is sent: it goes with the message as
+//! files, and stays with it as it was then.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use chat_permission::path::{Guard, Project};
+
+use super::World;
+use crate::message::{Fid, Mention, Message, Part, Role};
+
+/// The most bytes of one mention.
+const MOST: usize = 64 * 1024;
+/// The most messages of an earlier chat.
+const MOST_MESSAGES: usize = 200;
+
+/// All that the mentions say. What cannot be read is told as that: the person's message goes out.
+pub(super) async fn gather(
+    world: &World,
+    project: Option<PathBuf>,
+    mentions: &[Mention],
+) -> Vec<Part> {
+    let mut parts = Vec::with_capacity(mentions.len());
+    for mention in mentions {
+        let (name, text) = match mention {
+            Mention::Chat { fid } => chat(world, fid).await,
+            Mention::Page { url, text } => (url.clone(), Ok(cut(text.clone()))),
+            Mention::File { .. } | Mention::Symbol { .. } => {
+                on_disk(world, project.clone(), mention.clone()).await
+            }
+        };
+        let text = text.unwrap_or_else(|why| format!("(could not be read: {why})"));
+        parts.push(Part::File { name, text });
+    }
+    parts
+}
+
+type Gathered = (String, Result<String, String>);
+
+async fn on_disk(world: &World, project: Option<PathBuf>, mention: Mention) -> Gathered {
+    let Some(folder) = project else {
+        return (name(Path::new(""), &mention), Err("there is no project".to_owned()));
+    };
+    let called = name(&folder, &mention);
+    let kept = world.kept.clone();
+    let reading = tokio::task::spawn_blocking(move || {
+        let project = Project::open(&folder, &kept).map_err(|error| error.to_string())?;
+        match mention {
+            Mention::File { path, lines } => read(&project, &path, lines),
+            Mention::Symbol { path, lines, .. } => read(&project, &path, Some(lines)),
+            Mention::Chat { .. } | Mention::Page { .. } => Err("it is no file".to_owned()),
+        }
+    });
+    let text = reading.await.unwrap_or_else(|_| Err("the reading failed".to_owned()));
+    (called, text)
+}
+
+/// What a mention is called, for person and model.
+fn name(project: &Path, mention: &Mention) -> String {
+    let shown = |path: &Path| path.strip_prefix(project).unwrap_or(path).display().to_string();
+    match mention {
+        Mention::File { path, lines: None } => shown(path),
+        Mention::File { path, lines: Some((from, to)) } => format!("{}:{from}-{to}", shown(path)),
+        Mention::Symbol { path, name, lines: (from, to) } => {
+            format!("{name}, {}:{from}-{to}", shown(path))
+        }
+        Mention::Chat { fid } => fid.to_string(),
+        Mention::Page { url, .. } => url.clone(),
+    }
+}
+
+fn read(project: &Project, path: &Path, lines: Option<(u32, u32)>) -> Result<String, String> {
+    let path = resolve(project, path)?;
+    let file = project.open_file(&path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    // Lines may lie far down; what is read whole need not be read further than it is told.
+    let most = if lines.is_some() { 16 * 1024 * 1024 } else { MOST as u64 + 4 };
+    file.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.iter().take(8 * 1024).any(|byte| *byte == 0) {
+        return Err("it is no text".to_owned());
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let Some((from, to)) = lines else { return Ok(cut(text)) };
+    let from = from.max(1) as usize;
+    let count = (to as usize + 1).saturating_sub(from);
+    Ok(cut(text.split_inclusive('\n').skip(from - 1).take(count).collect()))
+}
+
+fn resolve(project: &Project, path: &Path) -> Result<chat_permission::path::ResolvedPath, String> {
+    let given = path.to_str().ok_or("its name is no text")?;
+    let path = project.resolve(given).map_err(|error| error.to_string())?;
+    if !path.is_inside() || path.guard() == Guard::Own {
+        return Err("it lies outside the project".to_owned());
+    }
+    Ok(path)
+}
+
+/// An earlier chat: what was said in it, the latest at the end.
+async fn chat(world: &World, fid: &Fid) -> Gathered {
+    let page = match world.store.page(fid, None, MOST_MESSAGES).await {
+        Ok(page) => page,
+        Err(error) => return (fid.to_string(), Err(error.to_string())),
+    };
+    let title = world.store.session(fid).await.map_or_else(|_| fid.to_string(), |row| row.title);
+    let mut text = String::new();
+    for message in page.messages.iter().rev() {
+        let said = said(message);
+        if text.len() + said.len() > MOST {
+            text.insert_str(0, "(what was said before is left out)\n\n");
+            break;
+        }
+        text.insert_str(0, &said);
+    }
+    (title, Ok(text))
+}
+
+fn said(message: &Message) -> String {
+    let who = match message.role {
+        Role::User => "Person",
+        Role::Assistant => "Assistant",
+        Role::System | Role::Tool | Role::Ui => return String::new(),
+    };
+    let text = message.plain_text();
+    if text.trim().is_empty() { String::new() } else { format!("{who}:\n{}\n\n", text.trim()) }
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > MOST {
+        let at = text.floor_char_boundary(MOST);
+        let at = text[..at].rfind('\n').map_or(at, |line| line + 1);
+        text.truncate(at);
+        text.push_str("(cut here)\n");
+    }
+    text
+}

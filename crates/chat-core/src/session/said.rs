@@ -1,0 +1,50 @@
+//! What a person said, with all that goes with it: as it is stored, and sent ever after.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::state::todos;
+use super::{World, mentions};
+use crate::agent::{Agent, Seen};
+use crate::message::{Attachment, ChatRequest, Ending, Message, MessageId, Part, Role, Todo};
+
+/// What a person said.
+pub(super) struct Said<'a> {
+    request: &'a ChatRequest,
+    project: Option<PathBuf>,
+    todos: Vec<Todo>,
+    /// What they pointed at.
+    gathered: Vec<Part>,
+}
+
+impl<'a> Said<'a> {
+    /// Gathers what the request points at.
+    pub(super) async fn of(
+        world: &World,
+        request: &'a ChatRequest,
+        project: Option<PathBuf>,
+        branch: &[Arc<Message>],
+    ) -> Self {
+        let gathered = mentions::gather(world, project.clone(), &request.context.mentions).await;
+        Self { request, project, todos: todos(branch), gathered }
+    }
+
+    /// The message that it becomes.
+    pub(super) fn message(self, agent: &dyn Agent, parent: Option<MessageId>) -> Message {
+        let content = &self.request.content;
+        let attached = content.attachments.iter().map(|attachment| match attachment.clone() {
+            Attachment::Image { mime, data } => Part::Image { mime, data },
+            Attachment::File { name, text } => Part::File { name, text },
+        });
+        let mut parts: Vec<_> = attached.chain(self.gathered).collect();
+        let seen = Seen {
+            context: &self.request.context,
+            todos: &self.todos,
+            rejected: None,
+            project: self.project.as_deref(),
+        };
+        parts.extend(agent.context(&seen).map(|text| Part::Context { text }));
+        parts.push(Part::Text(content.text.clone()));
+        Message { parts, ended: Some(Ending::Complete), ..Message::text(Role::User, parent, "") }
+    }
+}

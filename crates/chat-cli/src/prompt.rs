@@ -19,6 +19,8 @@ pub struct Prompt {
 enum Answers {
     /// To be chosen from by a letter or a word; anything else is a word to the model.
     Permission(Vec<Choice>),
+    /// To be chosen from by a letter or a word; anything else answers nothing.
+    GoOn(Vec<Choice>),
     /// To be chosen from by number; anything else is an answer of one's own.
     Question(Vec<String>),
 }
@@ -44,6 +46,19 @@ impl Prompt {
                 let again = say::or_a_word(&labels.join(", "));
                 Self { answers: Answers::Permission(choices), again }
             }
+            Asked::GoOn { .. } => {
+                let choices = vec![
+                    Choice { label: say::allow_once(), english: 'y', answer: Answer::Allow(None) },
+                    Choice {
+                        label: say::deny_once(),
+                        english: 'n',
+                        answer: Answer::Deny { scope: None, message: None },
+                    },
+                ];
+                let labels: Vec<_> = choices.iter().map(|choice| choice.label.as_str()).collect();
+                let again = format!("{}: ", labels.join(", "));
+                Self { answers: Answers::GoOn(choices), again }
+            }
             Asked::Question(Question { choices, .. }) => {
                 let again =
                     if choices.is_empty() { say::own_words() } else { say::number_or_words() };
@@ -57,6 +72,7 @@ impl Prompt {
         let mut lines = match &ask.what {
             Asked::Permission(asked) => permission(asked, terminal),
             Asked::Question(question) => self::question(question, terminal),
+            Asked::GoOn { rounds } => vec![terminal.strong(&words::go_on_question(*rounds))],
         };
         lines.push(self.again.clone());
         lines.join("\n")
@@ -75,30 +91,33 @@ impl Prompt {
         }
         match &self.answers {
             Answers::Permission(choices) => {
-                let said = line.to_lowercase();
-                let one = |meant: &dyn Fn(&Choice) -> bool| {
-                    choices.iter().find(|choice| meant(choice)).map(|choice| choice.answer.clone())
-                };
-                let mut letters = said.chars();
-                let letter = letters.next().filter(|_| letters.next().is_none());
-                match letter {
-                    // A letter that stands for nothing is a slip, and no word to the model.
-                    Some(letter) => one(&|choice| choice.letter() == letter)
-                        // What holds for longer is not to be chosen by a slip.
-                        .or_else(|| {
-                            one(&|choice| choice.english == letter && choice.is_for_once())
-                        }),
-                    None => one(&|choice| choice.word() == said).or_else(|| {
-                        Some(Answer::Deny { scope: None, message: Some(line.to_owned()) })
-                    }),
-                }
+                // A letter that stands for nothing is a slip, and no word to the model.
+                let is_word = line.chars().nth(1).is_some();
+                let message = || Answer::Deny { scope: None, message: Some(line.to_owned()) };
+                chosen(choices, line).or_else(|| is_word.then(message))
             }
+            Answers::GoOn(choices) => chosen(choices, line),
             Answers::Question(choices) => {
                 let number = line.parse().ok().and_then(|number: usize| number.checked_sub(1));
                 let chosen = number.and_then(|at| choices.get(at)).cloned();
                 Some(Answer::Text(chosen.unwrap_or_else(|| line.to_owned())))
             }
         }
+    }
+}
+
+/// The answer that a letter or a word stands for.
+fn chosen(choices: &[Choice], line: &str) -> Option<Answer> {
+    let said = line.to_lowercase();
+    let one = |meant: &dyn Fn(&Choice) -> bool| {
+        choices.iter().find(|choice| meant(choice)).map(|choice| choice.answer.clone())
+    };
+    let mut letters = said.chars();
+    match letters.next().filter(|_| letters.next().is_none()) {
+        // What holds for longer is not to be chosen by a slip.
+        Some(letter) => one(&|choice| choice.letter() == letter)
+            .or_else(|| one(&|choice| choice.english == letter && choice.is_for_once())),
+        None => one(&|choice| choice.word() == said),
     }
 }
 
@@ -158,7 +177,12 @@ fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
             lines.push(format!("  → {}", visible(&to.display().to_string())));
         }
         Preview::Address { url } => lines.push(format!("  {}", visible(url))),
-        Preview::Target => lines.push(format!("  {}", visible(&asked.target))),
+        Preview::Store { url, bytes } => {
+            lines.push(format!("  {}", visible(url)));
+            lines.push(format!("  → {}", visible(&asked.target)));
+            lines.push(terminal.dim(&words::bytes(*bytes)));
+        }
+        Preview::Delete | Preview::Target => lines.push(format!("  {}", visible(&asked.target))),
     }
     lines.push(terminal.dim(&say::why(asked)));
     if asked.always.is_empty() {

@@ -5,8 +5,8 @@ mod live;
 mod mailbox;
 
 pub use kinds::{
-    ConnectionState, Event, Failure, Health, ModelEntry, SessionPlaceholder, Snapshot, Stage,
-    Status, StopReason, TextKind,
+    CallState, ConnectionState, Event, Failure, Health, ModelEntry, OpenCall, SessionPlaceholder,
+    Snapshot, Stage, Status, StopReason, TextKind,
 };
 pub(crate) use live::LiveText;
 pub use mailbox::Subscription;

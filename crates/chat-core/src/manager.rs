@@ -1,5 +1,6 @@
 //! The engine's one door.
 
+mod commands;
 mod connections;
 mod editing;
 mod follow;

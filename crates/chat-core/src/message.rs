@@ -17,5 +17,8 @@ pub(crate) use id::display_name;
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use options::{Options, Thinking};
 pub use request::{Attachment, ChatRequest, Content, Queued};
-pub use tool::{CommandExit, Todo, TodoState, ToolCall, ToolResult, ToolSpec, ToolView, Verdict};
+pub use tool::{
+    BackgroundCommand, CommandExit, Todo, TodoState, ToolCall, ToolResult, ToolSpec, ToolView,
+    Verdict,
+};
 pub use tree::MessageTree;

@@ -13,6 +13,7 @@ mod mentions;
 mod open;
 mod queue;
 mod reply;
+mod round;
 mod said;
 mod sink;
 mod state;
@@ -32,7 +33,7 @@ pub(crate) use world::{Clients, World};
 
 use crate::error::Result;
 use crate::event::{Event, Failure, Queued, SessionPlaceholder, Stage, Status};
-use crate::message::Fid;
+use crate::message::{BackgroundCommand, Fid};
 use crate::store::{SessionPatch, SessionRecord};
 use crate::tool::Memory;
 
@@ -48,6 +49,8 @@ pub(crate) struct Session {
     turn: tokio::sync::Mutex<()>,
     /// Held while the journal is written, so that a reply is folded after its last segment.
     journal: tokio::sync::Mutex<()>,
+    /// Held while results of tools are stored, so that each follows the one before it.
+    keeping: tokio::sync::Mutex<()>,
     /// Rung when there is text that the journal does not have.
     unwritten: Notify,
     /// Rung when a request has ended.
@@ -59,17 +62,42 @@ pub(crate) struct Session {
 impl Session {
     /// A stored session, with what waits in it.
     pub(crate) fn new(world: Arc<World>, record: SessionRecord, waiting: Vec<Queued>) -> Arc<Self> {
-        Arc::new(Self {
+        let session = Arc::new(Self {
             fid: record.fid.clone(),
             world,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),
             turn: tokio::sync::Mutex::default(),
             journal: tokio::sync::Mutex::default(),
+            keeping: tokio::sync::Mutex::default(),
             unwritten: Notify::new(),
             ended: Notify::new(),
             memory: Arc::default(),
-        })
+        });
+        let weak = Arc::downgrade(&session);
+        session.memory.on_change(move || {
+            if let Some(session) = weak.upgrade() {
+                session.tell_commands();
+            }
+        });
+        session
+    }
+
+    /// The commands that run in its background, the oldest first.
+    pub(crate) fn commands(&self) -> Vec<BackgroundCommand> {
+        self.memory.commands()
+    }
+
+    /// Ends a command in the background. Says whether it still ran.
+    pub(crate) async fn end_command(&self, id: &str) -> bool {
+        self.memory.end(id).await
+    }
+
+    fn tell_commands(&self) {
+        let mut state = self.lock();
+        // Behind the lock, so that what is told last is how it is.
+        let commands = self.memory.commands();
+        state.tell(|seq, fid| Event::CommandsChanged { fid, seq, commands });
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,6 +1,7 @@
 //! Something that a model may call.
 
 mod arguments;
+mod bounds;
 mod context;
 mod memory;
 mod registry;
@@ -11,8 +12,9 @@ use serde_json::Value;
 use crate::message::{ToolSpec, ToolView};
 
 pub use arguments::{check, repair};
+pub use bounds::{Bounds, Enforcement, Gap, WhyNot};
 pub use context::{AskedSoFar, Denied, Leave, ToolContext, ToolHost, Wish};
-pub use memory::{Busy, Memory};
+pub use memory::{Background, Busy, Memory};
 pub use registry::Registry;
 
 /// A tool: what it is called, what it takes, and what it does.
@@ -24,6 +26,12 @@ pub trait Tool: Send + Sync {
     /// Whether it changes nothing, so that neighbouring calls of such tools may run at once.
     fn reads_only(&self) -> bool;
 
+    /// The same for one call. They may not have been held against the schema yet.
+    fn only_reads(&self, arguments: &Value) -> bool {
+        let _ = arguments;
+        self.reads_only()
+    }
+
     /// Whether it is offered only where the session has a project.
     fn needs_project(&self) -> bool {
         false
@@ -33,6 +41,11 @@ pub trait Tool: Send + Sync {
     fn is_set_up(&self, settings: &crate::settings::ToolSettings) -> bool {
         let _ = settings;
         true
+    }
+
+    /// What keeps its commands in bounds on this machine; none where it runs none.
+    async fn bounds(&self) -> Option<Bounds> {
+        None
     }
 
     /// Runs it with arguments that fit its schema. Dropping the future ends all that it began; the

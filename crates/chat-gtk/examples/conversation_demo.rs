@@ -91,6 +91,7 @@ fn snapshot(live: bool) -> Snapshot {
         view: None,
         took: None,
         verdict: None,
+        needs: Vec::new(),
     })];
     let mut messages = vec![user, reply, answer];
     if !live {
@@ -124,6 +125,8 @@ fn snapshot(live: bool) -> Snapshot {
         queue: if live { vec![queued] } else { Vec::new() },
         stage: if live { Stage::Waiting { since: now } } else { Stage::Idle },
         asks: Vec::new(),
+        calls: Vec::new(),
+        commands: Vec::new(),
         todos: Vec::new(),
         seq: 0,
     }

@@ -64,6 +64,7 @@ fn show(app: &adw::Application) {
             message: reply,
             call: ToolCallId::new("live"),
             running: true,
+            result: None,
         },
         Event::ToolOutput {
             fid,
@@ -144,6 +145,7 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
         exit: Some(CommandExit::Status(101)),
         output: None,
         sandboxed: true,
+        put_aside: Vec::new(),
     };
     add("4", "run_command", json!({ "command": "cargo test" }), 12_300, Some(ran), allowed, false);
     let denied = Verdict::Denied { message: Some("not the lock file, please".to_owned()) };
@@ -187,6 +189,8 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
         queue: Vec::new(),
         stage: Stage::Streaming,
         asks,
+        calls: Vec::new(),
+        commands: Vec::new(),
         todos: Vec::new(),
         seq: 0,
     };

@@ -129,6 +129,7 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::ToolCallChanged { fid, .. }
         | Event::ToolOutput { fid, .. }
         | Event::AsksChanged { fid, .. }
+        | Event::CommandsChanged { fid, .. }
         | Event::TodosChanged { fid, .. }
         | Event::QueueChanged { fid, .. }
         | Event::StageChanged { fid, .. }

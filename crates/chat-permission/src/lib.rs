@@ -21,6 +21,6 @@ mod rule;
 pub use mode::{Mode, UnknownMode};
 pub use path::ResolvedPath;
 pub use pattern::Pattern;
-pub use policy::{Decision, Why, decide};
+pub use policy::{Decision, Why, decide, decide_all};
 pub use request::{Redirected, Request, Run, Target};
 pub use rule::{Action, BadRule, Effect, Entry, Rule, Scope};

@@ -40,6 +40,9 @@ pub enum Decision {
     Refuse {
         /// What stands in its way.
         why: Why,
+        /// The rules with which it would pass, where only a mode that asks nobody keeps it from being asked for.
+        /// Empty where no rule could make it pass.
+        allowed_by: Vec<Rule>,
     },
 }
 
@@ -55,6 +58,8 @@ pub enum Why {
     Denied(String),
     /// A rule that denies may be meant: it cannot be told before the command runs; the rule as it is written.
     PerhapsDenied(String),
+    /// The folder holds, or may hold, what a rule denies; the rule as it is written.
+    HoldsDenied(String),
     /// The command would run without a sandbox.
     Unsandboxed,
     /// The command cannot be taken apart.
@@ -65,6 +70,8 @@ pub enum Why {
     Assignment(String),
     /// The command runs another that its words name, or changes what the words behind it mean; its name.
     HandsOver(String),
+    /// The command runs what it reads, from a file or from the command before it; its name.
+    RunsInput(String),
     /// It cannot be told which file a redirect opens; as it was written.
     UnknownFile(String),
     /// The path lies outside the project; for a command, its folder.
@@ -83,13 +90,21 @@ pub enum Why {
 
 /// Judges a request. Entries of every scope count alike: one that denies wins over all that allow.
 pub fn decide(rules: &[Entry], mode: Mode, request: &Request) -> Decision {
+    decide_all(rules, mode, std::slice::from_ref(request))
+}
+
+/// Judges requests that are one thing to a person, such as the two ends of a move: it passes where each does, is refused
+/// where one is, and is asked for once, with all the rules that it would need.
+pub fn decide_all(rules: &[Entry], mode: Mode, requests: &[Request]) -> Decision {
     let rules = Rules(rules);
     let mut found = Found::default();
-    match request {
-        Request::Read { path } => paths::judge(rules, mode, Action::Read, path, &mut found),
-        Request::Write { path } => paths::judge(rules, mode, Action::Write, path, &mut found),
-        Request::Run(command) => run::judge(rules, mode, command, &mut found),
-        Request::Network { host, private } => network(rules, host, *private, &mut found),
+    for request in requests {
+        match request {
+            Request::Read { path } => paths::judge(rules, mode, Action::Read, path, &mut found),
+            Request::Write { path } => paths::judge(rules, mode, Action::Write, path, &mut found),
+            Request::Run(command) => run::judge(rules, mode, command, &mut found),
+            Request::Network { host, private } => network(rules, host, *private, &mut found),
+        }
     }
     found.decision(mode)
 }
@@ -146,22 +161,28 @@ impl Found {
 
     fn decision(self, mode: Mode) -> Decision {
         if let Some(why) = self.refused {
-            return Decision::Refuse { why };
+            return Decision::Refuse { why, allowed_by: Vec::new() };
         }
         let Some(why) = self.obstacles.iter().map(|(why, _)| why).min().cloned() else {
             return Decision::Pass;
         };
+        let always = self.always();
         if mode == Mode::Unattended {
-            return Decision::Refuse { why };
+            return Decision::Refuse { why, allowed_by: always };
         }
+        Decision::Ask { why, always }
+    }
+
+    /// The rules that take all obstacles away; none where one stays.
+    fn always(self) -> Vec<Rule> {
         let mut always: Vec<Rule> = Vec::new();
         for (_, rule) in self.obstacles {
             match rule {
                 Some(rule) if always.contains(&rule) => {}
                 Some(rule) => always.push(rule),
-                None => return Decision::Ask { why, always: Vec::new() },
+                None => return Vec::new(),
             }
         }
-        Decision::Ask { why, always }
+        always
     }
 }

@@ -42,7 +42,6 @@ pub enum Preference {
 
 /// What the enforcement cannot keep a command from, though it should.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Gap {
     /// Signals to this person's programs outside.
     Signals,

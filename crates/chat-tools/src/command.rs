@@ -1,11 +1,13 @@
 //! What the tools for commands share: those in the background, and how an end is told.
 
 mod background;
+mod bounds;
 mod ending;
 mod plain;
 mod tail;
 
 pub use background::{Background, Commands};
-pub use ending::{exit_of, told};
+pub use bounds::bounds_of;
+pub use ending::{exit_of, put_aside, told};
 pub use plain::plain;
 pub use tail::Tail;

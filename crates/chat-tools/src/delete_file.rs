@@ -51,7 +51,7 @@ impl Tool for DeleteFile {
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { path } = arguments(given)?;
         let place = Place::entry(&context, &path)?;
-        place.may_write(&context, Preview::Target).await?;
+        place.may_write(&context, Preview::Delete).await?;
         if place.path.kind() == Kind::Missing {
             return Err(place.missing());
         }

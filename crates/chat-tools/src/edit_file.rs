@@ -63,12 +63,18 @@ impl Tool for EditFile {
             return Err(ToolFailure::new("`edits` is empty."));
         }
         let place = Place::new(&context, &path)?;
-        // What does not match tells what is there.
-        place.may_read(&context).await?;
-        place.must_be_file()?;
+        place.must_be_open(&context).await?;
         let read = place.clone();
-        let Ready { old, new, notes, diff } = on_disk(move |_| prepare(&read, &edits)).await?;
-        place.may_write(&context, contents::preview(&diff)).await?;
+        let prepared = on_disk(move |_| prepare(&read, &edits)).await;
+        let Ready { old, new, notes, diff } = match prepared {
+            Ok(ready) => ready,
+            Err(failure) => {
+                // What does not match tells what is there.
+                place.may_read(&context).await?;
+                return Err(failure);
+            }
+        };
+        place.may_change(&context, contents::preview(&diff)).await?;
         let marks = context.memory.get::<Marks>();
         on_disk(move |given_up| {
             contents::replace(&place, &old, &new, &marks, given_up)?;
@@ -91,6 +97,7 @@ impl Tool for EditFile {
 
 /// Reads a file and applies edits to it.
 fn prepare(place: &Place, edits: &[Edit]) -> Result<Ready, ToolFailure> {
+    place.must_be_file()?;
     let old = contents::read(place)?;
     let Some((before, encoding)) = text::decode(&old) else {
         let (shown, kind) = (place.shown(), text::binary_kind(&old));

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec, ToolView};
 use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_permission::Request;
 use chat_permission::path::{Error, Kind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,10 +48,14 @@ impl Tool for MoveFile {
         let Arguments { from, to } = arguments(given)?;
         let from = Place::entry(&context, &from)?;
         let to = Place::entry(&context, &to)?;
-        // By its new name it could be read.
-        from.may_read(&context).await?;
-        from.may_write(&context, Preview::Move { to: to.path.real().to_owned() }).await?;
-        to.may_write(&context, Preview::Target).await?;
+        let requests = vec![
+            Request::Write { path: from.path.clone() },
+            // By its new name it could be read.
+            Request::Read { path: from.path.clone() },
+            Request::Write { path: to.path.clone() },
+        ];
+        let preview = Preview::Move { to: to.path.real().to_owned() };
+        from.may(&context, requests, preview).await?;
         match (from.path.kind(), to.path.kind()) {
             (Kind::Missing, _) => return Err(from.missing()),
             (_, Kind::Missing) => {}

@@ -48,6 +48,19 @@ impl Place {
         answer.map_err(|denied| self.denied(denied))
     }
 
+    /// That neither reading nor changing it is forbidden, whoever were asked: else what comes of a look at it
+    /// could be told by whether the person is asked.
+    ///
+    /// # Errors
+    /// One of them is.
+    pub async fn must_be_open(&self, context: &ToolContext) -> Result<(), ToolFailure> {
+        let write = Request::Write { path: self.path.clone() };
+        if self.is_refused(context) || context.host.refuses(&write) {
+            return self.may_change(context, Preview::Target).await;
+        }
+        Ok(())
+    }
+
     /// Whether a rule, or what is kept from tools, forbids to read it. Nobody is asked.
     pub fn is_refused(&self, context: &ToolContext) -> bool {
         context.host.refuses(&Request::Read { path: self.path.clone() })
@@ -65,6 +78,34 @@ impl Place {
         let request = Request::Write { path: self.path.clone() };
         let answer = context.permit(request, preview).await;
         answer.map_err(|denied| self.denied(denied))
+    }
+
+    /// Asks for leave to do several things that are one to the person.
+    ///
+    /// # Errors
+    /// It is not given for all of them.
+    pub async fn may(
+        &self,
+        context: &ToolContext,
+        requests: Vec<Request>,
+        preview: Preview,
+    ) -> Result<(), ToolFailure> {
+        let answer = context.permit_all(requests, preview).await;
+        answer.map_err(|denied| self.denied(denied))
+    }
+
+    /// Asks once for leave to read and to change it: what was read goes into what is shown.
+    ///
+    /// # Errors
+    /// It is not given.
+    pub async fn may_change(
+        &self,
+        context: &ToolContext,
+        preview: Preview,
+    ) -> Result<(), ToolFailure> {
+        let path = || self.path.clone();
+        let requests = vec![Request::Write { path: path() }, Request::Read { path: path() }];
+        self.may(context, requests, preview).await
     }
 
     /// A refusal, and what may be done instead.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Bounds, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::{Request, Run};
 use chat_sandbox::{
     Command, Enforcement, Exit, Follow, Keep, Limits, Preference, Running, Sandbox, Spool,
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
-use crate::command::{Background, Commands, Tail, exit_of, plain, told};
+use crate::command::{Background, Commands, Tail, bounds_of, exit_of, plain, put_aside, told};
 use crate::outputs;
 use crate::place::Place;
 use crate::spec::{arguments, spec};
@@ -75,6 +75,10 @@ impl Tool for RunCommand {
         true
     }
 
+    async fn bounds(&self) -> Option<Bounds> {
+        Some(bounds_of(&Sandbox::probe(self.preference).await))
+    }
+
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { command: text, folder, seconds, background, network } = arguments(given)?;
         if text.trim().is_empty() {
@@ -120,19 +124,23 @@ impl Tool for RunCommand {
             let _ = std::fs::remove_file(&kept);
             ToolFailure::new(format!("The command did not run: {error}."))
         })?;
-        let view = |exit, output| ToolView::Ran {
+        let view = |exit, output, put_aside| ToolView::Ran {
             command: text.clone(),
             exit,
             output,
             sandboxed: is_sandboxed,
+            put_aside,
         };
         if background {
             drop(follow);
-            let view = view(None, Some(id.clone()));
+            let view = view(None, Some(id.clone()), Vec::new());
             let said = format!(
                 "It runs in the background as {id}: read_output shows what it writes, stop_command ends it."
             );
-            commands.put(id, Background::new(&context, text, is_sandboxed, running));
+            let command = Background::new(&context, &id, text, is_sandboxed, running);
+            let command = Arc::new(command);
+            commands.put(Arc::clone(&command));
+            context.memory.add_background(command);
             return Ok(ToolOutput::text(said).view(view));
         }
         let exit = watch(&context, &running, follow).await;
@@ -141,7 +149,7 @@ impl Tool for RunCommand {
             // All of it was said.
             let _ = std::fs::remove_file(&kept);
         }
-        let view = view(Some(exit_of(&exit)), is_cut.then_some(id));
+        let view = view(Some(exit_of(&exit)), is_cut.then_some(id), put_aside(&exit));
         Ok(ToolOutput::text(said).view(view))
     }
 }
@@ -264,6 +272,7 @@ pub fn report(
         exit: ended.as_ref().map(exit_of),
         output: Some(id.to_owned()),
         sandboxed: command.is_sandboxed,
+        put_aside: ended.as_ref().map(put_aside).unwrap_or_default(),
     };
     Ok(ToolOutput::text(said).view(view))
 }

@@ -126,6 +126,11 @@ impl Tool for WebFetch {
         false
     }
 
+    fn only_reads(&self, arguments: &Value) -> bool {
+        // What is not understood is refused, and writes nothing.
+        arguments.get("as").is_none_or(|form| form != "file")
+    }
+
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let arguments = arguments(given)?;
         tokio::select! {
@@ -216,7 +221,7 @@ async fn store(answer: Answer, context: &ToolContext) -> Result<ToolOutput, Tool
         return Err(ToolFailure::new(format!("{heading}\nA part of a file is not stored.")));
     }
     let (path, name) = free_path(context, &file_name::of(&answer.url, &answer.mime))?;
-    let preview = Preview::Address { url: answer.url.to_string() };
+    let preview = Preview::Store { url: answer.url.to_string(), bytes: answer.bytes.len() as u64 };
     context.permit(Request::Write { path: path.clone() }, preview).await?;
     let project = Arc::clone(project);
     on_disk(move |_| {

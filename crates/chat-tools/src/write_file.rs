@@ -60,8 +60,7 @@ impl Tool for WriteFile {
         let Arguments { path, content } = arguments(given)?;
         let place = Place::new(&context, &path)?;
         if !place.path.is_inside() {
-            // Whether something is there is not told unasked.
-            place.may_read(&context).await?;
+            place.must_be_open(&context).await?;
         }
         if place.path.kind() == Kind::Missing {
             create(&context, place, content).await
@@ -71,13 +70,27 @@ impl Tool for WriteFile {
     }
 }
 
+/// Asks for leave to write. Outside the project it is one to read, too: whether something is there is
+/// not told unasked.
+async fn may_write(
+    context: &ToolContext,
+    place: &Place,
+    preview: Preview,
+) -> Result<(), ToolFailure> {
+    if place.path.is_inside() {
+        place.may_write(context, preview).await
+    } else {
+        place.may_change(context, preview).await
+    }
+}
+
 async fn create(
     context: &ToolContext,
     place: Place,
     content: String,
 ) -> Result<ToolOutput, ToolFailure> {
     let diff = Diff::new("", &content);
-    place.may_write(context, contents::preview(&diff)).await?;
+    may_write(context, &place, contents::preview(&diff)).await?;
     let marks = context.memory.get::<Marks>();
     on_disk(move |given_up| {
         still_wanted(given_up)?;
@@ -94,13 +107,19 @@ async fn replace(
     place: Place,
     content: String,
 ) -> Result<ToolOutput, ToolFailure> {
-    place.must_be_file()?;
     let marks = context.memory.get::<Marks>();
     let (read, known) = (place.clone(), marks.get(place.path.real()));
-    let Ready { old, new, diff, notes } =
-        on_disk(move |_| prepare(&read, known.as_ref(), &content)).await?;
-    let preview: Preview = contents::preview(&diff);
-    place.may_write(context, preview).await?;
+    let prepared = on_disk(move |_| prepare(&read, known.as_ref(), &content)).await;
+    let Ready { old, new, diff, notes } = match prepared {
+        Ok(ready) => ready,
+        Err(failure) => {
+            if !place.path.is_inside() {
+                place.may_read(context).await?;
+            }
+            return Err(failure);
+        }
+    };
+    may_write(context, &place, contents::preview(&diff)).await?;
     on_disk(move |given_up| {
         contents::replace(&place, &old, &new, &marks, given_up)?;
         let text = format!(
@@ -116,6 +135,7 @@ async fn replace(
 
 /// Reads a file that is to be replaced, and sees that the session knows it.
 fn prepare(place: &Place, known: Option<&Mark>, content: &str) -> Result<Ready, ToolFailure> {
+    place.must_be_file()?;
     let shown = place.shown();
     let old = contents::read(place)?;
     match known {

@@ -75,6 +75,10 @@ enum Line<'a> {
         /// None where nobody answered.
         answer: Option<&'a str>,
     },
+    GoOn {
+        rounds: u32,
+        answer: &'a str,
+    },
     Todos {
         todos: &'a [Todo],
     },
@@ -177,6 +181,9 @@ impl Sink for Json {
                     answer: answer_name(answer),
                     message,
                 });
+            }
+            Asked::GoOn { rounds } => {
+                self.line(&Line::GoOn { rounds: *rounds, answer: answer_name(answer) });
             }
             Asked::Question(question) => {
                 let answer = match answer {

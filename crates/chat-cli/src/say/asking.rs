@@ -76,6 +76,10 @@ pub fn nobody(ask: &Ask) -> String {
             &gettext("Nobody is there to answer the model: {question}"),
             &[("question", &one_line(&question.text))],
         ),
+        Asked::GoOn { rounds } => fill(
+            &gettext("Nobody is there to say whether to go on after {rounds} rounds of tools."),
+            &[("rounds", &rounds.to_string())],
+        ),
         Asked::Permission(asked) => {
             let what = format!("{} {}", asked.action, one_line(&asked.target));
             match &asked.always[..] {

@@ -98,7 +98,9 @@ impl<'a> Asking<'a> {
                 // Nothing ended the line.
                 terminal::say("\n");
                 Some(match ask.what {
-                    Asked::Permission(_) => Answer::Deny { scope: None, message: None },
+                    Asked::Permission(_) | Asked::GoOn { .. } => {
+                        Answer::Deny { scope: None, message: None }
+                    }
                     Asked::Question(_) => Answer::Nobody,
                 })
             }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::message::{Ending, Message, Part, Role, ToolCall, ToolResult};
+use crate::message::{Ending, Message, MessageId, Part, Role, ToolCall, ToolResult};
 
 /// What a model is told about a call that never got its result. Strict servers refuse a request
 /// in which one is missing.
@@ -20,6 +20,7 @@ pub fn system(prompt: &str) -> Message {
 /// models (Mistral's, Gemma's) insist on turns.
 pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
     let mut out: Vec<Arc<Message>> = Vec::with_capacity(history.len() + 1);
+    let mut answering = HashSet::new();
     for (at, message) in history.iter().enumerate() {
         let goes = match message.role {
             Role::Ui => false,
@@ -29,18 +30,42 @@ pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
         if !goes {
             continue;
         }
+        if answering.contains(&message.id) {
+            // It went out with its reply.
+            continue;
+        }
         match out.last_mut().filter(|last| last.role == Role::User) {
             Some(last) if message.role == Role::User => *last = Arc::new(joined(last, message)),
             _ => out.push(Arc::clone(message)),
         }
-        // Those before the next reply: servers give the same ids to calls of different replies.
-        let until_next = history[at + 1..].iter().take_while(|m| m.role != Role::Assistant);
-        let answered: HashSet<&str> = until_next.flat_map(|m| results(m)).collect();
-        let dangling = message.tool_calls().filter(|call| !answered.contains(call.id.as_str()));
-        out.extend(dangling.map(|call| Arc::new(no_result(message, call))));
+        if message.role == Role::Assistant {
+            out.extend(answers(message, &history[at + 1..], &mut answering));
+        }
     }
     if cfg!(sabotage = "forget_answer") {
         out.retain(|message| message.role != Role::Assistant);
+    }
+    out
+}
+
+/// A result for each call of a reply, in the order of the calls: they are kept in the order in which
+/// they came, and some servers tell them apart by their place alone. Those of `later` that are among
+/// them are noted in `taken`.
+fn answers(
+    reply: &Message,
+    later: &[Arc<Message>],
+    taken: &mut HashSet<MessageId>,
+) -> Vec<Arc<Message>> {
+    // Those before the next reply: servers give the same ids to calls of different replies.
+    let until_next = || later.iter().take_while(|message| message.role != Role::Assistant);
+    let mut out = Vec::new();
+    for call in reply.tool_calls() {
+        let answers = |message: &&Arc<Message>| results(message).any(|id| id == call.id.as_str());
+        match until_next().find(answers) {
+            Some(result) if taken.insert(result.id) => out.push(Arc::clone(result)),
+            Some(_) => {}
+            None => out.push(Arc::new(no_result(reply, call))),
+        }
     }
     out
 }
@@ -94,6 +119,17 @@ mod tests {
     fn reply(parts: Vec<Part>, ended: Ending) -> Arc<Message> {
         let reply = Message::reply(None, ModelRef::new("c", "m"));
         Arc::new(Message { parts, ended: Some(ended), ..reply })
+    }
+
+    fn call(id: &str) -> Part {
+        let id = ToolCallId::new(id);
+        Part::ToolCall(ToolCall { id, name: "read".into(), arguments: json!({}) })
+    }
+
+    fn result(id: &str) -> Arc<Message> {
+        let Part::ToolCall(call) = call(id) else { unreachable!() };
+        let parts = vec![Part::ToolResult(ToolResult::to(&call, "ok", false))];
+        Arc::new(Message { parts, ..Message::text(Role::Tool, None, "") })
     }
 
     fn user(text: &str) -> Arc<Message> {
@@ -153,49 +189,31 @@ mod tests {
 
     #[test]
     fn a_call_without_a_result_gets_one_at_once() {
-        let call = |id: &str| {
-            let id = ToolCallId::new(id);
-            Part::ToolCall(ToolCall { id, name: "read".into(), arguments: json!({}) })
-        };
-        let done = ToolResult {
-            call: ToolCallId::new("a"),
-            name: "read".into(),
-            text: "ok".into(),
-            failed: false,
-            view: None,
-            took: None,
-            verdict: None,
-        };
-        let result =
-            Message { parts: vec![Part::ToolResult(done)], ..Message::text(Role::Tool, None, "") };
-        let history =
-            [user("q"), reply(vec![call("a"), call("b")], Ending::Stopped), Arc::new(result)];
+        let history = [user("q"), reply(vec![call("a"), call("b")], Ending::Stopped), result("a")];
         let out = outgoing(&history);
         let answered: Vec<_> = out.iter().flat_map(|m| results(m)).collect();
-        assert_eq!(answered, ["b", "a"]);
+        assert_eq!(answered, ["a", "b"]);
         assert_eq!(out.len(), 4);
     }
 
     #[test]
+    fn results_go_out_in_the_order_of_their_calls_whenever_they_came() {
+        let calls = vec![call("a"), call("b"), call("c")];
+        let asked = reply(calls, Ending::Complete);
+        let history = [user("q"), asked, result("c"), result("a"), user("r")];
+        let out = outgoing(&history);
+        let answered: Vec<_> = out.iter().flat_map(|m| results(m)).collect();
+        assert_eq!(answered, ["a", "b", "c"]);
+        assert_eq!(out.last().unwrap().plain_text(), "r");
+        assert_eq!(out.len(), 6);
+    }
+
+    #[test]
     fn an_answer_to_an_earlier_call_of_the_same_id_is_none_to_this_one() {
-        let call = || {
-            let id = ToolCallId::new("call_0");
-            Part::ToolCall(ToolCall { id, name: "read".into(), arguments: json!({}) })
-        };
-        let done = ToolResult {
-            call: ToolCallId::new("call_0"),
-            name: "read".into(),
-            text: "ok".into(),
-            failed: false,
-            view: None,
-            took: None,
-            verdict: None,
-        };
-        let result =
-            Message { parts: vec![Part::ToolResult(done)], ..Message::text(Role::Tool, None, "") };
+        let call = || call("call_0");
         let history = [
             reply(vec![call()], Ending::Complete),
-            Arc::new(result),
+            result("call_0"),
             reply(vec![call()], Ending::Stopped),
         ];
         let out = outgoing(&history);

@@ -1,6 +1,7 @@
 //! Runs the tools that a request's replies ask for.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use super::{Agent, ReplyEnd, ReplySink};
 use crate::chat::{Response, ToolRunner};
 use crate::error::Result;
 use crate::message::{Message, Part, Role, ToolCall, ToolResult, ToolSpec, Usage};
-use crate::tool::{self, Registry, ToolFailure, ToolOutput};
+use crate::tool::{self, AskedSoFar, Registry, ToolFailure, ToolOutput};
 
 /// How long a tool has, once the person stopped the request, to give what it has.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -46,18 +47,17 @@ impl ToolRunner for Runner {
         self.spend(&response.usage);
         let reply = self.sink.end_reply(end).await;
         let results = self.execute_tools(&calls).await;
-        let messages = results.into_iter().map(|(result, pictures)| {
-            let pictures = pictures.into_iter().map(|(mime, data)| Part::Image { mime, data });
-            Message {
-                parts: std::iter::once(Part::ToolResult(result)).chain(pictures).collect(),
-                ..Message::text(Role::Tool, None, "")
-            }
-        });
-        let mut out = vec![reply];
         // Who stopped it wants no further reply.
         let goes_on = !self.cancel.is_cancelled();
-        out.extend(self.sink.add_results(messages.collect(), goes_on).await?);
-        Ok(out)
+        self.sink.add_results(&results, goes_on).await?;
+        Ok(std::iter::once(reply).chain(results).collect())
+    }
+
+    async fn go_on(&self, response: &Response, rounds: u32) -> bool {
+        match response.tool_calls().last() {
+            Some(call) => self.sink.go_on(call, rounds, &self.cancel).await,
+            None => false,
+        }
     }
 
     fn tools(&self) -> Vec<ToolSpec> {
@@ -88,29 +88,45 @@ impl Runner {
 
     /// One result for each call, in order. Neighbouring calls that only read run at once; any
     /// other waits for all before it and holds up all after it. Nothing ends the others.
-    async fn execute_tools(&self, calls: &[ToolCall]) -> Vec<Answered> {
+    async fn execute_tools(&self, calls: &[ToolCall]) -> Vec<Arc<Message>> {
         let tools = self.offered();
-        let reads_only =
-            |call: &&ToolCall| tools.get(&call.name).is_none_or(|tool| tool.reads_only());
+        let reads_only = |call: &&ToolCall| {
+            tools.get(&call.name).is_none_or(|tool| tool.only_reads(&call.arguments))
+        };
+        let open = AtomicUsize::new(calls.len());
         let mut results = Vec::with_capacity(calls.len());
         let mut rest = calls;
         while !rest.is_empty() {
             let reading = rest.iter().take_while(reads_only).count();
             let (now, later) = rest.split_at(reading.max(1));
-            results.extend(join_all(now.iter().map(|call| self.execute(&tools, call))).await);
+            results
+                .extend(join_all(now.iter().map(|call| self.execute(&tools, call, &open))).await);
             rest = later;
         }
         results
     }
 
-    async fn execute(&self, tools: &Registry, call: &ToolCall) -> Answered {
-        if self.cancel.is_cancelled() {
-            return (ToolResult::to(call, STOPPED, true), Vec::new());
+    /// Runs a call. Its result is told and kept at once; that of the last `open` one goes into the
+    /// store together with what follows it.
+    async fn execute(&self, tools: &Registry, call: &ToolCall, open: &AtomicUsize) -> Arc<Message> {
+        let stopped = self.cancel.is_cancelled();
+        let (result, pictures) = if stopped {
+            (ToolResult::to(call, STOPPED, true), Vec::new())
+        } else {
+            self.sink.on_tool(call, None);
+            self.attempt(tools, call).await
+        };
+        self.sink.on_tool(call, Some(&Arc::new(result.clone())));
+        let pictures = pictures.into_iter().map(|(mime, data)| Part::Image { mime, data });
+        let message = Arc::new(Message {
+            parts: std::iter::once(Part::ToolResult(result)).chain(pictures).collect(),
+            ..Message::text(Role::Tool, None, "")
+        });
+        // Those that never ran come together, and at once.
+        if open.fetch_sub(1, Ordering::Relaxed) > 1 && !stopped {
+            self.sink.keep_result(Arc::clone(&message)).await;
         }
-        self.sink.on_tool(call, true);
-        let answered = self.attempt(tools, call).await;
-        self.sink.on_tool(call, false);
-        answered
+        message
     }
 
     async fn attempt(&self, tools: &Registry, call: &ToolCall) -> Answered {
@@ -144,7 +160,7 @@ impl Runner {
                 .unwrap_or_else(|_| Err(ToolFailure::new("the tool itself failed"))),
             () = last_word => Err(ToolFailure::new(STOPPED)),
         };
-        let (waited, verdict) = context.answered();
+        let AskedSoFar { waited, verdict, needs } = context.answered();
         let took = Some(began.elapsed().saturating_sub(waited));
         let (result, pictures) = match outcome {
             Ok(ToolOutput { text, view, pictures }) => {
@@ -153,7 +169,7 @@ impl Runner {
             Err(ToolFailure { text, view }) => {
                 let text = format!("tool_call_fail: {text}");
                 let result = ToolResult::to(call, text, true);
-                (ToolResult { view, took, verdict, ..result }, Vec::new())
+                (ToolResult { view, took, verdict, needs, ..result }, Vec::new())
             }
         };
         (result, pictures)

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::client::Preparing;
 use crate::error::{Error, Result};
 use crate::event::TextKind;
-use crate::message::{Ending, Message, ToolCall, Usage};
+use crate::message::{Ending, Message, ToolCall, ToolResult, Usage};
 use crate::settings::ToolSettings;
 use crate::tool::{Registry, ToolContext};
 
@@ -33,15 +33,24 @@ pub trait ReplySink: Send + Sync {
     /// again where the store fails.
     async fn end_reply(&self, end: ReplyEnd) -> Arc<Message>;
 
-    /// Adds the results of tool calls, and begins another reply after them where `goes_on`. Where
-    /// the store refuses them they are kept in memory and tried again.
+    /// A tool call of the reply that ended begins; or it has ended, with this result.
+    fn on_tool(&self, call: &ToolCall, result: Option<&Arc<ToolResult>>);
+
+    /// Keeps the result of a call while others of the reply are still to come. Durable when it
+    /// returns, or kept in memory and tried again where the store fails.
+    async fn keep_result(&self, result: Arc<Message>);
+
+    /// Adds the results of all calls of the reply, as far as they are not kept already, and begins
+    /// another reply after them where `goes_on`. Where the store refuses them they are kept in memory
+    /// and tried again.
     ///
     /// # Errors
     /// The store's: no reply was begun.
-    async fn add_results(&self, results: Vec<Message>, goes_on: bool) -> Result<Vec<Arc<Message>>>;
+    async fn add_results(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()>;
 
-    /// A tool call began or ended.
-    fn on_tool(&self, call: &ToolCall, running: bool);
+    /// Asks the person whether to go on after so many rounds of tools, the last of which ended with
+    /// this call. Ends with the request; nobody there means no.
+    async fn go_on(&self, call: &ToolCall, rounds: u32, cancel: &CancellationToken) -> bool;
 
     /// The settings of tools as they are now.
     fn tool_settings(&self) -> Arc<ToolSettings>;

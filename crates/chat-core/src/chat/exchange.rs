@@ -110,6 +110,10 @@ pub trait ToolRunner: Send + Sync {
     /// Only what must end the exchange (the store failed).
     async fn run_tools(&self, response: &Response) -> Result<Vec<Arc<Message>>>;
 
+    /// Whether to go on, with as many rounds again, after so many: the limit is met. The answer to
+    /// the response's calls is there. Ends with the request.
+    async fn go_on(&self, response: &Response, rounds: u32) -> bool;
+
     /// The tools as they are now: asked before every further round.
     fn tools(&self) -> Vec<ToolSpec>;
 }
@@ -160,7 +164,7 @@ impl Chat {
         self
     }
 
-    /// Sets how many rounds of tool calls there may be.
+    /// Sets how many rounds of tool calls there may be before the runner is asked whether to go on.
     #[must_use]
     pub fn round_limit(mut self, rounds: u32) -> Self {
         self.round_limit = rounds;
@@ -228,15 +232,18 @@ impl Chat {
             rounds += 1;
             let results = runner.run_tools(&response).await?;
             self.messages.extend(results);
+            if rounds >= self.round_limit && !cancel.is_cancelled() {
+                if !runner.go_on(&response, rounds).await && !cancel.is_cancelled() {
+                    return Err(Kind::RoundLimit { rounds }.into());
+                }
+                rounds = 0;
+            }
             if cancel.is_cancelled() {
                 return Ok(Response {
                     parts: Vec::new(),
                     ended: Ending::Stopped,
                     usage: Usage::default(),
                 });
-            }
-            if rounds >= self.round_limit {
-                return Err(Kind::RoundLimit { rounds }.into());
             }
             self.tools = runner.tools();
         }

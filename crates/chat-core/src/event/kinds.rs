@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
-    Ask, Fid, Message, MessageId, ModelRef, Options, Queued, Thinking, Todo, ToolCallId, Trouble,
-    Usage,
+    Ask, BackgroundCommand, Fid, Message, MessageId, ModelRef, Options, Queued, Thinking, Todo,
+    ToolCallId, ToolResult, Trouble, Usage,
 };
 use crate::settings::Connection;
 
@@ -85,6 +85,9 @@ pub enum Event {
         call: ToolCallId,
         /// Whether it is still running.
         running: bool,
+        /// What came of it, once it ended. The same comes as a message of its own, as soon as it
+        /// is stored.
+        result: Option<Arc<ToolResult>>,
     },
     /// A running command wrote more.
     ToolOutput {
@@ -100,6 +103,15 @@ pub enum Event {
         tail: Arc<str>,
         /// How many bytes it wrote so far.
         bytes: u64,
+    },
+    /// A command in the background began, wrote or ended.
+    CommandsChanged {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// Those that run, the oldest first.
+        commands: Vec<BackgroundCommand>,
     },
     /// What waits for the person's answer changed.
     AsksChanged {
@@ -288,10 +300,41 @@ pub struct Snapshot {
     pub stage: Stage,
     /// What waits for the person's answer.
     pub asks: Vec<Arc<Ask>>,
+    /// The calls of the reply whose tools run now, in order.
+    pub calls: Vec<OpenCall>,
+    /// The commands that run in its background, the oldest first.
+    pub commands: Vec<BackgroundCommand>,
     /// Its plan.
     pub todos: Vec<Todo>,
     /// The sequence number of the last event that this holds.
     pub seq: u64,
+}
+
+/// A call of a reply whose tools run now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenCall {
+    /// The assistant's message that holds the call.
+    pub message: MessageId,
+    /// The call.
+    pub call: ToolCallId,
+    /// How far it is.
+    pub state: CallState,
+}
+
+/// How far a call is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallState {
+    /// Others run before it.
+    Waiting,
+    /// It runs, or waits for the person ([`Snapshot::asks`]).
+    Running {
+        /// The end of what its command wrote so far.
+        tail: Arc<str>,
+        /// How many bytes that was in all.
+        bytes: u64,
+    },
+    /// It ended. The result is among the messages too, once it is stored.
+    Done(Arc<ToolResult>),
 }
 
 /// A model that can be chosen.

@@ -126,6 +126,7 @@ enum Key {
     Tool(MessageId, ToolCallId),
     Output(MessageId, ToolCallId),
     Asks(Fid),
+    Commands(Fid),
     Todos(Fid),
     Queue(Fid),
     Stage(Fid),
@@ -149,6 +150,7 @@ fn key(event: &Event) -> Option<Key> {
         Event::ToolCallChanged { message, call, .. } => Key::Tool(*message, call.clone()),
         Event::ToolOutput { message, call, .. } => Key::Output(*message, call.clone()),
         Event::AsksChanged { fid, .. } => Key::Asks(fid.clone()),
+        Event::CommandsChanged { fid, .. } => Key::Commands(fid.clone()),
         Event::TodosChanged { fid, .. } => Key::Todos(fid.clone()),
         Event::QueueChanged { fid, .. } => Key::Queue(fid.clone()),
         Event::StageChanged { fid, .. } => Key::Stage(fid.clone()),
@@ -173,6 +175,7 @@ fn watched(event: &Event) -> Option<&Fid> {
         | Event::ToolCallChanged { fid, .. }
         | Event::ToolOutput { fid, .. }
         | Event::AsksChanged { fid, .. }
+        | Event::CommandsChanged { fid, .. }
         | Event::TodosChanged { fid, .. }
         | Event::QueueChanged { fid, .. }
         | Event::StageChanged { fid, .. } => Some(fid),

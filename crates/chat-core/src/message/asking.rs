@@ -25,7 +25,7 @@ impl AskId {
 pub struct Ask {
     /// Its id, to answer it by.
     pub id: AskId,
-    /// The call that waits.
+    /// The call that waits; of the question whether to go on, the last one that ran.
     pub call: ToolCallId,
     /// The tool's name.
     pub tool: String,
@@ -40,6 +40,11 @@ pub enum Asked {
     Permission(PermissionRequest),
     /// A question of the model's.
     Question(Question),
+    /// Whether to go on: the limit of rounds is met. [`Answer::Allow`] gives as many again.
+    GoOn {
+        /// How many rounds of tool calls there were since it was asked before.
+        rounds: u32,
+    },
 }
 
 /// Whether a tool may do something.
@@ -82,7 +87,9 @@ pub enum Preview {
         /// How many lines would go.
         removed: u64,
     },
-    /// A file would be moved.
+    /// A file or a folder would go to the trash.
+    Delete,
+    /// A file would be moved: from the target, to here.
     Move {
         /// To where.
         to: PathBuf,
@@ -91,6 +98,13 @@ pub enum Preview {
     Address {
         /// All of it.
         url: String,
+    },
+    /// What came from an address would be stored as the target.
+    Store {
+        /// All of the address.
+        url: String,
+        /// How many bytes it has.
+        bytes: u64,
     },
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use chat_permission::Rule;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -50,6 +52,9 @@ pub struct ToolResult {
     /// What the person said to its question, where it asked one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// The rules with which it would have passed, where a mode that asks nobody refused it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Rule>,
 }
 
 impl ToolResult {
@@ -63,6 +68,7 @@ impl ToolResult {
             view: None,
             took: None,
             verdict: None,
+            needs: Vec::new(),
         }
     }
 }
@@ -138,6 +144,9 @@ pub enum ToolView {
         /// Whether bounds held it.
         #[serde(default)]
         sandboxed: bool,
+        /// Where that now lies which it made where it may not, and which was put aside.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        put_aside: Vec<String>,
     },
     /// A page was fetched.
     Fetched {
@@ -185,6 +194,19 @@ pub enum CommandExit {
     TimedOut,
     /// The person or the model stopped it.
     Stopped,
+}
+
+/// A command that runs in the background of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackgroundCommand {
+    /// Its name, by which the model knows it too.
+    pub id: String,
+    /// The whole command.
+    pub command: String,
+    /// When it began.
+    pub since: Timestamp,
+    /// How many bytes it wrote so far.
+    pub bytes: u64,
 }
 
 /// A step of a session's plan.

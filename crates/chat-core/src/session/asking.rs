@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use chat_permission::path::Project;
-use chat_permission::{Action, Decision, Effect, Entry, Mode, Request, Rule, Scope, decide};
+use chat_permission::{
+    Action, Decision, Effect, Entry, Mode, Request, Rule, Scope, decide, decide_all,
+};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +21,7 @@ use crate::tool::{Denied, Leave, Wish};
 pub(crate) struct Pending {
     ask: Arc<Ask>,
     /// What is judged again when rules or the mode change; none for a question.
-    request: Option<Request>,
+    requests: Option<Vec<Request>>,
     /// The folder that it is about.
     project: Option<Arc<Project>>,
     answer: oneshot::Sender<Answered>,
@@ -97,11 +99,11 @@ impl Session {
         project: Option<&Arc<Project>>,
         cancel: &CancellationToken,
     ) -> Result<Leave, Denied> {
-        match self.judge(&wish.request, wish.preview, project) {
+        match self.judge(&wish.requests, wish.preview, project) {
             Judged::Settled(leave) => leave,
             Judged::Open(asked) => {
                 let what = Asked::Permission(asked);
-                let about = Some((wish.request, project.cloned()));
+                let about = Some((wish.requests, project.cloned()));
                 match self.wait_for(call, what, about, cancel).await {
                     Answered::Granted(leave) => Ok(leave),
                     // Words are no leave.
@@ -133,14 +135,34 @@ impl Session {
         }
     }
 
-    fn judge(&self, request: &Request, preview: Preview, project: Option<&Arc<Project>>) -> Judged {
+    /// Asks the person whether to go on after so many rounds of tools, the last of which ended with
+    /// this call.
+    pub(super) async fn ask_to_go_on(
+        &self,
+        call: &ToolCall,
+        rounds: u32,
+        cancel: &CancellationToken,
+    ) -> bool {
+        let answered = self.wait_for(call, Asked::GoOn { rounds }, None, cancel).await;
+        matches!(answered, Answered::Granted(_))
+    }
+
+    fn judge(
+        &self,
+        requests: &[Request],
+        preview: Preview,
+        project: Option<&Arc<Project>>,
+    ) -> Judged {
         let (rules, mode) = self.rules_of(project);
-        match decide(&rules, mode, request) {
+        match decide_all(&rules, mode, requests) {
             Decision::Pass => Judged::Settled(Ok(Leave::ByRule)),
-            Decision::Refuse { why } => Judged::Settled(Err(Denied::ByRule(why))),
+            Decision::Refuse { why, allowed_by } => {
+                Judged::Settled(Err(Denied::ByRule { why, allowed_by }))
+            }
             Decision::Ask { why, always } => Judged::Open(PermissionRequest {
-                action: action(request),
-                target: target(request),
+                // Nothing asks for nothing: that passes.
+                action: requests.first().map_or(Action::Read, action),
+                target: requests.first().map(target).unwrap_or_default(),
                 preview,
                 why,
                 always,
@@ -163,17 +185,17 @@ impl Session {
         &self,
         call: &ToolCall,
         what: Asked,
-        about: Option<(Request, Option<Arc<Project>>)>,
+        about: Option<(Vec<Request>, Option<Arc<Project>>)>,
         cancel: &CancellationToken,
     ) -> Answered {
         let id = AskId::generate();
         let ask = Ask { id, call: call.id.clone(), tool: call.name.clone(), what };
         let (answer, answered) = oneshot::channel();
-        let (request, project) = about.unzip();
+        let (requests, project) = about.unzip();
         let project = project.flatten();
         {
             let mut state = self.lock();
-            state.asks.push(Pending { ask: Arc::new(ask), request, project, answer });
+            state.asks.push(Pending { ask: Arc::new(ask), requests, project, answer });
             state.tell_asks();
         }
         let _waits = Waits { session: self, id };
@@ -260,12 +282,13 @@ impl Session {
             let mut settled = Vec::new();
             let asks = std::mem::take(&mut state.asks);
             for pending in asks {
-                match pending.request.as_ref().map(|request| decide(&rules, mode, request)) {
+                match pending.requests.as_ref().map(|wanted| decide_all(&rules, mode, wanted)) {
                     Some(Decision::Pass) => {
                         settled.push((pending, Answered::Granted(Leave::ByRule)));
                     }
-                    Some(Decision::Refuse { why }) => {
-                        settled.push((pending, Answered::Denied(Denied::ByRule(why))));
+                    Some(Decision::Refuse { why, allowed_by }) => {
+                        let denied = Denied::ByRule { why, allowed_by };
+                        settled.push((pending, Answered::Denied(denied)));
                     }
                     Some(Decision::Ask { .. }) | None => state.asks.push(pending),
                 }

@@ -298,7 +298,7 @@ impl Session {
     }
 
     /// These messages behind those that the store does not have yet.
-    fn with_unsaved<'a>(
+    pub(super) fn with_unsaved<'a>(
         &self,
         messages: impl IntoIterator<Item = &'a Arc<Message>>,
     ) -> Vec<Arc<Message>> {

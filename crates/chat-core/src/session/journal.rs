@@ -84,14 +84,14 @@ impl Session {
 impl Session {
     /// Keeps results of tools that the store refused, and gives them to it again until it takes
     /// them. What begins meanwhile takes them along.
-    pub(super) fn save_later(self: &Arc<Self>, results: &[Arc<Message>]) {
-        self.lock().unsaved.extend(results.iter().cloned());
+    pub(super) fn save_later(self: &Arc<Self>) {
         let session = Arc::clone(self);
         self.world.spawn(async move {
             let mut wait = FIRST_WAIT;
             loop {
                 tokio::time::sleep(wait).await;
                 let _gate = session.gate.lock().await;
+                let _one = session.keeping.lock().await;
                 let unsaved = session.lock().unsaved.clone();
                 let Some(head) = unsaved.last().map(|message| message.id) else { return };
                 match session.world.store.append(&session.fid, unsaved.clone(), head).await {

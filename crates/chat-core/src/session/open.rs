@@ -19,7 +19,7 @@ impl Session {
         let page = self.world.store.page(&self.fid, None, limit).await?;
         let mut state = self.lock();
         state.watch(mailbox);
-        Ok(state.snapshot(page.messages, page.more))
+        Ok(state.snapshot(page.messages, page.more, self.commands()))
     }
 
     fn open_loaded(&self, limit: usize, mailbox: &Arc<Mailbox>) -> Option<Snapshot> {
@@ -28,7 +28,7 @@ impl Session {
         let earlier = branch.len().saturating_sub(limit);
         let tail = branch.split_off(earlier);
         state.watch(mailbox);
-        Some(state.snapshot(tail, earlier > 0))
+        Some(state.snapshot(tail, earlier > 0, self.commands()))
     }
 
     pub(crate) fn close(&self, mailbox: &Arc<Mailbox>) {

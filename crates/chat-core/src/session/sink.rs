@@ -13,7 +13,7 @@ use crate::agent::{ReplyEnd, ReplySink};
 use crate::client::{Capabilities, Preparing};
 use crate::error::{Kind, Result};
 use crate::event::{Event, Growth, Stage, TextKind};
-use crate::message::{Message, MessageId, MessageTree, ModelRef, Question, Todo, ToolCall};
+use crate::message::{Message, ModelRef, Question, Todo, ToolCall, ToolResult};
 use crate::settings::ToolSettings;
 use crate::tool::{Denied, Leave, Registry, ToolContext, ToolHost, Wish};
 
@@ -65,10 +65,7 @@ impl ToolHost for Host {
     }
 
     fn on_output(&self, tail: &str, bytes: u64) {
-        let mut state = self.session.lock();
-        let Some(message) = state.tree.as_ref().and_then(MessageTree::head) else { return };
-        let (call, tail) = (self.call.id.clone(), Arc::from(tail));
-        state.tell(|seq, fid| Event::ToolOutput { fid, seq, message, call, tail, bytes });
+        self.session.on_output(&self.call, tail, bytes);
     }
 
     fn on_todos(&self, todos: Vec<Todo>) {
@@ -134,40 +131,21 @@ impl ReplySink for Sink {
         self.session.end_reply(end).await
     }
 
-    async fn add_results(&self, results: Vec<Message>, goes_on: bool) -> Result<Vec<Arc<Message>>> {
-        let head = self.session.lock().tree.as_ref().and_then(MessageTree::head);
-        let mut parent = head.ok_or(Kind::Internal)?;
-        let chain = |message: Message, parent: &mut MessageId| {
-            let message = Message { parent: Some(*parent), ..message };
-            *parent = message.id;
-            Arc::new(message)
-        };
-        let results: Vec<_> =
-            results.into_iter().map(|result| chain(result, &mut parent)).collect();
-        let reply = goes_on.then(|| Arc::new(Message::reply(Some(parent), self.model.clone())));
-        let messages: Vec<_> = results.iter().chain(&reply).cloned().collect();
-        let head = messages.last().ok_or(Kind::Internal)?.id;
-        let stored = self.session.world.store.append(&self.session.fid, messages, head).await;
-        {
-            let mut state = self.session.lock();
-            state.add_results(&results);
-            if let (Ok(()), Some(reply)) = (&stored, &reply) {
-                state.begin_reply(reply);
-            }
-        }
-        if let Err(error) = stored {
-            self.session.save_later(&results);
-            return Err(error);
-        }
-        Ok(results)
+    async fn keep_result(&self, result: Arc<Message>) {
+        self.session.keep_result(result).await;
     }
 
-    fn on_tool(&self, call: &ToolCall, running: bool) {
+    async fn add_results(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()> {
+        self.session.add_results(results, goes_on.then(|| self.model.clone())).await
+    }
+
+    fn on_tool(&self, call: &ToolCall, result: Option<&Arc<ToolResult>>) {
         self.session.set_stage(Stage::RunningTools);
-        let mut state = self.session.lock();
-        let Some(message) = state.tree.as_ref().and_then(MessageTree::head) else { return };
-        let call = call.id.clone();
-        state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running });
+        self.session.on_tool(call, result);
+    }
+
+    async fn go_on(&self, call: &ToolCall, rounds: u32, cancel: &CancellationToken) -> bool {
+        self.session.ask_to_go_on(call, rounds, cancel).await
     }
 
     fn tool_settings(&self) -> Arc<ToolSettings> {

@@ -9,11 +9,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::asking::Pending;
 use super::reply::LiveReply;
+use super::round::Round;
 use crate::agent::Surroundings;
 use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
 use crate::message::{
-    ChatRequest, Fid, Message, MessageId, MessageTree, ModelRef, Options, Part, Thinking, Todo,
-    ToolView, Trouble,
+    BackgroundCommand, ChatRequest, Fid, Message, MessageId, MessageTree, ModelRef, Options, Part,
+    Thinking, Todo, ToolView, Trouble,
 };
 use crate::store::SessionRecord;
 
@@ -44,6 +45,8 @@ pub(super) struct State {
     pub trouble: Option<Trouble>,
     /// What the last request was made in.
     pub around: Surroundings,
+    /// The tools that run.
+    pub round: Round,
     /// What waits for the person.
     pub asks: Vec<Pending>,
     seq: u64,
@@ -101,6 +104,7 @@ impl State {
             unsaved: Vec::new(),
             titling: CancellationToken::new(),
             around: Surroundings::default(),
+            round: Round::default(),
             asks: Vec::new(),
             seq: 0,
             watchers: Vec::new(),
@@ -183,17 +187,6 @@ impl State {
         self.tell(|seq, fid| Event::MessageAdded { fid, seq, message });
     }
 
-    /// Results of tools stand in the transcript, the last at its head.
-    pub(super) fn add_results(&mut self, results: &[Arc<Message>]) {
-        for result in results {
-            let tree = self.tree.get_or_insert_default();
-            tree.insert(Arc::clone(result));
-            tree.set_head(Some(result.id));
-            self.record.head = Some(result.id);
-            self.tell_added(result);
-        }
-    }
-
     /// A reply begins in the transcript.
     pub(super) fn begin_reply(&mut self, reply: &Arc<Message>) {
         let tree = self.tree.get_or_insert_default();
@@ -259,7 +252,12 @@ impl State {
         Some(branch)
     }
 
-    pub(super) fn snapshot(&self, messages: Vec<Arc<Message>>, more: bool) -> Snapshot {
+    pub(super) fn snapshot(
+        &self,
+        messages: Vec<Arc<Message>>,
+        more: bool,
+        commands: Vec<BackgroundCommand>,
+    ) -> Snapshot {
         let todos = todos(&messages);
         Snapshot {
             session: self.placeholder(),
@@ -268,6 +266,8 @@ impl State {
             queue: self.queued(),
             stage: self.stage.clone(),
             asks: self.asks(),
+            calls: self.round.calls(),
+            commands,
             todos,
             seq: self.seq,
         }

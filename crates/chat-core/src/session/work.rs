@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::begin::Plan;
+use super::round::Round;
 use super::sink::{Sink, offered};
 use crate::agent::{Outcome, ReplyEnd, ReplySink, Surroundings, Work, system_name};
 use crate::client::Capabilities;
@@ -157,8 +158,10 @@ impl Session {
                     .cloned()
                     .unwrap_or_else(|| Arc::new(Message::text(Role::Ui, None, "")));
             };
+            let calls = end.calls.clone();
             let message = Arc::new(live.end(end));
             state.trouble = message.ended.and_then(Ending::trouble);
+            state.round = Round::of(message.id, &calls);
             state.tree.get_or_insert_default().insert(Arc::clone(&message));
             let told = Arc::clone(&message);
             state.tell(|seq, fid| Event::MessageChanged { fid, seq, message: told });
@@ -214,6 +217,7 @@ impl Session {
         let (unread, troubled, stopped, next) = {
             let mut state = self.lock();
             state.work = None;
+            state.round = Round::default();
             // Until here a stop was one of this request, also while it waited for the gate.
             let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
             if !went_well && !stopped {

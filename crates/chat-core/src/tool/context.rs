@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use chat_permission::path::Project;
-use chat_permission::{Request, Why};
+use chat_permission::{Request, Rule, Why};
 use tokio_util::sync::CancellationToken;
 
 use super::Memory;
@@ -40,9 +40,11 @@ pub struct ToolContext {
 #[derive(Clone, Debug, Default)]
 pub struct AskedSoFar {
     /// How long their answers took.
-    waited: Duration,
-    /// What they answered last.
-    verdict: Option<Verdict>,
+    pub(crate) waited: Duration,
+    /// What they answered last to a question of leave.
+    pub(crate) verdict: Option<Verdict>,
+    /// The rules with which it would have passed, where nobody is asked and it was refused.
+    pub(crate) needs: Vec<Rule>,
 }
 
 impl ToolContext {
@@ -51,8 +53,17 @@ impl ToolContext {
     /// # Errors
     /// It is not given.
     pub async fn permit(&self, request: Request, preview: Preview) -> Result<(), Denied> {
+        self.permit_all(vec![request], preview).await
+    }
+
+    /// The same for several requests that are one thing to the person, who is asked once. The first
+    /// names what is done, and to what.
+    ///
+    /// # Errors
+    /// It is not given for all of them.
+    pub async fn permit_all(&self, requests: Vec<Request>, preview: Preview) -> Result<(), Denied> {
         let began = Instant::now();
-        let leave = self.host.permit(Wish { request, preview }).await;
+        let leave = self.host.permit(Wish { requests, preview }).await;
         let verdict = match &leave {
             Ok(Leave::ByPerson) => Some(Verdict::Allowed),
             Err(Denied::ByPerson { message }) => Some(Verdict::Denied { message: message.clone() }),
@@ -61,6 +72,9 @@ impl ToolContext {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.waited += began.elapsed();
         asked.verdict = verdict.or(asked.verdict.take());
+        if let Err(Denied::ByRule { allowed_by, .. }) = &leave {
+            asked.needs.clone_from(allowed_by);
+        }
         leave.map(|_| ())
     }
 
@@ -75,10 +89,9 @@ impl ToolContext {
         answer
     }
 
-    /// How long the person took to answer, and what they answered last to a question of leave.
-    pub(crate) fn answered(&self) -> (Duration, Option<Verdict>) {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        (asked.waited, asked.verdict.clone())
+    /// What the person was asked so far.
+    pub(crate) fn answered(&self) -> AskedSoFar {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The project.
@@ -101,8 +114,8 @@ impl std::fmt::Debug for ToolContext {
 /// What a tool wants to do: what is judged, and what the person is shown.
 #[derive(Clone, Debug)]
 pub struct Wish {
-    /// What is judged.
-    pub request: Request,
+    /// What is judged, all of it together; the first names what is done, and to what.
+    pub requests: Vec<Request>,
     /// The whole of what would be done.
     pub preview: Preview,
 }
@@ -147,7 +160,12 @@ pub enum Denied {
         message: Option<String>,
     },
     /// A rule or the mode forbids it.
-    ByRule(Why),
+    ByRule {
+        /// Why.
+        why: Why,
+        /// The rules with which it would pass, where only a mode that asks nobody refuses it.
+        allowed_by: Vec<Rule>,
+    },
     /// It would have to be asked, and there is nobody to ask.
     Nobody,
     /// The request was stopped while it waited.
@@ -164,7 +182,17 @@ impl Denied {
             Self::ByPerson { message: Some(message) } => {
                 format!("The person denied this and says: {message}")
             }
-            Self::ByRule(why) => format!("This is not allowed here: {}.", reason(why)),
+            Self::ByRule { why, allowed_by } if allowed_by.is_empty() => {
+                format!("This is not allowed here: {}.", reason(why))
+            }
+            Self::ByRule { why, allowed_by } => {
+                let rules: Vec<_> = allowed_by.iter().map(|rule| format!("`{rule}`")).collect();
+                format!(
+                    "This is not allowed here: {}. The person could allow it beforehand with the rule {}.",
+                    reason(why),
+                    rules.join(" and "),
+                )
+            }
             Self::Nobody => "This needs the person's permission, and nobody is there to give it. \
                              Do without it, or say what would be needed."
                 .to_owned(),
@@ -180,11 +208,15 @@ fn reason(why: &Why) -> String {
         Why::Protected => "this path is never written".to_owned(),
         Why::Denied(rule) => format!("the rule {rule} denies it"),
         Why::PerhapsDenied(rule) => format!("the rule {rule} may deny it"),
+        Why::HoldsDenied(rule) => {
+            format!("in this folder is, or may be, what the rule {rule} denies")
+        }
         Why::Unsandboxed => "there is no sandbox for commands here".to_owned(),
         Why::Unparsable(why) => why.to_string(),
         Why::NotLiteral(word) => format!("what {word} is cannot be told before it runs"),
         Why::Assignment(name) => format!("it sets the variable {name}"),
         Why::HandsOver(name) => format!("{name} runs another command"),
+        Why::RunsInput(name) => format!("{name} runs what it reads"),
         Why::UnknownFile(word) => format!("which file {word} is cannot be told"),
         Why::Outside => "it lies outside the project".to_owned(),
         Why::SeveralLinks => "the file has other names elsewhere".to_owned(),

@@ -3,9 +3,12 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
+
+use crate::message::BackgroundCommand;
 
 /// What the tools of one session remember: a value for each type. It lives as long as the session
 /// is in use; what a value began (a command in the background) ends when it is dropped.
@@ -14,6 +17,19 @@ pub struct Memory {
     values: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     stopped: Mutex<CancellationToken>,
     busy: Arc<AtomicUsize>,
+    background: Mutex<Vec<Arc<dyn Background>>>,
+    /// Called when a command in the background began, wrote or ended.
+    heard: OnceLock<Box<dyn Fn() + Send + Sync>>,
+}
+
+/// A command in the background, as its session sees it.
+#[async_trait]
+pub trait Background: Send + Sync {
+    /// What it is, and how far it came; none once it has ended.
+    fn running(&self) -> Option<BackgroundCommand>;
+
+    /// Ends it with all of its processes, and waits until they are gone.
+    async fn end(&self);
 }
 
 impl Memory {
@@ -40,6 +56,45 @@ impl Memory {
     pub(crate) fn stop(&self) {
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *stopped).cancel();
+    }
+
+    /// A command goes on in the background. It tells by [`changed`](Self::changed) what becomes of it.
+    pub fn add_background(&self, command: Arc<dyn Background>) {
+        self.background().push(command);
+        self.changed();
+    }
+
+    /// A command in the background wrote or ended. Not to be called oftener than eyes follow.
+    pub fn changed(&self) {
+        self.background().retain(|command| command.running().is_some());
+        if let Some(heard) = self.heard.get() {
+            heard();
+        }
+    }
+
+    /// Has this called from now on when the commands in the background change.
+    pub(crate) fn on_change(&self, heard: impl Fn() + Send + Sync + 'static) {
+        // There is one session for it, which says so once.
+        let _ = self.heard.set(Box::new(heard));
+    }
+
+    /// The commands that run in the background, the oldest first.
+    pub(crate) fn commands(&self) -> Vec<BackgroundCommand> {
+        self.background().iter().filter_map(|command| command.running()).collect()
+    }
+
+    /// Ends a command in the background. Says whether it still ran.
+    pub(crate) async fn end(&self, id: &str) -> bool {
+        let is_it = |command: &&Arc<dyn Background>| {
+            command.running().is_some_and(|running| running.id == id)
+        };
+        let Some(command) = self.background().iter().find(is_it).cloned() else { return false };
+        command.end().await;
+        true
+    }
+
+    fn background(&self) -> MutexGuard<'_, Vec<Arc<dyn Background>>> {
+        self.background.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether something goes on that must not be dropped.

@@ -23,6 +23,11 @@ impl Registry {
         self.tools.get(name)
     }
 
+    /// All of them, in order.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
+        self.tools.values()
+    }
+
     /// Their names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)

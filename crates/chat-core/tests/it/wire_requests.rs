@@ -53,6 +53,7 @@ fn conversation() -> Vec<Arc<Message>> {
                         view: None,
                         took: None,
                         verdict: None,
+                        needs: Vec::new(),
                     })
                 })
                 .into(),

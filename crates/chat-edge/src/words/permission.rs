@@ -19,6 +19,11 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
             &gettext("Move “{from}” to “{to}”?"),
             &[("from", &one_line(&asked.target)), ("to", &one_line(&to.display().to_string()))],
         ),
+        (Preview::Delete, _) => about(&gettext("Put “{what}” into the trash?"), &asked.target),
+        (Preview::Store { url, .. }, _) => fill(
+            &gettext("Store “{url}” as “{what}”?"),
+            &[("url", &one_line(url)), ("what", &one_line(&asked.target))],
+        ),
         (Preview::Change { .. }, _) => about(&gettext("Change “{what}” like this?"), &asked.target),
         (Preview::Address { .. }, _) => about(&gettext("Fetch from “{what}”?"), &asked.target),
         (Preview::Target, Action::Read) => about(&gettext("Read “{what}”?"), &asked.target),
@@ -29,6 +34,14 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
     }
 }
 
+/// Whether to go on after so many rounds of tools.
+pub fn go_on_question(rounds: u32) -> String {
+    fill(
+        &gettext("The model called tools in {rounds} rounds. Let it go on for as many again?"),
+        &[("rounds", &rounds.to_string())],
+    )
+}
+
 /// Why a request does not pass by itself.
 pub fn why(why: &Why) -> String {
     match why {
@@ -37,6 +50,10 @@ pub fn why(why: &Why) -> String {
         Why::Denied(rule) => about(&gettext("The rule {what} denies it."), rule),
         Why::PerhapsDenied(rule) => about(
             &gettext("The rule {what} may deny it: that shows only when the command runs."),
+            rule,
+        ),
+        Why::HoldsDenied(rule) => about(
+            &gettext("In this folder is, or may be, something that the rule {what} denies."),
             rule,
         ),
         Why::Unsandboxed => {
@@ -54,6 +71,10 @@ pub fn why(why: &Why) -> String {
             &gettext("“{what}” runs another command, or changes what the words after it mean."),
             name,
         ),
+        Why::RunsInput(name) => about(
+            &gettext("“{what}” runs what it is given to read, and that is not seen here."),
+            name,
+        ),
         Why::UnknownFile(word) => {
             about(&gettext("Which file “{what}” opens shows only when the command runs."), word)
         }
@@ -63,7 +84,9 @@ pub fn why(why: &Why) -> String {
             gettext("The address is one of this computer or of its own network.")
         }
         Why::NoHost => gettext("There is no host of this name."),
-        Why::CommandNetwork => gettext("The command wants to reach the network."),
+        Why::CommandNetwork => gettext(
+            "The command wants the network: it could reach every host, also those of your own network.",
+        ),
         Why::Mode => gettext("No rule allows it yet."),
     }
 }
@@ -181,10 +204,12 @@ mod tests {
             Why::Protected,
             Why::Denied(word()),
             Why::PerhapsDenied(word()),
+            Why::HoldsDenied(word()),
             Why::Unsandboxed,
             Why::NotLiteral(word()),
             Why::Assignment(word()),
             Why::HandsOver(word()),
+            Why::RunsInput(word()),
             Why::UnknownFile(word()),
             Why::Outside,
             Why::SeveralLinks,

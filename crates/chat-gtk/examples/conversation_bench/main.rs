@@ -330,6 +330,8 @@ fn snapshot(fid: Fid, messages: Vec<Arc<Message>>) -> Snapshot {
         queue: Vec::new(),
         stage: Stage::Streaming,
         asks: Vec::new(),
+        calls: Vec::new(),
+        commands: Vec::new(),
         todos: Vec::new(),
         seq: 0,
     }

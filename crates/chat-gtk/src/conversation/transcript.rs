@@ -152,7 +152,7 @@ impl Transcript {
                 self.add(message);
                 Change::Drawn
             }
-            Event::ToolCallChanged { fid, seq, message, call, running }
+            Event::ToolCallChanged { fid, seq, message, call, running, .. }
                 if fid == session && *seq > self.seq =>
             {
                 if let Some(entry) = self.with_call(*message, call) {

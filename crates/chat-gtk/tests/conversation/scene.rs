@@ -149,6 +149,8 @@ pub fn snapshot(messages: Vec<Message>, more: bool) -> Snapshot {
         queue: Vec::new(),
         stage: Stage::Idle,
         asks: Vec::new(),
+        calls: Vec::new(),
+        commands: Vec::new(),
         todos: Vec::new(),
         seq: 0,
     }

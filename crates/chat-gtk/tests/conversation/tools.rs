@@ -219,6 +219,7 @@ fn what_a_command_writes_is_shown_while_it_runs_and_no_longer() {
         message,
         call: call.clone(),
         running,
+        result: None,
     };
     scene.conversation.apply(&[running(true), write("10 %\r\x1b[32m50 %\x1b[0m")]);
     scene.settle();

@@ -270,7 +270,10 @@ fn a_denied_path_is_denied_where_its_links_lead() {
         let rules = place.project.follow_denied(vec![entry.clone()]);
         assert_eq!(rules, [entry], "it is the same rule");
         let why = Why::Denied(rule.to_owned());
-        assert_eq!(decide(&rules, Mode::Ask, &request), Decision::Refuse { why });
+        assert_eq!(
+            decide(&rules, Mode::Ask, &request),
+            Decision::Refuse { why, allowed_by: Vec::new() }
+        );
     }
     for (rule, given) in [
         ("read:link/keys", "store/other"),

@@ -34,7 +34,7 @@ pub(super) fn judge(
         && path.kind() == Kind::Folder
         && let Some(rule) = denied_beneath(rules, path)
     {
-        return found.obstacle(Why::PerhapsDenied(rule.to_string()), None);
+        return found.obstacle(Why::HoldsDenied(rule.to_string()), None);
     }
     // Whoever allowed a whole folder did not mean a file that is also somewhere else.
     let allowed = patterns(Effect::Allow)

@@ -98,7 +98,7 @@ fn judge_part(rules: Rules<'_>, mode: Mode, part: &Simple, moves: bool, found: &
     };
     // The same words do something else with the next text.
     if reads_code {
-        return found.obstacle(Why::HandsOver(words[0].to_owned()), None);
+        return found.obstacle(Why::RunsInput(words[0].to_owned()), None);
     }
     // A relative path is another command in another folder.
     if moves && words[0].contains('/') && !words[0].starts_with('/') {

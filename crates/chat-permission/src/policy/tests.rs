@@ -85,7 +85,7 @@ fn outcome(rules: &[&str], mode: Mode, request: &Request) -> &'static str {
 fn why(rules: &[&str], mode: Mode, request: &Request) -> Option<Why> {
     match decide(&entries(rules), mode, request) {
         Decision::Pass => None,
-        Decision::Ask { why, .. } | Decision::Refuse { why } => Some(why),
+        Decision::Ask { why, .. } | Decision::Refuse { why, .. } => Some(why),
     }
 }
 
@@ -325,7 +325,7 @@ fn a_folder_does_not_go_with_what_is_denied_in_it() {
     for rule in
         ["-write:src/keep.txt", "-read:src/secrets/**", "-write:*.env", "-read:/project/src/a"]
     {
-        let denied = Why::PerhapsDenied(rule[1..].to_owned());
+        let denied = Why::HoldsDenied(rule[1..].to_owned());
         let src = folder("/project/src");
         let rules = [rule, "+write:**"];
         assert_eq!(why(&rules, Mode::Edits, &src), Some(denied), "{rule}");

@@ -2,15 +2,24 @@
 //! that began them where that is stopped, with the person's next stop, or when the model stops them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
-use chat_core::tool::{ToolContext, ToolFailure};
+use async_trait::async_trait;
+use chat_core::message::BackgroundCommand;
+use chat_core::tool::{self, Memory, ToolContext, ToolFailure};
 use chat_sandbox::{Exit, Part, Running, Spool};
+use jiff::Timestamp;
 use tokio::sync::watch;
+use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Commands that run in the background of a session at once.
 const AT_ONCE: usize = 16;
+
+/// Between two looks at how much a command wrote: people see only that it does.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The background commands of a session.
 #[derive(Debug, Default)]
@@ -19,8 +28,10 @@ pub struct Commands(Mutex<BTreeMap<String, Arc<Background>>>);
 /// A command in the background. Dropping it ends all of its processes.
 #[derive(Debug)]
 pub struct Background {
+    id: String,
     /// The whole command.
     pub text: String,
+    since: Timestamp,
     /// Whether bounds hold it.
     pub is_sandboxed: bool,
     spool: Spool,
@@ -33,16 +44,26 @@ pub struct Background {
 
 impl Background {
     /// Lets a command go on by itself.
-    pub fn new(context: &ToolContext, text: String, is_sandboxed: bool, running: Running) -> Self {
+    pub fn new(
+        context: &ToolContext,
+        id: &str,
+        text: String,
+        is_sandboxed: bool,
+        running: Running,
+    ) -> Self {
         let spool = running.spool().clone();
         let stop = context.cancel.child_token();
         let (ended, exit) = watch::channel(None);
         let (busy, stopped) = (context.memory.keep(), stop.clone());
         // The person's next stop ends it, whichever request that is of.
         let session = context.memory.stopped();
+        // Whoever lets go of the session's memory ends the command.
+        let memory = Arc::downgrade(&context.memory);
+        let watched = spool.clone();
         tokio::spawn(async move {
             let exit = tokio::select! {
                 exit = running.wait() => exit,
+                never = tell_growth(&watched, &memory) => match never {},
                 () = async { tokio::select! {
                     () = stopped.cancelled() => {}
                     () = session.cancelled() => {}
@@ -53,9 +74,22 @@ impl Background {
             };
             drop(busy);
             ended.send_replace(Some(exit));
+            if let Some(memory) = memory.upgrade() {
+                memory.changed();
+            }
         });
         let guard = stop.clone().drop_guard();
-        Self { text, is_sandboxed, spool, read: Mutex::new(0), exit, stop, _guard: guard }
+        Self {
+            id: id.to_owned(),
+            text,
+            since: Timestamp::now(),
+            is_sandboxed,
+            spool,
+            read: Mutex::new(0),
+            exit,
+            stop,
+            _guard: guard,
+        }
     }
 
     /// What it wrote since this was asked before, as much as one call gives.
@@ -88,6 +122,36 @@ impl Background {
     }
 }
 
+#[async_trait]
+impl tool::Background for Background {
+    fn running(&self) -> Option<BackgroundCommand> {
+        self.ended().is_none().then(|| BackgroundCommand {
+            id: self.id.clone(),
+            command: self.text.clone(),
+            since: self.since,
+            bytes: self.spool.bytes(),
+        })
+    }
+
+    async fn end(&self) {
+        self.stop().await;
+    }
+}
+
+/// Tells, as long as the session is there, when a command wrote more. Never ends.
+async fn tell_growth(spool: &Spool, memory: &Weak<Memory>) -> Infallible {
+    let mut told = 0;
+    loop {
+        sleep(LOOK).await;
+        let bytes = spool.bytes();
+        if bytes != told {
+            told = bytes;
+            let Some(memory) = memory.upgrade() else { return std::future::pending().await };
+            memory.changed();
+        }
+    }
+}
+
 impl Commands {
     /// Whether one more may run.
     ///
@@ -102,8 +166,8 @@ impl Commands {
     }
 
     /// Keeps a command by its name.
-    pub fn put(&self, id: String, command: Background) {
-        self.lock().insert(id, Arc::new(command));
+    pub fn put(&self, command: Arc<Background>) {
+        self.lock().insert(command.id.clone(), command);
     }
 
     /// A command by its name.

@@ -15,6 +15,11 @@ pub fn exit_of(exit: &Exit) -> CommandExit {
     }
 }
 
+/// Where that lies which it made where it may not.
+pub fn put_aside(exit: &Exit) -> Vec<String> {
+    exit.put_aside.iter().map(|path| path.display().to_string()).collect()
+}
+
 /// The same for the model: always, whatever came out.
 pub fn told(exit: &Exit) -> String {
     let mut text = match exit.ended {
@@ -39,8 +44,8 @@ pub fn told(exit: &Exit) -> String {
         let _ = write!(text, " {} processes that it left running were ended.", exit.left_running);
     }
     if !exit.put_aside.is_empty() {
-        let names: Vec<_> = exit.put_aside.iter().map(|path| path.display().to_string()).collect();
-        let _ = write!(text, " It may not make what now lies at {}.", names.join(", "));
+        let names = put_aside(exit).join(", ");
+        let _ = write!(text, " It may not make what now lies at {names}.");
     }
     text
 }

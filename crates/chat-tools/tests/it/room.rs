@@ -10,7 +10,7 @@ use chat_core::tool::{
     Denied, Leave, Memory, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish, check,
 };
 use chat_permission::path::{Project, Surroundings};
-use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide};
+use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide, decide_all};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -75,7 +75,7 @@ impl Room {
     /// What the person was asked: "network example.org (private)", and what they were shown.
     pub fn asked(&self) -> Vec<String> {
         let shown = |wish: &Wish| {
-            let what = match &wish.request {
+            let what = match &wish.requests[0] {
                 Request::Network { host, private: false } => format!("network {host}"),
                 Request::Network { host, private: true } => format!("network {host} (private)"),
                 Request::Write { path } => format!("write {}", path.shown().display()),
@@ -116,9 +116,9 @@ impl Room {
 #[async_trait]
 impl ToolHost for Person {
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
-        match decide(&self.rules, self.mode, &wish.request) {
+        match decide_all(&self.rules, self.mode, &wish.requests) {
             Decision::Pass => Ok(Leave::ByRule),
-            Decision::Refuse { why } => Err(Denied::ByRule(why)),
+            Decision::Refuse { why, allowed_by } => Err(Denied::ByRule { why, allowed_by }),
             Decision::Ask { .. } => {
                 self.asked.lock().unwrap().push(wish);
                 match self.says {

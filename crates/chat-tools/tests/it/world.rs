@@ -11,7 +11,7 @@ use chat_core::tool::{
     Denied, Leave, Memory, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
 };
 use chat_permission::path::{Project, Surroundings};
-use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide};
+use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide, decide_all};
 use chat_sandbox::Preference;
 use chat_tools::{Machine, Trash};
 use serde_json::Value;
@@ -48,12 +48,13 @@ pub struct Host {
 impl ToolHost for Host {
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
         let decision =
-            decide(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), &wish.request);
+            decide_all(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), &wish.requests);
         match decision {
             Decision::Pass => Ok(Leave::ByRule),
-            Decision::Refuse { why } => Err(Denied::ByRule(why)),
+            Decision::Refuse { why, allowed_by } => Err(Denied::ByRule { why, allowed_by }),
             Decision::Ask { .. } => {
-                self.asked.lock().unwrap().push(told(&wish.request));
+                let told: Vec<_> = wish.requests.iter().map(told).collect();
+                self.asked.lock().unwrap().push(told.join(", "));
                 self.previews.lock().unwrap().push(wish.preview.clone());
                 let mut answer = self.answer.lock().unwrap();
                 let answer = answer.as_mut().map_or(Err(Denied::Nobody), |answer| answer(&wish));

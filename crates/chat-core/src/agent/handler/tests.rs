@@ -14,7 +14,7 @@ use super::*;
 use crate::agent::{JustAsk, ReplySink, Seen, Surroundings};
 use crate::client::{Timeouts, ToolChoice, connect};
 use crate::error::Result;
-use crate::message::{Options, Role, Thinking, ToolCall, ToolSpec};
+use crate::message::{Options, Role, Thinking, ToolCall, ToolResult, ToolSpec};
 use crate::settings::{Connection, ConnectionKind, KeySource, ToolSettings};
 use crate::tool::{
     Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
@@ -100,12 +100,18 @@ impl ReplySink for Told {
         Arc::new(Message::text(Role::Assistant, None, ""))
     }
 
-    async fn add_results(&self, results: Vec<Message>, goes_on: bool) -> Result<Vec<Arc<Message>>> {
+    async fn keep_result(&self, _result: Arc<Message>) {}
+
+    async fn add_results(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()> {
         self.note(format!("{} results, goes on: {goes_on}", results.len()));
-        Ok(results.into_iter().map(Arc::new).collect())
+        Ok(())
     }
 
-    fn on_tool(&self, _call: &ToolCall, _running: bool) {}
+    fn on_tool(&self, _call: &ToolCall, _result: Option<&Arc<ToolResult>>) {}
+
+    async fn go_on(&self, _call: &ToolCall, _rounds: u32, _cancel: &CancellationToken) -> bool {
+        false
+    }
 
     fn tool_settings(&self) -> Arc<ToolSettings> {
         Arc::default()

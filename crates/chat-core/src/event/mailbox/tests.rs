@@ -82,6 +82,7 @@ fn calls_of_one_id_in_two_replies_are_two() {
             message: ids[usize::from(fid == "b")],
             call: ToolCallId::new("call_0"),
             running,
+            result: None,
         });
     }
     let told: Vec<_> = subscription

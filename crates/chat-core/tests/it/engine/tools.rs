@@ -154,6 +154,7 @@ async fn a_chat_alone_yields_tool_calls_and_goes_on_with_their_results() {
         view: None,
         took: None,
         verdict: None,
+        needs: Vec::new(),
     };
     let result =
         Message { parts: vec![Part::ToolResult(result)], ..Message::text(Role::Tool, None, "") };

@@ -11,7 +11,8 @@ use chat_core::event::{
 };
 use chat_core::manager::{Manager, Sent, StartOptions};
 use chat_core::message::{
-    Ask, ChatRequest, Content, Fid, Message, ModelRef, Part, Role, Todo, Usage,
+    Ask, BackgroundCommand, ChatRequest, Content, Fid, Message, ModelRef, Part, Role, Todo,
+    ToolResult, Usage,
 };
 use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
 use chat_core::tool::Registry;
@@ -195,6 +196,9 @@ pub struct Mirror {
     pub asks: HashMap<Fid, Vec<Arc<Ask>>>,
     pub todos: HashMap<Fid, Vec<Todo>>,
     pub outputs: Vec<(String, u64)>,
+    /// The calls that ended, each with its result, as they were told.
+    pub results: Vec<(String, Arc<ToolResult>)>,
+    pub commands: Vec<BackgroundCommand>,
     pub stages: Vec<Stage>,
     pub notices: Vec<Error>,
     pub resets: Vec<Fid>,
@@ -213,6 +217,8 @@ impl Mirror {
             asks: HashMap::new(),
             todos: HashMap::new(),
             outputs: Vec::new(),
+            results: Vec::new(),
+            commands: Vec::new(),
             stages: Vec::new(),
             notices: Vec::new(),
             resets: Vec::new(),
@@ -322,8 +328,16 @@ impl Mirror {
                 self.todos.insert(fid, todos);
             }
             Event::ToolOutput { tail, bytes, .. } => self.outputs.push((tail.to_string(), bytes)),
-            Event::ToolCallChanged { .. }
-            | Event::ModelsChanged
+            Event::ToolCallChanged { fid, seq, call, running, result, .. } => {
+                self.follows(&fid, seq);
+                assert_eq!(running, result.is_none(), "what ended has a result");
+                self.results.extend(result.map(|result| (call.as_str().to_owned(), result)));
+            }
+            Event::CommandsChanged { fid, seq, commands } => {
+                self.follows(&fid, seq);
+                self.commands = commands;
+            }
+            Event::ModelsChanged
             | Event::ConnectionsChanged
             | Event::AgentsChanged
             | Event::DownloadsChanged

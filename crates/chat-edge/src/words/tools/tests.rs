@@ -23,6 +23,7 @@ fn each() -> Vec<(ToolCall, Option<ToolView>)> {
         exit,
         output: None,
         sandboxed: true,
+        put_aside: Vec::new(),
     };
     let edited = |created, added, removed| ToolView::Edited {
         path: path(),
@@ -133,6 +134,7 @@ fn what_was_denied_and_how_long_it_took_is_said() {
         exit: Some(CommandExit::Status(101)),
         output: None,
         sandboxed: true,
+        put_aside: Vec::new(),
     };
     for (took, said) in [
         (Duration::from_millis(900), "Ran cargo test · failed 101"),

@@ -1,6 +1,7 @@
 //! What waits for the person in a tool's card: leave for what it would do, or an answer.
 
 mod answers;
+mod go_on;
 mod permission;
 mod preview;
 mod question;
@@ -41,6 +42,7 @@ impl Prompt {
         let (name, first) = match &ask.what {
             Asked::Permission(asked) => permission::fill(&root, asked, around, &answered),
             Asked::Question(question) => question::fill(&root, question, &answered),
+            Asked::GoOn { rounds } => go_on::fill(&root, *rounds, &answered),
         };
         accessible::set_label(&root, &name);
         Self { root, id, first }

@@ -32,6 +32,8 @@ fn snapshot(messages: Vec<Message>) -> Snapshot {
         queue: Vec::new(),
         stage: Stage::Waiting { since: Timestamp::UNIX_EPOCH },
         asks: Vec::new(),
+        calls: Vec::new(),
+        commands: Vec::new(),
         todos: Vec::new(),
         seq: 1,
     }

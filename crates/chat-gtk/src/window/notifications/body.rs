@@ -24,6 +24,9 @@ pub(super) struct Asking {
 pub(super) fn asking(ask: &Ask) -> Asking {
     match &ask.what {
         Asked::Permission(asked) => permission(asked),
+        Asked::GoOn { rounds } => {
+            Asking { words: words::go_on_question(*rounds), whole: true, permission: true }
+        }
         Asked::Question(question) => {
             let words = words::fill(
                 &gettext("Asks you: {question}"),
@@ -37,7 +40,7 @@ pub(super) fn asking(ask: &Ask) -> Asking {
 fn permission(asked: &PermissionRequest) -> Asking {
     let mut lines = vec![words::permission_question(asked)];
     let whole = match &asked.preview {
-        Preview::Target => fits(&asked.target),
+        Preview::Target | Preview::Delete => fits(&asked.target),
         Preview::Command { text, .. } => {
             lines.extend(first_line(text));
             fits(text)
@@ -45,6 +48,10 @@ fn permission(asked: &PermissionRequest) -> Asking {
         Preview::Address { url } => {
             lines.extend(first_line(url));
             fits(url)
+        }
+        Preview::Store { url, .. } => {
+            lines.extend(first_line(url));
+            fits(url) && fits(&asked.target)
         }
         // What would change cannot be told in a line.
         Preview::Change { .. } => false,

@@ -1,7 +1,7 @@
 //! The whole of what a tool would do, as a person sees it before they allow it.
 
 use chat_core::message::{PermissionRequest, Preview};
-use chat_edge::words::{changed, visible};
+use chat_edge::words::{bytes, changed, visible};
 use gettextrs::gettext;
 
 use super::super::diff;
@@ -31,7 +31,12 @@ pub fn text(asked: &PermissionRequest) -> Styled {
             out.push(&visible(&to.display().to_string()), Look::Plain);
         }
         Preview::Address { url } => out.push(&visible(url), Look::Plain),
-        Preview::Target => out.push(&visible(&asked.target), Look::Plain),
+        Preview::Store { url, .. } => {
+            out.push(&visible(url), Look::Plain);
+            out.push("\n→ ", Look::Place);
+            out.push(&visible(&asked.target), Look::Plain);
+        }
+        Preview::Delete | Preview::Target => out.push(&visible(&asked.target), Look::Plain),
     }
     out
 }
@@ -45,7 +50,8 @@ pub fn aside(asked: &PermissionRequest) -> Option<String> {
             (false, _) => gettext("no sandbox"),
         }),
         Preview::Change { added, removed, .. } => Some(changed(*added, *removed)),
-        Preview::Move { .. } | Preview::Address { .. } | Preview::Target => None,
+        Preview::Store { bytes: size, .. } => Some(bytes(*size)),
+        Preview::Move { .. } | Preview::Delete | Preview::Address { .. } | Preview::Target => None,
     }
 }
 
@@ -65,7 +71,9 @@ pub fn widget(asked: &PermissionRequest, looks: &Looks) -> gtk::ScrolledWindow {
         Preview::Command { .. } => (gettext("Command"), TALLEST),
         Preview::Change { .. } => (gettext("Changes"), TALLEST_CHANGE),
         Preview::Address { .. } => (gettext("Address"), TALLEST),
-        Preview::Move { .. } | Preview::Target => (gettext("What It Is About"), TALLEST),
+        Preview::Move { .. } | Preview::Delete | Preview::Store { .. } | Preview::Target => {
+            (gettext("What It Is About"), TALLEST)
+        }
     };
     accessible::set_label(&view, &name);
     gtk::ScrolledWindow::builder()

@@ -1,0 +1,47 @@
+//! Commands: those that run in the background, and what keeps all of them in bounds.
+
+use super::{Fid, Manager, Result};
+use crate::message::BackgroundCommand;
+use crate::tool::Bounds;
+
+impl Manager {
+    /// The commands that run in the background of a session, the oldest first; also where nobody
+    /// watches it. [`Event::CommandsChanged`](super::Event::CommandsChanged) tells of changes.
+    pub fn commands(&self, fid: &Fid) -> Vec<BackgroundCommand> {
+        self.loaded(fid).map(|session| session.commands()).unwrap_or_default()
+    }
+
+    /// Ends a command in the background with all of its processes, and waits until they are gone.
+    /// Says whether it still ran.
+    ///
+    /// # Errors
+    /// `Internal`.
+    pub async fn end_command(&self, fid: &Fid, id: &str) -> Result<bool> {
+        let (session, id) = (self.loaded(fid), id.to_owned());
+        self.run(async move {
+            match session {
+                Some(session) => Ok(session.end_command(&id).await),
+                None => Ok(false),
+            }
+        })
+        .await
+    }
+
+    /// What keeps the commands of tools in bounds on this machine; none where no tool runs any.
+    /// Found out once, which takes some tens of milliseconds, and at most seconds.
+    ///
+    /// # Errors
+    /// `Internal`.
+    pub async fn bounds(&self) -> Result<Option<Bounds>> {
+        let tools = self.inner.world.tools.clone();
+        self.run(async move {
+            for tool in tools.all() {
+                if let Some(bounds) = tool.bounds().await {
+                    return Ok(Some(bounds));
+                }
+            }
+            Ok(None)
+        })
+        .await
+    }
+}

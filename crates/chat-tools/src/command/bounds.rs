@@ -1,0 +1,45 @@
+//! What keeps commands in bounds here, as the engine tells it.
+
+use chat_core::tool::{Bounds, Enforcement, Gap, WhyNot};
+use chat_sandbox::Sandbox;
+
+/// What a sandbox keeps, and what it does not.
+pub fn bounds_of(sandbox: &Sandbox) -> Bounds {
+    let reason = |(better, why): &(chat_sandbox::Enforcement, chat_sandbox::WhyNot)| {
+        (enforcement(*better), why_not(why))
+    };
+    Bounds {
+        enforcement: enforcement(sandbox.enforcement()),
+        why_not: sandbox.why_not().iter().map(reason).collect(),
+        gaps: sandbox.gaps().into_iter().map(gap).collect(),
+    }
+}
+
+fn enforcement(enforcement: chat_sandbox::Enforcement) -> Enforcement {
+    match enforcement {
+        chat_sandbox::Enforcement::Bubblewrap => Enforcement::Bubblewrap,
+        chat_sandbox::Enforcement::Landlock => Enforcement::Landlock,
+        chat_sandbox::Enforcement::None => Enforcement::None,
+    }
+}
+
+fn why_not(why: &chat_sandbox::WhyNot) -> WhyNot {
+    match why {
+        chat_sandbox::WhyNot::NotInstalled => WhyNot::NotInstalled,
+        chat_sandbox::WhyNot::NamespacesForbidden => WhyNot::NamespacesForbidden,
+        chat_sandbox::WhyNot::NotInKernel => WhyNot::NotInKernel,
+        chat_sandbox::WhyNot::Failed(said) => WhyNot::Failed(said.clone()),
+        chat_sandbox::WhyNot::NotWanted => WhyNot::NotWanted,
+        other => WhyNot::Failed(format!("{other:?}")),
+    }
+}
+
+fn gap(gap: chat_sandbox::Gap) -> Gap {
+    match gap {
+        chat_sandbox::Gap::Signals => Gap::Signals,
+        chat_sandbox::Gap::Attributes => Gap::Attributes,
+        chat_sandbox::Gap::ProcessNames => Gap::ProcessNames,
+        chat_sandbox::Gap::NewProtected => Gap::NewProtected,
+        chat_sandbox::Gap::NoNewEntries => Gap::NoNewEntries,
+    }
+}

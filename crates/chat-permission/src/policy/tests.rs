@@ -233,7 +233,7 @@ fn what_a_shell_is_given_to_read_is_never_allowed_for_later() {
         "make -f - <<'E'\nx:\nE\n",
         "echo x | python",
     ] {
-        assert!(matches!(why(&all, Mode::Ask, &run(text)), Some(Why::HandsOver(_))), "{text}");
+        assert!(matches!(why(&all, Mode::Ask, &run(text)), Some(Why::RunsInput(_))), "{text}");
         assert_eq!(always(&all, Mode::Ask, &run(text)), [""; 0], "{text}");
         // It may run just what is denied.
         let denied = ["-run:rm *"];

@@ -2,7 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
+use chat_core::message::Preview;
 use chat_core::tool::Denied;
+use chat_permission::Mode;
 use serde_json::json;
 
 use crate::world::World;
@@ -162,19 +164,7 @@ async fn what_was_swapped_in_while_the_person_was_asked_does_not_count() {
             "edit_file" => json!({ "path": "a.txt", "edits": [{ "old": "a", "new": "b" }] }),
             "write_file" => json!({ "path": "a.txt", "content": "b\n" }),
             "delete_file" => json!({ "path": "a.txt" }),
-            _ => {
-                let mut count = 0;
-                let (swapped, target) = (victim.clone(), secret.clone());
-                world.host.answers(move |_| {
-                    count += 1;
-                    if count == 2 {
-                        std::fs::remove_file(&swapped).unwrap();
-                        symlink(&target, &swapped).unwrap();
-                    }
-                    Ok(())
-                });
-                json!({ "from": "a.txt", "to": "b.txt" })
-            }
+            _ => json!({ "from": "a.txt", "to": "b.txt" }),
         };
         let said = world.fails(tool, arguments).await;
         assert!(said.contains("changed"), "{tool}: {said}");
@@ -206,4 +196,41 @@ async fn without_a_project_there_are_no_files() {
     let mut world = World::new();
     world.context.project = None;
     assert!(world.fails("read_file", json!({ "path": "a" })).await.contains("no project folder"));
+}
+
+#[tokio::test]
+async fn a_change_outside_is_asked_for_once_with_all_of_it() {
+    let world = World::new();
+    world.put_outside("notes.txt", "old\n");
+    world.host.allows();
+    let edit =
+        |old: &str| json!({ "path": "../notes.txt", "edits": [{ "old": old, "new": "new" }] });
+    world.says("edit_file", edit("old")).await;
+    let asked = world.host.was_asked();
+    assert!(matches!(&asked[..], [one] if one.starts_with("write ") && one.contains(", read ")));
+    assert!(matches!(&world.host.previews.lock().unwrap()[..], [Preview::Change { .. }]));
+    // What is there is told only with leave to read it.
+    world.host.answers(|_| Err(Denied::ByPerson { message: None }));
+    let (missing, there) = (edit("nowhere"), edit("new"));
+    let said = world.fails("edit_file", missing).await;
+    assert_eq!(said, world.fails("edit_file", there).await);
+    let asked = world.host.was_asked();
+    assert!(
+        matches!(&asked[..], [read, both] if read.starts_with("read ") && both.starts_with("write "))
+    );
+}
+
+#[tokio::test]
+async fn whether_a_text_is_there_does_not_show_where_it_may_not_be_changed() {
+    let world = World::new();
+    world.put_outside("notes.txt", "old\n");
+    world.host.has_mode(Mode::Plan);
+    let edit =
+        |old: &str| json!({ "path": "../notes.txt", "edits": [{ "old": old, "new": "new" }] });
+    let there = world.fails("edit_file", edit("old")).await;
+    assert_eq!(world.fails("edit_file", edit("nowhere")).await, there);
+    let write = |path: &str| json!({ "path": path, "content": "x" });
+    let there = world.fails("write_file", write("../notes.txt")).await;
+    assert_eq!(world.fails("write_file", write("../none.txt")).await, there);
+    assert!(world.host.was_asked().is_empty());
 }

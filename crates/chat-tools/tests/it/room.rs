@@ -83,6 +83,7 @@ impl Room {
             };
             match &wish.preview {
                 Preview::Address { url } => format!("{what}: {url}"),
+                Preview::Store { url, bytes } => format!("{what}: {bytes} bytes of {url}"),
                 other => format!("{what}: {other:?}"),
             }
         };

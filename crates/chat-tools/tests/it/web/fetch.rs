@@ -310,7 +310,10 @@ async fn a_file_goes_into_the_project_and_over_nothing() {
     let url = format!("http://public.test:{}/a/page", server.port());
     assert_eq!(
         room.asked(),
-        [format!("write page.html: {url}"), format!("write page-3.html: {url}")]
+        [
+            format!("write page.html: 16 bytes of {url}"),
+            format!("write page-3.html: 16 bytes of {url}")
+        ]
     );
 }
 

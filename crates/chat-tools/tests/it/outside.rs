@@ -203,15 +203,17 @@ async fn a_change_outside_is_asked_for_once_with_all_of_it() {
     let world = World::new();
     world.put_outside("notes.txt", "old\n");
     world.host.allows();
-    let edit =
-        |old: &str| json!({ "path": "../notes.txt", "edits": [{ "old": old, "new": "new" }] });
+    let edit = |old: &str| {
+        let new = format!("{old}er");
+        json!({ "path": "../notes.txt", "edits": [{ "old": old, "new": new }] })
+    };
     world.says("edit_file", edit("old")).await;
     let asked = world.host.was_asked();
     assert!(matches!(&asked[..], [one] if one.starts_with("write ") && one.contains(", read ")));
     assert!(matches!(&world.host.previews.lock().unwrap()[..], [Preview::Change { .. }]));
     // What is there is told only with leave to read it.
     world.host.answers(|_| Err(Denied::ByPerson { message: None }));
-    let (missing, there) = (edit("nowhere"), edit("new"));
+    let (missing, there) = (edit("nowhere"), edit("older"));
     let said = world.fails("edit_file", missing).await;
     assert_eq!(said, world.fails("edit_file", there).await);
     let asked = world.host.was_asked();

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use chat_core::message::ToolSpec;
 use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_project::text::{self, Encoding};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +14,6 @@ use crate::edit::{Applied, Edit, Note, apply};
 use crate::marks::Marks;
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
-use crate::text::{self, Encoding};
 
 /// Edits files.
 pub struct EditFile(ToolSpec);

@@ -28,7 +28,6 @@ mod run_command;
 mod search_files;
 mod spec;
 mod stop_command;
-mod text;
 mod trash;
 mod update_todos;
 mod walk;

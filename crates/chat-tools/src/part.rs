@@ -3,9 +3,8 @@
 use std::io::{self, BufRead};
 
 use chat_core::tool::ToolFailure;
+use chat_project::text::{self, Encoding};
 use sha2::{Digest, Sha256};
-
-use crate::text::{self, Encoding};
 
 /// Lines that one call gives at most.
 pub const LINES: u64 = 2000;

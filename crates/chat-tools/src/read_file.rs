@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
 use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_project::text::{self, Encoding};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,7 +15,6 @@ use crate::marks::{self, Mark, Marks};
 use crate::part::{self, Part, Range, Without};
 use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, size, spec};
-use crate::text::{self, Encoding};
 
 /// A picture that goes to a model: more than this servers refuse.
 const PICTURE: u64 = 5 * 1024 * 1024;

@@ -1,6 +1,5 @@
 //! Walks a folder as ripgrep does: without what .gitignore names, and without git's own folder.
 
-mod ignored;
 mod steps;
 
 use std::fs::File;

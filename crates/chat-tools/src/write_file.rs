@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec};
 use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::path::Kind;
+use chat_project::text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +14,6 @@ use crate::diff::Diff;
 use crate::marks::{Mark, Marks};
 use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, spec, still_wanted};
-use crate::text::{self, Encoding};
 
 /// Writes files.
 pub struct WriteFile(ToolSpec);
@@ -171,13 +171,6 @@ fn like(before: &str, content: &str) -> String {
         content.replace('\n', "\r\n")
     } else {
         content.to_owned()
-    }
-}
-
-impl Default for Encoding {
-    /// That of new files.
-    fn default() -> Self {
-        Self::Utf8
     }
 }
 

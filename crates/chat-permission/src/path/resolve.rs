@@ -59,6 +59,13 @@ impl Project {
         self.resolve_from(&self.root, given, false)
     }
 
+    /// As [`Project::resolve`], for a path that was read from disk: it need not be UTF-8, and `~` is a name like another.
+    pub fn resolve_path(&self, path: &Path) -> Result<ResolvedPath, Error> {
+        let path = path.as_os_str();
+        let path = if path.is_empty() { OsStr::new(".") } else { path };
+        Ok(self.described(follow(&self.root, path, true)?))
+    }
+
     /// As [`Project::resolve`], from a folder other than the root on.
     pub fn resolve_in(&self, folder: &ResolvedPath, given: &str) -> Result<ResolvedPath, Error> {
         self.resolve_from(&folder.real, given, true)

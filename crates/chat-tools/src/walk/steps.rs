@@ -1,7 +1,7 @@
 //! The steps of a walk: from one folder that is open to the next, so that no link which is swapped in under
 //! way leads out.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use chat_project::entries::entries;
+use chat_project::ignored::Ignored;
+use rustix::fs::{FileType, Mode, OFlags};
 
 use super::Beneath;
-use super::ignored::Ignored;
 
 /// How deep a walk goes: each level keeps a folder open.
 const DEEPEST: usize = 128;
@@ -74,7 +75,7 @@ impl Walk<'_> {
         ignored: &Arc<Ignored>,
         depth: usize,
     ) -> ControlFlow<()> {
-        for (name, kind) in self.entries(folder) {
+        for (name, kind) in entries(folder, self.given_up).unwrap_or_default() {
             if self.given_up.load(Ordering::Relaxed) {
                 return ControlFlow::Break(());
             }
@@ -95,28 +96,5 @@ impl Walk<'_> {
             }
         }
         ControlFlow::Continue(())
-    }
-
-    /// What is in a folder, by names.
-    fn entries(&self, folder: &OwnedFd) -> Vec<(OsString, FileType)> {
-        let Ok(found) = Dir::read_from(folder) else { return Vec::new() };
-        let found = found.take_while(|_| !self.given_up.load(Ordering::Relaxed)).flatten();
-        let mut entries: Vec<_> = found
-            .filter(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
-            .filter_map(|entry| {
-                let kind = match entry.file_type() {
-                    // Not every file system says it at once.
-                    FileType::Unknown => {
-                        let flags = AtFlags::SYMLINK_NOFOLLOW;
-                        let found = rustix::fs::statat(folder, entry.file_name(), flags).ok()?;
-                        FileType::from_raw_mode(found.st_mode)
-                    }
-                    kind => kind,
-                };
-                Some((OsStr::from_bytes(entry.file_name().to_bytes()).to_owned(), kind))
-            })
-            .collect();
-        entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        entries
     }
 }

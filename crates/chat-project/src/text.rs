@@ -1,9 +1,10 @@
 //! The text of a file: how its bytes are read, and how they are put back.
 
 /// How a file's text is written down. Anything else is no text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
-    /// UTF-8.
+    /// UTF-8: that of new files.
+    #[default]
     Utf8,
     /// UTF-8 behind a byte order mark.
     Utf8Marked,

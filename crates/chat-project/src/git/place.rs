@@ -1,0 +1,102 @@
+//! Where a repository really lies, and whether it is the project's own.
+//!
+//! A project may come with a `.git` that was made to show what lies in another repository, which would then go to a
+//! model as its changes. So what leads elsewhere is believed only where it is named in turn from there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Trouble;
+
+/// Bytes of a file that names a folder.
+const LONGEST: u64 = 8 * 1024;
+
+/// Where a repository lies.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The folder that its files lie in.
+    pub work_tree: PathBuf,
+    /// What is this work tree's own: `HEAD`, index.
+    pub own: PathBuf,
+    /// What all work trees share: objects, references, settings.
+    pub common: PathBuf,
+}
+
+impl Place {
+    /// The repository that a folder lies in.
+    pub fn find(folder: &Path) -> Result<Option<Self>, Trouble> {
+        for work_tree in folder.ancestors() {
+            let git = work_tree.join(".git");
+            let Ok(found) = git.symlink_metadata() else { continue };
+            let place = if found.is_dir() && git.join("HEAD").exists() {
+                Self { work_tree: work_tree.to_owned(), own: git.clone(), common: git.clone() }
+            } else if found.is_file() {
+                linked(work_tree, &git).ok_or_else(|| Trouble::Foreign(git.clone()))?
+            } else if found.is_symlink() {
+                return Err(Trouble::Foreign(git));
+            } else {
+                continue;
+            };
+            return if place.is_whole() { Ok(Some(place)) } else { Err(Trouble::Foreign(git)) };
+        }
+        Ok(None)
+    }
+
+    /// Whether all of it lies where it says, and no objects of another repository are in it.
+    fn is_whole(&self) -> bool {
+        let is_own = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let is_no_link = |path: PathBuf| !path.is_symlink();
+        let shares = self.own == self.common && self.common.join("commondir").exists();
+        let objects = self.common.join("objects");
+        !shares
+            && is_own(&objects)
+            && is_own(&self.common.join("refs"))
+            && has_no_links(&objects)
+            && has_no_links(&objects.join("pack"))
+            && ["alternates", "http-alternates"]
+                .iter()
+                .all(|name| objects.join("info").join(name).symlink_metadata().is_err())
+            && ["packed-refs", "info", "config", "shallow"]
+                .iter()
+                .all(|name| is_no_link(self.common.join(name)))
+            && ["HEAD", "index"].iter().all(|name| is_no_link(self.own.join(name)))
+    }
+}
+
+fn has_no_links(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return true };
+    entries.flatten().all(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()))
+}
+
+/// The repository that a file `.git` leads to: one of several work trees, or a submodule.
+fn linked(work_tree: &Path, git: &Path) -> Option<Place> {
+    let own = fs::canonicalize(named(git, "gitdir:")?).ok()?;
+    let common = match named(&own.join("commondir"), "") {
+        Some(common) => fs::canonicalize(common).ok()?,
+        None => own.clone(),
+    };
+    let place = Place { work_tree: work_tree.to_owned(), own, common };
+    let names_it = if place.own == place.common {
+        // A submodule's lies beneath that of the repository around it.
+        let above = work_tree.ancestors().skip(1);
+        above
+            .filter_map(|above| fs::canonicalize(above.join(".git/modules")).ok())
+            .any(|modules| place.own.starts_with(modules))
+    } else {
+        let back = named(&place.own.join("gitdir"), "")?;
+        place.own.starts_with(&place.common)
+            && fs::canonicalize(back).ok()? == fs::canonicalize(git).ok()?
+    };
+    names_it.then_some(place)
+}
+
+/// The path that a file of git's names, from that file's folder on.
+fn named(file: &Path, before: &str) -> Option<PathBuf> {
+    let found = file.symlink_metadata().ok()?;
+    // A pipe would make the reading wait.
+    if !found.is_file() || found.len() > LONGEST {
+        return None;
+    }
+    let text = fs::read_to_string(file).ok()?;
+    Some(file.parent()?.join(text.strip_prefix(before)?.trim()))
+}

@@ -1,0 +1,148 @@
+//! Finds files by a few letters of their paths, as editors do: letters in order, not side by side.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+use crate::tree::Paths;
+
+/// Threads that one search has at most: some milliseconds of work are not worth more.
+const MOST_THREADS: usize = 4;
+/// Paths for which one thread is enough.
+const ALONE: usize = 8_192;
+/// Paths between two looks at whether the search is still wanted.
+const STEP: usize = 1_024;
+
+/// Files that stand before others where nothing else tells them apart, the dearest first: those that are open, then
+/// those that were.
+#[derive(Clone, Debug, Default)]
+pub struct Favoured(Vec<PathBuf>);
+
+impl Favoured {
+    /// These, by their paths from the project on.
+    pub fn new(paths: Vec<PathBuf>) -> Self {
+        Self(paths)
+    }
+}
+
+/// A file that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its path from the project on.
+    pub path: PathBuf,
+    /// The same to be shown: what is not UTF-8 is replaced.
+    pub shown: String,
+    /// Which characters of `shown` were looked for, counted from 0, in order.
+    pub positions: Vec<u32>,
+}
+
+/// A file that matches: how well, then which stands first among equals.
+type Rank = (Reverse<u32>, usize, usize, usize);
+
+/// Finds the `most` best files for a query, the best first. Letters are matched in order; large letters in the query
+/// mean large ones; words between blanks are looked for one by one; a file's name weighs more than its folders. An
+/// empty query finds the favoured ones, then the others in their order. None where it was given up.
+pub fn search(
+    paths: &Paths,
+    query: &str,
+    favoured: &Favoured,
+    most: usize,
+    given_up: &AtomicBool,
+) -> Option<Vec<Found>> {
+    let pattern = Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
+    let ranks: HashMap<&Path, usize> =
+        favoured.0.iter().enumerate().rev().map(|(rank, path)| (path.as_path(), rank)).collect();
+    let threads = if paths.len() < ALONE { 1 } else { available().min(MOST_THREADS) };
+    let each = paths.len().div_ceil(threads).max(1);
+    let part = |number: usize| {
+        let places = number * each..paths.len().min((number + 1) * each);
+        best(paths, places, &pattern, &ranks, most, given_up)
+    };
+    let mut found = std::thread::scope(|scope| {
+        let part = &part;
+        let others: Vec<_> = (1..threads).map(|number| scope.spawn(move || part(number))).collect();
+        let mut found = part(0)?;
+        for other in others {
+            found.extend(other.join().ok()??);
+        }
+        Some(found)
+    })?;
+    found.sort_unstable();
+    found.truncate(most);
+    let mut matcher = matcher();
+    Some(found.into_iter().map(|rank| described(paths, rank.3, &pattern, &mut matcher)).collect())
+}
+
+fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, Into::into)
+}
+
+fn matcher() -> Matcher {
+    Matcher::new(Config::DEFAULT.match_paths())
+}
+
+/// The best among some of the paths, in no order.
+fn best(
+    paths: &Paths,
+    places: std::ops::Range<usize>,
+    pattern: &Pattern,
+    ranks: &HashMap<&Path, usize>,
+    most: usize,
+    given_up: &AtomicBool,
+) -> Option<Vec<Rank>> {
+    let mut matcher = matcher();
+    let mut letters = Vec::new();
+    let mut found: Vec<Rank> = Vec::new();
+    for place in places {
+        if place % STEP == 0 {
+            if given_up.load(Ordering::Relaxed) {
+                return None;
+            }
+            // What is surely not among the best need not be kept.
+            if found.len() > most.saturating_mul(2).max(STEP) {
+                found.select_nth_unstable(most);
+                found.truncate(most);
+            }
+        }
+        let (path, name) = paths.bytes(place);
+        let shown = String::from_utf8_lossy(path);
+        let Some(score) = pattern.score(Utf32Str::new(&shown, &mut letters), &mut matcher) else {
+            continue;
+        };
+        let in_name = String::from_utf8_lossy(&path[name..]);
+        let in_name = pattern.score(Utf32Str::new(&in_name, &mut letters), &mut matcher);
+        let rank = if ranks.is_empty() { None } else { ranks.get(paths.get(place)).copied() };
+        let length = if pattern.atoms.is_empty() { 0 } else { path.len() };
+        // What is whole in the name weighs double.
+        let score = score.max(in_name.map_or(0, |score| score * 2));
+        found.push((Reverse(score), rank.unwrap_or(usize::MAX), length, place));
+    }
+    Some(found)
+}
+
+fn described(paths: &Paths, place: usize, pattern: &Pattern, matcher: &mut Matcher) -> Found {
+    let (path, name) = paths.bytes(place);
+    let (folders, name) = path.split_at(name);
+    let (folders, name) = (String::from_utf8_lossy(folders), String::from_utf8_lossy(name));
+    let shown = format!("{folders}{name}");
+    let (mut letters, mut positions) = (Vec::new(), Vec::new());
+    if pattern.indices(Utf32Str::new(&name, &mut letters), matcher, &mut positions).is_some() {
+        let before = folders.chars().count() as u32;
+        for position in &mut positions {
+            *position += before;
+        }
+    } else {
+        positions.clear();
+        pattern.indices(Utf32Str::new(&shown, &mut letters), matcher, &mut positions);
+    }
+    positions.sort_unstable();
+    positions.dedup();
+    Found { path: paths.get(place).to_owned(), shown, positions }
+}
+
+#[cfg(test)]
+mod tests;

@@ -71,6 +71,16 @@ impl Project {
         self.resolve_from(&folder.real, given, true)
     }
 
+    /// The entry at a path from the root on, whatever bytes its names have: `~` is a name like another. It fails
+    /// where the path leads anywhere else, or a link lies on the way.
+    pub fn entry(&self, relative: &Path) -> Result<ResolvedPath, Error> {
+        if relative.as_os_str().is_empty() {
+            return Err(Error::Empty);
+        }
+        let found = self.described(follow(&self.root, relative.as_os_str(), false)?);
+        if found.relative() == Some(relative) { Ok(found) } else { Err(Error::Changed(found.real)) }
+    }
+
     fn resolve_from(
         &self,
         start: &Path,

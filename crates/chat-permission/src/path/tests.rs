@@ -7,6 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use super::*;
 use crate::{Decision, Entry, Mode, Request, Scope, Why, decide};
 
+mod entries;
 mod kept;
 mod properties;
 mod swapped;

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,6 +17,7 @@ use super::{Error, Kind, Project, ResolvedPath};
 
 /// What a new file may have, and the person's umask takes from.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+const NEW_PROGRAM: Mode = Mode::from_raw_mode(0o777);
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
 /// What a file has that takes another's place, until it has that one's permissions.
 const OWN_FILE: Mode = Mode::from_raw_mode(0o600);
@@ -29,12 +31,23 @@ impl Project {
     /// Makes a new file, with the folders that are missing on the way. Whatever came to lie there since the path
     /// was resolved stays, and the error is [`Error::Changed`].
     pub fn create(&self, path: &ResolvedPath, contents: &[u8]) -> Result<(), Error> {
+        self.create_as(path, contents, false)
+    }
+
+    /// The same, and whether it may be run.
+    pub fn create_as(
+        &self,
+        path: &ResolvedPath,
+        contents: &[u8],
+        executable: bool,
+    ) -> Result<(), Error> {
         if path.kind != Kind::Missing {
             return Err(Error::Exists(path.real.clone()));
         }
         let (folder, name) = self.folder_of(path, true)?;
         let io = |error: Errno| Error::of(&path.real, error);
-        let beside = Beside::write(&folder, NEW_FILE, contents, None)
+        let mode = if executable { NEW_PROGRAM } else { NEW_FILE };
+        let beside = Beside::write(&folder, mode, contents, None)
             .map_err(|error| Error::of(&path.real, error))?;
         beside.take_place(&name, false).map_err(|error| match error {
             Errno::EXIST => Error::Changed(path.real.clone()),
@@ -42,15 +55,50 @@ impl Project {
         })
     }
 
+    /// Makes a symbolic link where nothing is, with the folders that are missing on the way.
+    pub fn create_link(&self, path: &ResolvedPath, target: &OsStr) -> Result<(), Error> {
+        if path.kind != Kind::Missing {
+            return Err(Error::Exists(path.real.clone()));
+        }
+        let (folder, name) = self.folder_of(path, true)?;
+        rustix::fs::symlinkat(target, &folder, &name).map_err(|error| match error {
+            Errno::EXIST => Error::Changed(path.real.clone()),
+            error => Error::of(&path.real, error),
+        })?;
+        keep(&folder);
+        Ok(())
+    }
+
+    /// Where a link points.
+    pub fn read_link(&self, path: &ResolvedPath) -> Result<OsString, Error> {
+        let (folder, name) = self.folder_of(path, false)?;
+        entry(&folder, &name, path)?;
+        let target = rustix::fs::readlinkat(&folder, &name, Vec::new())
+            .map_err(|error| Error::of(&path.real, error))?;
+        Ok(OsString::from_vec(target.into_bytes()))
+    }
+
     /// Replaces the whole of a file, which keeps its permissions and, where that is allowed, its owner. Its other
     /// hard links keep the old contents.
     pub fn replace(&self, path: &ResolvedPath, contents: &[u8]) -> Result<(), Error> {
+        self.replace_as(path, contents, None)
+    }
+
+    /// The same, and whether it may be run from now on; where that is not said, it stays as it is.
+    pub fn replace_as(
+        &self,
+        path: &ResolvedPath,
+        contents: &[u8],
+        executable: Option<bool>,
+    ) -> Result<(), Error> {
         if path.kind != Kind::File {
             return Err(Error::NotAFile(path.real.clone()));
         }
         let (folder, name) = self.folder_of(path, false)?;
         let old = entry(&folder, &name, path)?;
-        let beside = Beside::write(&folder, OWN_FILE, contents, Some(&old))
+        let mut like = old;
+        like.st_mode = permissions(old.st_mode, executable);
+        let beside = Beside::write(&folder, OWN_FILE, contents, Some(&like))
             .map_err(|error| Error::of(&path.real, error))?;
         // Again, as late as can be: what is replaced is what was judged, and nobody wrote to it since.
         if !is_untouched(&old, &entry(&folder, &name, path)?) {
@@ -122,6 +170,15 @@ fn entry(folder: &OwnedFd, name: &OsStr, path: &ResolvedPath) -> Result<Stat, Er
         .map_err(|error| at_use(error, &path.real))?;
     path.is_still(&found)?;
     Ok(found)
+}
+
+/// A file's permissions, with those to run it for whoever may read it, or without.
+fn permissions(mode: u32, executable: Option<bool>) -> u32 {
+    match executable {
+        None => mode,
+        Some(true) => mode | (mode & 0o444) >> 2,
+        Some(false) => mode & !0o111,
+    }
 }
 
 /// Whether nobody wrote to a file between two looks at it, as far as its times tell.

@@ -1,0 +1,124 @@
+//! Brings files to a state, three-way: what was changed on disk since stays, or the file is left alone.
+
+use std::path::{Path, PathBuf};
+
+use chat_permission::path::Error as PathError;
+
+use crate::entry::HunkId;
+use crate::node::{Node, State};
+use crate::state::Inner;
+use crate::{Error, disk, merge};
+
+/// Why a file was left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Somebody else changed the same lines, or a file that cannot be merged.
+    Changed,
+    /// Something else lies where the file is to come back.
+    Occupied,
+    /// It cannot be written, or is no file by now. What the system said, in English.
+    Refused(String),
+}
+
+/// A file that was left alone. Nothing of it was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The file.
+    pub path: PathBuf,
+    /// Hunks that stand in each other's way with what is on disk, where that is known.
+    pub hunks: Vec<HunkId>,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// What is wished for a file.
+#[derive(Debug)]
+pub struct Wish {
+    /// Where it lies.
+    pub at: PathBuf,
+    /// Where it is to lie.
+    pub to: PathBuf,
+    /// What it would be if nobody else had changed it.
+    pub now: State,
+    /// What is to come of that.
+    pub then: State,
+    /// Somebody else is known to have changed it.
+    pub touched: bool,
+}
+
+/// What was done for a wish.
+#[derive(Debug)]
+pub struct Brought {
+    pub wish: Wish,
+    pub before: State,
+    pub after: State,
+}
+
+impl Wish {
+    pub fn moves(&self) -> bool {
+        self.at != self.to
+    }
+}
+
+impl Inner {
+    /// Fulfils wishes. What was on disk and what comes are in the repository before anything is written.
+    pub fn bring(&mut self, wishes: Vec<Wish>) -> Result<(Vec<Brought>, Vec<Conflict>), Error> {
+        let (mut planned, mut conflicts) = (Vec::new(), Vec::new());
+        for wish in wishes {
+            match self.plan(&wish) {
+                Ok((before, after)) => planned.push(Brought { wish, before, after }),
+                Err(reason) => {
+                    conflicts.push(Conflict { path: wish.at, hunks: Vec::new(), reason });
+                }
+            }
+        }
+        self.store(planned.iter().flat_map(|plan| plan.before.iter().chain(&plan.after)))?;
+        // What goes first may lie where a folder is to be.
+        planned.sort_by_key(|plan| plan.after.is_some());
+        let mut brought = Vec::new();
+        for plan in planned {
+            match self.carry_out(&plan) {
+                Ok(()) => brought.push(plan),
+                Err(error) => {
+                    let reason = reason(&error);
+                    conflicts.push(Conflict { path: plan.wish.at, hunks: Vec::new(), reason });
+                }
+            }
+        }
+        Ok((brought, conflicts))
+    }
+
+    fn plan(&self, wish: &Wish) -> Result<(State, State), Reason> {
+        let look = |path: &Path| disk::read(&self.project, path).map_err(|error| reason(&error));
+        let before = look(&wish.at)?;
+        if wish.touched {
+            return Err(Reason::Changed);
+        }
+        let after = merge::states(&wish.now, &before, &wish.then).map_err(|_| Reason::Changed)?;
+        if wish.moves() && look(&wish.to)?.is_some() {
+            return Err(Reason::Occupied);
+        }
+        Ok((before, after))
+    }
+
+    fn carry_out(&self, plan: &Brought) -> Result<(), PathError> {
+        let Brought { wish, before, after } = plan;
+        if !wish.moves() {
+            return disk::write(&self.project, &wish.at, before, after);
+        }
+        // First it comes, and then the other goes: whatever happens in between, it is there.
+        disk::write(&self.project, &wish.to, &None, after)?;
+        disk::write(&self.project, &wish.at, before, &None).inspect_err(|_| {
+            // As before. Where even this fails there are two.
+            let _ = disk::write(&self.project, &wish.to, after, &None::<Node>);
+        })
+    }
+}
+
+fn reason(error: &PathError) -> Reason {
+    match error {
+        PathError::Changed(_) | PathError::NotAFile(_) => Reason::Changed,
+        PathError::Exists(_) => Reason::Occupied,
+        other => Reason::Refused(other.to_string()),
+    }
+}

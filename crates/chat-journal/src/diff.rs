@@ -1,0 +1,15 @@
+//! What changed between two texts, as plain data: lines, hunks, and the words inside changed lines.
+//!
+//! The same two texts always give the same answer, however busy the machine is: hunks are named by it.
+
+mod lines;
+mod show;
+mod unified;
+mod words;
+
+pub use lines::{Changed, changed, split};
+pub use show::{Block, Diff, Ending, Kind, Line, Row};
+pub use unified::unified;
+pub use words::marked;
+
+pub(crate) use lines::changed_items;

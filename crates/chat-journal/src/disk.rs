@@ -1,0 +1,179 @@
+//! The project's files as they lie on disk: read and written beneath the project, without following a link.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use chat_permission::path::{Error as PathError, Kind, Project};
+use rustix::fs::{Dir, Stat};
+use rustix::io::Errno;
+
+use crate::node::{Mode, Node, State};
+use crate::stat;
+
+/// Bytes of a file that are read at all: it is held in memory, several times.
+const LARGEST: u64 = 256 * 1024 * 1024;
+
+/// What lies at a path: a folder is no file, and so nothing. A pipe or a device is an error.
+pub fn read(project: &Project, path: &Path) -> Result<State, PathError> {
+    Ok(read_with(project, path)?.map(|(node, _)| node))
+}
+
+/// The same, with what the file was before it was read.
+pub fn read_with(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, PathError> {
+    let entry = match project.entry(path) {
+        // A file where a folder was on the way: nothing lies behind it.
+        Err(PathError::NotAFolder(_) | PathError::NotFound(_)) => return Ok(None),
+        entry => entry?,
+    };
+    let io = |error: std::io::Error| PathError::Io { path: entry.real().to_owned(), source: error };
+    match entry.kind() {
+        Kind::Missing | Kind::Folder => Ok(None),
+        Kind::File => {
+            let mut file = project.open_file(&entry)?;
+            let stat = rustix::fs::fstat(&file).map_err(|error| io(error.into()))?;
+            if stat.st_size as u64 > LARGEST {
+                return Err(io(std::io::ErrorKind::FileTooLarge.into()));
+            }
+            let mut bytes = Vec::with_capacity(stat.st_size as usize);
+            file.read_to_end(&mut bytes).map_err(io)?;
+            Ok(Some((Node { mode: stat::mode(&stat), bytes: bytes.into() }, stat)))
+        }
+        Kind::Link => {
+            let stat = rustix::fs::lstat(entry.real()).map_err(|error| io(error.into()))?;
+            let target = project.read_link(&entry)?;
+            Ok(Some((Node { mode: Mode::Link, bytes: target.as_bytes().into() }, stat)))
+        }
+        Kind::Special => Err(PathError::NotAFile(entry.real().to_owned())),
+    }
+}
+
+/// Writes what is to lie at a path, where still lies what was judged: else the error is
+/// [`PathError::Changed`], and nothing was done.
+pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Result<(), PathError> {
+    if judged == new {
+        return Ok(());
+    }
+    let entry = project.entry(path)?;
+    if read(project, path)? != *judged {
+        return Err(PathError::Changed(entry.real().to_owned()));
+    }
+    let is_link = |state: &State| state.as_ref().is_some_and(|node| node.mode == Mode::Link);
+    match (judged, new) {
+        (Some(old), Some(new)) if !is_link(judged) && new.mode != Mode::Link => {
+            let executable = (old.mode != new.mode).then_some(new.mode == Mode::Executable);
+            project.replace_as(&entry, &new.bytes, executable)
+        }
+        (judged, new) => {
+            if judged.is_some() {
+                project.remove(&entry)?;
+            }
+            let Some(new) = new else { return Ok(()) };
+            if entry.kind() == Kind::Folder {
+                clear(project, path)?;
+            }
+            let entry = project.entry(path)?;
+            match new.mode {
+                Mode::Link => project.create_link(&entry, OsStr::from_bytes(&new.bytes)),
+                mode => project.create_as(&entry, &new.bytes, mode == Mode::Executable),
+            }
+        }
+    }
+}
+
+/// Removes a folder that lies where a file is to be, where nothing but folders is in it.
+fn clear(project: &Project, path: &Path) -> Result<(), PathError> {
+    let mut folders = vec![path.to_owned()];
+    let mut at = 0;
+    while let Some(folder) = folders.get(at) {
+        let entry = project.entry(folder)?;
+        let io =
+            |error: Errno| PathError::Io { path: entry.real().to_owned(), source: error.into() };
+        let opened = project.open_folder(&entry)?;
+        let mut below = Vec::new();
+        for found in Dir::read_from(&opened).map_err(io)? {
+            let found = found.map_err(io)?;
+            let name = found.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") {
+                below.push(folder.join(OsStr::from_bytes(name)));
+            }
+        }
+        for path in &below {
+            if project.entry(path)?.kind() != Kind::Folder {
+                return Err(PathError::Exists(entry.real().to_owned()));
+            }
+        }
+        folders.extend(below);
+        at += 1;
+    }
+    // Those within first.
+    folders.iter().rev().try_for_each(|folder| project.remove(&project.entry(folder)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use chat_permission::path::Surroundings;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_becomes_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let node = |mode, text: &str| Some(Node { mode, bytes: text.as_bytes().into() });
+        let states = [
+            None,
+            node(Mode::File, "a"),
+            node(Mode::Executable, "b"),
+            node(Mode::Link, "../nowhere"),
+            node(Mode::File, ""),
+        ];
+        let path = Path::new("~/new\n/a");
+        for old in &states {
+            for new in &states {
+                let before = read(&project, path).unwrap();
+                write(&project, path, &before, old).unwrap();
+                write(&project, path, old, new).unwrap();
+                assert_eq!(read(&project, path).unwrap(), *new, "{old:?} to {new:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_folders_without_files_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        std::fs::create_dir_all(folder.path().join("a/b/c")).unwrap();
+        std::fs::create_dir_all(folder.path().join("a/d")).unwrap();
+        std::fs::write(folder.path().join("a/d/file"), "").unwrap();
+        let new = Some(Node::file(*b"new"));
+        assert!(write(&project, Path::new("a"), &None, &new).is_err());
+        assert!(folder.path().join("a/b/c").exists());
+        std::fs::remove_file(folder.path().join("a/d/file")).unwrap();
+        write(&project, Path::new("a"), &None, &new).unwrap();
+        assert_eq!(std::fs::read(folder.path().join("a")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn what_changed_since_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "mine").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let judged = Some(Node::file(*b"other"));
+        for new in [None, Some(Node::file(*b"new"))] {
+            let refused = write(&project, Path::new("a"), &judged, &new);
+            assert!(matches!(refused, Err(PathError::Changed(_))));
+            let refused = write(&project, Path::new("a"), &None, &new);
+            assert!(refused.is_err() || new.is_none());
+            assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+        }
+        let judged = Some(Node::file(*b"mine"));
+        write(&project, Path::new("a"), &judged, &Some(Node::file(*b"new"))).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+}

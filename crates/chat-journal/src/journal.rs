@@ -1,0 +1,195 @@
+//! The journal of a project, and its checkpoints.
+
+use std::fs::DirBuilder;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chat_permission::path::Project;
+use sha2::{Digest, Sha256};
+
+use crate::entry::{Entry, Seq, What};
+use crate::lock::Lock;
+use crate::node::Id;
+use crate::scan::Scan;
+use crate::stat::LeftOut;
+use crate::state::Inner;
+use crate::{Error, Refusal};
+
+/// What is kept, and how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a file that a checkpoint keeps.
+    pub file_size: u64,
+    /// Bytes of all files that a checkpoint keeps.
+    pub project_size: u64,
+    /// How long a checkpoint is kept.
+    pub age: Duration,
+    /// Bytes on disk beyond which the oldest checkpoints go.
+    pub store_size: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            file_size: 16 << 20,
+            project_size: 2 << 30,
+            age: Duration::from_hours(30 * 24),
+            store_size: 2 << 30,
+        }
+    }
+}
+
+/// The project's state before the first change of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Its number, to go back to.
+    pub seq: Seq,
+    /// The session.
+    pub session: String,
+    /// The message of the person; empty where a restore made it.
+    pub message: String,
+    /// When: milliseconds since 1970.
+    pub at: u64,
+    /// Files that it does not hold. Told when it is made, and empty later.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The journal of a project. Cheap to clone; all of its functions block.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    lock: Lock,
+    inner: Mutex<Inner>,
+}
+
+impl Journal {
+    /// Opens the journal of a project in `state/projects`, or begins it. The home folder, what lies above it, and
+    /// a project that holds `state` or lies in it are refused.
+    ///
+    /// # Errors
+    /// The folder is refused, `git` is missing, or the disk says no.
+    pub fn open(
+        project: &Project,
+        home: Option<&Path>,
+        state: &Path,
+        limits: Limits,
+    ) -> Result<Self, Error> {
+        let root = project.root();
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if root.parent().is_none() {
+            return Err(Error::Refused(Refusal::Root));
+        }
+        if home.is_some_and(|home| real(home).starts_with(root)) {
+            return Err(Error::Refused(Refusal::Home));
+        }
+        make(state)?;
+        let state = real(state);
+        if state.starts_with(root) || root.starts_with(&state) {
+            return Err(Error::Refused(Refusal::OwnState));
+        }
+        let folder = state.join("projects").join(name(root));
+        make(&folder)?;
+        let (inner, lock) = Inner::open(project.clone(), folder, limits)?;
+        let shared = Shared { lock, inner: Mutex::new(inner) };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Does something with the journal as it is on disk, alone.
+    pub(crate) fn with<T>(
+        &self,
+        act: impl FnOnce(&mut Inner) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut inner = self.shared.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let _held = self.shared.lock.hold()?;
+        inner.sync()?;
+        act(&mut inner)
+    }
+
+    /// Keeps the project's state before the first change of a request. Asked again for the same request, it
+    /// answers with the one that there is.
+    ///
+    /// # Errors
+    /// `git` fails, or the disk says no.
+    pub fn checkpoint(&self, session: &str, message: &str) -> Result<Checkpoint, Error> {
+        self.with(|inner| {
+            let made = inner.log.entries().iter().rev().filter_map(Checkpoint::of);
+            let mut made = made.filter(|made| made.session == session && made.message == message);
+            if let Some(made) = made.find(|made| !made.message.is_empty()) {
+                return Ok(made);
+            }
+            inner.checkpoint(session, message, false)
+        })
+    }
+
+    /// The checkpoints of a session, the oldest first.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn checkpoints(&self, session: &str) -> Result<Vec<Checkpoint>, Error> {
+        self.with(|inner| {
+            let all = inner.log.entries().iter().filter_map(Checkpoint::of);
+            Ok(all.filter(|checkpoint| checkpoint.session == session).collect())
+        })
+    }
+
+    /// Looks at the whole project: before a command, so that [`Journal::record_since`] finds what it did.
+    ///
+    /// # Errors
+    /// `git` fails, or the disk says no.
+    pub fn scan(&self) -> Result<Scan, Error> {
+        self.with(Inner::scan)
+    }
+}
+
+impl Inner {
+    pub fn checkpoint(
+        &mut self,
+        session: &str,
+        message: &str,
+        before_restore: bool,
+    ) -> Result<Checkpoint, Error> {
+        let scan = self.scan()?;
+        let tree = self.tree(&scan)?;
+        let seq = self.log.next();
+        let (session, message) = (session.to_owned(), message.to_owned());
+        self.append(vec![What::Checkpoint {
+            session: session.clone(),
+            message: message.clone(),
+            tree,
+            before_restore,
+        }])?;
+        let at = self.log.entries().last().map_or(0, |entry| entry.at);
+        Ok(Checkpoint { seq, session, message, at, left_out: scan.left_out() })
+    }
+}
+
+impl Checkpoint {
+    fn of(entry: &Entry) -> Option<Self> {
+        let What::Checkpoint { session, message, before_restore: false, .. } = &entry.what else {
+            return None;
+        };
+        let (session, message) = (session.clone(), message.clone());
+        Some(Self { seq: entry.seq, session, message, at: entry.at, left_out: Vec::new() })
+    }
+}
+
+/// The name of a project's folder: of its real path.
+fn name(root: &Path) -> PathBuf {
+    /// Digits that tell projects apart.
+    const DIGITS: usize = 32;
+    let mut name = Id::from_bytes(Sha256::digest(root.as_os_str().as_bytes()).into()).to_string();
+    name.truncate(DIGITS);
+    name.into()
+}
+
+/// Makes a folder that is the person's alone.
+fn make(folder: &Path) -> Result<(), Error> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(Error::io(folder))
+}

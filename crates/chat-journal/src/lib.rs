@@ -1,0 +1,48 @@
+//! What happened to a project's files: one journal a project, which holds every change of every session, and the
+//! views of it.
+//!
+//! [`Journal`] keeps contents in a shadow git repository outside the project, and what happened in a log that is
+//! only ever appended to. From these two come [checkpoints](Journal::checkpoint), the
+//! [review](Journal::changes) of what a session did, hunk by hunk, and [restoring](Journal::restore). Whatever
+//! brings files back is a three-way merge: what a person changed in between stays, and where it cannot stay the
+//! file is left alone and named.
+//!
+//! Everything here blocks: call it where that is allowed. A [`Journal`] is cheap to clone, and may be used from
+//! several threads and, for the same project, from several processes at once.
+
+#![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
+mod bring;
+pub mod diff;
+mod disk;
+mod entry;
+mod error;
+mod fold;
+mod git;
+mod journal;
+mod lock;
+mod log;
+mod merge;
+mod names;
+mod node;
+mod record;
+mod restore;
+mod review;
+mod scan;
+mod stat;
+mod state;
+mod thin;
+mod walk;
+
+pub use bring::{Conflict, Reason};
+pub use entry::{By, HunkId, Origin, Seq};
+pub use error::{Error, Refusal};
+pub use journal::{Checkpoint, Journal, Limits};
+pub use node::{Mode, Node};
+pub use record::{Change, Recorded};
+pub use restore::{Restored, RestoredFile};
+pub use review::{Answer, FileChange, FileKind, Hunk, Part, Rejection};
+pub use scan::Scan;
+pub use stat::{LeftOut, Why};
+pub use thin::Thinned;

@@ -1,0 +1,202 @@
+//! The log: a line an entry, each with its checksum, only ever appended to. What a crash left half written at its
+//! end is no entry and is cut off by the next one.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::entry::{Entry, Seq, What};
+
+/// How the log is written. A greater one is not read.
+const VERSION: u32 = 1;
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    version: u32,
+    /// Another one when the log was written anew.
+    generation: String,
+    /// The number of the next entry: none is used again, even where its entry is gone.
+    #[serde(default)]
+    next: Seq,
+}
+
+/// The log as far as it was read. All of it is used under the lock.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    inode: u64,
+    /// Where the last whole line ends.
+    end: u64,
+    generation: String,
+    next: Seq,
+    entries: Vec<Entry>,
+}
+
+impl Log {
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, inode: 0, end: 0, generation: String::new(), next: 1, entries: Vec::new() }
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Another one when the log was written anew.
+    pub fn generation(&self) -> &str {
+        &self.generation
+    }
+
+    /// The number that the next entry will have.
+    pub fn next(&self) -> Seq {
+        self.next
+    }
+
+    pub fn find(&self, seq: Seq) -> Option<&Entry> {
+        self.entries.binary_search_by_key(&seq, |entry| entry.seq).ok().map(|at| &self.entries[at])
+    }
+
+    /// Reads what others appended. Says whether the log is another one than before.
+    pub fn sync(&mut self) -> Result<bool, Error> {
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return self.begin(&[]).map(|()| true);
+            }
+            Err(error) => return Err(Error::io(&self.path)(error)),
+        };
+        let found = file.metadata().map_err(Error::io(&self.path))?;
+        let replaced = found.ino() != self.inode || found.len() < self.end;
+        if replaced {
+            *self = Self { inode: found.ino(), ..Self::new(self.path.clone()) };
+        }
+        if found.len() == self.end && !self.generation.is_empty() {
+            return Ok(replaced);
+        }
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(self.end))
+            .and_then(|_| file.read_to_end(&mut bytes))
+            .map_err(Error::io(&self.path))?;
+        self.take(&bytes)?;
+        if self.generation.is_empty() {
+            // Not even its first line was written whole.
+            self.begin(&[])?;
+        }
+        Ok(replaced)
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let Some(whole) = line.strip_suffix(b"\n") else { break };
+            self.end += line.len() as u64;
+            let Some(text) = checked(whole) else {
+                tracing::warn!(path = %self.path.display(), "a line of the journal is damaged and left out");
+                continue;
+            };
+            if self.generation.is_empty()
+                && let Ok(header) = serde_json::from_slice::<Header>(text)
+            {
+                if header.version > VERSION {
+                    return Err(Error::Newer(header.version));
+                }
+                self.generation = header.generation;
+                self.next = self.next.max(header.next);
+                continue;
+            }
+            match serde_json::from_slice::<Entry>(text) {
+                Ok(entry) if self.entries.last().is_none_or(|last| last.seq < entry.seq) => {
+                    self.next = self.next.max(entry.seq + 1);
+                    self.entries.push(entry);
+                }
+                other => {
+                    tracing::warn!(path = %self.path.display(), ?other, "a line of the journal says nothing");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends what happened, in one piece, and waits until the disk has it. The contents that it names must be
+    /// on disk before. The numbers go up by one from [`Log::next`].
+    pub fn append(&mut self, happened: Vec<What>) -> Result<(), Error> {
+        if happened.is_empty() {
+            return Ok(());
+        }
+        let at = now();
+        let entries: Vec<Entry> =
+            (self.next..).zip(happened).map(|(seq, what)| Entry { seq, at, what }).collect();
+        let text: Vec<u8> = entries.iter().flat_map(line).collect();
+        let write = || {
+            let mut file = File::options().write(true).open(&self.path)?;
+            // What a crash left half written.
+            file.set_len(self.end)?;
+            file.seek(SeekFrom::Start(self.end))?;
+            file.write_all(&text)?;
+            file.sync_data()
+        };
+        write().map_err(Error::io(&self.path))?;
+        self.end += text.len() as u64;
+        self.next += entries.len() as Seq;
+        self.entries.extend(entries);
+        Ok(())
+    }
+
+    /// Writes the log anew with these entries alone.
+    pub fn rewrite(&mut self, keep: impl Fn(&Entry) -> bool) -> Result<(), Error> {
+        let kept: Vec<Entry> = self.entries.iter().filter(|entry| keep(entry)).cloned().collect();
+        self.begin(&kept)
+    }
+
+    fn begin(&mut self, entries: &[Entry]) -> Result<(), Error> {
+        let generation = format!("{:x}-{:x}", nanoseconds(), std::process::id());
+        let header = Header { version: VERSION, generation: generation.clone(), next: self.next };
+        let mut text = line(&header);
+        text.extend(entries.iter().flat_map(line));
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        let beside = self.path.with_extension("new");
+        let write = || {
+            let mut file = File::create(&beside)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            let inode = file.metadata()?.ino();
+            std::fs::rename(&beside, &self.path)?;
+            File::open(folder)?.sync_all()?;
+            Ok(inode)
+        };
+        self.inode = write().map_err(Error::io(&self.path))?;
+        self.end = text.len() as u64;
+        self.generation = generation;
+        self.entries = entries.to_vec();
+        Ok(())
+    }
+}
+
+fn line<T: Serialize>(value: &T) -> Vec<u8> {
+    // These types always have a text.
+    let text = serde_json::to_string(value).unwrap_or_default();
+    format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes())).into_bytes()
+}
+
+fn checked(line: &[u8]) -> Option<&[u8]> {
+    let (sum, text) = (line.get(..8)?, line.get(9..)?);
+    let sum = u32::from_str_radix(std::str::from_utf8(sum).ok()?, 16).ok()?;
+    (line[8] == b' ' && crc32fast::hash(text) == sum).then_some(text)
+}
+
+/// Milliseconds since 1970.
+pub fn now() -> u64 {
+    (nanoseconds() / 1_000_000) as u64
+}
+
+/// Nanoseconds since 1970.
+pub fn nanoseconds() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! Three-way merges of texts by their lines, and of what lies at a path.
+
+use std::ops::Range;
+
+use crate::diff::{Changed, changed, split};
+use crate::node::{Node, State};
+
+/// What two sides made of the same text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Merged {
+    pub text: Vec<u8>,
+    /// Whether both sides changed the same place differently: there stands what `theirs` made.
+    pub contested: bool,
+}
+
+/// Brings together what two sides made of a text. Changes of neighbouring lines do not hinder each other; two
+/// different insertions at one place do.
+pub fn texts(ancestor: &[u8], ours: &[u8], theirs: &[u8]) -> Merged {
+    let (base, one, other) = (split(ancestor), split(ours), split(theirs));
+    let (by_one, by_other) = (changed(&base, &one), changed(&base, &other));
+    let mut merged = Merged { text: Vec::new(), contested: false };
+    let (mut at, mut i, mut j) = (0, 0, 0);
+    let put = |text: &mut Vec<u8>, lines: &[&[u8]]| {
+        for line in lines {
+            text.extend_from_slice(line);
+        }
+    };
+    loop {
+        let first = match (by_one.get(i), by_other.get(j)) {
+            (None, None) => break,
+            (Some(a), None) => a,
+            (None, Some(b)) => b,
+            (Some(a), Some(b)) => {
+                if key(&a.old) <= key(&b.old) {
+                    a
+                } else {
+                    b
+                }
+            }
+        };
+        let mut span = first.old.clone();
+        let (from_i, from_j) = (i, j);
+        // All that lies in each other's way.
+        loop {
+            let before = (i, j);
+            while by_one.get(i).is_some_and(|next| meets(&span, &next.old)) {
+                span.end = span.end.max(by_one[i].old.end);
+                i += 1;
+            }
+            while by_other.get(j).is_some_and(|next| meets(&span, &next.old)) {
+                span.end = span.end.max(by_other[j].old.end);
+                j += 1;
+            }
+            if (i, j) == before {
+                break;
+            }
+        }
+        put(&mut merged.text, &base[at..span.start]);
+        at = span.end;
+        let of_one = made(&base, &one, &by_one[from_i..i], &span);
+        let of_other = made(&base, &other, &by_other[from_j..j], &span);
+        if j == from_j {
+            merged.text.extend(of_one);
+        } else {
+            merged.contested |= i != from_i && of_one != of_other;
+            merged.text.extend(of_other);
+        }
+    }
+    put(&mut merged.text, &base[at..]);
+    // A line without an end may come to stand before others.
+    let no_end = |text: &[u8]| !text.is_empty() && !text.ends_with(b"\n");
+    if (no_end(ours) || no_end(theirs) || no_end(ancestor))
+        && merged.text != ours
+        && merged.text != theirs
+    {
+        merged.contested |= runs_together(&merged.text, &[&base, &one, &other]);
+    }
+    merged
+}
+
+/// Whether a line of the merged text is in none of the three, since two ran together.
+fn runs_together(text: &[u8], all: &[&Vec<&[u8]>; 3]) -> bool {
+    let known: std::collections::HashSet<&[u8]> =
+        all.iter().flat_map(|lines| lines.iter().copied()).collect();
+    split(text).iter().any(|line| !known.contains(line))
+}
+
+/// An insertion comes before a change of the line that it stands before.
+fn key(range: &Range<usize>) -> (usize, usize) {
+    (range.start, range.end)
+}
+
+/// Whether two changes of the same text cannot be told apart by place.
+fn meets(span: &Range<usize>, next: &Range<usize>) -> bool {
+    match (span.is_empty(), next.is_empty()) {
+        (true, true) => span.start == next.start,
+        (true, false) => next.start < span.start && span.start < next.end,
+        (false, true) => span.start < next.start && next.start < span.end,
+        (false, false) => next.start < span.end && span.start < next.end,
+    }
+}
+
+/// What one side made of a span of the ancestor.
+fn made(base: &[&[u8]], side: &[&[u8]], changes: &[Changed], span: &Range<usize>) -> Vec<u8> {
+    let (mut text, mut at) = (Vec::new(), span.start);
+    for Changed { old, new } in changes {
+        base[at..old.start].iter().for_each(|line| text.extend_from_slice(line));
+        side[new.clone()].iter().for_each(|line| text.extend_from_slice(line));
+        at = old.end;
+    }
+    base[at..span.end].iter().for_each(|line| text.extend_from_slice(line));
+    text
+}
+
+/// Brings together what two sides made of what lies at a path, where that can be done.
+pub fn states(ancestor: &State, ours: &State, theirs: &State) -> Result<State, Contested> {
+    if ancestor == ours || ours == theirs {
+        return Ok(theirs.clone());
+    }
+    if ancestor == theirs {
+        return Ok(ours.clone());
+    }
+    let (Some(base), Some(one), Some(other)) = (ancestor, ours, theirs) else {
+        return Err(Contested(None));
+    };
+    if !(base.is_text() && one.is_text() && other.is_text()) {
+        return Err(Contested(None));
+    }
+    // Only two of them are left once links are excluded: where both sides differ from it, they agree.
+    let mode = if base.mode == one.mode { other.mode } else { one.mode };
+    let merged = texts(&base.bytes, &one.bytes, &other.bytes);
+    let state = Some(Node { mode, bytes: merged.text.into() });
+    if merged.contested { Err(Contested(Some(state))) } else { Ok(state) }
+}
+
+/// Both sides changed the same. For texts, what comes of it where `theirs` is right.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Contested(pub Option<State>);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! What lies at a path: a file or a link with its contents, or nothing; and how the journal names it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+/// What kind of entry lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// A file.
+    File,
+    /// A file that its owner may run.
+    Executable,
+    /// A symbolic link; its contents are where it points.
+    Link,
+}
+
+impl Mode {
+    /// As git writes it.
+    pub(crate) fn for_git(self) -> &'static str {
+        match self {
+            Self::File => "100644",
+            Self::Executable => "100755",
+            Self::Link => "120000",
+        }
+    }
+}
+
+/// A file or a link as it lies on disk. Cheap to clone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its kind.
+    pub mode: Mode,
+    /// Its contents, exactly.
+    pub bytes: Arc<[u8]>,
+}
+
+impl Node {
+    /// A file that nobody runs.
+    pub fn file(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self { mode: Mode::File, bytes: bytes.into() }
+    }
+
+    /// Whether its lines may be compared and merged.
+    pub(crate) fn is_text(&self) -> bool {
+        /// As git looks for it.
+        const LOOKED_AT: usize = 8000;
+        self.mode != Mode::Link && !self.bytes.iter().take(LOOKED_AT).any(|&byte| byte == 0)
+    }
+
+    pub(crate) fn kept(&self) -> Kept {
+        Kept { mode: self.mode, id: Id::of(&self.bytes), size: self.bytes.len() as u64 }
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{:?} {:?}", self.mode, String::from_utf8_lossy(&self.bytes))
+    }
+}
+
+/// What lies at a path, or nothing.
+pub(crate) type State = Option<Node>;
+
+/// A content's name: git's own, in repositories with SHA-256.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id([u8; 32]);
+
+impl Id {
+    /// What git would call a file with these contents.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(format!("blob {}\0", bytes.len()));
+        hash.update(bytes);
+        Self(hash.finalize().into())
+    }
+
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(to, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, to)
+    }
+}
+
+/// A text that is no id.
+#[derive(Debug, thiserror::Error)]
+#[error("this is no id")]
+pub struct NoId;
+
+impl FromStr for Id {
+    type Err = NoId;
+
+    fn from_str(text: &str) -> Result<Self, NoId> {
+        let digits = text.as_bytes();
+        if digits.len() != 64 {
+            return Err(NoId);
+        }
+        let mut id = [0; 32];
+        for (byte, pair) in id.iter_mut().zip(digits.chunks(2)) {
+            let digit = |place: usize| char::from(pair[place]).to_digit(16).ok_or(NoId);
+            *byte = (digit(0)? * 16 + digit(1)?) as u8;
+        }
+        Ok(Self(id))
+    }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A [`Node`] as the log names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    pub mode: Mode,
+    pub id: Id,
+    pub size: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_those_of_git() {
+        let id = Id::of(b"abc");
+        assert_eq!(
+            id.to_string(),
+            "c1cf6e465077930e88dc5136641d402f72a229ddd996f627d60e9639eaba35a6"
+        );
+        assert_eq!(id.to_string().parse::<Id>().unwrap(), id);
+        assert!("c1".parse::<Id>().is_err() && "x".repeat(64).parse::<Id>().is_err());
+    }
+}

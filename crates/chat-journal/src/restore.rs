@@ -1,0 +1,165 @@
+//! Going back to a checkpoint, and taking that back.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::bring::{Brought, Conflict, Wish};
+use crate::entry::{By, Changed, Entry, Origin, Seq, What};
+use crate::fold::Fold;
+use crate::node::Node;
+use crate::state::Inner;
+use crate::{Error, Journal};
+
+/// What going back did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// Its number, to take it back.
+    pub seq: Seq,
+    /// The checkpoint that was made before.
+    pub before: Seq,
+    /// Files that are other than before.
+    pub changed: Vec<RestoredFile>,
+    /// Files that were left alone.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// A file that is other than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestoredFile {
+    /// Where it is now.
+    pub path: PathBuf,
+    /// Where it lay, when it was moved.
+    pub from: Option<PathBuf>,
+    /// Whether it was not there before.
+    pub created: bool,
+    /// Whether it is gone.
+    pub deleted: bool,
+}
+
+impl Journal {
+    /// Brings back every file that sessions changed since a checkpoint, all sessions of the project: those that
+    /// worked for this one are sessions, too. What a person changed in between stays; where it cannot, the file
+    /// is left alone and named.
+    ///
+    /// # Errors
+    /// There is no such checkpoint, `git` fails, or the disk says no.
+    pub fn restore(&self, session: &str, checkpoint: Seq) -> Result<Restored, Error> {
+        self.with(|inner| {
+            let known = inner.log.find(checkpoint);
+            if !known.is_some_and(|entry| matches!(entry.what, What::Checkpoint { .. })) {
+                return Err(Error::NoCheckpoint(checkpoint));
+            }
+            let since: Vec<Entry> = inner
+                .log
+                .entries()
+                .iter()
+                .filter(|entry| entry.seq > checkpoint && matches!(entry.what, What::Change(_)))
+                .cloned()
+                .collect();
+            let contents = inner.load(since.iter().flat_map(Entry::kept))?;
+            let mut fold = Fold::default();
+            for entry in &since {
+                fold.follow(entry.seq, &entry.what, &contents, true);
+            }
+            let wish = |(at, piece): (PathBuf, crate::fold::Piece)| Wish {
+                to: piece.origin.unwrap_or_else(|| at.clone()),
+                at,
+                now: piece.now,
+                then: piece.base,
+                touched: piece.touched,
+            };
+            let wishes = fold.pieces.into_iter().map(wish).collect();
+            inner.restore(session, checkpoint, false, wishes)
+        })
+    }
+
+    /// Takes a restore back: every file is again what it was before, and what was changed since stays. This, too,
+    /// can be taken back.
+    ///
+    /// # Errors
+    /// There is no such restore, `git` fails, or the disk says no.
+    pub fn undo_restore(&self, session: &str, restore: Seq) -> Result<Restored, Error> {
+        self.with(|inner| {
+            let known = inner.log.find(restore);
+            if !known.is_some_and(|entry| matches!(entry.what, What::Restored { .. })) {
+                return Err(Error::NoRestore(restore));
+            }
+            let done: Vec<Entry> = inner
+                .log
+                .entries()
+                .iter()
+                .filter(|entry| entry.seq > restore && entry.is_of(restore))
+                .cloned()
+                .collect();
+            let contents = inner.load(done.iter().flat_map(Entry::kept))?;
+            let wish = |entry: &Entry| {
+                let What::Change(change) = &entry.what else { return None };
+                Some(Wish {
+                    at: change.path.clone(),
+                    to: change.from.clone().unwrap_or_else(|| change.path.clone()),
+                    now: contents.state(change.after),
+                    then: contents.state(change.before),
+                    touched: false,
+                })
+            };
+            let wishes = done.iter().filter_map(wish).collect();
+            inner.restore(session, restore, true, wishes)
+        })
+    }
+}
+
+impl Entry {
+    /// The contents that it names.
+    pub fn kept(&self) -> impl Iterator<Item = crate::node::Kept> + use<> {
+        let (before, after) = match &self.what {
+            What::Change(change) => (change.before, change.after),
+            _ => (None, None),
+        };
+        before.into_iter().chain(after)
+    }
+
+    fn is_of(&self, restore: Seq) -> bool {
+        matches!(&self.what, What::Change(change) if change.restore == Some(restore))
+    }
+}
+
+impl Inner {
+    fn restore(
+        &mut self,
+        session: &str,
+        to: Seq,
+        undoes: bool,
+        wishes: Vec<Wish>,
+    ) -> Result<Restored, Error> {
+        let before = self.checkpoint(session, "", true)?.seq;
+        let (brought, conflicts) = self.bring(wishes)?;
+        let seq = self.log.next();
+        let origin = Origin { session: session.to_owned(), ..Origin::default() };
+        let mut happened = vec![What::Restored { session: session.to_owned(), to, undoes, before }];
+        let mut changed = BTreeMap::new();
+        for Brought { wish, before, after } in brought {
+            if before == after && !wish.moves() {
+                continue;
+            }
+            let from = wish.moves().then(|| wish.at.clone());
+            happened.push(What::Change(Changed {
+                path: wish.to.clone(),
+                from: from.clone(),
+                before: before.as_ref().map(Node::kept),
+                after: after.as_ref().map(Node::kept),
+                restore: Some(seq),
+                undoes: undoes.then_some(to),
+                ..Changed::new(&origin, By::Restore)
+            }));
+            let file = RestoredFile {
+                path: wish.to.clone(),
+                from,
+                created: before.is_none(),
+                deleted: after.is_none(),
+            };
+            changed.insert(wish.to, file);
+        }
+        self.append(happened)?;
+        Ok(Restored { seq, before, changed: changed.into_values().collect(), conflicts })
+    }
+}

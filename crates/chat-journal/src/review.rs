@@ -1,0 +1,244 @@
+//! What a session did that nobody reviewed yet, and the person's answer to it.
+
+mod answer;
+mod list;
+
+use std::path::{Path, PathBuf};
+
+use crate::bring::Conflict;
+use crate::entry::{By, HunkId, Seq, What};
+use crate::fold::Fold;
+use crate::node::{Mode, Node};
+use crate::state::Inner;
+use crate::{Error, Journal, diff};
+
+/// What happened to a file, all in all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// It is new.
+    Created,
+    /// It is gone.
+    Deleted,
+    /// It is another.
+    Modified,
+    /// It lies elsewhere, and may be another as well.
+    Moved {
+        /// Where it lay.
+        from: PathBuf,
+    },
+}
+
+/// A file with changes of a session that nobody reviewed yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// Where it lies, or lay.
+    pub path: PathBuf,
+    /// What happened.
+    pub kind: FileKind,
+    /// What stood there without the session's open changes, with what others did.
+    pub before: Option<Node>,
+    /// What stands there with them.
+    pub after: Option<Node>,
+    /// How many lines came.
+    pub added: u64,
+    /// How many lines went.
+    pub removed: u64,
+    /// Where both differ, in order. Empty for what is no text: it is answered as a whole.
+    pub hunks: Vec<Hunk>,
+    /// Whether it is no text.
+    pub binary: bool,
+    /// Whether somebody else changed it after the session did.
+    pub changed_since: bool,
+    /// The entry that changed it last.
+    pub seq: Seq,
+}
+
+impl FileChange {
+    /// What it may be run as, before and after, where that changed.
+    pub fn modes(&self) -> Option<(Mode, Mode)> {
+        let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
+        (before.mode != after.mode).then_some((before.mode, after.mode))
+    }
+
+    /// Its lines, to show them. Blocks of it are numbered as its hunks are.
+    pub fn diff(&self) -> diff::Diff {
+        let bytes = |node: &Option<Node>| node.as_ref().map(|node| node.bytes.clone());
+        let (before, after) = (bytes(&self.before), bytes(&self.after));
+        diff::Diff::new(before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default())
+    }
+}
+
+/// A place that a session changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// Its name, which it keeps while others come and go.
+    pub id: HunkId,
+    /// The first line in [`FileChange::before`], from 0 on, and how many.
+    pub old: (usize, usize),
+    /// The same in [`FileChange::after`].
+    pub new: (usize, usize),
+    /// The first line in the file as it lies on disk now, from 0 on.
+    pub line: usize,
+    /// Somebody else changed these lines since: it can be accepted, and not be rejected.
+    pub touched: bool,
+}
+
+/// What of a file is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// These hunks.
+    Hunks(Vec<HunkId>),
+    /// All of it.
+    File,
+}
+
+/// What came of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Files for which it was done.
+    pub done: Vec<PathBuf>,
+    /// Files that were left alone.
+    pub conflicts: Vec<Conflict>,
+    /// Hunks that are there no longer. Nothing was done for their file.
+    pub gone: Vec<HunkId>,
+}
+
+/// A change that the person rejected, for the model to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// Its number, to ask for later ones.
+    pub seq: Seq,
+    /// The file.
+    pub path: PathBuf,
+    /// The call whose change it was, is not known: several may have made it. What the rejection did to the file,
+    /// as a unified diff; empty for what is no text.
+    pub diff: String,
+    /// Whether the file is gone with it: the session had made it.
+    pub deleted: bool,
+    /// Whether the file is back with it: the session had deleted or moved it.
+    pub restored: bool,
+}
+
+impl Journal {
+    /// What a session did that nobody reviewed yet, by paths.
+    ///
+    /// # Errors
+    /// `git` fails, or the disk says no.
+    pub fn changes(&self, session: &str) -> Result<Vec<FileChange>, Error> {
+        self.with(|inner| {
+            let fold = inner.fold(session)?;
+            let pieces = fold.pieces.clone();
+            Ok(pieces.iter().filter_map(|(path, piece)| inner.listed(path, piece)).collect())
+        })
+    }
+
+    /// Accepts a part of a file's changes: it is not to be reviewed any more. Nothing is written.
+    ///
+    /// # Errors
+    /// `git` fails, or the disk says no.
+    pub fn accept(&self, session: &str, path: &Path, part: &Part) -> Result<Answer, Error> {
+        self.with(|inner| inner.accept(session, &[(path.to_owned(), part.clone())]))
+    }
+
+    /// Accepts everything of a session.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn accept_all(&self, session: &str) -> Result<Answer, Error> {
+        self.with(|inner| {
+            let all = inner.all_of(session)?;
+            inner.accept(session, &all)
+        })
+    }
+
+    /// Rejects a part of a file's changes: just that is undone on disk, also where the file changed since. Where
+    /// that cannot be, nothing of the file is changed, and the answer says so.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn reject(&self, session: &str, path: &Path, part: &Part) -> Result<Answer, Error> {
+        self.with(|inner| inner.reject(session, &[(path.to_owned(), part.clone())]))
+    }
+
+    /// Rejects everything of a session, file by file.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn reject_all(&self, session: &str) -> Result<Answer, Error> {
+        self.with(|inner| {
+            let all = inner.all_of(session)?;
+            inner.reject(session, &all)
+        })
+    }
+
+    /// What the person rejected after an entry, the oldest first: for the model.
+    ///
+    /// # Errors
+    /// `git` fails, or the disk says no.
+    pub fn rejections(&self, session: &str, after: Seq) -> Result<Vec<Rejection>, Error> {
+        self.with(|inner| inner.rejections(session, after))
+    }
+}
+
+impl Inner {
+    fn all_of(&mut self, session: &str) -> Result<Vec<(PathBuf, Part)>, Error> {
+        Ok(self.fold(session)?.pieces.keys().map(|path| (path.clone(), Part::File)).collect())
+    }
+
+    /// What is open of a session, as far as the log goes.
+    pub fn fold(&mut self, session: &str) -> Result<&Fold, Error> {
+        let entries = self.log.entries();
+        let (mut fold, from) = self.folds.remove(session).unwrap_or_else(|| {
+            // After the last moment at which nothing was open.
+            let settled = |what: &What| what.session() == session && what.settles();
+            let from = entries.iter().rposition(|entry| settled(&entry.what));
+            (Fold::default(), from.map_or(0, |at| at + 1))
+        });
+        let new: Vec<_> = entries[from..]
+            .iter()
+            .filter(|entry| entry.what.session() == session)
+            .cloned()
+            .collect();
+        let end = entries.len();
+        let contents = self.load(new.iter().flat_map(crate::entry::Entry::kept))?;
+        for entry in &new {
+            fold.follow(entry.seq, &entry.what, &contents, false);
+        }
+        Ok(&self.folds.entry(session.to_owned()).insert_entry((fold, end)).into_mut().0)
+    }
+
+    fn rejections(&mut self, session: &str, after: Seq) -> Result<Vec<Rejection>, Error> {
+        let is_meant = |what: &What| {
+            matches!(what, What::Change(change)
+                if change.by == By::Reject && change.origin.session == session)
+        };
+        let entries = self.log.entries().iter();
+        let found: Vec<_> =
+            entries.filter(|entry| entry.seq > after && is_meant(&entry.what)).cloned().collect();
+        let contents = self.load(found.iter().flat_map(crate::entry::Entry::kept))?;
+        let mut told = Vec::new();
+        for entry in &found {
+            let What::Change(change) = &entry.what else { continue };
+            let (before, after) = (contents.state(change.before), contents.state(change.after));
+            if before == after && change.from.is_none() {
+                continue;
+            }
+            let text = |node: &Option<Node>| match node {
+                None => Some(Vec::new()),
+                Some(node) => node.is_text().then(|| node.bytes.to_vec()),
+            };
+            let diff = match (text(&before), text(&after)) {
+                (Some(old), Some(new)) => diff::unified(&old, &new),
+                _ => String::new(),
+            };
+            told.push(Rejection {
+                seq: entry.seq,
+                path: change.path.clone(),
+                diff,
+                deleted: after.is_none(),
+                restored: before.is_none() || change.from.is_some(),
+            });
+        }
+        Ok(told)
+    }
+}

@@ -1,0 +1,135 @@
+//! Accepting and rejecting.
+
+use std::path::PathBuf;
+
+use super::{Answer, Part};
+use crate::Error;
+use crate::bring::{Brought, Wish};
+use crate::entry::{By, Changed, HunkId, Origin, What};
+use crate::fold::{Fold, Piece};
+use crate::merge;
+use crate::node::Node;
+use crate::state::Inner;
+
+/// The hunks of a part, where it is not the whole; `Err` names those that are there no longer.
+fn hunks(piece: &Piece, part: &Part) -> Result<Option<Vec<HunkId>>, Vec<HunkId>> {
+    let Part::Hunks(wanted) = part else { return Ok(None) };
+    let known = |id: &HunkId| piece.hunks.iter().any(|hunk| hunk.id == *id);
+    let gone: Vec<HunkId> = wanted.iter().filter(|id| !known(id)).copied().collect();
+    if !gone.is_empty() {
+        return Err(gone);
+    }
+    // A file that came or went as a whole has one hunk.
+    let whole = piece.base.is_none() || piece.now.is_none();
+    Ok((!whole).then(|| wanted.clone()))
+}
+
+impl Inner {
+    pub fn accept(&mut self, session: &str, wanted: &[(PathBuf, Part)]) -> Result<Answer, Error> {
+        let mut fold = self.fold(session)?.clone();
+        let mut answer = Answer::default();
+        let mut happened = Vec::new();
+        for (path, part) in wanted {
+            let Some(piece) = fold.pieces.get(path) else { continue };
+            match hunks(piece, part) {
+                Err(gone) => answer.gone.extend(gone),
+                Ok(hunks) => {
+                    let (session, path) = (session.to_owned(), path.clone());
+                    answer.done.push(path.clone());
+                    happened.push(What::Accepted { session, path, hunks, settled: false });
+                }
+            }
+        }
+        self.follow(&mut fold, &mut happened)?;
+        self.append(happened)?;
+        Ok(answer)
+    }
+
+    /// Follows what is about to be written to the log, and notes where nothing is left open by it.
+    fn follow(&mut self, fold: &mut Fold, happened: &mut [What]) -> Result<(), Error> {
+        let kept = happened.iter().flat_map(|what| match what {
+            What::Change(change) => [change.before, change.after],
+            _ => [None, None],
+        });
+        let contents = self.load(kept.flatten().collect::<Vec<_>>())?;
+        for (seq, what) in (self.log.next()..).zip(happened.iter()) {
+            fold.follow(seq, what, &contents, false);
+        }
+        if fold.pieces.is_empty()
+            && let Some(What::Accepted { settled, .. } | What::Change(Changed { settled, .. })) =
+                happened.last_mut()
+        {
+            *settled = true;
+        }
+        Ok(())
+    }
+
+    pub fn reject(&mut self, session: &str, wanted: &[(PathBuf, Part)]) -> Result<Answer, Error> {
+        let mut fold = self.fold(session)?.clone();
+        let mut answer = Answer::default();
+        let (mut wishes, mut named) = (Vec::new(), Vec::new());
+        for (path, part) in wanted {
+            let Some(piece) = fold.pieces.get(path) else { continue };
+            let hunks = match hunks(piece, part) {
+                Err(gone) => {
+                    answer.gone.extend(gone);
+                    continue;
+                }
+                Ok(hunks) => hunks,
+            };
+            let (then, to) = match &hunks {
+                Some(hunks) => (piece.without(hunks), path.clone()),
+                None => (piece.base.clone(), piece.origin.clone().unwrap_or_else(|| path.clone())),
+            };
+            named.push((path.clone(), hunks));
+            wishes.push(Wish {
+                at: path.clone(),
+                to,
+                now: piece.now.clone(),
+                then,
+                touched: piece.base.is_none() && piece.touched,
+            });
+        }
+        let (brought, conflicts) = self.bring(wishes)?;
+        let mut happened = Vec::new();
+        let origin = Origin { session: session.to_owned(), ..Origin::default() };
+        for Brought { wish, before, after } in brought {
+            let from = wish.moves().then(|| wish.at.clone());
+            let hunks = named.iter().find(|(path, _)| *path == wish.at);
+            let hunks = hunks.and_then(|(_, hunks)| hunks.clone());
+            happened.push(What::Change(Changed {
+                path: wish.to,
+                from,
+                before: before.as_ref().map(Node::kept),
+                after: after.as_ref().map(Node::kept),
+                hunks,
+                ..Changed::new(&origin, By::Reject)
+            }));
+            answer.done.push(wish.at);
+        }
+        for mut conflict in conflicts {
+            let asked = named.iter().find(|(path, _)| *path == conflict.path);
+            if let (Some(piece), Some((_, asked))) = (fold.pieces.get(&conflict.path), asked) {
+                conflict.hunks = self.contested(piece, &conflict.path, asked.as_deref());
+            }
+            answer.conflicts.push(conflict);
+        }
+        self.follow(&mut fold, &mut happened)?;
+        self.append(happened)?;
+        Ok(answer)
+    }
+
+    /// The hunks that cannot be undone by themselves.
+    fn contested(
+        &self,
+        piece: &Piece,
+        path: &std::path::Path,
+        asked: Option<&[HunkId]>,
+    ) -> Vec<HunkId> {
+        let Ok(found) = crate::disk::read(&self.project, path) else { return Vec::new() };
+        let asked = |id: &HunkId| asked.is_none_or(|asked| asked.contains(id));
+        let all = piece.hunks.iter().map(|hunk| hunk.id).filter(asked);
+        all.filter(|id| merge::states(&piece.now, &found, &piece.without(&[*id])).is_err())
+            .collect()
+    }
+}

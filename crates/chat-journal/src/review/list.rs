@@ -1,0 +1,112 @@
+//! A session's open changes as they are shown, held against what lies on disk by now.
+
+use std::path::Path;
+
+use super::{FileChange, FileKind, Hunk};
+use crate::diff::{Changed, changed, split};
+use crate::fold::{self, Piece};
+use crate::node::{Node, State};
+use crate::state::Inner;
+use crate::{disk, merge};
+
+/// How a hunk stands to what lies on disk.
+enum Standing {
+    /// It is there, so many lines further down or up.
+    Open(isize),
+    /// Its lines were changed since.
+    Touched,
+    /// Somebody brought back what stood there before.
+    Gone,
+}
+
+impl Inner {
+    /// The change at a path; none where somebody undid it all.
+    pub fn listed(&self, path: &Path, piece: &Piece) -> Option<FileChange> {
+        // What cannot be read is surely not what the session left.
+        let found = disk::read(&self.project, path).ok();
+        let changed_since = found.as_ref() != Some(&piece.now);
+        let is_text = |state: &State| state.as_ref().is_none_or(Node::is_text);
+        let binary = !(is_text(&piece.base) && is_text(&piece.now));
+        let mut hunks = Vec::new();
+        let parts = found.as_ref().and_then(|found| parts(&piece.now, found));
+        for hunk in &piece.hunks {
+            let standing = match &found {
+                Some(found) => standing(piece, hunk, found, parts.as_deref()),
+                None => Standing::Touched,
+            };
+            let by = match standing {
+                Standing::Gone => continue,
+                Standing::Open(by) => by,
+                Standing::Touched => 0,
+            };
+            hunks.push(Hunk {
+                id: hunk.id,
+                old: (hunk.old.start, hunk.old.len()),
+                new: (hunk.new.start, hunk.new.len()),
+                line: hunk.new.start.saturating_add_signed(by),
+                touched: piece.base.is_none() && piece.touched
+                    || matches!(standing, Standing::Touched),
+            });
+        }
+        let mode = |state: &State| state.as_ref().map(|node| node.mode);
+        let undone = found.as_ref() == Some(&piece.base)
+            || !piece.hunks.is_empty() && mode(&piece.base) == mode(&piece.now);
+        if hunks.is_empty() && undone && piece.origin.is_none() {
+            return None;
+        }
+        let kind = match (&piece.origin, &piece.base, &piece.now) {
+            (Some(from), ..) => FileKind::Moved { from: from.clone() },
+            (None, None, _) => FileKind::Created,
+            (None, _, None) => FileKind::Deleted,
+            _ => FileKind::Modified,
+        };
+        Some(FileChange {
+            path: path.to_owned(),
+            kind,
+            before: piece.base.clone(),
+            after: piece.now.clone(),
+            added: hunks.iter().map(|hunk| hunk.new.1 as u64).sum(),
+            removed: hunks.iter().map(|hunk| hunk.old.1 as u64).sum(),
+            hunks,
+            binary,
+            changed_since,
+            seq: piece.last,
+        })
+    }
+}
+
+/// Where what lies on disk differs from what the session left; nothing where these are no texts.
+fn parts(now: &State, found: &State) -> Option<Vec<Changed>> {
+    let (now, found) = (now.as_ref()?, found.as_ref()?);
+    if now.bytes == found.bytes {
+        return Some(Vec::new());
+    }
+    let is_text = now.is_text() && found.is_text();
+    is_text.then(|| changed(&split(&now.bytes), &split(&found.bytes)))
+}
+
+fn standing(
+    piece: &Piece,
+    hunk: &fold::Hunk,
+    found: &State,
+    parts: Option<&[Changed]>,
+) -> Standing {
+    if *found == piece.now {
+        return Standing::Open(0);
+    }
+    if let Some(parts) = parts {
+        let meets =
+            |part: &Changed| part.old.start <= hunk.new.end && hunk.new.start <= part.old.end;
+        if !parts.iter().any(meets) {
+            let above = parts.iter().take_while(|part| part.old.end <= hunk.new.start);
+            return Standing::Open(
+                above.map(|part| part.new.len() as isize - part.old.len() as isize).sum(),
+            );
+        }
+    }
+    match merge::states(&piece.now, found, &piece.without(&[hunk.id])) {
+        Ok(merged) if merged == *found => Standing::Gone,
+        Ok(_) => Standing::Open(0),
+        Err(_) => Standing::Touched,
+    }
+}

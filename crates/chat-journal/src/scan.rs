@@ -1,0 +1,199 @@
+//! A look at the whole project: what changed since the last one is read and kept.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::Stat;
+
+use crate::entry::Seq;
+use crate::git::{Import, TreeChange};
+use crate::log::nanoseconds;
+use crate::node::{Id, Mode, Node};
+use crate::stat::{self, Known, LeftOut, Manifest, Why};
+use crate::state::Inner;
+use crate::walk::{Met, walk};
+use crate::{Error, disk};
+
+/// The project as it was at a moment, to be held against a later one. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    pub(crate) manifest: Arc<Manifest>,
+    /// The entry that comes after it.
+    pub(crate) next: Seq,
+    /// When it began: nanoseconds since 1970.
+    pub(crate) at: i64,
+}
+
+impl Scan {
+    /// How many files and links it holds.
+    pub fn files(&self) -> usize {
+        self.manifest.files.len()
+    }
+
+    /// What it does not hold.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        self.manifest.left_out.values().cloned().collect()
+    }
+}
+
+/// A look under way.
+struct Look<'a> {
+    inner: &'a mut Inner,
+    import: Option<Import>,
+    taken: HashSet<Id>,
+}
+
+impl Inner {
+    /// Looks at the project. Contents that are new are in the repository afterwards.
+    pub fn scan(&mut self) -> Result<Scan, Error> {
+        let at = nanoseconds();
+        let root = self.project.root().to_owned();
+        let folder =
+            self.project.resolve_entry(".").and_then(|top| self.project.open_folder(&top))?;
+        let met = walk(&folder, &root);
+        let old = Arc::clone(&self.manifest);
+        let mut look = Look { inner: self, import: None, taken: HashSet::new() };
+        let mut changed: Vec<(OsString, Known)> = Vec::new();
+        let mut left_out = Vec::new();
+        let (mut room, mut still) = (look.inner.limits.project_size, Vec::new());
+        for Met { path, stat } in &met {
+            let size = stat.st_size as u64;
+            let leave = |why| (path.clone(), LeftOut { path: path.into(), size, why });
+            if size > look.inner.limits.file_size {
+                left_out.push(leave(Why::TooLarge));
+                continue;
+            }
+            let Some(rest) = room.checked_sub(size) else {
+                left_out.push(leave(Why::NoRoom));
+                continue;
+            };
+            room = rest;
+            if old.files.get(path).is_some_and(|known| known.is_still(stat)) {
+                still.push(path);
+                continue;
+            }
+            match look.read(path)? {
+                Read::Known(known) => changed.push((path.clone(), known)),
+                Read::Gone => {}
+                Read::TooLarge => left_out.push(leave(Why::TooLarge)),
+                Read::Unreadable => left_out.push(leave(Why::Unreadable)),
+            }
+        }
+        let Look { import, taken, .. } = look;
+        if let Some(import) = import {
+            import.finish(None)?;
+            self.stored.extend(taken);
+        }
+        let left_out: BTreeMap<_, _> = left_out.into_iter().collect();
+        if !changed.is_empty() || still.len() != old.files.len() || left_out != old.left_out {
+            let kept = still.iter().filter_map(|path| old.files.get_key_value(*path));
+            let mut files: HashMap<_, _> =
+                kept.map(|(path, known)| (path.clone(), known.clone())).collect();
+            files.extend(changed);
+            self.manifest = Arc::new(Manifest { files, left_out });
+            let tree = self.rooted.as_ref().filter(|(_, of)| of.is_same(&self.manifest));
+            let tree = tree.map(|(tree, _)| *tree);
+            let path = self.folder.join("stat");
+            self.manifest.store(&path, self.log.generation(), tree)?;
+        }
+        Ok(Scan { manifest: Arc::clone(&self.manifest), next: self.log.next(), at })
+    }
+
+    /// The tree of a look.
+    pub fn tree(&mut self, scan: &Scan) -> Result<Id, Error> {
+        if let Some((tree, of)) = &self.rooted
+            && of.is_same(&scan.manifest)
+        {
+            return Ok(*tree);
+        }
+        let new = &scan.manifest.files;
+        let change = match &self.rooted {
+            Some((from, old)) => TreeChange {
+                from: Some(*from),
+                removed: old
+                    .files
+                    .keys()
+                    .filter(|path| !new.contains_key(*path))
+                    .map(OsString::as_os_str)
+                    .collect(),
+                set: new
+                    .iter()
+                    .filter(|(path, known)| !old.files.get(*path).is_some_and(|o| same(o, known)))
+                    .map(|(path, known)| (path.as_os_str(), known.mode, known.id))
+                    .collect(),
+            },
+            None => TreeChange {
+                from: None,
+                removed: Vec::new(),
+                set: new
+                    .iter()
+                    .map(|(path, known)| (path.as_os_str(), known.mode, known.id))
+                    .collect(),
+            },
+        };
+        let tree = self.git.import()?.finish(Some(&change))?;
+        let tree = tree.ok_or(Error::Git { what: "fast-import", said: String::new() })?;
+        self.rooted = Some((tree, Arc::clone(&scan.manifest)));
+        scan.manifest.store(&self.folder.join("stat"), self.log.generation(), Some(tree))?;
+        Ok(tree)
+    }
+}
+
+fn same(one: &Known, other: &Known) -> bool {
+    (one.id, one.mode) == (other.id, other.mode)
+}
+
+impl Manifest {
+    /// Whether both hold the same contents, whenever they were read.
+    pub fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+            || self.files.len() == other.files.len()
+                && self
+                    .files
+                    .iter()
+                    .all(|(path, known)| other.files.get(path).is_some_and(|o| same(known, o)))
+    }
+}
+
+enum Read {
+    Known(Known),
+    Gone,
+    TooLarge,
+    Unreadable,
+}
+
+impl Look<'_> {
+    fn read(&mut self, path: &OsStr) -> Result<Read, Error> {
+        let at = nanoseconds();
+        let (node, stat): (Node, Stat) = match disk::read_with(&self.inner.project, Path::new(path))
+        {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(Read::Gone),
+            Err(error) => {
+                tracing::debug!(path = %PathBuf::from(path).display(), %error, "not kept");
+                return Ok(Read::Unreadable);
+            }
+        };
+        let size = node.bytes.len() as u64;
+        if size > self.inner.limits.file_size {
+            return Ok(Read::TooLarge);
+        }
+        let id = Id::of(&node.bytes);
+        let is_stored = self.inner.stored.contains(&id);
+        if !is_stored && self.taken.insert(id) {
+            if self.import.is_none() {
+                self.import = Some(self.inner.git.import()?);
+            }
+            if let Some(import) = &mut self.import {
+                import.blob(&node.bytes);
+            }
+        }
+        debug_assert!(node.mode != Mode::Link || stat::mode(&stat) == Mode::Link);
+        let mut known = Known::new(&stat, id, at);
+        // It may have grown while it was read: then it is read again.
+        known.size = size;
+        Ok(Read::Known(known))
+    }
+}

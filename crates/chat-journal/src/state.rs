@@ -1,0 +1,185 @@
+//! What a journal holds in memory, and how contents go to the shadow repository and come from it.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chat_permission::path::Project;
+
+use crate::entry::What;
+use crate::fold::Fold;
+use crate::git::Git;
+use crate::lock::Lock;
+use crate::log::Log;
+use crate::node::{Id, Kept, Node, State};
+use crate::stat::Manifest;
+use crate::{Error, Limits};
+
+/// Bytes of contents that are held in memory, so that what was just written need not be read back.
+const HELD: usize = 48 * 1024 * 1024;
+/// Packs that lie beside each other before they are gathered.
+const PACKS: usize = 40;
+
+/// All of it is used under the lock.
+#[derive(Debug)]
+pub struct Inner {
+    pub project: Project,
+    pub folder: PathBuf,
+    pub limits: Limits,
+    pub git: Git,
+    pub log: Log,
+    pub manifest: Arc<Manifest>,
+    /// The last tree, and what it is the tree of.
+    pub rooted: Option<(Id, Arc<Manifest>)>,
+    /// How far each session's review was followed.
+    pub folds: HashMap<String, (Fold, usize)>,
+    /// What surely is in the repository.
+    pub stored: HashSet<Id>,
+    pub held: Held,
+}
+
+impl Inner {
+    pub fn open(project: Project, folder: PathBuf, limits: Limits) -> Result<(Self, Lock), Error> {
+        let lock = Lock::open(&folder.join("lock"))?;
+        let held = lock.hold()?;
+        let git = Git::open(&folder.join("git"))?;
+        let mut log = Log::new(folder.join("log"));
+        log.sync()?;
+        let (manifest, tree) =
+            Manifest::load(&folder.join("stat"), log.generation()).unwrap_or_default();
+        let manifest = Arc::new(manifest);
+        let rooted = tree.map(|tree| (tree, Arc::clone(&manifest)));
+        let inner = Self {
+            project,
+            folder,
+            limits,
+            git,
+            log,
+            manifest,
+            rooted,
+            folds: HashMap::new(),
+            stored: HashSet::new(),
+            held: Held::default(),
+        };
+        drop(held);
+        Ok((inner, lock))
+    }
+
+    /// Reads what other processes did since.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        if self.log.sync()? {
+            // Whatever nothing names any more is gone from the repository.
+            self.folds.clear();
+            self.stored.clear();
+            self.rooted = None;
+        }
+        Ok(())
+    }
+
+    /// Puts contents into the repository, where they are not there yet, and waits until they are on disk.
+    pub fn store<'a>(&mut self, nodes: impl IntoIterator<Item = &'a Node>) -> Result<(), Error> {
+        let mut import = None;
+        let mut ids = Vec::new();
+        for node in nodes {
+            let id = Id::of(&node.bytes);
+            self.held.put(id, Arc::clone(&node.bytes));
+            if self.stored.contains(&id) || ids.contains(&id) {
+                continue;
+            }
+            if import.is_none() {
+                import = Some(self.git.import()?);
+            }
+            if let Some(import) = &mut import {
+                import.blob(&node.bytes);
+            }
+            ids.push(id);
+        }
+        if let Some(import) = import {
+            import.finish(None)?;
+            self.stored.extend(ids);
+            self.gather();
+        }
+        Ok(())
+    }
+
+    fn gather(&self) {
+        if self.git.packs() > PACKS
+            && let Err(error) = self.git.gather()
+        {
+            tracing::warn!(%error, "the journal's packs were not gathered");
+        }
+    }
+
+    /// Sees that contents are in memory, with one question to git. What is missing there is named.
+    pub fn load(&mut self, wanted: impl IntoIterator<Item = Kept>) -> Result<Contents, Error> {
+        let mut contents = Contents(HashMap::new());
+        let mut missing = Vec::new();
+        let mut asked = HashSet::new();
+        for Kept { id, .. } in wanted {
+            match self.held.get(id) {
+                Some(bytes) => drop(contents.0.insert(id, bytes)),
+                None if asked.insert(id) => missing.push(id),
+                None => {}
+            }
+        }
+        if missing.is_empty() {
+            return Ok(contents);
+        }
+        let found = self.git.read(&missing)?;
+        if let Some(lost) = missing.iter().find(|id| !found.contains_key(id)) {
+            return Err(Error::Lost(lost.to_string()));
+        }
+        for (&id, bytes) in &found {
+            self.held.put(id, Arc::clone(bytes));
+        }
+        contents.0.extend(found);
+        Ok(contents)
+    }
+
+    /// What happened, once the contents are stored.
+    pub fn append(&mut self, happened: Vec<What>) -> Result<(), Error> {
+        self.log.append(happened)
+    }
+}
+
+/// Contents by their names.
+#[derive(Debug)]
+pub struct Contents(HashMap<Id, Arc<[u8]>>);
+
+impl Contents {
+    /// What the log names; it was asked for before.
+    pub fn state(&self, kept: Option<Kept>) -> State {
+        let Kept { mode, id, .. } = kept?;
+        let bytes = self.0.get(&id).map(Arc::clone)?;
+        Some(Node { mode, bytes })
+    }
+}
+
+/// The contents that were used last.
+#[derive(Debug, Default)]
+pub struct Held {
+    contents: HashMap<Id, Arc<[u8]>>,
+    order: VecDeque<Id>,
+    size: usize,
+}
+
+impl Held {
+    pub fn get(&self, id: Id) -> Option<Arc<[u8]>> {
+        self.contents.get(&id).map(Arc::clone)
+    }
+
+    pub fn put(&mut self, id: Id, bytes: Arc<[u8]>) {
+        if bytes.len() > HELD / 4 || self.contents.contains_key(&id) {
+            return;
+        }
+        self.size += bytes.len();
+        self.contents.insert(id, bytes);
+        self.order.push_back(id);
+        while self.size > HELD {
+            let Some(oldest) = self.order.pop_front() else { break };
+            if let Some(bytes) = self.contents.remove(&oldest) {
+                self.size -= bytes.len();
+            }
+        }
+    }
+}

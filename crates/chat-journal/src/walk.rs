@@ -1,0 +1,109 @@
+//! Walks the project: every file and link in it, without git's own folders and what ignore files name. From one
+//! open folder to the next, so that no link is followed.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use chat_project::entries::entries;
+use chat_project::ignored::Ignored;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+
+/// How deep a walk goes: each level keeps a folder open.
+const DEEPEST: usize = 128;
+
+/// A file or a link that was met.
+#[derive(Debug)]
+pub struct Met {
+    /// From the project's root on.
+    pub path: OsString,
+    pub stat: Stat,
+}
+
+/// All of them, in the order of names. What cannot be looked at is not among them.
+pub fn walk(folder: &OwnedFd, root: &Path) -> Vec<Met> {
+    let mut walk = Walk { root, met: Vec::new() };
+    let ignored = Ignored::begin(folder.as_fd(), root);
+    walk.folder(folder, OsStr::new(""), &ignored, 1);
+    walk.met
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    met: Vec<Met>,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, folder: &OwnedFd, path: &OsStr, ignored: &Arc<Ignored>, depth: usize) {
+        // What cannot be listed has nothing in it.
+        let found = entries(folder, &AtomicBool::new(false)).unwrap_or_default();
+        for (name, kind) in found.into_iter().filter(|(name, _)| !is_left_out(name)) {
+            let mut below = OsString::with_capacity(path.len() + 1 + name.len());
+            if !path.is_empty() {
+                below.push(path);
+                below.push("/");
+            }
+            below.push(&name);
+            let whole = self.root.join(&below);
+            let is_folder = kind == FileType::Directory;
+            if ignored.is(&whole, is_folder) {
+                continue;
+            }
+            if !is_folder {
+                if let Ok(stat) = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW)
+                    && matches!(
+                        FileType::from_raw_mode(stat.st_mode),
+                        FileType::RegularFile | FileType::Symlink
+                    )
+                {
+                    self.met.push(Met { path: below, stat });
+                }
+                continue;
+            }
+            if depth >= DEEPEST {
+                continue;
+            }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            // What cannot be opened, or is no folder any more, is not looked into.
+            if let Ok(opened) = rustix::fs::openat(folder, &name, flags, Mode::empty()) {
+                let ignored = Ignored::beneath(ignored, opened.as_fd(), &whole);
+                self.folder(&opened, &below, &ignored, depth + 1);
+            }
+        }
+    }
+}
+
+/// Git's own folder, and files that are about to take another's place.
+fn is_left_out(name: &OsStr) -> bool {
+    let bytes = name.as_bytes();
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    bytes.eq_ignore_ascii_case(b".git")
+        || bytes
+            .strip_prefix(b".natter-")
+            .is_some_and(|rest| rest.split(|&b| b == b'-').all(is_number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested_repositories_are_met_and_what_is_ignored_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in [".git/a", "sub/.git/b", "sub/c", "target/d", ".hidden", ".natter-1-2", "e.log"]
+        {
+            std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            std::fs::write(root.join(path), "x").unwrap();
+        }
+        std::fs::write(root.join(".gitignore"), "target/\n*.log\n").unwrap();
+        std::os::unix::fs::symlink("sub", root.join("link")).unwrap();
+        let opened = std::fs::File::open(&root).unwrap();
+        let met = walk(&opened.into(), &root);
+        let paths: Vec<_> = met.iter().map(|met| met.path.to_str().unwrap()).collect();
+        assert_eq!(paths, [".gitignore", ".hidden", "link", "sub/c"]);
+    }
+}

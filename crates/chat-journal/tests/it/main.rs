@@ -1,0 +1,8 @@
+//! The journal as its callers use it: with real files and the real git.
+
+mod checkpoint;
+mod restore;
+mod review;
+mod sequences;
+mod store;
+mod world;

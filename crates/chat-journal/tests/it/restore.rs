@@ -1,0 +1,144 @@
+//! Going back, and taking that back.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use chat_journal::{Error, Reason};
+
+use crate::world::{SESSION, World, lines};
+
+/// A project with a bit of everything.
+fn varied(world: &World) {
+    world.write("src/a", lines("abcdefgh"));
+    world.write("crlf", "a\r\nb\r\nno end");
+    world.write("empty", "");
+    world.write("program", "#!/bin/sh\n");
+    world.make_executable("program", 0o755);
+    world.write("binary", b"\0\xff\n\0");
+    world.write("large", vec![b'x'; 3 << 20]);
+    std::os::unix::fs::symlink("../nowhere", world.path("link")).unwrap();
+    std::fs::write(world.folder.path().join(OsStr::from_bytes(b"n\xff\n\"~")), b"\xfe").unwrap();
+}
+
+/// A command that spares nothing.
+fn havoc(world: &World) {
+    for path in ["crlf", "empty", "link"] {
+        world.remove(path);
+    }
+    world.write("src/a", lines("aXcdefgh"));
+    world.write("empty/now/a/folder", "");
+    world.make_executable("program", 0o644);
+    world.write("binary", "text");
+    world.write("large", "small");
+    std::os::unix::fs::symlink("src", world.path("crlf")).unwrap();
+    world.write("link", "a file");
+    let name = world.folder.path().join(OsStr::from_bytes(b"n\xff\n\"~"));
+    std::fs::rename(name, world.path("src/renamed")).unwrap();
+    world.write("new", "new");
+}
+
+#[test]
+fn all_comes_back_byte_for_byte_and_the_undoing_too() {
+    let world = World::new();
+    varied(&world);
+    let start = world.everything();
+    let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
+    let recorded = world.command(SESSION, havoc);
+    assert_eq!(recorded.len(), 10, "{recorded:?}");
+    world.edit(SESSION, "program", Some("#!/bin/bash\n"));
+    world.rename(SESSION, "src/a", "moved");
+    let end = world.everything();
+    let open = world.changes();
+
+    let restored = world.journal.restore(SESSION, checkpoint.seq).unwrap();
+    assert_eq!(restored.conflicts, []);
+    assert_eq!(world.everything(), start);
+    assert_eq!(world.changes(), []);
+
+    let undone = world.again().undo_restore(SESSION, restored.seq).unwrap();
+    assert_eq!(undone.conflicts, []);
+    assert_eq!(world.everything(), end);
+    let names = |changes: &[chat_journal::FileChange]| -> Vec<_> {
+        changes.iter().map(|change| (change.path.clone(), change.kind.clone())).collect()
+    };
+    assert_eq!(names(&world.changes()), names(&open));
+
+    // And that can be taken back as well.
+    world.journal.undo_restore(SESSION, undone.seq).unwrap();
+    assert_eq!(world.everything(), start);
+}
+
+#[test]
+fn the_persons_changes_stay() {
+    let world = World::new();
+    for path in ["merged", "contested"] {
+        world.write(path, lines("abcdefgh"));
+    }
+    world.write("mine", "mine");
+    let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit(SESSION, "merged", Some(&lines("aXcdefgh")));
+    world.edit(SESSION, "contested", Some(&lines("aXcdefgh")));
+    world.write("merged", lines("aXcdefgP"));
+    world.write("contested", lines("aPcdefgh"));
+    world.write("mine", "mine, and more");
+    world.write("of the person", "x");
+    world.edit("another", "merged", Some(&lines("aXcdYfgP")));
+    let restored = world.journal.restore(SESSION, checkpoint.seq).unwrap();
+    assert_eq!(world.read("merged").unwrap(), lines("abcdefgP"));
+    assert_eq!(world.read("contested").unwrap(), lines("aPcdefgh"));
+    assert_eq!(world.read("mine").unwrap(), "mine, and more");
+    assert_eq!(world.read("of the person").unwrap(), "x");
+    assert_eq!(restored.conflicts.len(), 1);
+    assert_eq!(restored.conflicts[0].path, Path::new("contested"));
+    assert_eq!(restored.conflicts[0].reason, Reason::Changed);
+    // What comes after a restore survives its undoing.
+    world.write("merged", lines("abcdefgPQ"));
+    world.journal.undo_restore(SESSION, restored.seq).unwrap();
+    assert_eq!(world.read("merged").unwrap(), lines("aXcdYfgPQ"));
+}
+
+#[test]
+fn what_was_open_is_open_again_when_a_restore_is_undone() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    let first = world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit(SESSION, "a", Some(&lines("aXcdefgh")));
+    let second = world.journal.checkpoint(SESSION, "2").unwrap();
+    world.edit(SESSION, "a", Some(&lines("aXcdefYh")));
+    world.journal.restore(SESSION, second.seq).unwrap();
+    assert_eq!(world.change().hunks.len(), 1);
+    let restored = world.journal.restore(SESSION, first.seq).unwrap();
+    assert_eq!(world.changes(), []);
+    world.journal.undo_restore(SESSION, restored.seq).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("aXcdefgh"));
+    assert_eq!(world.change().hunks.len(), 1);
+    // What was accepted is not reviewed when it goes.
+    world.journal.accept_all(SESSION).unwrap();
+    world.journal.restore(SESSION, first.seq).unwrap();
+    assert_eq!((world.read("a").unwrap(), world.changes().len()), (lines("abcdefgh"), 0));
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    let world = World::new();
+    let outside = tempfile::tempdir().unwrap();
+    world.write("sub/a", "a");
+    let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit(SESSION, "sub/a", Some("b"));
+    std::fs::rename(world.path("sub"), world.path("elsewhere")).unwrap();
+    std::fs::write(outside.path().join("a"), "b").unwrap();
+    std::os::unix::fs::symlink(outside.path(), world.path("sub")).unwrap();
+    let restored = world.journal.restore(SESSION, checkpoint.seq).unwrap();
+    assert_eq!((restored.conflicts.len(), restored.changed.len()), (1, 0));
+    assert_eq!(std::fs::read(outside.path().join("a")).unwrap(), b"b");
+}
+
+#[test]
+fn what_is_no_checkpoint_is_none() {
+    let world = World::new();
+    world.edit(SESSION, "a", Some("b"));
+    assert!(matches!(world.journal.restore(SESSION, 1), Err(Error::NoCheckpoint(1))));
+    assert!(matches!(world.journal.undo_restore(SESSION, 1), Err(Error::NoRestore(1))));
+    assert!(matches!(world.journal.restore(SESSION, 9), Err(Error::NoCheckpoint(9))));
+}

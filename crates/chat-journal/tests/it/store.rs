@@ -1,0 +1,154 @@
+//! What the journal keeps: crashes, two at once, and what goes with time.
+
+use std::time::Duration;
+
+use chat_journal::{Error, Limits};
+
+use crate::world::{SESSION, World, all, lines};
+
+#[test]
+fn a_log_cut_off_anywhere_opens_and_goes_on() {
+    let world = World::new();
+    world.write("a", lines("abcdef"));
+    world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit(SESSION, "a", Some(&lines("aBcdef")));
+    world.edit(SESSION, "a", Some(&lines("aBcdEf")));
+    let log = world.own("log");
+    let whole = std::fs::read(&log).unwrap();
+    let mut hunks = Vec::new();
+    for cut in (0..=whole.len()).step_by(7).chain([whole.len()]) {
+        std::fs::write(&log, &whole[..cut]).unwrap();
+        let journal = world.again();
+        let changes = journal.changes(SESSION).unwrap();
+        hunks.push(changes.first().map_or(0, |change| change.hunks.len()));
+        journal.checkpoint(SESSION, "2").unwrap();
+        assert_eq!(world.again().changes(SESSION).unwrap(), changes);
+    }
+    assert!(hunks.is_sorted());
+    assert_eq!(hunks.last(), Some(&2));
+}
+
+#[test]
+fn what_crashes_leave_behind_is_in_nobodys_way() {
+    let world = World::new();
+    world.edit(SESSION, "a", Some("a"));
+    for name in ["log.new", "stat.new", "stat"] {
+        std::fs::write(world.own(name), "half").unwrap();
+    }
+    std::fs::create_dir(world.own("git.new")).unwrap();
+    let journal = world.again();
+    journal.checkpoint(SESSION, "1").unwrap();
+    assert_eq!(journal.changes(SESSION).unwrap().len(), 1);
+}
+
+#[test]
+fn lost_contents_are_told() {
+    let world = World::new();
+    world.write("a", "a");
+    world.edit(SESSION, "a", Some("b"));
+    let packs = world.own("git/objects/pack");
+    for pack in std::fs::read_dir(packs).unwrap().flatten() {
+        std::fs::remove_file(pack.path()).unwrap();
+    }
+    assert!(matches!(world.again().changes(SESSION), Err(Error::Lost(_))));
+}
+
+#[test]
+fn several_journals_at_once_lose_nothing() {
+    let world = World::new();
+    let journals: Vec<_> = (0..4).map(|_| world.again()).collect();
+    std::thread::scope(|scope| {
+        for (number, journal) in journals.iter().enumerate() {
+            let world = &world;
+            scope.spawn(move || {
+                for turn in 0..5 {
+                    let path = format!("{number}-{turn}");
+                    std::fs::write(world.path(&path), &path).unwrap();
+                    let change = chat_journal::Change {
+                        after: journal.look(path.as_ref()).unwrap(),
+                        path: path.into(),
+                        from: None,
+                        before: None,
+                    };
+                    let origin = crate::world::origin(SESSION);
+                    journal.record(&origin, chat_journal::By::Tool, &[change]).unwrap();
+                    journal.checkpoint(&number.to_string(), &turn.to_string()).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(world.changes().len(), 20);
+    assert_eq!(world.journal.checkpoints("3").unwrap().len(), 5);
+}
+
+/// What was recorded until now is older afterwards.
+fn next_millisecond() {
+    let since = std::time::Instant::now();
+    while since.elapsed() < Duration::from_millis(1) {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn old_checkpoints_go_and_what_is_open_stays() {
+    let world = World::new();
+    world.write("a", lines("abc"));
+    world.journal.checkpoint("old", "1").unwrap();
+    world.edit("old", "a", Some(&lines("aXc")));
+    world.journal.accept_all("old").unwrap();
+    let kept = world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit(SESSION, "b", Some("open"));
+    let later = world.journal.checkpoint(SESSION, "2").unwrap();
+    let journal = chat_journal::Journal::open(
+        &world.project,
+        None,
+        world.state.path(),
+        Limits { age: Duration::ZERO, ..all() },
+    )
+    .unwrap();
+    next_millisecond();
+    assert_eq!(journal.thin().unwrap().checkpoints, 1);
+    let open = world.changes();
+    assert_eq!(open.len(), 1);
+    assert!(world.journal.checkpoints("old").unwrap().is_empty());
+    assert_eq!(world.journal.checkpoints(SESSION).unwrap().len(), 2);
+    // A journal that was open all the time goes on, with contents that are gone by now.
+    world.write("a", lines("abc"));
+    world.command(SESSION, |world| world.write("a", lines("abcd")));
+    assert_eq!(world.again().changes(SESSION).unwrap().len(), 2);
+    world.journal.restore(SESSION, later.seq).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("abc"));
+    world.again().restore(SESSION, kept.seq).unwrap();
+    assert_eq!(world.read("b"), None);
+
+    world.journal.reject_all(SESSION).unwrap();
+    world.journal.accept_all(SESSION).unwrap();
+    world.edit(SESSION, "c", Some("c"));
+    world.journal.accept_all(SESSION).unwrap();
+    next_millisecond();
+    assert!(journal.thin().unwrap().checkpoints > 0);
+    assert!(world.journal.checkpoints(SESSION).unwrap().is_empty());
+    assert!(world.journal.checkpoint(SESSION, "9").unwrap().seq > later.seq);
+}
+
+#[test]
+fn the_oldest_go_where_there_is_no_room() {
+    let world = World::with(Limits { store_size: 40_000, ..all() });
+    let noise = |seed: u64| -> String {
+        let next =
+            |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        std::iter::successors(Some(seed), next)
+            .take(1500)
+            .flat_map(|n| [n.to_string(), "\n".to_owned()])
+            .collect()
+    };
+    for turn in 0..8 {
+        world.write("a", noise(turn));
+        world.journal.checkpoint(SESSION, &turn.to_string()).unwrap();
+    }
+    let thinned = world.journal.thin().unwrap();
+    assert!(thinned.after <= 40_000 && thinned.before > 60_000, "{thinned:?}");
+    let left = world.journal.checkpoints(SESSION).unwrap();
+    assert!(!left.is_empty() && left.len() < 8);
+    assert_eq!(left.last().unwrap().message, "7");
+}

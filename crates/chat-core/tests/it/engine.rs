@@ -9,6 +9,7 @@ mod many;
 mod meetings;
 mod permissions;
 mod queue;
+mod rounds;
 mod sessions;
 mod silence;
 mod stop;

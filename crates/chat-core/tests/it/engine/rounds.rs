@@ -1,0 +1,289 @@
+//! Rounds of tools: results that come before others, the limit, and commands in the background.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use chat_core::event::{CallState, StopReason};
+use chat_core::message::{
+    Answer, Asked, BackgroundCommand, ChatRequest, Fid, Part, ToolResult, ToolSpec,
+};
+use chat_core::permission::Mode;
+use chat_core::settings::ConnectionKind;
+use chat_core::tool::{Background, Memory, Registry, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_testkit::server::{Script, Server};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+use super::world::{World, request, timeouts};
+
+/// Is done at once.
+struct Quick(ToolSpec);
+
+/// Lasts until it is let go, or the person stops it.
+struct Slow(ToolSpec, Arc<Notify>);
+
+/// Begins something in the background.
+struct Begins(ToolSpec);
+
+/// What goes on in the background.
+struct Goes(AtomicBool, Weak<Memory>);
+
+fn spec(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: "For tests".to_owned(),
+        parameters: json!({ "type": "object" }),
+    }
+}
+
+#[async_trait]
+impl Tool for Quick {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, _: Value, _: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        Ok(ToolOutput::text("changed"))
+    }
+}
+
+#[async_trait]
+impl Tool for Slow {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        context.host.on_output("10 %", 4);
+        tokio::select! {
+            () = context.cancel.cancelled() => Err(ToolFailure::new("stopped")),
+            () = self.1.notified() => Ok(ToolOutput::text("built")),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for Begins {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let memory = Arc::downgrade(&context.memory);
+        context.memory.add_background(Arc::new(Goes(AtomicBool::new(true), memory)));
+        Ok(ToolOutput::text("begun"))
+    }
+}
+
+#[async_trait]
+impl Background for Goes {
+    fn running(&self) -> Option<BackgroundCommand> {
+        self.0.load(Ordering::Relaxed).then(|| BackgroundCommand {
+            id: "out1".to_owned(),
+            command: "serve".to_owned(),
+            since: Timestamp::UNIX_EPOCH,
+            bytes: 7,
+        })
+    }
+
+    async fn end(&self) {
+        self.0.store(false, Ordering::Relaxed);
+        if let Some(memory) = self.1.upgrade() {
+            memory.changed();
+        }
+    }
+}
+
+struct Scene {
+    world: World,
+    project: TempDir,
+    go: Arc<Notify>,
+}
+
+impl Scene {
+    async fn new(server: &Server) -> Self {
+        let go = Arc::new(Notify::new());
+        let tools: [Arc<dyn Tool>; 3] = [
+            Arc::new(Quick(spec("quick"))),
+            Arc::new(Slow(spec("slow"), Arc::clone(&go))),
+            Arc::new(Begins(spec("begins"))),
+        ];
+        let tools: Registry = tools.into_iter().collect();
+        let world = World::with_tools(server, ConnectionKind::OpenAi, timeouts(), tools).await;
+        Self { world, project: TempDir::new().unwrap(), go }
+    }
+
+    async fn ask(&mut self) -> Fid {
+        let request = ChatRequest {
+            project: Some(self.project.path().to_owned()),
+            mode: Some(Mode::Ask),
+            ..request(None, "Build it")
+        };
+        let fid = self.world.manager.send(request).await.unwrap().fid;
+        self.world.open(&fid).await;
+        fid
+    }
+
+    async fn answer(&mut self, fid: &Fid, answer: Answer) {
+        self.world
+            .events
+            .until(|told| told.asks.get(fid).is_some_and(|asks| asks.len() == 1))
+            .await;
+        let ask = Arc::clone(&self.world.events.asks[fid][0]);
+        assert_eq!(ask.what, Asked::GoOn { rounds: 1 });
+        assert!(self.world.manager.answer(fid, ask.id, answer).await.unwrap());
+    }
+}
+
+fn results(messages: &[Arc<chat_core::message::Message>]) -> Vec<ToolResult> {
+    let parts = messages.iter().flat_map(|message| message.parts.clone());
+    let results = parts.filter_map(|part| match part {
+        Part::ToolResult(result) => Some(result),
+        _ => None,
+    });
+    results.collect()
+}
+
+fn told(results: &[ToolResult]) -> Vec<(&str, &str)> {
+    results.iter().map(|result| (result.call.as_str(), result.text.as_str())).collect()
+}
+
+/// A reply that changes something, builds for long, and changes something again.
+fn long_round() -> Script {
+    let call = |script: Script, id, name| script.tool_call(id, name, json!({}));
+    call(call(call(Script::new(), "c1", "quick"), "c2", "slow"), "c3", "quick")
+}
+
+#[tokio::test]
+async fn a_result_is_told_shown_and_stored_while_others_are_still_to_come() {
+    let server = Server::start();
+    server.push(long_round());
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask().await;
+    scene.world.events.until(|told| told.results.len() == 1 && !told.outputs.is_empty()).await;
+    let (call, result) = &scene.world.events.results[0];
+    assert_eq!((call.as_str(), result.text.as_str()), ("c1", "changed"));
+
+    // Whoever opens the chat now knows of every call.
+    let subscription = scene.world.manager.subscribe();
+    let snapshot = scene.world.manager.open(&fid, 50, &subscription).await.unwrap();
+    let states: Vec<_> = snapshot.calls.iter().map(|open| &open.state).collect();
+    let [CallState::Done(done), CallState::Running { tail, bytes: 4 }, CallState::Waiting] =
+        &states[..]
+    else {
+        panic!("{states:?}");
+    };
+    assert_eq!((done.text.as_str(), &**tail), ("changed", "10 %"));
+    let reply = snapshot.messages.iter().find(|message| message.tool_calls().count() == 3).unwrap();
+    assert!(snapshot.calls.iter().all(|open| open.message == reply.id));
+    assert_eq!(told(&results(&snapshot.messages)), [("c1", "changed")]);
+
+    // It is on disk: another program reads it.
+    let other = World::start(Arc::clone(&scene.world.folder)).await;
+    let stored = other.manager.transcript(&fid).await.unwrap();
+    assert_eq!(told(&results(&stored)), [("c1", "changed")]);
+
+    scene.go.notify_one();
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
+    let all = [("c1", "changed"), ("c2", "built"), ("c3", "changed")];
+    let stored = scene.world.manager.transcript(&fid).await.unwrap();
+    assert_eq!(told(&results(&stored)), all, "each once");
+    let events = &scene.world.events.results;
+    assert_eq!(
+        events.iter().map(|(call, _)| call.as_str()).collect::<Vec<_>>(),
+        ["c1", "c2", "c3"]
+    );
+    let snapshot = scene.world.manager.open(&fid, 50, &subscription).await.unwrap();
+    assert!(snapshot.calls.is_empty(), "the round is over");
+}
+
+#[tokio::test]
+async fn what_had_come_before_a_stop_stays_and_the_others_say_that_they_have_none() {
+    let server = Server::start();
+    server.push(long_round());
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask().await;
+    scene.world.events.until(|told| !told.outputs.is_empty()).await;
+    scene.world.manager.stop(&fid);
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Stopped);
+    let world = scene.world.restart().await;
+    let stored = results(&world.manager.transcript(&fid).await.unwrap());
+    assert_eq!(
+        told(&stored),
+        [
+            ("c1", "changed"),
+            ("c2", "tool_call_fail: stopped"),
+            ("c3", "The person stopped this call."),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn at_the_limit_of_rounds_the_person_is_asked_and_gives_as_many_again() {
+    let server = Server::start();
+    for id in ["c1", "c2"] {
+        server.push(Script::new().tool_call(id, "quick", json!({})));
+    }
+    let mut scene = Scene::new(&server).await;
+    scene.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    let fid = scene.ask().await;
+    scene.answer(&fid, Answer::Allow(None)).await;
+    // Another question, after as many rounds again.
+    scene.world.events.until(|told| told.asks.get(&fid).is_some_and(Vec::is_empty)).await;
+    scene.answer(&fid, Answer::Nobody).await;
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Limit);
+    assert_eq!(server.chats().len(), 2);
+}
+
+#[tokio::test]
+async fn a_stop_ends_the_question_whether_to_go_on() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "quick", json!({})));
+    let mut scene = Scene::new(&server).await;
+    scene.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    let fid = scene.ask().await;
+    scene.world.events.until(|told| told.asks.get(&fid).is_some_and(|asks| asks.len() == 1)).await;
+    scene.world.manager.stop(&fid);
+    let finished = scene.world.events.finished(&fid).await;
+    assert_eq!((finished.reason, finished.error), (StopReason::Stopped, None));
+    assert!(scene.world.manager.asks(&fid).is_empty());
+    let stored = scene.world.manager.transcript(&fid).await.unwrap();
+    assert_eq!(told(&results(&stored)), [("c1", "changed")]);
+}
+
+#[tokio::test]
+async fn commands_in_the_background_are_listed_and_ended() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "begins", json!({})));
+    server.push(Script::new().text("It runs."));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask().await;
+    scene.world.events.finished(&fid).await;
+    let manager = scene.world.manager.clone();
+    let running = manager.commands(&fid);
+    assert!(matches!(&running[..], [BackgroundCommand { id, bytes: 7, .. }] if id == "out1"));
+    scene.world.events.until(|told| told.commands == running).await;
+    let subscription = manager.subscribe();
+    assert_eq!(manager.open(&fid, 1, &subscription).await.unwrap().commands, running);
+    assert!(!manager.end_command(&fid, "out2").await.unwrap());
+    assert!(manager.end_command(&fid, "out1").await.unwrap());
+    scene.world.events.until(|told| told.commands.is_empty()).await;
+    assert!(manager.commands(&fid).is_empty());
+    assert!(!manager.end_command(&fid, "out1").await.unwrap());
+}

@@ -2,8 +2,8 @@
 //!
 //! The `git` program does the work, but not in the project's own repository, whose settings may name programs to be
 //! run (`core.fsmonitor`, filters, hooks, `textconv`, `sshCommand`, and whatever a later git may add). It gets a
-//! folder of ours with settings of ours, in which objects, references and index are the project's
-//! ([`Private`](private::Private)). So nothing that a project says is believed that could run anything.
+//! folder of ours with settings of ours, in which objects, references and index are the project's. So nothing that
+//! a project says is believed that could run anything.
 
 mod place;
 mod private;

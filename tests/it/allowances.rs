@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use chat_core::settings::{Settings, SettingsFile};
-use chat_testkit::ui::{By, Role, named, until};
+use chat_testkit::ui::{By, Role, containing, named, until};
 
 use crate::stage::{Stage, Window};
 
@@ -36,12 +36,81 @@ async fn a_tool_that_is_switched_off_is_offered_no_more() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;
     page(&window, "Tools", named("Run Commands")).await?;
-    let row = window.find(named("Ask You").role(Role::Label)).await?;
-    row.click_with_mouse().await?;
+    let switch = window.find(named("Ask You").role(Role::ToggleButton)).await?;
+    switch.click_with_mouse().await?;
     kept(&stage, "ask_user to be off", |settings| {
         settings.tools.off.contains("ask_user") && settings.tools.off.len() == 1
     })
     .await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_tool_is_switched_off_for_one_agent_alone() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    page(&window, "Tools", named("Run Commands")).await?;
+    window.find(named("Ask You").role(Role::Label)).await?.click_with_mouse().await?;
+    window.find(named("Code Assistant").role(Role::Label)).await?.click_with_mouse().await?;
+    kept(&stage, "ask_user to be off for one agent", |settings| {
+        let of = |agent: &str| settings.tools.is_on(agent, "ask_user");
+        settings.tools.off.is_empty() && !of("code-assistant") && of("just-ask")
+    })
+    .await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn where_the_web_is_searched_is_chosen_and_typed() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    page(&window, "Tools", named("Run Commands")).await?;
+    window.resize(600, 880).await?;
+    // From the first of the switches down to the end of the page.
+    window.keys(&["Tab", "ctrl+End"]).await?;
+    in_sight(&window, named("Provider").role(Role::Label)).await?;
+    window.find(named("Provider").role(Role::Label)).await?.click_with_mouse().await?;
+    window.find(named("SearXNG").role(Role::Label)).await?;
+    window.keys(&["Down", "Return"]).await?;
+    let address = window.find(named("Address").role(Role::Label)).await?;
+    address.click_with_mouse().await?;
+    window.type_text("https://search.example.org/").await?;
+    window.keys(&["Return"]).await?;
+    kept(&stage, "the address", |settings| {
+        let search = settings.tools.search.as_ref();
+        search.and_then(|search| search.url.as_deref()) == Some("https://search.example.org/")
+    })
+    .await?;
+    window.close().await
+}
+
+/// Waits until a widget stands inside the window.
+async fn in_sight(window: &Window, by: By) -> Result<()> {
+    until(&format!("{by} in sight"), || async {
+        let Some(widget) = window.all(by.clone()).await.pop() else { return Ok(None) };
+        let (_, y, _, height) = widget.place().await?;
+        Ok((y > 60 && y + height < 820).then_some(()))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn remembered_answers_are_written_to_a_file() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure_more(
+        "[[permissions.rules]]\nrule = \"run:cargo test *\"\neffect = \"allow\"\n",
+    )?;
+    let file = stage.desktop.folder().canonicalize()?.join("rules.toml");
+    let window = stage.ready().await?;
+    page(&window, "Permissions", named("Remembered Answers")).await?;
+    window.click(containing("Export…").role(Role::Button)).await?;
+    window.find(named("Export Remembered Answers").role(Role::Filler)).await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text(&file.display().to_string()).await?;
+    window.keys(&["Return"]).await?;
+    window.find(containing("Written to")).await?;
+    let written = std::fs::read_to_string(&file)?;
+    assert!(written.contains("run:cargo test *"), "{written}");
     window.close().await
 }
 

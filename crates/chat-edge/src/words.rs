@@ -5,6 +5,7 @@
 //! characters.
 
 mod advice;
+mod bounds;
 mod fault;
 mod fill;
 mod level;
@@ -17,6 +18,7 @@ mod tools;
 mod visible;
 
 pub use advice::{Action, Advice, advice};
+pub use bounds::{bounds, enforcement, why_not_full};
 pub use fault::sentence;
 pub use fill::fill;
 pub use level::{thinking_from_name, thinking_levels, thinking_name};

@@ -3,6 +3,7 @@
 
 mod connections;
 mod editor;
+mod lazy;
 mod models;
 mod naming;
 mod permissions;
@@ -20,6 +21,7 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use connections::ConnectionsPage;
+use lazy::Lazy;
 use models::ModelsPage;
 use permissions::PermissionsPage;
 use rows::{Place, switch_row};
@@ -46,35 +48,33 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         .default_height(640)
         .search_enabled(false)
         .build();
+    let place = Place::new(&window, manager);
+    let pages = Pages::new(&place, page == Page::Models);
     window.add(&general_page(&window, manager));
-    let connections = ConnectionsPage::new(&window, manager);
-    window.add(connections.widget());
-    let models = ModelsPage::new(&window, manager);
-    window.add(models.widget());
-    window.add(&tools::page(&window, manager));
-    let permissions = PermissionsPage::new(&window, manager);
-    window.add(permissions.widget());
-    let to_models = page == Page::Models;
+    window.add(pages.connections.page());
+    window.add(pages.models.page());
+    window.add(pages.tools.page());
+    window.add(pages.permissions.page());
     match page {
         Page::General => {}
         Page::Connections(name) => {
-            window.set_visible_page(connections.widget());
+            window.set_visible_page(pages.connections.page());
             let state = manager.connections().into_iter();
             let state = state.into_iter().find(|c| Some(&c.connection.name) == name.as_ref());
             if let Some(state) = state {
                 connections::open(&window, manager, &state);
             }
         }
-        Page::Models => window.set_visible_page(models.widget()),
+        Page::Models => window.set_visible_page(pages.models.page()),
     }
-    let (dropped, weak) = (models.clone(), window.downgrade());
+    let (models, weak) = (pages.models.clone(), window.downgrade());
     adding::accept_drops(&window, move |files| {
         if let Some(window) = weak.upgrade() {
-            window.set_visible_page(dropped.widget());
+            window.set_visible_page(models.page());
         }
-        dropped.add(files);
+        models.get().add(files);
     });
-    follow(&window, manager, Pages { connections, models, permissions }, to_models);
+    follow(&window, manager, pages);
     window.present();
 }
 
@@ -83,37 +83,66 @@ pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
     editor::open(parent, manager, None);
 }
 
-/// The pages that change by themselves.
+/// The pages that are filled when they are shown.
 struct Pages {
-    connections: ConnectionsPage,
-    models: ModelsPage,
-    permissions: PermissionsPage,
+    connections: Lazy<ConnectionsPage>,
+    models: Lazy<ModelsPage>,
+    tools: Lazy<()>,
+    permissions: Lazy<PermissionsPage>,
 }
 
-/// Keeps the lists of connections, models and rules true while the window is open. `to_models`: who came
-/// for models has the keyboard where one can be had.
-fn follow(window: &adw::PreferencesWindow, manager: &Manager, pages: Pages, to_models: bool) {
-    let Pages { connections, models, permissions } = pages;
+impl Pages {
+    /// The pages, empty. `to_models`: who came for models has the keyboard where one can be had.
+    fn new(place: &Place, to_models: bool) -> Self {
+        let here = place.clone();
+        let models = Lazy::new(models::page(), move |page| {
+            let models = ModelsPage::new(page, &here);
+            let shown = models.clone();
+            glib::spawn_future_local(async move {
+                shown.look_around().await;
+                if to_models {
+                    // What can be focused has its place once it is laid out, and is brought into sight.
+                    glib::idle_add_local_once(move || shown.focus());
+                }
+            });
+            models
+        });
+        let (of_connections, of_tools, of_permissions) =
+            (place.clone(), place.clone(), place.clone());
+        Self {
+            connections: Lazy::new(connections::page(), move |page| {
+                ConnectionsPage::new(page, &of_connections)
+            }),
+            models,
+            tools: Lazy::new(tools::page(), move |page| tools::fill(page, &of_tools)),
+            permissions: Lazy::new(permissions::page(), move |page| {
+                PermissionsPage::new(page, &of_permissions)
+            }),
+        }
+    }
+}
+
+/// Keeps what is shown of connections, models and rules true while the window is open.
+fn follow(window: &adw::PreferencesWindow, manager: &Manager, pages: Pages) {
     let mut subscription = manager.subscribe();
     let following = glib::spawn_future_local(async move {
-        models.look_around().await;
-        if to_models {
-            // What can be focused has its place once it is laid out, and is brought into sight.
-            let models = models.clone();
-            glib::idle_add_local_once(move || models.focus());
-        }
         while let Some(events) = subscription.next().await {
-            if events.iter().any(|e| matches!(e, Event::SettingsChanged)) {
+            let told = |is: fn(&Event) -> bool| events.iter().any(is);
+            if told(|e| matches!(e, Event::SettingsChanged))
+                && let Some(permissions) = pages.permissions.filled()
+            {
                 permissions.fill();
             }
-            let models_changed = events.iter().any(|e| matches!(e, Event::ModelsChanged));
-            let changed = |e: &Event| matches!(e, Event::ConnectionsChanged);
-            if models_changed || events.iter().any(changed) {
+            let models_changed = told(|e| matches!(e, Event::ModelsChanged));
+            if (models_changed || told(|e| matches!(e, Event::ConnectionsChanged)))
+                && let Some(connections) = pages.connections.filled()
+            {
                 connections.fill();
             }
+            let Some(models) = pages.models.filled() else { continue };
             if models_changed {
                 models.look_around().await;
-            } else if events.iter().any(|e| matches!(e, Event::DownloadsChanged)) {
+            } else if told(|e| matches!(e, Event::DownloadsChanged)) {
                 models.refresh().await;
             }
         }

@@ -13,7 +13,15 @@ use gtk::glib;
 use super::rows::{Place, icon_button, switch_row};
 use super::{editor, models, say};
 
-/// The page. Cheap to clone.
+/// The page, empty.
+pub(super) fn page() -> adw::PreferencesPage {
+    adw::PreferencesPage::builder()
+        .title(gettext("Connections"))
+        .icon_name("network-server-symbolic")
+        .build()
+}
+
+/// What fills the page. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct ConnectionsPage {
     inner: Rc<Inner>,
@@ -21,7 +29,6 @@ pub(super) struct ConnectionsPage {
 
 #[derive(Debug)]
 struct Inner {
-    page: adw::PreferencesPage,
     group: adw::PreferencesGroup,
     rows: RefCell<Vec<adw::ActionRow>>,
     shown: RefCell<Vec<ConnectionState>>,
@@ -30,11 +37,8 @@ struct Inner {
 }
 
 impl ConnectionsPage {
-    pub(super) fn new(window: &adw::PreferencesWindow, manager: &Manager) -> Self {
-        let page = adw::PreferencesPage::builder()
-            .title(gettext("Connections"))
-            .icon_name("network-server-symbolic")
-            .build();
+    pub(super) fn new(page: &adw::PreferencesPage, place: &Place) -> Self {
+        let Place { window, manager } = place;
         let group = adw::PreferencesGroup::builder()
             .title(gettext("Connections"))
             .description(gettext("Servers and providers that have models"))
@@ -44,7 +48,7 @@ impl ConnectionsPage {
         let refreshed = manager.clone();
         again.connect_clicked(move |_| refreshed.refresh());
         let add = icon_button("list-add-symbolic", &gettext("Add a connection"));
-        let parent = window.downgrade();
+        let parent = window.clone();
         let adding = manager.clone();
         add.connect_clicked(move |_| {
             if let Some(window) = parent.upgrade() {
@@ -58,7 +62,7 @@ impl ConnectionsPage {
 
         let local = adw::PreferencesGroup::new();
         local.add(&switch_row(
-            &Place::new(window, manager),
+            place,
             &gettext("Find servers on this computer"),
             &gettext("Ollama, llama.cpp, LM Studio and vLLM on their usual ports"),
             |settings| settings.chat.find_local_servers,
@@ -67,20 +71,15 @@ impl ConnectionsPage {
         page.add(&local);
 
         let inner = Inner {
-            page,
             group,
             rows: RefCell::default(),
             shown: RefCell::default(),
-            window: window.downgrade(),
+            window: window.clone(),
             manager: manager.clone(),
         };
         let this = Self { inner: Rc::new(inner) };
         this.fill();
         this
-    }
-
-    pub(super) fn widget(&self) -> &adw::PreferencesPage {
-        &self.inner.page
     }
 
     /// Shows the connections as they are now.

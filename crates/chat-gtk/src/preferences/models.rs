@@ -5,6 +5,7 @@ mod installed;
 mod offers;
 mod search;
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -12,7 +13,9 @@ use adw::prelude::*;
 use chat_core::manager::Manager;
 use chat_edge::words;
 use gettextrs::gettext;
+use gtk::glib;
 
+use super::rows::Place;
 use crate::models::{Stock, has_keyboard};
 use found::FoundModels;
 use installed::InstalledModels;
@@ -22,7 +25,16 @@ use search::Search;
 /// By this name the window finds the page.
 pub(super) const PAGE: &str = "models";
 
-/// The page. Cheap to clone.
+/// The page, empty.
+pub(super) fn page() -> adw::PreferencesPage {
+    adw::PreferencesPage::builder()
+        .title(gettext("Models"))
+        .icon_name("natter-computer-symbolic")
+        .name(PAGE)
+        .build()
+}
+
+/// What fills the page. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct ModelsPage {
     inner: Rc<Inner>,
@@ -30,22 +42,20 @@ pub(super) struct ModelsPage {
 
 #[derive(Debug)]
 struct Inner {
-    page: adw::PreferencesPage,
+    page: glib::WeakRef<adw::PreferencesPage>,
     installed: InstalledModels,
     found: FoundModels,
     offers: Offers,
     search: Search,
     manager: Manager,
+    /// Counts the looks: what an earlier one saw comes too late.
+    looks: Cell<u32>,
 }
 
 impl ModelsPage {
-    pub(super) fn new(window: &adw::PreferencesWindow, manager: &Manager) -> Self {
-        let page = adw::PreferencesPage::builder()
-            .title(gettext("Models"))
-            .icon_name("natter-computer-symbolic")
-            .name(PAGE)
-            .build();
-        let installed = InstalledModels::new(window, manager);
+    pub(super) fn new(page: &adw::PreferencesPage, place: &Place) -> Self {
+        let manager = &place.manager;
+        let installed = InstalledModels::new(place);
         let found = FoundModels::new(manager);
         let offers = Offers::new(manager);
         let search = Search::new(manager);
@@ -54,12 +64,9 @@ impl ModelsPage {
         page.add(search.widget());
         page.add(offers.widget());
         page.add(offers.too_large());
-        let inner = Inner { page, installed, found, offers, search, manager: manager.clone() };
+        let (page, manager, looks) = (page.downgrade(), manager.clone(), Cell::default());
+        let inner = Inner { page, installed, found, offers, search, manager, looks };
         Self { inner: Rc::new(inner) }
-    }
-
-    pub(super) fn widget(&self) -> &adw::PreferencesPage {
-        &self.inner.page
     }
 
     /// Adds files; the page says what came of it.
@@ -71,7 +78,8 @@ impl ModelsPage {
     /// file; not where it is at work already.
     pub(super) fn focus(&self) {
         let inner = &self.inner;
-        if !has_keyboard(&inner.page) && !inner.offers.focus() {
+        let at_work = inner.page.upgrade().is_some_and(|page| has_keyboard(&page));
+        if !at_work && !inner.offers.focus() {
             inner.installed.focus();
         }
     }
@@ -85,7 +93,13 @@ impl ModelsPage {
     /// Shows what is here and what is coming as it is now.
     pub(super) async fn refresh(&self) {
         let inner = &self.inner;
-        match Stock::take(&inner.manager).await {
+        let look = inner.looks.get() + 1;
+        inner.looks.set(look);
+        let stock = Stock::take(&inner.manager).await;
+        if inner.looks.get() != look {
+            return;
+        }
+        match stock {
             Ok(stock) => {
                 let offered = |it: &chat_core::models::Download| inner.offers.has(it);
                 inner.installed.show(&stock, offered);

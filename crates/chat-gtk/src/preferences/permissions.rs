@@ -3,46 +3,66 @@
 mod rules;
 
 use adw::prelude::*;
-use chat_core::manager::Manager;
 use chat_core::permission::Mode;
 use chat_core::settings::Settings;
 use chat_edge::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::rows::Place;
+use super::rows::{Place, plain_row};
 use rules::RulesGroup;
 
-/// The page. Cheap to clone.
+/// The page, empty.
+pub(super) fn page() -> adw::PreferencesPage {
+    adw::PreferencesPage::builder()
+        .title(gettext("Permissions"))
+        .icon_name("security-high-symbolic")
+        .build()
+}
+
+/// What fills the page.
 #[derive(Clone, Debug)]
 pub(super) struct PermissionsPage {
-    page: adw::PreferencesPage,
     rules: RulesGroup,
 }
 
 impl PermissionsPage {
-    pub(super) fn new(window: &adw::PreferencesWindow, manager: &Manager) -> Self {
-        let place = Place::new(window, manager);
-        let page = adw::PreferencesPage::builder()
-            .title(gettext("Permissions"))
-            .icon_name("security-high-symbolic")
-            .build();
+    pub(super) fn new(page: &adw::PreferencesPage, place: &Place) -> Self {
         let chats = adw::PreferencesGroup::builder().title(gettext("New Chats")).build();
-        chats.add(&mode_row(&place));
+        chats.add(&mode_row(place));
         page.add(&chats);
-        let rules = RulesGroup::new(&place);
+        page.add(&commands_group(place));
+        let rules = RulesGroup::new(place);
         page.add(rules.widget());
-        Self { page, rules }
-    }
-
-    pub(super) fn widget(&self) -> &adw::PreferencesPage {
-        &self.page
+        Self { rules }
     }
 
     /// Shows the rules as they are now.
     pub(super) fn fill(&self) {
         self.rules.fill();
     }
+}
+
+/// What keeps commands in bounds here; not there where no tool runs any.
+fn commands_group(place: &Place) -> adw::PreferencesGroup {
+    let group = adw::PreferencesGroup::builder().title(gettext("Commands")).visible(false).build();
+    let (manager, weak) = (place.manager.clone(), group.downgrade());
+    glib::spawn_future_local(async move {
+        let bounds = manager.bounds().await.ok().flatten();
+        if let (Some(bounds), Some(group)) = (bounds, weak.upgrade()) {
+            let row = plain_row(&words::enforcement(&bounds), &words::bounds(&bounds).join("\n"));
+            row.set_subtitle_lines(0);
+            let icon = if bounds.are_full() {
+                "security-high-symbolic"
+            } else {
+                "dialog-warning-symbolic"
+            };
+            row.add_prefix(&gtk::Image::from_icon_name(icon));
+            group.add(&row);
+            group.set_visible(true);
+        }
+    });
+    group
 }
 
 fn mode_row(place: &Place) -> adw::ComboRow {

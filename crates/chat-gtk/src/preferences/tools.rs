@@ -4,7 +4,7 @@ mod limits;
 mod search;
 
 use adw::prelude::*;
-use chat_core::manager::{AgentInfo, Manager};
+use chat_core::manager::AgentInfo;
 use chat_core::message::ToolSpec;
 use chat_core::settings::Settings;
 use chat_edge::words;
@@ -12,18 +12,21 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use super::rows::{Place, plain_row, switch_row};
+use crate::accessible;
 
-/// The page.
-pub(super) fn page(window: &adw::PreferencesWindow, manager: &Manager) -> adw::PreferencesPage {
-    let place = Place::new(window, manager);
-    let page = adw::PreferencesPage::builder()
+/// The page, empty.
+pub(super) fn page() -> adw::PreferencesPage {
+    adw::PreferencesPage::builder()
         .title(gettext("Tools"))
         .icon_name("natter-tools-symbolic")
-        .build();
-    page.add(&switches(&place));
-    page.add(search::SearchGroup::new(&place).widget());
-    page.add(&limits::group(&place));
-    page
+        .build()
+}
+
+/// Fills the page.
+pub(super) fn fill(page: &adw::PreferencesPage, place: &Place) {
+    page.add(&switches(place));
+    page.add(search::SearchGroup::new(place).widget());
+    page.add(&limits::group(place));
 }
 
 /// Each tool on or off, for all agents or for single ones.
@@ -81,6 +84,10 @@ fn tool_row_for(place: &Place, tool: &ToolSpec, agents: &[AgentInfo]) -> adw::Ex
             move |settings, on| settings.tools.set_on_for(&agent_name, &tool_name, on),
         ));
     }
+    // The row makes its switch itself, and gives it no name.
+    if let Some(switch) = switch_in(row.upcast_ref()) {
+        accessible::set_label(&switch, &words::tool_title(tool));
+    }
     let (place, name) = (place.clone(), tool.name.clone());
     row.connect_enable_expansion_notify(move |row| {
         let (on, name) = (row.enables_expansion(), name.clone());
@@ -91,4 +98,10 @@ fn tool_row_for(place: &Place, tool: &ToolSpec, agents: &[AgentInfo]) -> adw::Ex
         });
     });
     row
+}
+
+/// The first switch inside a widget.
+fn switch_in(widget: &gtk::Widget) -> Option<gtk::Switch> {
+    let mut children = std::iter::successors(widget.first_child(), WidgetExt::next_sibling);
+    children.find_map(|child| child.clone().downcast().ok().or_else(|| switch_in(&child)))
 }

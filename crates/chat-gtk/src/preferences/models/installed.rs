@@ -10,6 +10,7 @@ use chat_edge::words::{bytes, fill, sentence};
 use gettextrs::gettext;
 use gtk::{glib, pango};
 
+use super::super::rows::Place;
 use crate::models::fetch::{Fetch, Goods};
 use crate::models::list::KeyedList;
 use crate::models::row::{Act, Look, ModelRow};
@@ -49,7 +50,7 @@ impl Coming {
 }
 
 impl InstalledModels {
-    pub(super) fn new(window: &adw::PreferencesWindow, manager: &Manager) -> Self {
+    pub(super) fn new(place: &Place) -> Self {
         let add = gtk::Button::builder()
             .label(gettext("Add a File…"))
             .valign(gtk::Align::Center)
@@ -80,8 +81,8 @@ impl InstalledModels {
             none,
             add,
             trouble,
-            window: window.downgrade(),
-            manager: manager.clone(),
+            window: place.window.clone(),
+            manager: place.manager.clone(),
         };
         let this = Self { inner: Rc::new(inner) };
         let weak = Rc::downgrade(&this.inner);

@@ -1,11 +1,16 @@
 //! A window as narrow as a telephone.
 
 use anyhow::Result;
-use chat_testkit::ui::{By, Role, named, until};
+use chat_testkit::server::Script;
+use chat_testkit::ui::{By, Role, State, named, until};
+use serde_json::json;
 
 use crate::stage::{Stage, Window};
+use crate::tools::{at_work, says};
 
 const WIDTH: i32 = 400;
+/// The narrowest that the window can be, in pixels.
+const NARROWEST: i32 = 360;
 /// The header bar is the top of the window, in pixels.
 const HEADER: i32 = 50;
 const TITLE: &str = "A question whose title is longer than a narrow window";
@@ -48,6 +53,70 @@ async fn in_header(window: &Window, part: &By) -> Result<(i32, i32)> {
             let (x, y, width, _) = widget.place().await?;
             if y < HEADER {
                 return Ok(Some((x, width)));
+            }
+        }
+        Ok(None)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_tools_ask_is_answered_by_keyboard_in_the_narrowest_window() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    let write = |id: &str| {
+        let content = "A line that is a good deal longer than the narrowest window\n".repeat(3);
+        let write = json!({ "path": "src/a-file-of-a-rather-long-name.txt", "content": content });
+        Script::new().tool_call(id, "write_file", write)
+    };
+    let ask = json!({ "question": "Which colour?", "choices": ["Red, as ever", "Green"] });
+    stage.server.push(write("c1"));
+    stage.server.push(write("c2"));
+    stage.server.push(Script::new().tool_call("c3", "ask_user", ask));
+    stage.server.push(Script::new().text("It is done."));
+    let window = says(&stage, "write something").await?;
+    // In two steps, as by hand: the list folds away on the way.
+    window.resize(520, 700).await?;
+    window.find(named("Back to the chats")).await?;
+    window.resize(NARROWEST as u32, 700).await?;
+
+    // Denied: back from Allow Once, and the field before that can be reached, too.
+    in_window(&window, named("Allow Once")).await?;
+    window.keys(&["ctrl+shift+y"]).await?;
+    window.find(named("Allow Once").state(State::Focused)).await?;
+    window.keys(&["shift+Tab"]).await?;
+    window.find(named("Deny").state(State::Focused)).await?;
+    in_window(&window, named("Deny")).await?;
+    window.keys(&["shift+Tab"]).await?;
+    window.find(named("Tell the model…").state(State::Focused)).await?;
+    window.keys(&["Tab", "Return"]).await?;
+    window.shows("Denied by you").await?;
+    assert!(!project.join("src").exists());
+
+    window.find(named("Allow Once")).await?;
+    window.keys(&["ctrl+shift+y"]).await?;
+    window.find(named("Allow Once").state(State::Focused)).await?;
+    in_window(&window, named("Allow Once")).await?;
+    window.keys(&["Return"]).await?;
+
+    window.shows("Which colour?").await?;
+    window.keys(&["ctrl+shift+y"]).await?;
+    window.find(named("Red, as ever").state(State::Focused)).await?;
+    for part in ["Red, as ever", "Skip", "Send Answer"] {
+        in_window(&window, named(part).role(Role::Button)).await?;
+    }
+    window.keys(&["Tab", "Return"]).await?;
+    window.shows("It is done.").await?;
+    assert!(project.join("src/a-file-of-a-rather-long-name.txt").exists());
+    window.close().await
+}
+
+/// Waits until all of a widget is seen.
+async fn in_window(window: &Window, part: By) -> Result<()> {
+    until(&format!("all of {part} in the window"), || async {
+        for widget in window.all(part.clone()).await {
+            let (x, y, width, height) = widget.place().await?;
+            if x >= 0 && y > HEADER && x + width <= NARROWEST && y + height < 700 {
+                return Ok(Some(()));
             }
         }
         Ok(None)

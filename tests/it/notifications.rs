@@ -41,6 +41,27 @@ async fn a_reply_that_nobody_looks_at_is_told_and_leads_to_its_chat() -> Result<
 }
 
 #[tokio::test]
+async fn a_reply_that_fails_while_nobody_looks_is_told() -> Result<()> {
+    let stage = Stage::new().await?;
+    let notifications = Notifications::start(&stage.desktop).await?;
+    let gate = chat_testkit::server::Gate::new();
+    let failing = Script::status(500, r#"{"error":{"message":"the GPU fell off the bus"}}"#);
+    stage.server.when("pears", failing.gate_first(&gate));
+    let window = stage.ready().await?;
+    window.say("pears").await?;
+    gate.reached().await;
+    window.new_chat().await?;
+    gate.open();
+    let told = notifications.titled("pears").await?;
+    let why = "failed while it worked on this";
+    assert!(told.body.contains(why), "{told:?}");
+    notifications.press(&told, None).await?;
+    window.find(named("pears").role(Role::Frame)).await?;
+    window.shows(why).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn what_a_tool_asks_is_answered_from_outside_the_window() -> Result<()> {
     let stage = Stage::new().await?;
     let notifications = Notifications::start(&stage.desktop).await?;

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::stage::{Stage, Window, chat};
 
 /// A desktop with a chat that works in a folder.
-async fn at_work() -> Result<(Stage, PathBuf)> {
+pub async fn at_work() -> Result<(Stage, PathBuf)> {
     let stage = Stage::new().await?;
     let project = stage.desktop.folder().join("project");
     fs::create_dir(&project)?;
@@ -24,7 +24,7 @@ async fn at_work() -> Result<(Stage, PathBuf)> {
 }
 
 /// The window with that chat, in which this was said.
-async fn says(stage: &Stage, text: &str) -> Result<Window> {
+pub async fn says(stage: &Stage, text: &str) -> Result<Window> {
     let window = stage.ready().await?;
     window.open("Work").await?;
     window.say(text).await?;

@@ -3,6 +3,7 @@
 //! It takes a [`Manager`] and stands in any GTK program; `examples/chat_widget.rs` shows how. Call
 //! [`crate::init`] first.
 
+mod background;
 mod changes;
 mod drafting;
 mod events;
@@ -13,6 +14,7 @@ mod messages;
 mod plan;
 mod project;
 mod requests;
+mod seeking;
 mod sending;
 mod shown;
 mod start_page;
@@ -25,7 +27,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chat_core::client::Capabilities;
-use chat_core::error::Error;
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, MessageId, ModelRef};
 use chat_core::permission::Mode;
@@ -238,6 +239,7 @@ impl Component for ChatWidget {
                 }
             }
             Done::Stock(stock) => self.stock_came(stock, view, &sender),
+            Done::Bounds(words) => view.conversation.set_bounds(words),
             Done::Projects(kept) => self.projects_came(kept, view),
             Done::Project { fid, result } => self.project_found(fid, result, view, &sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
@@ -313,6 +315,7 @@ impl ChatWidget {
             Told::Thinking(thinking) => self.set_thinking(thinking, sender),
             Told::Project(folder) => self.choose_project(folder, view, sender),
             Told::Mode(mode) => self.set_mode(mode, sender),
+            Told::EndCommand(id) => self.end_command(id, sender),
             Told::Begin(text) => {
                 // What was written already is what it is to be about.
                 view.composer.set_content(&format!("{text}{}", view.composer.content()));
@@ -356,26 +359,6 @@ impl ChatWidget {
         }
     }
 
-    /// Opens the bar in which a person looks for words, or goes from one place to the next.
-    fn find(&self, find: Find, view: &View) {
-        if matches!(self.shown, Shown::Open(_)) {
-            match find {
-                Find::Open => view.find.open(),
-                Find::Next => view.find.step(true),
-                Find::Previous => view.find.step(false),
-            }
-        }
-    }
-
-    /// Goes to what was found in the chat, once it is there.
-    fn show_sought(&mut self, view: &View) {
-        if let Shown::Open(_) = self.shown
-            && let Some((message, words)) = self.sought.take()
-        {
-            view.find.open_at(&words, message);
-        }
-    }
-
     fn take_settings(&self, view: &View) {
         if let Some(settings) = self.settings() {
             view.composer.set_enter_sends(settings.ui.enter_sends);
@@ -391,21 +374,6 @@ impl ChatWidget {
 
     fn settings(&self) -> Option<Arc<Settings>> {
         self.manager.as_ref().map(Manager::settings)
-    }
-
-    /// Says what went wrong in a chat, and opens what mends it where that chat is still shown.
-    fn failed(
-        &self,
-        fid: Option<&Fid>,
-        error: &Error,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        tell(sender, Output::Note(words::sentence(error)));
-        let mends = words::advice(error).actions.first() == Some(&words::Action::ChooseModel);
-        if mends && self.shown.fid() == fid {
-            view.model.open();
-        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Where a person writes: a text field that grows, the line of controls below it, Send and Stop.
 
 mod keys;
-mod line;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -9,7 +8,7 @@ use std::rc::Rc;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
-use crate::accessible;
+use crate::{accessible, beside};
 
 /// The field's height before the window's is known, in pixels.
 const FIRST_HEIGHT: i32 = 240;
@@ -89,7 +88,8 @@ impl Composer {
         let sending = row_of(to);
         sending.append(&stop);
         sending.append(&send);
-        let line = line::of(&row_of(about), &sending);
+        let line = beside::controls(&row_of(about), &sending);
+        line.add_css_class("send-line");
         let note = gtk::Label::builder()
             .xalign(0.0)
             .wrap(true)

@@ -9,6 +9,7 @@ mod code;
 mod column;
 mod entry;
 mod find;
+mod fitted;
 mod floating;
 mod fold;
 mod footer;
@@ -34,7 +35,7 @@ use gtk::prelude::*;
 
 use chat_core::error::Error;
 use chat_core::event::{Event, Snapshot};
-use chat_core::message::{Answer, AskId, Fid, MessageId, Todo};
+use chat_core::message::{Answer, AskId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
 
 pub use find::{Pattern, Standing};
@@ -149,6 +150,12 @@ impl Conversation {
         self.inner.has_project.set(has_project);
     }
 
+    /// Takes why commands are not held as well as they could be, which the next question about one
+    /// says; none where there is nothing to say.
+    pub fn set_bounds(&self, words: Option<String>) {
+        self.inner.bounds.set(words);
+    }
+
     /// Shows a new chat.
     pub fn clear(&self) {
         self.inner.begin(Transcript::default());
@@ -213,6 +220,11 @@ impl Conversation {
     /// The session's plan.
     pub fn todos(&self) -> Vec<Todo> {
         self.inner.state.borrow().transcript.todos.clone()
+    }
+
+    /// The commands that run in the background of the session, the oldest first.
+    pub fn commands(&self) -> Vec<BackgroundCommand> {
+        self.inner.state.borrow().transcript.commands.clone()
     }
 
     /// What the end of the conversation says went wrong.

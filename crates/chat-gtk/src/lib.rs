@@ -5,6 +5,7 @@
 
 pub mod accessible;
 pub mod app;
+mod beside;
 mod bridge;
 mod chat_list;
 pub mod chat_widget;
@@ -21,7 +22,6 @@ mod popover;
 mod preferences;
 mod project_picker;
 mod projects;
-mod side_or_below;
 mod stalls;
 mod style;
 mod window;

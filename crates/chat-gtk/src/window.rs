@@ -10,6 +10,7 @@ mod notifications;
 mod quit;
 mod state;
 mod switcher;
+mod title_buttons;
 mod toasts;
 mod view;
 

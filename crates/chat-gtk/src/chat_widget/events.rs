@@ -48,7 +48,7 @@ impl ChatWidget {
                 if !renewed {
                     view.conversation.show(&snapshot);
                 }
-                view.plan.show(&view.conversation.todos());
+                view.show_work();
                 let Snapshot { session, .. } = *snapshot;
                 if session.unread {
                     self.mark_read(sender);
@@ -112,8 +112,11 @@ impl ChatWidget {
             events.retain(|event| about(event).is_some_and(|fid| self.shown.fid() == Some(fid)));
             if !events.is_empty() {
                 view.conversation.apply(&events);
-                if events.iter().any(|event| matches!(event, Event::TodosChanged { .. })) {
-                    view.plan.show(&view.conversation.todos());
+                let about_work = |event: &Event| {
+                    matches!(event, Event::TodosChanged { .. } | Event::CommandsChanged { .. })
+                };
+                if events.iter().any(about_work) {
+                    view.show_work();
                 }
                 self.measure(&events, view);
             }
@@ -201,6 +204,7 @@ impl ChatWidget {
             }
         }
         self.show_project(view);
+        self.learn_bounds(view, sender);
         view.composer.set_busy(shown.is_busy());
         view.composer.set_hindrance(self.hindrance());
         self.show_hint(view);

@@ -9,7 +9,7 @@ use relm4::gtk::prelude::*;
 
 use super::view::tells;
 use super::{ChatWidget, Told};
-use crate::{accessible, models, side_or_below};
+use crate::{accessible, beside, models};
 
 /// The model that Natter brings along so that anything answers at all.
 const TINY: &str = "smollm2-135m";
@@ -103,8 +103,12 @@ impl HintBar {
         let icon = gtk::Image::builder().valign(gtk::Align::Center).build();
         let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
         line.append(&icon);
-        line.append(&side_or_below::pair(&words, &all));
+        line.append(&beside::words(&words, &all));
         let root = gtk::Revealer::builder().child(&line).build();
+        // What is not said yet takes no room from what is.
+        for part in [buttons.upcast_ref::<gtk::Widget>(), better.upcast_ref(), close.upcast_ref()] {
+            part.set_visible(false);
+        }
         Self { root, icon, words, buttons, better, close }
     }
 

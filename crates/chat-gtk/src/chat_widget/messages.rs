@@ -101,6 +101,8 @@ pub(super) enum Told {
     /// The folder to work in.
     Project(Option<PathBuf>),
     Mode(Mode),
+    /// This command in the background is to end.
+    EndCommand(String),
     Begin(String),
     /// The person turned to another chat, and left this text behind.
     Left(String),
@@ -154,6 +156,8 @@ pub(super) enum Done {
     Arrived(Arrival),
     Drafts(HashMap<Option<Fid>, String>),
     Projects(Recent),
+    /// Why commands are not held as well as they could be; none where they are.
+    Bounds(Option<String>),
     /// Where a folder is that a chat is to work in, or why it cannot.
     Project {
         fid: Option<Fid>,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use chat_core::manager::SessionChange;
 use chat_core::message::Fid;
 use chat_core::permission::Mode;
+use chat_edge::words;
 use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
@@ -139,6 +140,18 @@ impl ChatWidget {
         {
             session.mode = self.default_mode;
         }
+    }
+
+    /// Finds out once what keeps commands in bounds, as soon as some can run.
+    pub(super) fn learn_bounds(&self, view: &View, sender: &ComponentSender<Self>) {
+        let Some(manager) = self.manager.clone() else { return };
+        if self.shown.project().is_none() || view.asked_bounds.replace(true) {
+            return;
+        }
+        sender.oneshot_command(async move {
+            let bounds = manager.bounds().await.ok().flatten();
+            done(Done::Bounds(bounds.as_ref().and_then(words::why_not_full)))
+        });
     }
 
     /// Shows where is worked, how, and whether the model can do that at all.

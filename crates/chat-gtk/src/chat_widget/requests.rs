@@ -117,6 +117,13 @@ impl ChatWidget {
         }
     }
 
+    /// Ends a command that runs in the background of the shown chat.
+    pub(super) fn end_command(&self, id: String, sender: &ComponentSender<Self>) {
+        if let Some(fid) = self.shown.fid().cloned() {
+            self.run(sender, async move |manager| manager.end_command(&fid, &id).await.map(drop));
+        }
+    }
+
     /// The person has the shown chat before them.
     pub(super) fn mark_read(&self, sender: &ComponentSender<Self>) {
         if let Some(fid) = self.shown.fid().cloned() {
@@ -263,6 +270,21 @@ impl ChatWidget {
 
     fn connection_name(&self) -> Option<String> {
         self.shown.model().map(|model| model.connection.clone())
+    }
+
+    /// Says what went wrong in a chat, and opens what mends it where that chat is still shown.
+    pub(super) fn failed(
+        &self,
+        fid: Option<&Fid>,
+        error: &Error,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        tell(sender, Output::Note(words::sentence(error)));
+        let mends = words::advice(error).actions.first() == Some(&words::Action::ChooseModel);
+        if mends && self.shown.fid() == fid {
+            view.model.open();
+        }
     }
 
     fn run<F>(&self, sender: &ComponentSender<Self>, work: impl FnOnce(Manager) -> F)

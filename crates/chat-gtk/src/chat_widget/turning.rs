@@ -123,7 +123,7 @@ impl ChatWidget {
         };
         if fid.is_none() {
             view.conversation.clear();
-            view.plan.show(&[]);
+            view.show_work();
         }
         // Whether the rest of the window gives the keyboard away is its own affair.
         if !view.has_focus_elsewhere() {

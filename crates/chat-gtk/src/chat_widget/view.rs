@@ -11,6 +11,7 @@ use gtk::{gdk, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
+use super::background::Background;
 use super::find_bar::FindBar;
 use super::hint::{Hint, HintBar};
 use super::plan::Plan;
@@ -45,6 +46,8 @@ pub struct View {
     pub(super) start: RefCell<Option<StartPage>>,
     /// The model whose abilities were asked for.
     pub(super) asked: RefCell<Option<ModelRef>>,
+    /// Whether it was asked what keeps commands in bounds.
+    pub(super) asked_bounds: Cell<bool>,
     /// The timer of looking for servers, while there is one.
     looking: RefCell<Option<glib::SourceId>>,
     root: gtk::Box,
@@ -52,6 +55,7 @@ pub struct View {
     foot: adw::Clamp,
     hint: HintBar,
     pub(super) plan: Rc<Plan>,
+    pub(super) background: Rc<Background>,
 }
 
 impl std::fmt::Debug for View {
@@ -97,6 +101,8 @@ impl View {
         let hint = HintBar::new(sender);
         let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
         let plan = Plan::new();
+        let background = Background::new(sender);
+        foot.append(background.widget());
         foot.append(plan.widget());
         foot.append(hint.widget());
         foot.append(composer.widget());
@@ -126,12 +132,14 @@ impl View {
             stack,
             start: RefCell::default(),
             asked: RefCell::default(),
+            asked_bounds: Cell::default(),
             looking: RefCell::default(),
             root: root.clone(),
             start_slot,
             foot: clamp,
             hint,
             plan,
+            background,
         }
     }
 
@@ -192,6 +200,14 @@ impl View {
     /// Whether the keyboard is on the start page.
     pub(super) fn start_has_keyboard(&self) -> bool {
         has_keyboard(&self.start_slot)
+    }
+
+    /// Shows the session's plan, and what runs in its background.
+    pub(super) fn show_work(&self) {
+        self.plan.show(&self.conversation.todos());
+        if self.background.show(&self.conversation.commands()) {
+            self.composer.focus();
+        }
     }
 
     /// Says something above the composer; none says nothing.

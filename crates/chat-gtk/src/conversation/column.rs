@@ -79,6 +79,16 @@ impl Column {
         self.queue_resize();
     }
 
+    /// Leaves so much free above a row, in pixels.
+    pub fn set_gap(&self, index: usize, gap: i32) {
+        let mut rows = self.imp().rows.borrow_mut();
+        if let Some(row) = rows.get_mut(index).filter(|row| row.gap != gap) {
+            row.gap = gap;
+            drop(rows);
+            self.queue_resize();
+        }
+    }
+
     /// Removes rows.
     pub fn remove(&self, range: std::ops::Range<usize>) {
         let removed: Vec<imp::Row> = self.imp().rows.borrow_mut().drain(range).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chat_core::event::TextKind;
+use chat_core::event::{CallState, OpenCall, TextKind};
 use chat_core::message::{Ask, Ending, Message, MessageId, Part, Role, ToolCallId, ToolResult};
 
 use super::card::Notice;
@@ -166,16 +166,18 @@ impl Entry {
         }
     }
 
-    /// The first call that has no answer is at work, though nobody saw it begin.
-    pub fn resume(&mut self) {
-        let open = self.parts.iter_mut().find_map(|part| match part {
-            PartState::Tool(tool) if tool.result().is_none() => Some(tool),
-            _ => None,
-        });
-        if let Some(tool) = open {
-            tool.start(false);
-            self.dirty = true;
+    /// A call of this message is as far as this, though nobody saw it begin.
+    pub fn resume(&mut self, open: &OpenCall) {
+        let Some(tool) = self.tool(&open.call) else { return };
+        match &open.state {
+            CallState::Waiting => {}
+            CallState::Running { tail, bytes } => {
+                tool.start(false);
+                tool.write(tail, *bytes);
+            }
+            CallState::Done(result) => drop(tool.answer(result)),
         }
+        self.dirty = true;
     }
 
     /// No call is at work any more.
@@ -205,13 +207,13 @@ impl Entry {
         true
     }
 
-    /// Takes what waits for the person: those of this message's calls without an answer are taken
-    /// out of `asks`, and all others wait for nothing.
+    /// Takes what waits for the person: what this message's calls wait for is taken out of `asks`,
+    /// and all others wait for nothing.
     pub fn set_asks(&mut self, asks: &mut Vec<Arc<Ask>>) {
         for part in &mut self.parts {
             let PartState::Tool(tool) = part else { continue };
-            let open = tool.result().is_none();
-            let place = asks.iter().position(|ask| open && ask.call == tool.call().id);
+            let waits = |ask: &Arc<Ask>| ask.call == tool.call().id && tool.can_wait_for(ask);
+            let place = asks.iter().position(waits);
             let ask = place.map(|place| asks.remove(place));
             if tool.wait_for(ask.as_ref()) {
                 self.dirty = true;
@@ -259,7 +261,7 @@ impl Entry {
             Role::Assistant => {}
         }
         let mut out = Vec::new();
-        let mut has_text = false;
+        let (mut has_text, mut has_tools) = (false, false);
         for (index, part) in self.parts.iter().enumerate() {
             match part {
                 PartState::Text(reply) => {
@@ -271,14 +273,19 @@ impl Entry {
                 PartState::Thinking { text, .. } if !text.is_empty() => {
                     out.push(RowKind::Thinking { part: index });
                 }
-                PartState::Tool(_) => out.push(RowKind::Tool { part: index }),
+                PartState::Tool(_) => {
+                    has_tools = true;
+                    out.push(RowKind::Tool { part: index });
+                }
                 _ => {}
             }
         }
         if self.notice(false).is_some() {
             out.push(RowKind::Ending);
         }
-        if self.message.ended.is_some() && has_text {
+        // Where tools were called the reply goes on below: what is done with it stands at its end.
+        let goes_on = has_tools && self.message.ended == Some(Ending::Complete);
+        if self.message.ended.is_some() && has_text && !goes_on {
             out.push(RowKind::Footer);
         }
         out

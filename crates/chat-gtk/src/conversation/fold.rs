@@ -8,12 +8,15 @@ use gtk::pango;
 use gtk::prelude::*;
 
 use super::find::{Hit, Marks, mark_buffer};
+use super::fitted::fitted;
 use super::tool::{Looks, Styled};
 use crate::accessible;
 use crate::models::has_keyboard;
 
 /// The greatest height of what is inside, in pixels; more scrolls.
 const TALLEST: i32 = 320;
+/// So many letters of a title are seen before anything else has room.
+const LEAST_TITLE: i32 = 22;
 
 /// A line with an arrow; what is inside is made when it is opened.
 #[derive(Clone)]
@@ -28,12 +31,15 @@ struct Parts {
     icon: gtk::Image,
     spinner: gtk::Spinner,
     title: gtk::Label,
+    /// Shows the note where it has room.
+    note_room: adw::Squeezer,
+    note: gtk::Label,
     aside: gtk::Label,
     inside: RefCell<Styled>,
     /// The looks of what is inside; none where that is plain.
     looks: Option<Looks>,
     /// What is inside, while it is open.
-    body: RefCell<Option<(gtk::ScrolledWindow, gtk::TextView)>>,
+    body: RefCell<Option<(gtk::Box, gtk::TextView)>>,
     marked: RefCell<Marked>,
 }
 
@@ -54,7 +60,11 @@ impl Fold {
             .xalign(0.0)
             .hexpand(true)
             .ellipsize(pango::EllipsizeMode::End)
+            .width_chars(LEAST_TITLE)
             .build();
+        let note = gtk::Label::builder().css_classes(["fold-aside"]).build();
+        let note_room = adw::Squeezer::builder().allow_none(true).visible(false).build();
+        note_room.add(&note);
         let aside = gtk::Label::builder().css_classes(["fold-aside"]).build();
         let line = gtk::Box::builder().spacing(9).build();
         let icon = gtk::Image::from_icon_name(icon);
@@ -63,6 +73,7 @@ impl Fold {
         line.append(&icon);
         line.append(&title);
         line.append(&spinner);
+        line.append(&note_room);
         line.append(&aside);
         let button = gtk::Button::builder().child(&line).css_classes(["flat", "fold-line"]).build();
         let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
@@ -74,6 +85,8 @@ impl Fold {
             icon,
             spinner,
             title,
+            note_room,
+            note,
             aside,
             inside: RefCell::default(),
             looks: looks.cloned(),
@@ -103,19 +116,19 @@ impl Fold {
         if body.is_some() {
             return false;
         }
-        let (scroller, view) = self.make_body();
+        let (frame, view) = self.make_body();
         // What is inside stands right below the line.
-        self.parts.root.insert_child_after(&scroller, Some(&self.parts.button));
+        self.parts.root.insert_child_after(&frame, Some(&self.parts.button));
         self.parts.arrow.set_icon_name(Some("pan-down-symbolic"));
         let Marked { hits, current, marks } = &*self.parts.marked.borrow();
         mark_buffer(&view.buffer(), hits, *current, *marks);
-        body.replace((scroller, view));
+        body.replace((frame, view));
         true
     }
 
     fn close(&self) {
-        if let Some((scroller, _)) = self.parts.body.take() {
-            self.parts.root.remove(&scroller);
+        if let Some((frame, _)) = self.parts.body.take() {
+            self.parts.root.remove(&frame);
             self.parts.arrow.set_icon_name(Some("pan-end-symbolic"));
         }
     }
@@ -133,13 +146,17 @@ impl Fold {
         self.parts.body.borrow().as_ref().map(|(_, view)| view.clone())
     }
 
-    /// Sets what the line says, and what stands at its end.
-    pub fn set_line(&self, title: &str, aside: &str) {
-        let Parts { title: shown, aside: behind, button, .. } = &*self.parts;
-        if shown.text() != title || behind.text() != aside {
+    /// Sets what the line says, and what stands at its end. `note`: what stands before that where
+    /// there is room.
+    pub fn set_line(&self, title: &str, note: &str, aside: &str) {
+        let Parts { title: shown, note: noted, note_room, aside: behind, button, .. } =
+            &*self.parts;
+        if shown.text() != title || noted.text() != note || behind.text() != aside {
             shown.set_text(title);
+            noted.set_text(note);
+            note_room.set_visible(!note.is_empty());
             behind.set_text(aside);
-            accessible::set_label(button, format!("{title} {aside}").trim());
+            accessible::set_label(button, format!("{title} {note} {aside}").trim());
         }
     }
 
@@ -205,7 +222,7 @@ impl Fold {
         }
     }
 
-    fn make_body(&self) -> (gtk::ScrolledWindow, gtk::TextView) {
+    fn make_body(&self) -> (gtk::Box, gtk::TextView) {
         let looks = self.parts.looks.as_ref();
         let buffer = looks.map_or_else(|| gtk::TextBuffer::new(None), Looks::buffer);
         self.fill(&buffer, &self.parts.inside.borrow());
@@ -218,16 +235,8 @@ impl Fold {
             .pixels_inside_wrap(if looks.is_some() { 0 } else { 3 })
             .css_classes(if looks.is_some() { ["tool-text"] } else { ["fold-text"] })
             .build();
-        let scroller = gtk::ScrolledWindow::builder()
-            .hscrollbar_policy(gtk::PolicyType::Never)
-            .propagate_natural_height(true)
-            .max_content_height(TALLEST)
-            .child(&view)
-            .css_classes(["fold-body"])
-            .build();
-        if looks.is_some() {
-            scroller.add_css_class("tool-frame");
-        }
-        (scroller, view)
+        let classes: &[&str] =
+            if looks.is_some() { &["fold-body", "tool-frame"] } else { &["fold-body"] };
+        (fitted(&view, TALLEST, classes), view)
     }
 }

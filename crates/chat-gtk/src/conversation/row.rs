@@ -21,7 +21,7 @@ use super::prose::Prose;
 use super::reply::{SegmentKind, gap_of};
 use super::table::TableBlock;
 use super::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
-use super::tool::{Look, Looks, Phase, Styled, ToolCard};
+use super::tool::{Look, Looks, Once, Phase, Styled, ToolCard};
 use super::user::Said;
 use crate::markdown::flow::{Gap, Piece};
 
@@ -34,6 +34,8 @@ pub struct Around {
     pub looks: Looks,
     /// Whether the session has a project, for which answers can hold.
     pub has_project: Rc<Cell<bool>>,
+    /// Why commands are not held better, which one question says.
+    pub bounds: Rc<Once>,
     /// Where the conversation sends what a person wants.
     pub output: Rc<dyn Fn(Output)>,
     /// Who is told of links.
@@ -243,19 +245,13 @@ impl RowWidget {
     }
 }
 
-/// What is left free above a row, in pixels.
-pub fn gap(kind: RowKind, entry: &Entry) -> i32 {
+/// What is left free above a row, in pixels. `above`: what stands there, if anything does.
+pub fn gap(kind: RowKind, entry: &Entry, above: Option<RowKind>) -> i32 {
     match kind {
         RowKind::User => 24,
         RowKind::Remark | RowKind::Ending => BLOCK_GAP,
-        RowKind::Thinking { part: 0 } | RowKind::Tool { part: 0 } => 12,
-        // Lines of tools stand close together, and apart from prose.
-        RowKind::Thinking { part } | RowKind::Tool { part }
-            if matches!(entry.parts.get(part - 1), Some(PartState::Text(_))) =>
-        {
-            12
-        }
-        RowKind::Thinking { .. } | RowKind::Tool { .. } | RowKind::Footer => 4,
+        RowKind::Thinking { .. } | RowKind::Tool { .. } => line_gap(above),
+        RowKind::Footer => 4,
         RowKind::Segment { part, segment, .. } => {
             match pieces(entry, part, segment).first().map(gap_of) {
                 Some(Gap::None) => 0,
@@ -264,6 +260,15 @@ pub fn gap(kind: RowKind, entry: &Entry) -> i32 {
                 _ => BLOCK_GAP,
             }
         }
+    }
+}
+
+/// What is left free above a line of thinking or of a tool, in pixels: such lines stand close together
+/// and apart from all else, in one round of a reply as between two.
+pub fn line_gap(above: Option<RowKind>) -> i32 {
+    match above {
+        Some(RowKind::Thinking { .. } | RowKind::Tool { .. }) => 4,
+        _ => 12,
     }
 }
 
@@ -322,15 +327,15 @@ fn show_thinking(fold: &Fold, part: &PartState) {
     match (took, since) {
         (Some(took), _) => {
             let title = fill(&gettext("Thought for {time}"), &[("time", &seconds(*took))]);
-            fold.set_line(&title, "");
+            fold.set_line(&title, "", "");
         }
         (None, Some(since)) => {
             let time = since.elapsed();
             // In its first second there is nothing to count.
             let aside = if time.as_secs() > 0 { short_time(time) } else { String::new() };
-            fold.set_line(&gettext("Thinking…"), &aside);
+            fold.set_line(&gettext("Thinking…"), "", &aside);
         }
-        (None, None) => fold.set_line(&gettext("Thoughts"), ""),
+        (None, None) => fold.set_line(&gettext("Thoughts"), "", ""),
     }
     let mut inside = Styled::default();
     inside.push(text, Look::Plain);

@@ -9,7 +9,7 @@ use gtk::prelude::*;
 use super::column::Column;
 use super::entry::{Entry, RowKind};
 use super::find::{Hit, Spot};
-use super::row::{Around, RowWidget, estimate, gap};
+use super::row::{Around, RowWidget, estimate, gap, line_gap};
 use places::Places;
 
 /// How far beyond the sight rows are made, in pages.
@@ -71,6 +71,7 @@ impl Rows {
         self.remove(start + same..start + old);
         self.insert(start + same, &kinds[same..], entry, last);
         entry.rows = kinds.len();
+        self.space(start + entry.rows);
     }
 
     /// Removes the rows from here on.
@@ -124,9 +125,23 @@ impl Rows {
     fn make(&mut self, index: usize, entry: &Entry, last: bool) {
         let kind = self.all[index].kind;
         let widget = RowWidget::new(kind, entry, last, &self.around);
-        self.column.insert(index - self.made.start, &widget.widget(), gap(kind, entry));
+        let gap = gap(kind, entry, self.above(index));
+        self.column.insert(index - self.made.start, &widget.widget(), gap);
         self.all[index].widget = Some(widget);
         self.all[index].marked = Some(Marked::default());
+    }
+
+    /// What stands above a row.
+    fn above(&self, index: usize) -> Option<RowKind> {
+        index.checked_sub(1).map(|above| self.all[above].kind)
+    }
+
+    /// Something else stands above this row now: its distance from that may be another one.
+    fn space(&self, index: usize) {
+        let line = |row: &Row| matches!(row.kind, RowKind::Thinking { .. } | RowKind::Tool { .. });
+        if self.made.contains(&index) && line(&self.all[index]) {
+            self.column.set_gap(index - self.made.start, line_gap(self.above(index)));
+        }
     }
 
     /// Reads the last of entries that have no rows yet and stand before all others, until they are
@@ -147,8 +162,10 @@ impl Rows {
         }
         let kinds = read.into_iter().rev().flatten();
         let new: Vec<Row> = kinds.map(|kind| Row { kind, widget: None, marked: None }).collect();
-        self.made = self.made.start + new.len()..self.made.end + new.len();
+        let first = new.len();
+        self.made = self.made.start + first..self.made.end + first;
         self.all.splice(0..0, new);
+        self.space(first);
     }
 
     /// Reads as many of these entries as are seen from where the reader is, if they are near.

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use gettextrs::gettext;
 use gtk::prelude::*;
 use jiff::Timestamp;
 
@@ -13,6 +14,7 @@ use chat_core::message::{Ending, Queued};
 use chat_edge::words;
 
 use super::card::{self, Notice};
+use super::transcript::Transcript;
 use super::{Output, user};
 
 /// The widgets below the last message.
@@ -43,7 +45,8 @@ impl Tail {
         for child in [stage.upcast_ref::<gtk::Widget>(), failure.upcast_ref(), queue.upcast_ref()] {
             root.append(child);
         }
-        let tail = Self {
+        root.set_visible(false);
+        Self {
             root,
             stage,
             failure,
@@ -51,9 +54,7 @@ impl Tail {
             output,
             shown_error: RefCell::default(),
             shown_queue: RefCell::default(),
-        };
-        tail.show(&Stage::Idle, None, &[], true);
-        tail
+        }
     }
 
     /// The widget.
@@ -62,8 +63,9 @@ impl Tail {
     }
 
     /// Shows how things are. `visible`: whether the last message is there to stand below.
-    pub fn show(&self, stage: &Stage, error: Option<&Error>, queue: &[Queued], visible: bool) {
-        let words = words::stage(stage, Timestamp::now()).unwrap_or_default();
+    pub fn show(&self, transcript: &Transcript, visible: bool) {
+        let (error, queue) = (transcript.error.as_ref(), &transcript.queue[..]);
+        let words = doing(transcript);
         if self.stage.text() != words {
             self.stage.set_text(&words);
             self.stage.set_visible(!words.is_empty());
@@ -71,7 +73,7 @@ impl Tail {
         if self.shown_error.borrow().as_ref() != error {
             self.show_error(error);
         }
-        let held = *stage == Stage::Idle;
+        let held = transcript.stage == Stage::Idle;
         let shown = {
             let shown = self.shown_queue.borrow();
             shown.0 == queue && (shown.1 == held || queue.is_empty())
@@ -108,6 +110,14 @@ impl Tail {
         }
         self.shown_queue.replace((queue.to_vec(), held));
     }
+}
+
+/// What the request at work does; nothing where nothing is to be said of it.
+fn doing(transcript: &Transcript) -> String {
+    if transcript.is_asking() {
+        return gettext("Waiting for your answer");
+    }
+    words::stage(&transcript.stage, Timestamp::now()).unwrap_or_default()
 }
 
 fn empty(root: &gtk::Box) {

@@ -17,7 +17,7 @@ use std::time::Duration;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::{ToolCall, ToolResult, Verdict};
+use chat_core::message::{Asked, ToolCall, ToolResult, Verdict};
 use chat_edge::words::{fill, one_line, short_time, tool_line};
 
 use super::Output;
@@ -26,6 +26,7 @@ use super::row::Around;
 pub use inside::inside;
 use live::Live;
 pub use looks::Looks;
+pub use prompt::Once;
 use prompt::Prompt;
 pub use state::{Phase, ToolState};
 pub use styled::{Look, Styled};
@@ -90,7 +91,7 @@ impl ToolCard {
         if self.shown.replace(Some(tool.revision())) != Some(tool.revision()) {
             self.show(tool);
         }
-        self.fold.set_line(&self.title.borrow(), &aside(tool));
+        self.fold.set_line(&self.title.borrow(), &note(tool), &time(tool));
         self.show_output(tool.output());
     }
 
@@ -98,7 +99,7 @@ impl ToolCard {
     fn show(&self, tool: &ToolState) {
         let (call, result) = (tool.call(), tool.result());
         let title = line(call, result);
-        self.fold.set_line(&title, "");
+        self.fold.set_line(&title, "", "");
         self.fold.stress(target(call, &title));
         self.title.replace(title);
         self.fold.set_icon(icon(&call.name), tool.phase() == Phase::Failed);
@@ -121,7 +122,9 @@ impl ToolCard {
             lost |= gone.has_keyboard();
             self.root.remove(gone.widget());
         }
-        lost |= self.fold.set_shown(waits.is_none());
+        // Whether to go on is asked below what was done; all else in the place of what would be.
+        let stays = waits.is_none_or(|ask| matches!(ask.what, Asked::GoOn { .. }));
+        lost |= self.fold.set_shown(stays);
         if let Some(ask) = waits {
             let new = Prompt::new(ask, &self.around);
             self.root.append(new.widget());
@@ -159,15 +162,17 @@ fn line(call: &ToolCall, result: Option<&ToolResult>) -> String {
     tool_line(call, without_time.as_ref())
 }
 
-/// What stands at the end of the line: the person's answer, and how long it took.
-fn aside(tool: &ToolState) -> String {
+/// That the person allowed it.
+fn note(tool: &ToolState) -> String {
     let verdict = tool.result().and_then(|result| result.verdict.as_ref());
     let allowed = (verdict == Some(&Verdict::Allowed)).then(|| gettext("Allowed by you"));
-    // What was denied took no time of its own.
+    allowed.unwrap_or_default()
+}
+
+/// How long it took; what was denied took no time of its own.
+fn time(tool: &ToolState) -> String {
     let ran = tool.phase() != Phase::Called && denial(tool.result()).is_none();
-    let time = tool.time().filter(|_| ran).map(elapsed);
-    let both: Vec<_> = allowed.into_iter().chain(time).collect();
-    both.join(" · ")
+    tool.time().filter(|_| ran).map(elapsed).unwrap_or_default()
 }
 
 /// That the person said no, and why.
@@ -236,11 +241,11 @@ mod tests {
     fn the_answer_that_was_given_and_the_time_are_told() {
         let call = call("run_command", json!({ "command": "ls" }));
         let mut tool = ToolState::new(call.clone());
-        assert_eq!(aside(&tool), "");
+        assert_eq!((note(&tool), time(&tool)), (String::new(), String::new()));
         let verdict = Some(Verdict::Allowed);
         let took = Some(Duration::from_millis(12_300));
         tool.answer(&ToolResult { verdict, took, ..ToolResult::to(&call, "", false) });
-        assert_eq!(aside(&tool), "Allowed by you · 12 s");
+        assert_eq!((note(&tool), time(&tool)), ("Allowed by you".to_owned(), "12 s".to_owned()));
         assert_eq!(denial(tool.result()), None);
         let message = Some("not now".to_owned());
         let verdict = Some(Verdict::Denied { message });

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use chat_core::error::Error;
-use chat_core::event::{Event, Snapshot, Stage};
-use chat_core::message::{Ask, Fid, Message, MessageId, Part, Queued, Role, Todo, ToolCallId};
+use chat_core::event::{Event, OpenCall, Snapshot, Stage};
+use chat_core::message::{
+    Ask, BackgroundCommand, Fid, Message, MessageId, Part, Queued, Role, Todo, ToolCallId,
+};
 use chat_core::store::Page;
 
 use super::entry::Entry;
@@ -32,6 +34,8 @@ pub struct Transcript {
     asks: Vec<Arc<Ask>>,
     /// The session's plan.
     pub todos: Vec<Todo>,
+    /// The commands that run in the background, the oldest first.
+    pub commands: Vec<BackgroundCommand>,
     /// What the snapshot holds already. An event is held against this alone: one about text that
     /// grew while it waited carries a later number than those that come after it.
     seq: u64,
@@ -69,13 +73,14 @@ impl Transcript {
             queue: snapshot.queue.clone(),
             asks: snapshot.asks.clone(),
             todos: snapshot.todos.clone(),
+            commands: snapshot.commands.clone(),
             seq: snapshot.seq,
             ..Self::default()
         };
         for message in &snapshot.messages {
             transcript.add(message);
         }
-        transcript.resume();
+        transcript.resume(&snapshot.calls);
         transcript
     }
 
@@ -103,6 +108,7 @@ impl Transcript {
         self.queue.clone_from(&snapshot.queue);
         self.asks.clone_from(&snapshot.asks);
         self.todos.clone_from(&snapshot.todos);
+        self.commands.clone_from(&snapshot.commands);
         self.seq = snapshot.seq;
         let mut changed = earlier > 0;
         for message in &messages[earlier..] {
@@ -128,7 +134,7 @@ impl Transcript {
         for index in 0..self.entries.len() {
             self.answer(index);
         }
-        self.resume();
+        self.resume(&snapshot.calls);
         Some(Renewed { earlier, changed })
     }
 
@@ -152,11 +158,15 @@ impl Transcript {
                 self.add(message);
                 Change::Drawn
             }
-            Event::ToolCallChanged { fid, seq, message, call, running, .. }
+            Event::ToolCallChanged { fid, seq, message, call, running, result }
                 if fid == session && *seq > self.seq =>
             {
                 if let Some(entry) = self.with_call(*message, call) {
                     entry.set_running(call, *running);
+                    // What came of it is seen though others of its round still run.
+                    if let Some(result) = result {
+                        entry.set_result(result);
+                    }
                 }
                 Change::Drawn
             }
@@ -172,6 +182,11 @@ impl Transcript {
                 self.asks.clone_from(asks);
                 self.place_asks();
                 Change::Drawn
+            }
+            Event::CommandsChanged { fid, seq, commands } if fid == session && *seq > self.seq => {
+                self.commands.clone_from(commands);
+                // What shows them is not a part of the conversation.
+                Change::Nothing
             }
             Event::TodosChanged { fid, seq, todos } if fid == session && *seq > self.seq => {
                 self.todos.clone_from(todos);
@@ -261,6 +276,11 @@ impl Transcript {
         self.entries.last().is_some_and(Entry::is_live)
     }
 
+    /// Whether something waits for the person.
+    pub fn is_asking(&self) -> bool {
+        !self.asks.is_empty()
+    }
+
     /// The newest row in which something waits for the person: its message, and which of its parts.
     pub fn newest_ask(&self) -> Option<(usize, usize)> {
         self.entries.iter().enumerate().rev().find_map(|(index, entry)| {
@@ -310,13 +330,12 @@ impl Transcript {
         }
     }
 
-    /// What runs in a session that was opened meanwhile: of calls that read at once only the first
-    /// is known.
-    fn resume(&mut self) {
-        if self.stage == Stage::RunningTools
-            && let Some(entry) = self.entries.iter_mut().rfind(|entry| entry.tools().count() > 0)
-        {
-            entry.resume();
+    /// How far the calls are of a session that is at work as it is opened.
+    fn resume(&mut self, calls: &[OpenCall]) {
+        for open in calls {
+            if let Some(entry) = self.with_call(open.message, &open.call) {
+                entry.resume(open);
+            }
         }
         self.place_asks();
     }

@@ -18,7 +18,7 @@ use super::row::Around;
 use super::rows::Rows;
 use super::tags::Tags;
 use super::tail::Tail;
-use super::tool::Looks;
+use super::tool::{Looks, Once};
 use super::transcript::Transcript;
 use super::{Output, entry};
 use crate::accessible;
@@ -33,6 +33,7 @@ pub(super) struct Inner {
     looks: Looks,
     /// Whether the session has a project.
     pub(super) has_project: Rc<Cell<bool>>,
+    pub(super) bounds: Rc<Once>,
     tail: Tail,
     pub(super) output: Rc<dyn Fn(Output)>,
     /// The session that is shown, for what is told.
@@ -103,12 +104,13 @@ impl Inner {
             }),
         };
         let looks = Looks::new();
-        let has_project = Rc::default();
+        let (has_project, bounds) = (Rc::default(), Rc::<Once>::default());
         let around = Around {
             links,
             tags: tags.clone(),
             looks: looks.clone(),
             has_project: Rc::clone(&has_project),
+            bounds: Rc::clone(&bounds),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
             spare: Rc::default(),
@@ -133,6 +135,7 @@ impl Inner {
             tags,
             looks,
             has_project,
+            bounds,
             tail,
             output,
             session,
@@ -279,12 +282,7 @@ impl Inner {
         }
         let near_start = rows.tend(&transcript.entries, now);
         rows.set_caret(transcript.is_live());
-        self.tail.show(
-            &transcript.stage,
-            transcript.error.as_ref(),
-            &transcript.queue,
-            rows.reach_end(),
-        );
+        self.tail.show(transcript, rows.reach_end());
         let need = near_start && unread == 0 && transcript.more && asked.is_none();
         let before = transcript.entries.first().map(entry::Entry::id).filter(|_| need);
         if before.is_some() {

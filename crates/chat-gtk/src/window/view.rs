@@ -14,7 +14,7 @@ use relm4::{ComponentController, ComponentSender, Controller};
 use super::deletions::Deletions;
 use super::state::WindowState;
 use super::toasts::Toasts;
-use super::{Input, Window};
+use super::{Input, Window, title_buttons};
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
 use crate::models::adding;
@@ -63,7 +63,6 @@ impl View {
             root.maximize();
         }
         let list_header = flat_header();
-        list_header.set_show_end_title_buttons(false);
         list_header.set_title_widget(Some(&adw::WindowTitle::new(&gettext("Chats"), "")));
         list_header.pack_start(&new_chat_button());
         list_header.pack_end(&list.widgets().search_button);
@@ -177,6 +176,7 @@ impl View {
         self.new_chat.set_visible(!folded && list_hidden);
         self.list_header.set_show_end_title_buttons(folded);
         choices::make_room(&self.agents, folded);
+        title_buttons::show(&[&self.list_header, &self.chat_header], folded);
         self.chat_header.set_show_start_title_buttons(folded || list_hidden);
     }
 

@@ -260,3 +260,46 @@ fn an_edit_opens_into_its_diff() {
     scene.press("Edited a.rs +1 −1");
     until("the diff is shown", || scene.shows("-old <b>\n+new <b>"));
 }
+
+#[gtk::test]
+fn lines_of_tools_stand_as_close_together_in_two_rounds_as_in_one() {
+    let scene = Scene::new();
+    let round = |text: &str, calls: &[&str]| {
+        let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
+        if !text.is_empty() {
+            reply.parts.push(Part::Text(text.to_owned()));
+        }
+        reply.parts.extend(calls.iter().map(|id| {
+            let (id, name) = (ToolCallId::new(*id), "read_file".to_owned());
+            Part::ToolCall(ToolCall { id, name, arguments: json!({ "path": "a.rs" }) })
+        }));
+        reply.ended = Some(Ending::Complete);
+        reply
+    };
+    let asked = Message::text(Role::User, None, "Look");
+    let rounds = [
+        round("First.", &["a", "b"]),
+        round("Then.", &["c"]),
+        round("", &["d"]),
+        round("Done.", &[]),
+    ];
+    let messages = [asked].into_iter().chain(rounds).collect();
+    scene.conversation.show(&snapshot(messages, false));
+    scene.settle();
+    let mut column = None;
+    walk(scene.conversation.widget(), &mut |widget| {
+        if widget.css_name() == "conversation" {
+            column = Some(widget.clone());
+        }
+    });
+    let column = column.expect("the column");
+    let rows = std::iter::successors(column.first_child(), gtk::Widget::next_sibling);
+    let bounds: Vec<_> = rows.map(|row| row.compute_bounds(&column).expect("a place")).collect();
+    let gap = |index: usize| {
+        let (above, row): (&gtk::graphene::Rect, _) = (&bounds[index - 1], &bounds[index]);
+        (row.y() - above.y() - above.height()) as i32
+    };
+    // What was said, text, two calls, text, a call, the call of the next round, the last text.
+    let gaps: Vec<i32> = (2..=7).map(gap).collect();
+    assert_eq!(gaps, [12, 4, 20, 12, 4, 20], "{bounds:?}");
+}

@@ -46,6 +46,12 @@ pub fn inside(call: &ToolCall, result: Option<&ToolResult>) -> Styled {
             out.push(&visible(text), Look::Plain);
         }
     }
+    if let Some(ToolView::Ran { put_aside, .. }) = view
+        && !put_aside.is_empty()
+    {
+        label(&mut out, &gettext("Put aside, since no command may make it"));
+        out.push(&visible(&put_aside.join("\n")), Look::Plain);
+    }
     out
 }
 
@@ -143,6 +149,21 @@ mod tests {
         };
         assert_eq!(of("run_command"), "Output\nred");
         assert_eq!(of("read_file"), "Output\n␛[31mred␛[0m");
+    }
+
+    #[test]
+    fn what_was_put_aside_is_told() {
+        let call = call("run_command", json!({}));
+        let view = ToolView::Ran {
+            command: "git init".to_owned(),
+            exit: None,
+            output: None,
+            sandboxed: true,
+            put_aside: vec!["/project/.git-1".to_owned()],
+        };
+        let ran = ToolResult { view: Some(view), ..ToolResult::to(&call, "done", false) };
+        let shown = inside(&call, Some(&ran)).text().to_owned();
+        assert!(shown.ends_with("\n/project/.git-1"), "{shown}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod answers;
 mod go_on;
+mod once;
 mod permission;
 mod preview;
 mod question;
@@ -10,10 +11,12 @@ use std::rc::Rc;
 
 use gtk::prelude::*;
 
-use chat_core::message::{Answer, Ask, AskId, Asked};
+use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 
 use super::super::Output;
 use super::super::row::Around;
+pub use once::Once;
+
 use crate::accessible;
 use crate::models::has_keyboard;
 
@@ -40,7 +43,11 @@ impl Prompt {
             .css_classes(["ask-card"])
             .build();
         let (name, first) = match &ask.what {
-            Asked::Permission(asked) => permission::fill(&root, asked, around, &answered),
+            Asked::Permission(asked) => {
+                let is_command = matches!(asked.preview, Preview::Command { .. });
+                let bounds = is_command.then(|| around.bounds.say(id)).flatten();
+                permission::fill(&root, asked, bounds.as_deref(), around, &answered)
+            }
             Asked::Question(question) => question::fill(&root, question, &answered),
             Asked::GoOn { rounds } => go_on::fill(&root, *rounds, &answered),
         };
@@ -67,6 +74,17 @@ impl Prompt {
     pub fn has_keyboard(&self) -> bool {
         has_keyboard(&self.root)
     }
+}
+
+/// The first line of the card: an icon, and what it is about.
+fn head(icon: &str, title: &impl IsA<gtk::Widget>) -> gtk::Box {
+    let head = gtk::Box::builder().spacing(8).build();
+    let icon = gtk::Image::from_icon_name(icon);
+    icon.set_valign(gtk::Align::Start);
+    head.append(&icon);
+    title.set_hexpand(true);
+    head.append(title);
+    head
 }
 
 /// A label of the card; what it says is never markup.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chat_core::message::{Ask, ToolCall, ToolResult};
+use chat_core::message::{Ask, Asked, ToolCall, ToolResult};
 
 /// A tool call.
 #[derive(Debug)]
@@ -147,9 +147,15 @@ impl ToolState {
         self.output = Some((Arc::clone(tail), bytes));
     }
 
+    /// Whether it can wait for this: what has its answer waits for nothing of its own, but whether
+    /// to go on is asked below the last call that ran.
+    pub fn can_wait_for(&self, ask: &Ask) -> bool {
+        self.result.is_none() || matches!(ask.what, Asked::GoOn { .. })
+    }
+
     /// It waits for this now, or for nothing. Whether that is new.
     pub fn wait_for(&mut self, ask: Option<&Arc<Ask>>) -> bool {
-        let ask = ask.filter(|_| self.result.is_none());
+        let ask = ask.filter(|ask| self.can_wait_for(ask));
         if self.ask.as_ref().map(|ask| ask.id) == ask.map(|ask| ask.id) {
             return false;
         }
@@ -165,7 +171,7 @@ impl ToolState {
 
 #[cfg(test)]
 pub mod tests {
-    use chat_core::message::{AskId, Asked, Question, ToolCallId};
+    use chat_core::message::{AskId, Question, ToolCallId};
 
     use super::*;
 
@@ -201,6 +207,10 @@ pub mod tests {
         assert!(state.answer(&ToolResult::to(&call, "no", true)));
         assert!(state.phase() == Phase::Failed && state.revision() > before);
         assert!(!state.wait_for(Some(&ask)), "what has an answer waits for nothing");
+        let go_on = Ask { what: Asked::GoOn { rounds: 5 }, ..(*ask).clone() };
+        assert!(state.wait_for(Some(&Arc::new(go_on))), "but whether to go on is asked there");
+        assert_eq!(state.phase(), Phase::Failed);
+        assert!(state.wait_for(None));
         state.start(true);
         assert_eq!(state.phase(), Phase::Failed, "what was told late begins nothing");
     }

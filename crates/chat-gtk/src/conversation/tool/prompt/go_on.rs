@@ -6,27 +6,21 @@ use gtk::prelude::*;
 use chat_core::message::Answer;
 use chat_edge::words::go_on_question;
 
-use super::{Answered, label};
+use super::{Answered, head, label};
+use crate::beside;
 
 /// Fills a card with it. Gives the card's name and what has the keyboard first.
 pub fn fill(root: &gtk::Box, rounds: u32, answered: &Answered) -> (String, gtk::Widget) {
     let text = go_on_question(rounds);
-    let head = gtk::Box::builder().spacing(8).build();
-    let icon = gtk::Image::from_icon_name("dialog-question-symbolic");
-    icon.set_valign(gtk::Align::Start);
-    head.append(&icon);
-    head.append(&label(&text, &["ask-title"]));
-    root.append(&head);
-    let button = |words: String, answer: Answer| {
-        let button = gtk::Button::builder().label(words).build();
+    root.append(&head("natter-tools-symbolic", &label(&text, &["ask-title"])));
+    let button = |words: &str, class: &str, answer: Answer| {
+        let button = gtk::Button::builder().label(words).css_classes([class]).build();
         let answered = answered.clone();
         button.connect_clicked(move |_| answered(answer.clone()));
         button
     };
-    let buttons = gtk::Box::builder().spacing(6).build();
-    let on = button(gettext("Go On"), Answer::Allow(None));
-    buttons.append(&on);
-    buttons.append(&button(gettext("End Here"), Answer::Deny { scope: None, message: None }));
-    root.append(&buttons);
+    let end = button(&gettext("End Here"), "end", Answer::Deny { scope: None, message: None });
+    let on = button(&gettext("Go On"), "suggested-action", Answer::Allow(None));
+    root.append(&beside::buttons(&end, &on));
     (text, on.upcast())
 }

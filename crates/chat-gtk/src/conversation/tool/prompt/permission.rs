@@ -8,35 +8,29 @@ use chat_core::permission::Action;
 use chat_edge::words::{fill as put, permission_question, visible, why};
 
 use super::super::super::row::Around;
-use super::{Answered, answers, label, preview};
-use crate::{accessible, side_or_below};
+use super::{Answered, answers, head, label, preview};
+use crate::{accessible, beside};
 
-/// Fills a card with it. Gives the card's name and what has the keyboard first.
+/// Fills a card with it. `bounds`: why a command is not held better, where that is to be said. Gives the card's name and what has the keyboard first.
 pub fn fill(
     root: &gtk::Box,
     asked: &PermissionRequest,
+    bounds: Option<&str>,
     around: &Around,
     answered: &Answered,
 ) -> (String, gtk::Widget) {
     let question = permission_question(asked);
-    let head = gtk::Box::builder().spacing(8).build();
-    let icon = gtk::Image::from_icon_name(icon(asked));
-    icon.set_valign(gtk::Align::Start);
-    head.append(&icon);
-    let title = label(&question, &["ask-title"]);
-    title.set_hexpand(true);
-    head.append(&title);
-    if let Some(aside) = preview::aside(asked) {
-        let aside = gtk::Label::builder()
-            .label(aside)
-            .valign(gtk::Align::Start)
-            .css_classes(["ask-aside"])
-            .build();
-        head.append(&aside);
-    }
-    root.append(&head);
+    let aside = gtk::Label::builder().css_classes(["ask-aside"]).build();
+    let known = preview::aside(asked);
+    aside.set_visible(known.is_some());
+    aside.set_label(known.as_deref().unwrap_or_default());
+    let title = beside::title(&label(&question, &["ask-title"]), &aside);
+    root.append(&head(icon(asked), &title));
     root.append(&preview::widget(asked, &around.looks));
     root.append(&label(&reason(asked), &["ask-why"]));
+    if let Some(bounds) = bounds {
+        root.append(&label(bounds, &["ask-why"]));
+    }
 
     let entry = gtk::Entry::builder()
         .placeholder_text(gettext("Tell the model…"))
@@ -66,14 +60,10 @@ pub fn fill(
     }
     let allow = gettext("Allow Once");
     let once = answered.clone();
-    let first: gtk::Widget;
-    let buttons = gtk::Box::builder().spacing(8).halign(gtk::Align::End).build();
-    buttons.append(&deny);
-    if asked.always.is_empty() {
+    let first: gtk::Widget = if asked.always.is_empty() {
         let button = gtk::Button::builder().label(&allow).css_classes(["suggested-action"]).build();
         button.connect_clicked(move |_| once(Answer::Allow(None)));
-        buttons.append(&button);
-        first = button.upcast();
+        button.upcast()
     } else {
         let button = adw::SplitButton::builder()
             .label(&allow)
@@ -82,10 +72,9 @@ pub fn fill(
             .css_classes(["suggested-action"])
             .build();
         button.connect_clicked(move |_| once(Answer::Allow(None)));
-        buttons.append(&button);
-        first = button.upcast();
-    }
-    root.append(&side_or_below::pair(&entry, &buttons));
+        button.upcast()
+    };
+    root.append(&beside::words(&entry, &beside::buttons(&deny, &first)));
     (question, first)
 }
 
@@ -106,6 +95,9 @@ fn reason(asked: &PermissionRequest) -> String {
 fn icon(asked: &PermissionRequest) -> &'static str {
     match (&asked.preview, asked.action) {
         (Preview::Command { .. }, _) | (_, Action::Run) => "utilities-terminal-symbolic",
+        (Preview::Delete, _) => "user-trash-symbolic",
+        (Preview::Move { .. }, _) => "go-jump-symbolic",
+        (Preview::Store { .. }, _) => "folder-download-symbolic",
         (_, Action::Read) => "text-x-generic-symbolic",
         (_, Action::Write) => "document-edit-symbolic",
         (_, Action::Network) => "web-browser-symbolic",

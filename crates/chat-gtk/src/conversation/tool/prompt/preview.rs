@@ -4,6 +4,7 @@ use chat_core::message::{PermissionRequest, Preview};
 use chat_edge::words::{bytes, changed, visible};
 use gettextrs::gettext;
 
+use super::super::super::fitted::fitted;
 use super::super::diff;
 use super::super::looks::Looks;
 use super::super::styled::{Look, Styled};
@@ -56,7 +57,7 @@ pub fn aside(asked: &PermissionRequest) -> Option<String> {
 }
 
 /// The widget of it.
-pub fn widget(asked: &PermissionRequest, looks: &Looks) -> gtk::ScrolledWindow {
+pub fn widget(asked: &PermissionRequest, looks: &Looks) -> gtk::Box {
     let buffer = looks.buffer();
     looks.fill(&buffer, &text(asked));
     let view = gtk::TextView::builder()
@@ -76,13 +77,7 @@ pub fn widget(asked: &PermissionRequest, looks: &Looks) -> gtk::ScrolledWindow {
         }
     };
     accessible::set_label(&view, &name);
-    gtk::ScrolledWindow::builder()
-        .hscrollbar_policy(gtk::PolicyType::Never)
-        .propagate_natural_height(true)
-        .max_content_height(tallest)
-        .child(&view)
-        .css_classes(["tool-frame"])
-        .build()
+    fitted(&view, tallest, &["tool-frame"])
 }
 
 #[cfg(test)]

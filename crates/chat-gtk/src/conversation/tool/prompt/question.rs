@@ -6,23 +6,17 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, Question};
 use chat_edge::words::visible;
 
-use super::{Answered, label};
-use crate::accessible;
+use super::{Answered, head, label};
+use crate::{accessible, beside};
 
 /// Fills a card with it. Gives the card's name and what has the keyboard first.
 pub fn fill(root: &gtk::Box, question: &Question, answered: &Answered) -> (String, gtk::Widget) {
     let text = visible(&question.text);
-    let head = gtk::Box::builder().spacing(8).build();
-    let icon = gtk::Image::from_icon_name("dialog-question-symbolic");
-    icon.set_valign(gtk::Align::Start);
-    head.append(&icon);
     let title = label(&text, &["ask-title"]);
-    title.set_hexpand(true);
     title.set_selectable(true);
     // Tab leads to what can be answered.
     title.set_focusable(false);
-    head.append(&title);
-    root.append(&head);
+    root.append(&head("dialog-question-symbolic", &title));
 
     let mut first = None;
     let choices = gtk::Box::new(gtk::Orientation::Vertical, 6);
@@ -66,10 +60,6 @@ pub fn fill(root: &gtk::Box, question: &Question, answered: &Answered) -> (Strin
             button.set_sensitive(!entry.text().trim().is_empty());
         }
     });
-    let line = gtk::Box::builder().spacing(8).build();
-    line.append(&entry);
-    line.append(&skip);
-    line.append(&send);
-    root.append(&line);
+    root.append(&beside::words(&entry, &beside::buttons(&skip, &send)));
     (text.into_owned(), first.unwrap_or_else(|| entry.upcast()))
 }

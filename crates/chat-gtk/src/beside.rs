@@ -1,0 +1,246 @@
+//! A layout of two: the second beside the first where both have room, else below it.
+
+use std::cell::Cell;
+
+use gtk::glib;
+use gtk::subclass::prelude::*;
+use relm4::gtk::prelude::*;
+
+/// Between the two, in pixels.
+const GAP: i32 = 10;
+
+/// With how much less than they want the two are content beside each other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Room {
+    /// The widths that they are content with, in pixels; who wants less, or cannot do with so little,
+    /// is given that.
+    first: i32,
+    second: i32,
+    /// What is left free between them where one stands below the other, in pixels.
+    below: i32,
+}
+
+/// Words, and what can be done about them: words that have less than this go above.
+const WORDS: Room = Room { first: 240, second: i32::MAX, below: 10 };
+/// A title, and what is to be known beyond it.
+const TITLE: Room = Room { first: 160, second: i32::MAX, below: 2 };
+/// Two buttons, of which nothing is cut.
+const BUTTONS: Room = Room { first: i32::MAX, second: i32::MAX, below: 6 };
+/// Two groups of controls, of which each may be cut a little.
+const CONTROLS: Room = Room { first: 0, second: 220, below: 0 };
+
+mod imp {
+    use super::{
+        Cell, GAP, LayoutManagerImpl, ObjectImpl, ObjectSubclass, Room, WidgetExt, glib, height_of,
+        two, width_of,
+    };
+
+    #[derive(Debug, Default)]
+    pub struct Beside {
+        pub(super) room: Cell<Room>,
+    }
+
+    #[glib::object_subclass]
+    impl ObjectSubclass for Beside {
+        const NAME: &'static str = "NatterBeside";
+        type Type = super::Beside;
+        type ParentType = gtk::LayoutManager;
+    }
+
+    impl ObjectImpl for Beside {}
+
+    impl LayoutManagerImpl for Beside {
+        fn request_mode(&self, _widget: &gtk::Widget) -> gtk::SizeRequestMode {
+            gtk::SizeRequestMode::HeightForWidth
+        }
+
+        fn measure(
+            &self,
+            widget: &gtk::Widget,
+            orientation: gtk::Orientation,
+            for_size: i32,
+        ) -> (i32, i32, i32, i32) {
+            let (Some(first), second) = two(widget) else { return (0, 0, -1, -1) };
+            let Some(second) = second else {
+                let (minimum, natural, ..) = first.measure(orientation, for_size);
+                return (minimum, natural, -1, -1);
+            };
+            if orientation == gtk::Orientation::Horizontal {
+                let (one, other) = (width_of(&first), width_of(&second));
+                return (one.0.max(other.0), one.1 + GAP + other.1, -1, -1);
+            }
+            let height = if let Some((one, other)) = self.widths(&first, &second, for_size) {
+                height_of(&first, one).max(height_of(&second, other))
+            } else {
+                let wide = width_of(&second).1.min(for_size);
+                height_of(&first, for_size) + self.room.get().below + height_of(&second, wide)
+            };
+            (height, height, -1, -1)
+        }
+
+        fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32, _baseline: i32) {
+            let (Some(first), second) = two(widget) else { return };
+            let Some(second) = second else {
+                first.size_allocate(&gtk::Allocation::new(0, 0, width, height), -1);
+                return;
+            };
+            let (of_first, of_second, top);
+            if let Some((one, other)) = self.widths(&first, &second, width) {
+                let high = height_of(&second, other);
+                (of_first, of_second, top) = ((one, height), (other, high), (height - high) / 2);
+            } else {
+                let other = width_of(&second).1.min(width);
+                let high = height_of(&second, other);
+                let above = height - self.room.get().below - high;
+                (of_first, of_second, top) = ((width, above), (other, high), height - high);
+            }
+            let to_left = widget.direction() == gtk::TextDirection::Rtl;
+            let (first_x, second_x) =
+                if to_left { (width - of_first.0, 0) } else { (0, width - of_second.0) };
+            let place = gtk::Allocation::new(first_x, 0, of_first.0, of_first.1);
+            first.size_allocate(&place, -1);
+            let place = gtk::Allocation::new(second_x, top, of_second.0, of_second.1);
+            second.size_allocate(&place, -1);
+        }
+    }
+
+    impl Beside {
+        /// How wide the two are beside each other: the first has all that the second does not want.
+        /// None where they have no room.
+        fn widths(
+            &self,
+            first: &gtk::Widget,
+            second: &gtk::Widget,
+            width: i32,
+        ) -> Option<(i32, i32)> {
+            if width < 0 {
+                // So a widget is asked how high it is at any width.
+                return Some((-1, -1));
+            }
+            let needed = |(least, wanted): (i32, i32), content: i32| least.max(wanted.min(content));
+            let (one, other) = (width_of(first), width_of(second));
+            let room = self.room.get();
+            let least = needed(one, room.first);
+            if least + GAP + needed(other, room.second) > width {
+                return None;
+            }
+            let wide = other.1.min(width - GAP - least);
+            Some((width - GAP - wide, wide))
+        }
+    }
+}
+
+glib::wrapper! {
+    /// The layout.
+    pub struct Beside(ObjectSubclass<imp::Beside>) @extends gtk::LayoutManager;
+}
+
+/// A box of words and of what can be done about them.
+pub(crate) fn words(words: &impl IsA<gtk::Widget>, actions: &impl IsA<gtk::Widget>) -> gtk::Box {
+    of(words, actions, WORDS)
+}
+
+/// A box of a title and of what is to be known beyond it.
+pub(crate) fn title(title: &impl IsA<gtk::Widget>, aside: &impl IsA<gtk::Widget>) -> gtk::Box {
+    of(title, aside, TITLE)
+}
+
+/// A box of two buttons at its end.
+pub(crate) fn buttons(one: &impl IsA<gtk::Widget>, other: &impl IsA<gtk::Widget>) -> gtk::Box {
+    one.set_halign(gtk::Align::End);
+    of(one, other, BUTTONS)
+}
+
+/// A box of what stands at its beginning and what stands at its end.
+pub(crate) fn controls(start: &impl IsA<gtk::Widget>, end: &impl IsA<gtk::Widget>) -> gtk::Box {
+    start.set_halign(gtk::Align::Start);
+    start.set_valign(gtk::Align::Center);
+    of(start, end, CONTROLS)
+}
+
+fn of(first: &impl IsA<gtk::Widget>, second: &impl IsA<gtk::Widget>, room: Room) -> gtk::Box {
+    let both = gtk::Box::builder().hexpand(true).build();
+    both.append(first);
+    both.append(second);
+    let layout = glib::Object::new::<Beside>();
+    layout.imp().room.set(room);
+    both.set_layout_manager(Some(layout));
+    both
+}
+
+/// The two children, as far as they are shown.
+fn two(widget: &gtk::Widget) -> (Option<gtk::Widget>, Option<gtk::Widget>) {
+    let mut shown = std::iter::successors(widget.first_child(), WidgetExt::next_sibling)
+        .filter(gtk::Widget::should_layout);
+    (shown.next(), shown.next())
+}
+
+/// The least width, and the one that is wanted.
+fn width_of(widget: &gtk::Widget) -> (i32, i32) {
+    let (least, wanted, ..) = widget.measure(gtk::Orientation::Horizontal, -1);
+    (least, wanted)
+}
+
+fn height_of(widget: &gtk::Widget, width: i32) -> i32 {
+    widget.measure(gtk::Orientation::Vertical, width).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(width: i32, height: i32) -> gtk::Box {
+        gtk::Box::builder().width_request(width).height_request(height).build()
+    }
+
+    #[gtk::test]
+    fn what_has_no_room_beside_the_words_goes_below_them() {
+        let label = gtk::Label::builder().label("word ".repeat(20)).wrap(true).build();
+        let pair = words(&label, &part(150, 1));
+        let (_, width, ..) = pair.measure(gtk::Orientation::Horizontal, -1);
+        let high = |width| height_of(pair.upcast_ref(), width);
+        let narrow = WORDS.first + GAP + 150 - 1;
+
+        assert!(high(width) < high(narrow), "below, it needs another line");
+        assert_eq!(
+            high(narrow),
+            height_of(label.upcast_ref(), narrow) + WORDS.below + 1,
+            "the words have the whole width"
+        );
+        assert_eq!(high(-1), high(width), "where nobody says how wide, there is room");
+    }
+
+    #[gtk::test]
+    fn buttons_that_have_no_room_stand_one_below_the_other_in_their_words_place() {
+        let both = buttons(&part(100, 20), &part(180, 30));
+        let field = gtk::Label::builder().label("word ".repeat(20)).wrap(true).build();
+        let all = words(&field, &both);
+        let high = |width| height_of(all.upcast_ref(), width);
+        let beside = 100 + GAP + 180;
+        let above = |width| height_of(field.upcast_ref(), width) + WORDS.below;
+        assert_eq!(high(beside), above(beside) + 30);
+        assert_eq!(high(beside - 1), above(beside - 1) + 20 + BUTTONS.below + 30);
+        assert_eq!(width_of(all.upcast_ref()).0, 180, "the narrowest is that of one of them");
+    }
+
+    #[gtk::test]
+    fn controls_without_room_go_above_and_nothing_is_cut_away() {
+        let line = controls(&part(100, 20), &part(180, 30));
+        let high = |width| height_of(line.upcast_ref(), width);
+        assert_eq!(high(100 + GAP + 180), 30);
+        assert_eq!(high(100 + GAP + 179), 50);
+        assert_eq!(width_of(line.upcast_ref()).0, 180);
+    }
+
+    #[gtk::test]
+    fn a_long_name_may_be_cut_before_a_second_line_is_begun() {
+        let name = gtk::Label::builder()
+            .label("a-model-of-a-very-long-name".repeat(3))
+            .ellipsize(gtk::pango::EllipsizeMode::End)
+            .build();
+        let line = controls(&part(60, 1), &name);
+        let high = |width| height_of(line.upcast_ref(), width);
+        assert_eq!(high(60 + GAP + CONTROLS.second), high(2000));
+        assert!(high(60 + GAP + CONTROLS.second - 1) > high(2000));
+    }
+}

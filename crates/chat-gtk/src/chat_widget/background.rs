@@ -1,0 +1,222 @@
+//! The commands that run in the background of the chat, above the composer: a line that opens into
+//! them, each with a button that ends it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use chat_core::message::BackgroundCommand;
+use chat_edge::words::{bytes, fill, one_line, visible};
+use gettextrs::{gettext, ngettext};
+use relm4::ComponentSender;
+use relm4::gtk::prelude::*;
+use relm4::gtk::{glib, pango};
+
+use super::view::tells;
+use super::{ChatWidget, Told};
+use crate::models::has_keyboard;
+use crate::{accessible, beside};
+
+/// The greatest height of the open list, in pixels: about three commands; more scroll.
+const TALLEST: i32 = 190;
+
+/// The widgets.
+pub(super) struct Background {
+    root: gtk::Box,
+    line: gtk::Button,
+    arrow: gtk::Image,
+    title: gtk::Label,
+    newest: gtk::Label,
+    frame: gtk::ScrolledWindow,
+    list: gtk::Box,
+    rows: RefCell<Vec<Row>>,
+    end: Rc<dyn Fn(String)>,
+}
+
+/// A command.
+struct Row {
+    id: String,
+    widget: gtk::Box,
+    about: gtk::Label,
+}
+
+impl Background {
+    /// No commands, which is not seen.
+    pub(super) fn new(sender: &ComponentSender<ChatWidget>) -> Rc<Self> {
+        Self::telling(tells(sender, Told::EndCommand))
+    }
+
+    /// The same; `end` is told which command is to end.
+    fn telling(end: impl Fn(String) + 'static) -> Rc<Self> {
+        let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
+        arrow.add_css_class("dim-label");
+        let title = gtk::Label::builder().css_classes(["heading"]).build();
+        let newest = gtk::Label::builder()
+            .xalign(0.0)
+            .hexpand(true)
+            .use_markup(false)
+            .ellipsize(pango::EllipsizeMode::End)
+            .css_classes(["plan-now"])
+            .build();
+        let all = gtk::Box::builder().spacing(8).build();
+        all.append(&arrow);
+        all.append(&title);
+        all.append(&newest);
+        let line = gtk::Button::builder().child(&all).css_classes(["flat", "plan-line"]).build();
+        let list = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .spacing(8)
+            .css_classes(["background-commands"])
+            .build();
+        let frame = gtk::ScrolledWindow::builder()
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .propagate_natural_height(true)
+            .max_content_height(TALLEST)
+            .child(&list)
+            .visible(false)
+            .build();
+        let root = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .visible(false)
+            .css_classes(["plan"])
+            .build();
+        root.append(&line);
+        root.append(&frame);
+        let (rows, end) = (RefCell::default(), Rc::new(end));
+        let this = Rc::new(Self { root, line, arrow, title, newest, frame, list, rows, end });
+        let weak = Rc::downgrade(&this);
+        this.line.connect_clicked(move |_| {
+            if let Some(this) = weak.upgrade() {
+                this.open(!this.frame.is_visible());
+            }
+        });
+        this
+    }
+
+    pub(super) fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+
+    /// Shows these commands; none is not seen. Whether what had the keyboard is gone with them.
+    pub(super) fn show(&self, commands: &[BackgroundCommand]) -> bool {
+        let mut rows = self.rows.borrow_mut();
+        let mut lost = false;
+        rows.retain(|row| {
+            let stays = commands.iter().any(|command| command.id == row.id);
+            if !stays {
+                lost |= has_keyboard(&row.widget);
+                self.list.remove(&row.widget);
+            }
+            stays
+        });
+        for command in commands {
+            if let Some(row) = rows.iter().find(|row| row.id == command.id) {
+                row.about.set_label(&about(command));
+            } else {
+                let row = self.row(command);
+                self.list.append(&row.widget);
+                rows.push(row);
+            }
+        }
+        let count = u32::try_from(commands.len()).unwrap_or(u32::MAX);
+        let title =
+            ngettext("{n} command in the background", "{n} commands in the background", count);
+        self.title.set_label(&fill(&title, &[("n", &count.to_string())]));
+        let newest = commands.last().map(|command| one_line(&command.command));
+        self.newest.set_label(&newest.unwrap_or_default());
+        let name = format!("{} {}", self.title.label(), self.newest.label());
+        accessible::set_label(&self.line, name.trim());
+        if commands.is_empty() {
+            lost |= has_keyboard(&self.root);
+            self.open(false);
+        } else if lost {
+            lost = !self.line.grab_focus();
+        }
+        self.root.set_visible(!commands.is_empty());
+        lost
+    }
+
+    fn open(&self, open: bool) {
+        self.frame.set_visible(open);
+        // The commands stand in the list.
+        self.newest.set_opacity(if open { 0.0 } else { 1.0 });
+        self.arrow.set_icon_name(Some(if open { "pan-down-symbolic" } else { "pan-end-symbolic" }));
+    }
+
+    fn row(&self, command: &BackgroundCommand) -> Row {
+        let label = |text: &str, class: &str| {
+            gtk::Label::builder()
+                .label(text)
+                .use_markup(false)
+                .xalign(0.0)
+                .wrap(true)
+                .wrap_mode(pango::WrapMode::WordChar)
+                .css_classes([class])
+                .build()
+        };
+        let text = visible(&command.command);
+        let about = label(&about(command), "plan-count");
+        let words = gtk::Box::new(gtk::Orientation::Vertical, 2);
+        words.append(&label(&text, "background-command"));
+        words.append(&about);
+        let end = gtk::Button::builder().label(gettext("End")).valign(gtk::Align::Center).build();
+        let name = gettext("End {command}");
+        accessible::set_label(&end, &fill(&name, &[("command", &one_line(&command.command))]));
+        let (told, id) = (Rc::clone(&self.end), command.id.clone());
+        end.connect_clicked(move |end| {
+            // It takes a moment until its processes are gone.
+            end.set_sensitive(false);
+            told(id.clone());
+        });
+        Row { id: command.id.clone(), widget: beside::words(&words, &end), about }
+    }
+}
+
+/// Since when it runs, and how much it wrote.
+fn about(command: &BackgroundCommand) -> String {
+    let began = glib::DateTime::from_unix_local(command.since.as_second());
+    let time = began.and_then(|began| began.format("%H:%M")).unwrap_or_default();
+    let since = fill(&gettext("since {time}"), &[("time", &time)]);
+    if command.bytes == 0 {
+        return since;
+    }
+    let wrote = fill(&gettext("{size} of output"), &[("size", &bytes(command.bytes))]);
+    format!("{since} · {wrote}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(id: &str, text: &str, bytes: u64) -> BackgroundCommand {
+        let since = "2026-01-15T12:00:00Z".parse().expect("a time");
+        BackgroundCommand { id: id.to_owned(), command: text.to_owned(), since, bytes }
+    }
+
+    #[gtk::test]
+    fn a_command_is_there_while_it_runs_and_its_button_ends_it() {
+        crate::init();
+        let ended: Rc<RefCell<Vec<String>>> = Rc::default();
+        let told = Rc::clone(&ended);
+        let shown = Background::telling(move |id| told.borrow_mut().push(id));
+        assert!(!shown.show(&[]) && !shown.widget().is_visible());
+        let both = [command("a", "npm start", 0), command("b", "cargo watch", 20)];
+        assert!(!shown.show(&both));
+        assert!(shown.widget().is_visible());
+        assert_eq!(shown.title.label(), "2 commands in the background");
+        assert_eq!(shown.newest.label(), "cargo watch");
+
+        shown.line.emit_clicked();
+        let window = gtk::Window::builder().child(shown.widget()).build();
+        window.present();
+        let end = shown.rows.borrow()[0].widget.last_child().and_downcast::<gtk::Button>().unwrap();
+        assert!(end.grab_focus());
+        end.emit_clicked();
+        assert_eq!(*ended.borrow(), ["a"]);
+        assert!(!end.is_sensitive(), "once is enough");
+        // The keyboard goes to what is left, and away with the last one.
+        end.set_sensitive(true);
+        end.grab_focus();
+        assert!(!shown.show(&both[1..]) && has_keyboard(&shown.line));
+        assert!(shown.show(&[]) && !shown.widget().is_visible());
+    }
+}

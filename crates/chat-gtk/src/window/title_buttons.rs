@@ -1,0 +1,34 @@
+//! The window's own buttons in the header bars. Where one pane is shown alone there is little room:
+//! then to close the window is enough.
+
+use gtk::prelude::*;
+
+/// Shows all buttons that the desktop wants, or, where there is little room, no more than needed.
+pub(super) fn show(headers: &[&adw::HeaderBar], little_room: bool) {
+    for header in headers {
+        let wanted = header.settings().gtk_decoration_layout();
+        let few = wanted.filter(|_| little_room).map(|wanted| few_of(&wanted));
+        header.set_decoration_layout(few.as_deref());
+    }
+}
+
+/// A layout, as GTK writes it (`menu:minimize,maximize,close`), without what can be done otherwise.
+fn few_of(layout: &str) -> String {
+    let few = |side: &str| {
+        let kept = side.split(',').filter(|button| !matches!(*button, "minimize" | "maximize"));
+        kept.collect::<Vec<_>>().join(",")
+    };
+    layout.split(':').map(few).collect::<Vec<_>>().join(":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_button_that_closes_stays_where_it_was() {
+        assert_eq!(few_of("menu:minimize,maximize,close"), "menu:close");
+        assert_eq!(few_of("close,minimize:"), "close:");
+        assert_eq!(few_of("appmenu"), "appmenu");
+    }
+}

@@ -19,6 +19,7 @@ mod find_files;
 mod list_files;
 mod marks;
 mod move_file;
+mod outline;
 mod outputs;
 mod part;
 mod place;
@@ -70,6 +71,7 @@ pub fn all_on(machine: Machine) -> Vec<Arc<dyn Tool>> {
         Arc::new(find_files::FindFiles::default()),
         Arc::new(list_files::ListFiles::default()),
         Arc::new(move_file::MoveFile::default()),
+        Arc::new(outline::Outline::default()),
         Arc::new(read_file::ReadFile::default()),
         Arc::new(read_output::ReadOutput::default()),
         Arc::new(run_command::RunCommand::new(machine.sandbox)),

@@ -7,6 +7,7 @@ mod delete;
 mod edit;
 mod edit_corpus;
 mod move_file;
+mod outline;
 mod outside;
 mod processes;
 mod read;

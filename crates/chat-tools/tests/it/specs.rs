@@ -13,6 +13,7 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
         ("find_files", "glob, path?"),
         ("list_files", "path?, depth?"),
         ("move_file", "from, to"),
+        ("outline", "path"),
         ("read_output", "id"),
         ("run_command", "command, folder?, seconds?, background?, network?"),
         ("stop_command", "id"),

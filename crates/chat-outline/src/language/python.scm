@@ -1,0 +1,2 @@
+(function_definition name: (identifier) @name) @function
+(class_definition name: (identifier) @name) @type

@@ -1,0 +1,9 @@
+(class_declaration name: (type_identifier) @name) @type
+(abstract_class_declaration name: (type_identifier) @name) @type
+(interface_declaration name: (type_identifier) @name) @interface
+(type_alias_declaration name: (type_identifier) @name) @type
+(enum_declaration name: (identifier) @name) @type
+(function_signature name: (identifier) @name) @function
+(abstract_method_signature name: (_) @name) @function
+(internal_module name: (_) @name) @module
+(module name: (_) @name) @module

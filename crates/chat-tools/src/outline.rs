@@ -1,0 +1,94 @@
+//! `outline`: what a source file defines, with the lines to read.
+
+use std::fmt::Write;
+
+use async_trait::async_trait;
+use chat_core::message::{ToolSpec, ToolView};
+use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_outline::{Language, Symbol, outline};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::contents;
+use crate::place::Place;
+use crate::spec::{arguments, on_disk, spec};
+use crate::text;
+
+/// The most definitions that are told.
+const MOST: usize = 400;
+
+/// Tells what a file defines.
+pub struct Outline(ToolSpec);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+}
+
+impl Default for Outline {
+    fn default() -> Self {
+        Self(spec::<Arguments>(
+            "outline",
+            "List the functions, types or headings of a file, with their lines.",
+        ))
+    }
+}
+
+#[async_trait]
+impl Tool for Outline {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    fn needs_project(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Arguments { path } = arguments(given)?;
+        let place = Place::new(&context, &path)?;
+        place.may_read(&context).await?;
+        place.must_be_file()?;
+        on_disk(move |_| {
+            let shown = place.shown();
+            let bytes = contents::read(&place)?;
+            let Some((text, _)) = text::decode(&bytes) else {
+                return Err(ToolFailure::new(format!("{shown} is no text.")));
+            };
+            let first = text.lines().next().unwrap_or_default();
+            let Some(language) = Language::of(place.path.real(), first) else {
+                return Err(ToolFailure::new(format!(
+                    "There is no outline of {shown}: its language is not known here. Search it, or read it."
+                )));
+            };
+            let symbols = outline(language, &text).map_err(|error| {
+                ToolFailure::new(format!("There is no outline of {shown}: {error}."))
+            })?;
+            let view = ToolView::Read { path: shown.clone(), from: None, to: None };
+            Ok(ToolOutput::text(tell(&shown, &symbols)).view(view))
+        })
+        .await
+    }
+}
+
+/// A line each, indented by what it stands in.
+fn tell(path: &str, symbols: &[Symbol]) -> String {
+    if symbols.is_empty() {
+        return format!("{path} defines nothing.");
+    }
+    let mut text = String::new();
+    for symbol in symbols.iter().take(MOST) {
+        let (from, to) = symbol.lines;
+        let _ = writeln!(text, "{}{from}-{to}\t{}", "  ".repeat(symbol.depth), symbol.signature);
+    }
+    if symbols.len() > MOST {
+        let _ = writeln!(text, "({} more)", symbols.len() - MOST);
+    }
+    text
+}

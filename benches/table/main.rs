@@ -2,6 +2,7 @@
 //!
 //! `scripts/bench [ROW…] [--rounds N]`: prints a table in Markdown, and keeps the raw samples.
 
+mod code;
 mod conversation;
 mod engine;
 mod growth;
@@ -32,7 +33,7 @@ pub struct Plan {
 }
 
 /// The names of the groups of rows.
-const GROUPS: [&str; 9] = [
+const GROUPS: [&str; 10] = [
     "window",
     "conversation",
     "stored-chat",
@@ -42,6 +43,7 @@ const GROUPS: [&str; 9] = [
     "engine",
     "growth",
     "tools",
+    "code",
 ];
 
 impl Plan {
@@ -100,6 +102,7 @@ async fn main() -> Result<()> {
             "engine" => engine::built_in(&plan).await,
             "growth" => growth::window(&plan).await,
             "tools" => tools::tools(&plan).await,
+            "code" => code::code(&plan),
             _ => idle::unseen_sessions(&plan).await,
         };
         rows.extend(measured.with_context(|| format!("measuring {group}"))?);

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use chat_core::message::{Question, Todo, ToolCallId};
 use chat_core::permission::Request;
 use chat_core::permission::path::{Project, Surroundings};
-use chat_core::tool::{Denied, Leave, ToolContext, ToolHost, Wish};
+use chat_core::tool::{Changes, Denied, Leave, ToolContext, ToolHost, Wish};
 use chat_sandbox::{Command, Keep, Preference, Sandbox, Spool};
 use chat_testkit::server::{Script, Server, text};
 use chat_testkit::ui::Desktop;
@@ -231,6 +231,7 @@ fn context(project: &Path) -> Result<ToolContext> {
         settings: Arc::default(),
         sees: false,
         host: Arc::new(Anything),
+        changes: Changes::default(),
         asked: Arc::default(),
     })
 }

@@ -1,13 +1,17 @@
 //! What can go wrong, as kinds. The wording for people is made by the front ends.
 
+mod feature;
 mod model;
+mod review;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::feature::Feature;
 pub use self::model::FileFault;
+pub use self::review::NoReview;
 
 /// The engine's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -246,6 +250,15 @@ pub enum Kind {
         /// Which.
         path: PathBuf,
     },
+    /// What tools change is not kept here, so that it can be neither reviewed nor taken back.
+    NoReview {
+        /// Why.
+        why: NoReview,
+    },
+    /// What tools changed could not be read, or not be taken back.
+    ReviewFailed,
+    /// Nothing was changed since: there is nothing to take back.
+    NothingChanged,
     /// The session's connection is not configured.
     ConnectionMissing {
         /// Its name.
@@ -289,20 +302,6 @@ pub enum Kind {
     },
     /// A bug in the engine: a task of its own ended unexpectedly.
     Internal,
-}
-
-/// What a model may be unable to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Feature {
-    /// Holding a conversation at all (an embedding model, say).
-    Chat,
-    /// Calling tools.
-    Tools,
-    /// Thinking before it answers.
-    Thinking,
-    /// Looking at images.
-    Images,
 }
 
 impl Kind {
@@ -355,6 +354,9 @@ impl Kind {
             Self::AgentMissing { .. } => "agent_missing",
             Self::ProjectMissing { .. } => "project_missing",
             Self::ProjectRefused { .. } => "project_refused",
+            Self::NoReview { .. } => "no_review",
+            Self::ReviewFailed => "review_failed",
+            Self::NothingChanged => "nothing_changed",
             Self::ConnectionMissing { .. } => "connection_missing",
             Self::NoModel => "no_model",
             Self::EngineMissing => "engine_missing",

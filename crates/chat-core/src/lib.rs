@@ -25,4 +25,5 @@ pub mod settings;
 pub mod store;
 pub mod tool;
 
+pub use chat_journal as review;
 pub use chat_permission as permission;

@@ -7,6 +7,7 @@ mod follow;
 mod lifecycle;
 mod models;
 mod permissions;
+mod review;
 mod searching;
 mod sessions;
 

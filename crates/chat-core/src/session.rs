@@ -5,6 +5,7 @@
 //! session alone. What must not happen at once (beginning a request, opening from the store)
 //! passes the session's gate.
 
+mod around;
 mod asking;
 mod begin;
 mod empty;
@@ -13,6 +14,7 @@ mod mentions;
 mod open;
 mod queue;
 mod reply;
+mod review;
 mod round;
 mod said;
 mod sink;

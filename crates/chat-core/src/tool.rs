@@ -2,7 +2,9 @@
 
 mod arguments;
 mod bounds;
+mod changes;
 mod context;
+mod journals;
 mod memory;
 mod registry;
 
@@ -13,7 +15,9 @@ use crate::message::{ToolSpec, ToolView};
 
 pub use arguments::{check, repair};
 pub use bounds::{Bounds, Enforcement, Gap, WhyNot};
+pub use changes::{Changes, Looked};
 pub use context::{AskedSoFar, Denied, Leave, ToolContext, ToolHost, Wish};
+pub use journals::Journals;
 pub use memory::{Background, Busy, Memory};
 pub use registry::Registry;
 

@@ -131,6 +131,7 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::AsksChanged { fid, .. }
         | Event::CommandsChanged { fid, .. }
         | Event::TodosChanged { fid, .. }
+        | Event::FilesChanged { fid, .. }
         | Event::QueueChanged { fid, .. }
         | Event::StageChanged { fid, .. }
         | Event::RequestFinished { fid, .. } => Some(fid),

@@ -101,6 +101,12 @@ impl Journal {
         Ok(Self { shared: Arc::new(shared) })
     }
 
+    /// Whether a project has a journal in `state` already.
+    #[must_use]
+    pub fn exists(project: &Project, state: &Path) -> bool {
+        state.join("projects").join(name(project.root())).is_dir()
+    }
+
     /// Does something with the journal as it is on disk, alone.
     pub(crate) fn with<T>(
         &self,

@@ -87,6 +87,17 @@ impl Repository {
         &self.place.work_tree
     }
 
+    /// What the next commit goes to, as the repository's own file says: no program is run for it. The name of a
+    /// branch, or the beginning of a commit's.
+    pub fn head(&self) -> Option<String> {
+        let head = place::short_file(&self.place.own.join("HEAD"))?;
+        let branch =
+            head.trim().strip_prefix("ref: ").map(|name| name.trim_start_matches("refs/heads/"));
+        let name = branch.unwrap_or_else(|| head.trim().get(..12).unwrap_or_default());
+        let is_plain = !name.is_empty() && !name.contains(char::is_control);
+        is_plain.then(|| name.to_owned())
+    }
+
     /// Branch and files that changed in the project. Submodules are left out. Takes some milliseconds, and where
     /// many files were touched as long as reading them.
     ///

@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod below;
 pub mod document;
 pub mod entries;
 pub mod git;
@@ -19,6 +20,7 @@ pub mod text;
 pub mod tree;
 mod watch;
 
+pub use below::below;
 pub use rules::{Left, Rule, Rules, rules};
 pub use search::{Favoured, Found, search};
 pub use tree::Tree;

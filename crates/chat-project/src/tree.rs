@@ -4,7 +4,7 @@
 
 mod paths;
 mod refresh;
-mod walk;
+pub(crate) mod walk;
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;

@@ -55,13 +55,14 @@ impl Tool for DeleteFile {
         if place.path.kind() == Kind::Missing {
             return Err(place.missing());
         }
-        let trash = self.trash.clone();
+        let (trash, changes) = (self.trash.clone(), context.changes.clone());
         on_disk(move |given_up| {
             still_wanted(given_up)?;
             let path = place.shown();
-            trash
-                .put(&place)
-                .map_err(|error| ToolFailure::new(format!("{path} was not deleted: {error}.")))?;
+            changes.around(&place.path, || {
+                let put = trash.put(&place);
+                put.map_err(|error| ToolFailure::new(format!("{path} was not deleted: {error}.")))
+            })?;
             Ok(ToolOutput::text(format!("Put {path} into the trash."))
                 .view(ToolView::Deleted { path }))
         })

@@ -75,9 +75,10 @@ impl Tool for EditFile {
             }
         };
         place.may_change(&context, contents::preview(&diff)).await?;
-        let marks = context.memory.get::<Marks>();
+        let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
         on_disk(move |given_up| {
-            contents::replace(&place, &old, &new, &marks, given_up)?;
+            changes
+                .around(&place.path, || contents::replace(&place, &old, &new, &marks, given_up))?;
             let mut text = format!(
                 "Changed {}: {} lines came, {} went.",
                 place.shown(),

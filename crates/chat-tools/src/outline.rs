@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
 use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_outline::{Language, Symbol, outline};
+use chat_project::text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +14,6 @@ use serde_json::Value;
 use crate::contents;
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
-use crate::text;
 
 /// The most definitions that are told.
 const MOST: usize = 400;

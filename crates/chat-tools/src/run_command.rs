@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::command::{Background, Commands, Tail, bounds_of, exit_of, plain, put_aside, told};
 use crate::outputs;
 use crate::place::Place;
-use crate::spec::{arguments, spec};
+use crate::spec::{arguments, on_disk, spec};
 
 /// Seconds that a call may ask for. What takes longer belongs in the background.
 const LONGEST: u64 = 3600;
@@ -119,6 +119,8 @@ impl Tool for RunCommand {
         };
         let (id, spool) = spool(&context)?;
         let kept = spool.path();
+        let changes = context.changes.clone();
+        let looked = on_disk(move |_| changes.look()).await?;
         let started = sandbox.spawn_followed(command, spool).await;
         let (running, follow) = started.map_err(|error| {
             let _ = std::fs::remove_file(&kept);
@@ -137,13 +139,15 @@ impl Tool for RunCommand {
             let said = format!(
                 "It runs in the background as {id}: read_output shows what it writes, stop_command ends it."
             );
-            let command = Background::new(&context, &id, text, is_sandboxed, running);
+            let command = Background::new(&context, &id, text, is_sandboxed, running, looked);
             let command = Arc::new(command);
             commands.put(Arc::clone(&command));
             context.memory.add_background(command);
             return Ok(ToolOutput::text(said).view(view));
         }
         let exit = watch(&context, &running, follow).await;
+        // It is kept also where nobody waits any more.
+        let _ = tokio::task::spawn_blocking(move || drop(looked)).await;
         let (said, is_cut) = say(&running, &exit, &id);
         if !is_cut {
             // All of it was said.

@@ -223,11 +223,11 @@ async fn store(answer: Answer, context: &ToolContext) -> Result<ToolOutput, Tool
     let (path, name) = free_path(context, &file_name::of(&answer.url, &answer.mime))?;
     let preview = Preview::Store { url: answer.url.to_string(), bytes: answer.bytes.len() as u64 };
     context.permit(Request::Write { path: path.clone() }, preview).await?;
-    let project = Arc::clone(project);
+    let (project, changes) = (Arc::clone(project), context.changes.clone());
     on_disk(move |_| {
         let Answer { url, mime, bytes, .. } = answer;
         let failed = |error| ToolFailure::new(format!("{name} was not written: {error}."));
-        project.create(&path, &bytes).map_err(failed)?;
+        changes.around(&path, || project.create(&path, &bytes).map_err(failed))?;
         let (url, bytes) = (url.to_string(), bytes.len() as u64);
         let text = format!("{url}\nStored unchanged as {name} ({}, {mime}).", size(bytes));
         let view = ToolView::Fetched { url, title: None, bytes, path: Some(name) };

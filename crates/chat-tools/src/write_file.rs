@@ -91,10 +91,13 @@ async fn create(
 ) -> Result<ToolOutput, ToolFailure> {
     let diff = Diff::new("", &content);
     may_write(context, &place, contents::preview(&diff)).await?;
-    let marks = context.memory.get::<Marks>();
+    let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
     on_disk(move |given_up| {
         still_wanted(given_up)?;
-        place.project.create(&place.path, content.as_bytes()).map_err(|error| failed(&error))?;
+        changes.around(&place.path, || {
+            let made = place.project.create(&place.path, content.as_bytes());
+            made.map_err(|error| failed(&error))
+        })?;
         marks.put(place.path.real(), Mark::of(content.as_bytes()));
         let text = format!("Made {} with {} lines.", place.shown(), diff.added);
         Ok(ToolOutput::text(text).view(contents::view(&place, diff, true)))
@@ -120,8 +123,9 @@ async fn replace(
         }
     };
     may_write(context, &place, contents::preview(&diff)).await?;
+    let changes = context.changes.clone();
     on_disk(move |given_up| {
-        contents::replace(&place, &old, &new, &marks, given_up)?;
+        changes.around(&place.path, || contents::replace(&place, &old, &new, &marks, given_up))?;
         let text = format!(
             "Replaced {}: {} lines came, {} went.{notes}",
             place.shown(),

@@ -131,6 +131,13 @@ pub enum Event {
         /// The plan.
         todos: Vec<Todo>,
     },
+    /// Files of the project were changed for the session, or what is to be reviewed of it was.
+    FilesChanged {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+    },
     /// What waits to be sent changed.
     QueueChanged {
         /// The session.

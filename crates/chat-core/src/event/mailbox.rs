@@ -128,6 +128,7 @@ enum Key {
     Asks(Fid),
     Commands(Fid),
     Todos(Fid),
+    Files(Fid),
     Queue(Fid),
     Stage(Fid),
     Models,
@@ -152,6 +153,7 @@ fn key(event: &Event) -> Option<Key> {
         Event::AsksChanged { fid, .. } => Key::Asks(fid.clone()),
         Event::CommandsChanged { fid, .. } => Key::Commands(fid.clone()),
         Event::TodosChanged { fid, .. } => Key::Todos(fid.clone()),
+        Event::FilesChanged { fid, .. } => Key::Files(fid.clone()),
         Event::QueueChanged { fid, .. } => Key::Queue(fid.clone()),
         Event::StageChanged { fid, .. } => Key::Stage(fid.clone()),
         // Each request ends in its own way, and whoever waits for one waits for that one.
@@ -177,6 +179,7 @@ fn watched(event: &Event) -> Option<&Fid> {
         | Event::AsksChanged { fid, .. }
         | Event::CommandsChanged { fid, .. }
         | Event::TodosChanged { fid, .. }
+        | Event::FilesChanged { fid, .. }
         | Event::QueueChanged { fid, .. }
         | Event::StageChanged { fid, .. } => Some(fid),
         _ => None,

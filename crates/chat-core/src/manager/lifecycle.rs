@@ -15,6 +15,7 @@ use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, Downloads, Library, Told};
 use crate::store::{Opened, Store};
+use crate::tool::Journals;
 
 /// How long a deleted session can be restored, at least.
 const KEPT_AFTER_DELETION: Duration = Duration::from_hours(24);
@@ -65,16 +66,15 @@ impl Manager {
             }
         });
         let agents: [Arc<dyn Agent>; 2] = [Arc::new(JustAsk), Arc::new(CodeAssistant)];
+        let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
         let world = World {
             store,
             hub,
             agents: agents.into_iter().map(|agent| (agent.name().to_owned(), agent)).collect(),
             tools: options.tools,
             outputs: options.folders.outputs(),
-            kept: Surroundings {
-                home: directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()),
-                own: options.folders.all(),
-            },
+            kept: Surroundings { home: home.clone(), own: options.folders.all() },
+            journals: Arc::new(Journals::new(options.folders.state.clone(), home)),
             clients: Arc::clone(&connections) as _,
             better_titles: options.better_titles,
             tasks: TaskTracker::new(),

@@ -70,6 +70,11 @@ pub enum Mention {
         /// The first and the last of the lines, from 1, where not all are meant.
         lines: Option<(u32, u32)>,
     },
+    /// A folder of the project: the files below it.
+    Folder {
+        /// Which.
+        path: PathBuf,
+    },
     /// A function, a type or the like.
     Symbol {
         /// The file that has it.
@@ -84,6 +89,8 @@ pub enum Mention {
         /// Which.
         fid: Fid,
     },
+    /// What changed in the project since its last commit.
+    Diff,
     /// A page of the web, as it was fetched.
     Page {
         /// Its address.

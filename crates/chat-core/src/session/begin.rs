@@ -92,7 +92,7 @@ impl Session {
     ) -> Result<(Fid, MessageId)> {
         Plan::settle(world, &request, None).await;
         let plan = Plan::make(world, &request, None)?;
-        let said = Said::of(world, &request, request.project.clone(), &[]).await;
+        let said = Said::of(world, &request, request.project.clone(), &[], None).await;
         let user = Arc::new(said.message(&*plan.agent, None));
         let reply = Arc::new(Message::reply(Some(user.id), plan.model.clone()));
         let new = NewSession {
@@ -109,7 +109,11 @@ impl Session {
         let record = world.store.create(new, messages).await?;
         let session = Self::new(Arc::clone(world), record, Vec::new());
         let id = user.id;
-        session.lock().tree.get_or_insert_default().insert(user);
+        {
+            let mut state = session.lock();
+            state.active = request.context.active().map(|file| file.path.clone());
+            state.tree.get_or_insert_default().insert(user);
+        }
         let cancel = session.stopped_from_now();
         register(&session);
         world.hub.tell(&Event::SessionAdded(session.placeholder()));
@@ -192,8 +196,13 @@ impl Session {
         let plan = self.plan(request).await?;
         let branch = self.load().await?;
         let parent = branch.last().map(|message| message.id);
-        let project = self.lock().record.project.clone();
-        let said = Said::of(&self.world, request, project, &branch).await;
+        let project = {
+            let mut state = self.lock();
+            state.active = request.context.active().map(|file| file.path.clone());
+            state.record.project.clone()
+        };
+        let rejected = self.rejected().await;
+        let said = Said::of(&self.world, request, project, &branch, rejected).await;
         let user = Message { id, ..said.message(&*plan.agent, parent) };
         let reply = Arc::new(Message::reply(Some(id), plan.model.clone()));
         let user = Arc::new(user);

@@ -1,16 +1,21 @@
 //! What a person points at in a message, gathered when it is sent: it goes with the message as
 //! files, and stays with it as it was then.
 
+use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use chat_permission::path::{Guard, Project};
+use chat_permission::path::{Guard, Kind as PathKind, Project};
+use chat_project::git;
 
 use super::World;
 use crate::message::{Fid, Mention, Message, Part, Role};
 
 /// The most bytes of one mention.
 const MOST: usize = 64 * 1024;
+/// The most entries of a folder.
+const MOST_ENTRIES: usize = 500;
 /// The most messages of an earlier chat.
 const MOST_MESSAGES: usize = 200;
 
@@ -25,9 +30,10 @@ pub(super) async fn gather(
         let (name, text) = match mention {
             Mention::Chat { fid } => chat(world, fid).await,
             Mention::Page { url, text } => (url.clone(), Ok(cut(text.clone()))),
-            Mention::File { .. } | Mention::Symbol { .. } => {
-                on_disk(world, project.clone(), mention.clone()).await
-            }
+            Mention::File { .. }
+            | Mention::Folder { .. }
+            | Mention::Symbol { .. }
+            | Mention::Diff => on_disk(world, project.clone(), mention.clone()).await,
         };
         let text = text.unwrap_or_else(|why| format!("(could not be read: {why})"));
         parts.push(Part::File { name, text });
@@ -48,6 +54,8 @@ async fn on_disk(world: &World, project: Option<PathBuf>, mention: Mention) -> G
         match mention {
             Mention::File { path, lines } => read(&project, &path, lines),
             Mention::Symbol { path, lines, .. } => read(&project, &path, Some(lines)),
+            Mention::Folder { path } => list(&project, &path),
+            Mention::Diff => diff(&project),
             Mention::Chat { .. } | Mention::Page { .. } => Err("it is no file".to_owned()),
         }
     });
@@ -64,7 +72,9 @@ fn name(project: &Path, mention: &Mention) -> String {
         Mention::Symbol { path, name, lines: (from, to) } => {
             format!("{name}, {}:{from}-{to}", shown(path))
         }
+        Mention::Folder { path } => format!("{}/", shown(path)),
         Mention::Chat { fid } => fid.to_string(),
+        Mention::Diff => "git diff".to_owned(),
         Mention::Page { url, .. } => url.clone(),
     }
 }
@@ -84,6 +94,42 @@ fn read(project: &Project, path: &Path, lines: Option<(u32, u32)>) -> Result<Str
     let from = from.max(1) as usize;
     let count = (to as usize + 1).saturating_sub(from);
     Ok(cut(text.split_inclusive('\n').skip(from - 1).take(count).collect()))
+}
+
+fn list(project: &Project, path: &Path) -> Result<String, String> {
+    let resolved = resolve(project, path)?;
+    if resolved.kind() != PathKind::Folder {
+        return Err("it is no folder".to_owned());
+    }
+    let folder = resolved.relative().unwrap_or(Path::new(""));
+    let mut text = String::new();
+    let files =
+        chat_project::below(project, folder, MOST_ENTRIES + 1).map_err(|e| e.to_string())?;
+    for file in files.iter().take(MOST_ENTRIES) {
+        let _ = writeln!(text, "{}", file.display());
+    }
+    if files.len() > MOST_ENTRIES {
+        text.push_str("(and more)\n");
+    }
+    Ok(text)
+}
+
+/// What changed since the last commit.
+fn diff(project: &Project) -> Result<String, String> {
+    let given_up = AtomicBool::new(false);
+    let repository = git::find(project).map_err(|error| error.to_string())?;
+    let repository = repository.ok_or("there is no git repository")?;
+    let diff = repository.diff(MOST, &given_up).map_err(|error| error.to_string())?;
+    let mut text = diff.text;
+    if diff.is_cut {
+        text.push_str("(cut here)\n");
+    }
+    let state = repository.state(&given_up).map_err(|error| error.to_string())?;
+    let new = state.files.iter().filter(|file| file.change == git::Change::Untracked);
+    for file in new.take(MOST_ENTRIES) {
+        let _ = writeln!(text, "new file: {}", file.path.display());
+    }
+    Ok(text)
 }
 
 fn resolve(project: &Project, path: &Path) -> Result<chat_permission::path::ResolvedPath, String> {

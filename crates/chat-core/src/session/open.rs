@@ -40,7 +40,7 @@ impl Session {
     }
 
     /// The whole shown branch. Loads it where it is not loaded; the gate must be held.
-    pub(super) async fn load(&self) -> Result<Vec<Arc<Message>>> {
+    pub(crate) async fn load(&self) -> Result<Vec<Arc<Message>>> {
         if let Some(branch) = self.lock().branch() {
             return Ok(branch);
         }

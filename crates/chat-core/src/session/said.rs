@@ -15,6 +15,8 @@ pub(super) struct Said<'a> {
     todos: Vec<Todo>,
     /// What they pointed at.
     gathered: Vec<Part>,
+    /// What they rejected of the model's changes.
+    rejected: Option<String>,
 }
 
 impl<'a> Said<'a> {
@@ -24,9 +26,10 @@ impl<'a> Said<'a> {
         request: &'a ChatRequest,
         project: Option<PathBuf>,
         branch: &[Arc<Message>],
+        rejected: Option<String>,
     ) -> Self {
         let gathered = mentions::gather(world, project.clone(), &request.context.mentions).await;
-        Self { request, project, todos: todos(branch), gathered }
+        Self { request, project, todos: todos(branch), gathered, rejected }
     }
 
     /// The message that it becomes.
@@ -40,7 +43,7 @@ impl<'a> Said<'a> {
         let seen = Seen {
             context: &self.request.context,
             todos: &self.todos,
-            rejected: None,
+            rejected: self.rejected.as_deref(),
             project: self.project.as_deref(),
         };
         parts.extend(agent.context(&seen).map(|text| Part::Context { text }));

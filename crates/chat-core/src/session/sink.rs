@@ -1,9 +1,9 @@
 //! The session as the place where a reply goes, and as running tools see it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chat_journal::Origin;
 use chat_permission::path::Project;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -13,9 +13,9 @@ use crate::agent::{ReplyEnd, ReplySink};
 use crate::client::{Capabilities, Preparing};
 use crate::error::{Kind, Result};
 use crate::event::{Event, Growth, Stage, TextKind};
-use crate::message::{Message, ModelRef, Question, Todo, ToolCall, ToolResult};
+use crate::message::{Message, MessageId, ModelRef, Question, Todo, ToolCall, ToolResult};
 use crate::settings::ToolSettings;
-use crate::tool::{Denied, Leave, Registry, ToolContext, ToolHost, Wish};
+use crate::tool::{Changes, Denied, Leave, Registry, ToolContext, ToolHost, Wish};
 
 /// The tools that there are to offer with these settings. A conversation without a project is
 /// given some only where the person set up a search of the web.
@@ -34,11 +34,26 @@ pub(super) struct Sink {
     pub agent: String,
     pub project: Option<Arc<Project>>,
     pub capabilities: Capabilities,
+    /// The message of the person that is answered.
+    pub asked: Option<MessageId>,
 }
 
 impl Sink {
-    pub(super) fn root(&self) -> Option<PathBuf> {
-        self.project.as_ref().map(|project| project.root().to_owned())
+    /// The keeper of what a call does to the project's files.
+    fn changes(&self, call: &ToolCall) -> Changes {
+        let Some(project) = &self.project else { return Changes::default() };
+        let origin = Origin {
+            session: self.session.fid.to_string(),
+            message: self.asked.map(|asked| asked.to_string()).unwrap_or_default(),
+            call: call.id.as_str().to_owned(),
+        };
+        let session = Arc::downgrade(&self.session);
+        let journals = Arc::clone(&self.session.world.journals);
+        Changes::new(journals, Arc::clone(project), origin, move || {
+            if let Some(session) = session.upgrade() {
+                session.changed_files();
+            }
+        })
     }
 }
 
@@ -177,6 +192,7 @@ impl ReplySink for Sink {
             settings: self.tool_settings(),
             sees: self.capabilities.vision != Some(false),
             host: Arc::new(host),
+            changes: self.changes(call),
             asked: Arc::default(),
         }
     }

@@ -2,25 +2,21 @@
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use chat_permission::path::{Error as PathError, Project};
 use futures_util::FutureExt;
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::begin::Plan;
 use super::round::Round;
-use super::sink::{Sink, offered};
-use crate::agent::{Outcome, ReplyEnd, ReplySink, Surroundings, Work, system_name};
-use crate::client::Capabilities;
-use crate::error::{Error, Kind, Result};
+use super::sink::Sink;
+use crate::agent::{Outcome, ReplyEnd, ReplySink, Work};
+use crate::error::{Error, Kind};
 use crate::event::{Event, Stage, StopReason};
 use crate::message::{Ending, Message, ModelRef, Role, Trouble, Usage};
 use crate::store::SessionPatch;
-use crate::tool::Registry;
 
 impl Session {
     /// Runs a request to its end, whatever happens.
@@ -51,24 +47,29 @@ impl Session {
             Ok(client) => client,
             Err(error) => return self.fail(error).await,
         };
-        let surroundings = tokio::select! {
+        let around = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            surroundings = self.look_around(&plan.model) => surroundings,
+            around = self.look_around(&plan.model) => around,
         };
-        let (project, capabilities) = match surroundings {
-            Ok(surroundings) => surroundings,
+        let around = match around {
+            Ok(around) => around,
             Err(error) => return self.fail(error).await,
         };
+        let mut history = self.lock().branch().unwrap_or_default();
+        // The last one is the reply that has only begun.
+        history.pop();
+        let asked = history.iter().rfind(|message| message.role == Role::User);
         let sink = Arc::new(Sink {
             session: Arc::clone(self),
             model: plan.model.clone(),
             agent: plan.agent.name().to_owned(),
-            project,
-            capabilities,
+            project: around.project.clone(),
+            capabilities: around.capabilities.clone(),
+            asked: asked.map(|message| message.id),
         });
         let (tools, choice) = plan.agent.configure_tools(&sink.tools());
-        let around = self.surroundings(sink.root(), tools);
+        let around = self.surroundings(&around, tools);
         self.lock().around = around.clone();
         let work = Work {
             client,
@@ -80,45 +81,7 @@ impl Session {
             sink,
             cancel: cancel.clone(),
         };
-        let mut history = self.lock().branch().unwrap_or_default();
-        // The last one is the reply that has only begun.
-        history.pop();
         plan.agent.create_handler(work).run(&history).await
-    }
-
-    /// What a request is made in, for its instructions.
-    fn surroundings(&self, project: Option<PathBuf>, tools: Registry) -> Surroundings {
-        Surroundings {
-            project,
-            tools,
-            mode: self.lock().record.mode,
-            rules: Vec::new(),
-            branch: None,
-            system: system_name().to_owned(),
-            today: Some(Zoned::now().date()),
-        }
-    }
-
-    /// The project's folder as it is now, and what the model can do with tools, where there are
-    /// any to offer.
-    async fn look_around(&self, model: &ModelRef) -> Result<(Option<Arc<Project>>, Capabilities)> {
-        let folder = self.lock().record.project.clone();
-        let project = match folder {
-            Some(folder) => {
-                let (path, kept) = (folder.clone(), self.world.kept.clone());
-                let opened = tokio::task::spawn_blocking(move || Project::open(&path, &kept)).await;
-                let opened = opened.map_err(|_| Kind::Internal)?;
-                Some(Arc::new(opened.map_err(|error| refused(error, folder))?))
-            }
-            None => None,
-        };
-        let offers = !offered(&self.world, project.is_some()).is_empty();
-        let capabilities = if offers {
-            self.world.clients.capabilities(model).await
-        } else {
-            Capabilities::default()
-        };
-        Ok((project, capabilities))
     }
 
     async fn fail(self: &Arc<Self>, error: Error) -> Outcome {
@@ -298,14 +261,6 @@ async fn beside<T>(
     tokio::select! {
         done = work => done,
         never = other => match never {},
-    }
-}
-
-/// Why a folder cannot be worked in, for people.
-fn refused(error: PathError, path: PathBuf) -> Error {
-    match error {
-        PathError::Own(_) => Kind::ProjectRefused { path }.into(),
-        error => Error::new(Kind::ProjectMissing { path }).with_detail(error.to_string()),
     }
 }
 

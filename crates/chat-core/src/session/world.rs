@@ -15,7 +15,7 @@ use crate::event::Hub;
 use crate::message::ModelRef;
 use crate::settings::{ModelUsage, Settings};
 use crate::store::Store;
-use crate::tool::Registry;
+use crate::tool::{Journals, Registry};
 
 /// What all sessions share.
 pub(crate) struct World {
@@ -27,6 +27,8 @@ pub(crate) struct World {
     pub outputs: PathBuf,
     /// The person's home, and where Natter's own files lie: no tool may touch these.
     pub kept: Surroundings,
+    /// The journals of the projects that are worked in.
+    pub journals: Arc<Journals>,
     pub clients: Arc<dyn Clients>,
     /// Whether better titles may be asked for.
     pub better_titles: bool,

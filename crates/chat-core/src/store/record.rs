@@ -87,8 +87,8 @@ pub struct SessionPatch {
     pub mode: Option<Mode>,
     /// What was answered for this session.
     pub rules: Option<Vec<Entry>>,
-    /// A head.
-    pub head: Option<MessageId>,
+    /// A head; `Some(None)` stands before the first message.
+    pub head: Option<Option<MessageId>>,
     /// Whether there is something unread.
     pub unread: Option<bool>,
 }

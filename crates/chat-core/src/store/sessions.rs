@@ -256,7 +256,8 @@ pub(super) fn patch(desk: &Desk, fid: &Fid, patch: &SessionPatch) -> Outcome<Ses
         desk.run("UPDATE sessions SET rules = ?2 WHERE key = ?1", params![key, rules])?;
     }
     if let Some(head) = &patch.head {
-        desk.run("UPDATE sessions SET head = ?2 WHERE key = ?1", params![key, head.as_bytes()])?;
+        let head = head.as_ref().map(MessageId::as_bytes);
+        desk.run("UPDATE sessions SET head = ?2 WHERE key = ?1", params![key, head])?;
     }
     if let Some(unread) = patch.unread {
         desk.run("UPDATE sessions SET unread = ?2 WHERE key = ?1", params![key, unread])?;

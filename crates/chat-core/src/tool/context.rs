@@ -9,7 +9,7 @@ use chat_permission::path::Project;
 use chat_permission::{Request, Rule, Why};
 use tokio_util::sync::CancellationToken;
 
-use super::Memory;
+use super::{Changes, Memory};
 use crate::message::{Preview, Question, Todo, ToolCallId, Verdict};
 use crate::settings::ToolSettings;
 
@@ -32,6 +32,8 @@ pub struct ToolContext {
     pub sees: bool,
     /// The session.
     pub host: Arc<dyn ToolHost>,
+    /// Keeps what the call does to the project's files.
+    pub changes: Changes,
     /// What the person was asked for this call.
     pub asked: Arc<Mutex<AskedSoFar>>,
 }

@@ -9,6 +9,7 @@ mod many;
 mod meetings;
 mod permissions;
 mod queue;
+mod review;
 mod rounds;
 mod sessions;
 mod silence;

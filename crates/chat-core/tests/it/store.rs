@@ -278,7 +278,7 @@ async fn a_branch_is_shown_by_its_head() {
     store.append(&fid, vec![Arc::clone(&left)], left.id).await.unwrap();
     store.append(&fid, vec![Arc::clone(&right)], right.id).await.unwrap();
     assert_eq!(texts(&store, &fid).await, ["root", "right"]);
-    let patch = SessionPatch { head: Some(left.id), ..SessionPatch::default() };
+    let patch = SessionPatch { head: Some(Some(left.id)), ..SessionPatch::default() };
     store.patch(&fid, patch).await.unwrap();
     assert_eq!(texts(&store, &fid).await, ["root", "left"]);
 }

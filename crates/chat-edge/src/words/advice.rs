@@ -87,6 +87,7 @@ pub fn advice(error: &Error) -> Advice {
         Kind::Busy
         | Kind::ProjectMissing { .. }
         | Kind::ProjectRefused { .. }
+        | Kind::ReviewFailed
         | Kind::EngineFailed
         | Kind::RateLimited { .. }
         | Kind::EmptyReply
@@ -118,6 +119,8 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::ConfigLocked { .. }
         | Kind::SessionNotFound { .. }
         | Kind::NothingToSend
+        | Kind::NoReview { .. }
+        | Kind::NothingChanged
         | Kind::NameTaken { .. }
         | Kind::RepositoryNotFound { .. }
         | Kind::RepositoryClosed { .. }

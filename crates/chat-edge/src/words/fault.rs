@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_core::error::{Error, Feature, Kind};
+use chat_core::error::{Error, Feature, Kind, NoReview};
 use chat_core::models::CONNECTION;
 use gettextrs::gettext;
 
@@ -228,6 +228,21 @@ pub fn sentence(error: &Error) -> String {
                 "The folder “{path}” holds Natter’s own files, which no model may reach. Choose another one.",
             ),
         ),
+        Kind::NoReview { why: NoReview::NoProject } => {
+            gettext("This chat works in no folder, so that there are no changes to review.")
+        }
+        Kind::NoReview { why: NoReview::Home } => gettext(
+            "Changes in your home folder are not kept for review. Work in a folder below it.",
+        ),
+        Kind::NoReview { why: NoReview::NoGit } => gettext(
+            "Changes cannot be kept for review without the program git. Install it, then try again.",
+        ),
+        Kind::ReviewFailed => {
+            gettext("The changes could not be read or taken back. Nothing was changed; try again.")
+        }
+        Kind::NothingChanged => {
+            gettext("No file was changed since then: there is nothing to take back.")
+        }
         Kind::ConnectionMissing { name } => fill(
             &gettext(
                 "There is no connection “{name}”. Choose another model, or add the connection again.",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chat_core::error::{Error, Feature, FileFault, Kind};
+use chat_core::error::{Error, Feature, FileFault, Kind, NoReview};
 
 use super::{advice, sentence};
 
@@ -58,6 +58,9 @@ fn all_kinds() -> Vec<Kind> {
         Kind::AgentMissing { name: name() },
         Kind::ProjectMissing { path: path() },
         Kind::ProjectRefused { path: path() },
+        Kind::NoReview { why: NoReview::Home },
+        Kind::ReviewFailed,
+        Kind::NothingChanged,
         Kind::ConnectionMissing { name: name() },
         Kind::NoModel,
         Kind::NothingToSend,
@@ -164,10 +167,13 @@ fn place(kind: &Kind) -> usize {
         Kind::ProjectMissing { .. } => 56,
         Kind::ProjectRefused { .. } => 57,
         Kind::FileNotFound { .. } => 58,
+        Kind::NoReview { .. } => 59,
+        Kind::ReviewFailed => 60,
+        Kind::NothingChanged => 61,
     }
 }
 
-const KINDS: usize = 59;
+const KINDS: usize = 62;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -92,11 +92,16 @@ fn linked(work_tree: &Path, git: &Path) -> Option<Place> {
 
 /// The path that a file of git's names, from that file's folder on.
 fn named(file: &Path, before: &str) -> Option<PathBuf> {
+    let text = short_file(file)?;
+    Some(file.parent()?.join(text.strip_prefix(before)?.trim()))
+}
+
+/// A file of a line or two; none where it is no such thing.
+pub(super) fn short_file(file: &Path) -> Option<String> {
     let found = file.symlink_metadata().ok()?;
     // A pipe would make the reading wait.
     if !found.is_file() || found.len() > LONGEST {
         return None;
     }
-    let text = fs::read_to_string(file).ok()?;
-    Some(file.parent()?.join(text.strip_prefix(before)?.trim()))
+    fs::read_to_string(file).ok()
 }

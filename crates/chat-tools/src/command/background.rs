@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_core::message::BackgroundCommand;
-use chat_core::tool::{self, Memory, ToolContext, ToolFailure};
+use chat_core::tool::{self, Looked, Memory, ToolContext, ToolFailure};
 use chat_sandbox::{Exit, Part, Running, Spool};
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -50,6 +50,7 @@ impl Background {
         text: String,
         is_sandboxed: bool,
         running: Running,
+        looked: Looked,
     ) -> Self {
         let spool = running.spool().clone();
         let stop = context.cancel.child_token();
@@ -72,6 +73,8 @@ impl Background {
                     running.wait().await
                 }
             };
+            // What it did to the files is kept before anybody hears that it ended.
+            let _ = tokio::task::spawn_blocking(move || drop(looked)).await;
             drop(busy);
             ended.send_replace(Some(exit));
             if let Some(memory) = memory.upgrade() {

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use chat_core::message::{Preview, Question, Todo, ToolCallId};
 use chat_core::settings::ToolSettings;
 use chat_core::tool::{
-    Denied, Leave, Memory, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish, check,
+    Changes, Denied, Leave, Memory, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
+    check,
 };
 use chat_permission::path::{Project, Surroundings};
 use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide, decide_all};
@@ -109,6 +110,7 @@ impl Room {
             settings: Arc::new(self.settings.clone()),
             sees: self.sees,
             host: self.person.clone(),
+            changes: Changes::default(),
             asked: Arc::default(),
         }
     }

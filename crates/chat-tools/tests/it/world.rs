@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use chat_core::message::{Preview, Question, Todo, ToolCallId};
 use chat_core::settings::ToolSettings;
 use chat_core::tool::{
-    Denied, Leave, Memory, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
+    Changes, Denied, Leave, Memory, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
 };
 use chat_permission::path::{Project, Surroundings};
 use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide, decide_all};
@@ -145,6 +145,7 @@ impl World {
             settings: Arc::new(ToolSettings::default()),
             sees: true,
             host: Arc::<Host>::clone(&host),
+            changes: Changes::default(),
             asked: Arc::default(),
         };
         Self { root, project, host, context, sandbox: Preference::Best, _folder: folder }

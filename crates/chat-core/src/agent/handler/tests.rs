@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::message::{Options, Role, Thinking, ToolCall, ToolResult, ToolSpec};
 use crate::settings::{Connection, ConnectionKind, KeySource, ToolSettings};
 use crate::tool::{
-    Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
+    Changes, Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
 };
 
 /// An agent that offers all tools.
@@ -131,6 +131,7 @@ impl ReplySink for Told {
             settings: Arc::default(),
             sees: false,
             host: Arc::new(Nobody),
+            changes: Changes::default(),
             asked: Arc::default(),
         }
     }

@@ -195,6 +195,8 @@ pub struct Mirror {
     pub queues: HashMap<Fid, Vec<Queued>>,
     pub asks: HashMap<Fid, Vec<Arc<Ask>>>,
     pub todos: HashMap<Fid, Vec<Todo>>,
+    /// How often it was told that files changed.
+    pub files: usize,
     pub outputs: Vec<(String, u64)>,
     /// The calls that ended, each with its result, as they were told.
     pub results: Vec<(String, Arc<ToolResult>)>,
@@ -216,6 +218,7 @@ impl Mirror {
             queues: HashMap::new(),
             asks: HashMap::new(),
             todos: HashMap::new(),
+            files: 0,
             outputs: Vec::new(),
             results: Vec::new(),
             commands: Vec::new(),
@@ -324,6 +327,7 @@ impl Mirror {
                 self.follows(&fid, seq);
                 self.asks.insert(fid, asks);
             }
+            Event::FilesChanged { .. } => self.files += 1,
             Event::TodosChanged { fid, todos, .. } => {
                 self.todos.insert(fid, todos);
             }

@@ -175,7 +175,7 @@ async fn apply(store: &Store, sessions: &mut Vec<Session>, op: &Op) {
         }
         Op::Head(_, to) if !session.order.is_empty() && !session.deleted => {
             session.head = Some(*to.get(&session.order));
-            let patch = SessionPatch { head: session.head, ..SessionPatch::default() };
+            let patch = SessionPatch { head: Some(session.head), ..SessionPatch::default() };
             store.patch(&fid, patch).await.unwrap();
         }
         Op::Rename(_, title, by_person) if !session.deleted => {

@@ -1,0 +1,121 @@
+//! The review of what tools changed in a session's project, and the way back.
+
+use std::path::PathBuf;
+
+use chat_journal::{Answer, FileChange, Part, Restored, Seq};
+
+use super::{Fid, Kind, Manager, Result};
+use crate::message::{Content, MessageId, Role};
+
+impl Manager {
+    /// What a session changed that nobody reviewed yet, by paths.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, `NoReview`, `ReviewFailed`, `ProjectMissing`.
+    pub async fn changes(&self, fid: &Fid) -> Result<Vec<FileChange>> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            let session = this.session(&fid).await?;
+            let read = session.with_journal(false, |journal, session| journal.changes(session));
+            Ok(read.await?.unwrap_or_default())
+        })
+        .await
+    }
+
+    /// Accepts a file's changes or some of its hunks, or everything where no file is named: they
+    /// need no review any more. No file is written.
+    ///
+    /// # Errors
+    /// As for [`changes`](Self::changes).
+    pub async fn accept(&self, fid: &Fid, what: Option<(PathBuf, Part)>) -> Result<Answer> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            let session = this.session(&fid).await?;
+            let act = move |journal: &chat_journal::Journal, session: &str| match &what {
+                Some((path, part)) => journal.accept(session, path, part),
+                None => journal.accept_all(session),
+            };
+            Ok(session.with_journal(true, act).await?.unwrap_or_default())
+        })
+        .await
+    }
+
+    /// Rejects a file's changes or some of its hunks, or everything where no file is named: just
+    /// these are undone on disk. A file in which that cannot be done is left alone, and the answer
+    /// names it. The model is told with the person's next message.
+    ///
+    /// # Errors
+    /// As for [`changes`](Self::changes).
+    pub async fn reject(&self, fid: &Fid, what: Option<(PathBuf, Part)>) -> Result<Answer> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            let session = this.session(&fid).await?;
+            let act = move |journal: &chat_journal::Journal, session: &str| match &what {
+                Some((path, part)) => journal.reject(session, path, part),
+                None => journal.reject_all(session),
+            };
+            Ok(session.with_journal(true, act).await?.unwrap_or_default())
+        })
+        .await
+    }
+
+    /// Brings the project's files back to how they were when the person sent this message. What
+    /// people changed themselves since stays; where it cannot, the file is left alone and named.
+    ///
+    /// # Errors
+    /// `NothingChanged` where no file was changed since, `Busy` while the session works, and as for
+    /// [`changes`](Self::changes).
+    pub async fn restore_files(&self, fid: &Fid, message: MessageId) -> Result<Restored> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            let session = this.session(&fid).await?;
+            if session.is_busy() {
+                return Err(Kind::Busy.into());
+            }
+            let branch = session.load().await?;
+            // A request that changed nothing has no state of its own: the next one's is the same.
+            let since = branch.iter().skip_while(|one| one.id != message);
+            let asked = since.filter(|one| one.role == Role::User);
+            let asked: Vec<_> = asked.map(|one| one.id.to_string()).collect();
+            let act = move |journal: &chat_journal::Journal, session: &str| {
+                let made = journal.checkpoints(session)?;
+                let made = made.iter().find(|made| asked.contains(&made.message));
+                made.map(|made| journal.restore(session, made.seq)).transpose()
+            };
+            let restored = session.with_journal(true, act).await?.flatten();
+            restored.ok_or_else(|| Kind::NothingChanged.into())
+        })
+        .await
+    }
+
+    /// Takes a [`restore_files`](Self::restore_files) back.
+    ///
+    /// # Errors
+    /// `Busy` while the session works, and as for [`changes`](Self::changes).
+    pub async fn undo_restore(&self, fid: &Fid, restored: Seq) -> Result<Restored> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            let session = this.session(&fid).await?;
+            if session.is_busy() {
+                return Err(Kind::Busy.into());
+            }
+            let act = move |journal: &chat_journal::Journal, session: &str| {
+                journal.undo_restore(session, restored)
+            };
+            let restored = session.with_journal(true, act).await?;
+            restored.ok_or_else(|| Kind::NothingChanged.into())
+        })
+        .await
+    }
+
+    /// Brings the conversation back to before a message of the person, and gives what it said, for
+    /// the composer. What was said since is not lost: it stays on a branch of its own.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, `Busy`, `SessionInUse`, `NothingToSend` where it is no message of the
+    /// person in the shown branch, and the store's.
+    pub async fn rewind(&self, fid: &Fid, message: MessageId) -> Result<Content> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move { this.session(&fid).await?.rewind(message).await }).await
+    }
+}

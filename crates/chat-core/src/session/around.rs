@@ -1,0 +1,99 @@
+//! What a request is made in: the project as it is now, its rules, and what the model can do.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chat_permission::path::{Error as PathError, Project};
+use jiff::Zoned;
+
+use super::Session;
+use super::sink::offered;
+use crate::agent::{RuleFile, Surroundings, system_name};
+use crate::client::Capabilities;
+use crate::error::{Error, Kind, Result};
+use crate::message::ModelRef;
+use crate::tool::Registry;
+
+/// What a request is made in.
+pub(super) struct Around {
+    pub project: Option<Arc<Project>>,
+    pub capabilities: Capabilities,
+    rules: Vec<RuleFile>,
+    branch: Option<String>,
+}
+
+/// A project as it is on disk.
+struct Folder {
+    project: Project,
+    rules: Vec<RuleFile>,
+    branch: Option<String>,
+}
+
+impl Session {
+    /// The project's folder as it is now, and what the model can do with tools, where there are
+    /// any to offer.
+    pub(super) async fn look_around(&self, model: &ModelRef) -> Result<Around> {
+        let (folder, active) = {
+            let state = self.lock();
+            (state.record.project.clone(), state.active.clone())
+        };
+        let folder = match folder {
+            Some(folder) => {
+                let (path, kept) = (folder.clone(), self.world.kept.clone());
+                let looking = tokio::task::spawn_blocking(move || {
+                    Project::open(&path, &kept).map(|project| look(project, active.as_deref()))
+                });
+                let looked = looking.await.map_err(|_| Kind::Internal)?;
+                Some(looked.map_err(|error| refused(error, folder))?)
+            }
+            None => None,
+        };
+        let offers = !offered(&self.world, folder.is_some()).is_empty();
+        let capabilities = if offers {
+            self.world.clients.capabilities(model).await
+        } else {
+            Capabilities::default()
+        };
+        let (project, rules, branch) = match folder {
+            Some(Folder { project, rules, branch }) => (Some(Arc::new(project)), rules, branch),
+            None => (None, Vec::new(), None),
+        };
+        Ok(Around { project, capabilities, rules, branch })
+    }
+
+    /// What an agent's instructions are made of.
+    pub(super) fn surroundings(&self, around: &Around, tools: Registry) -> Surroundings {
+        Surroundings {
+            project: around.project.as_ref().map(|project| project.root().to_owned()),
+            tools,
+            mode: self.lock().record.mode,
+            rules: around.rules.clone(),
+            branch: around.branch.clone(),
+            system: system_name().to_owned(),
+            today: Some(Zoned::now().date()),
+        }
+    }
+}
+
+/// The rules that count where the person works, and the branch.
+fn look(project: Project, active: Option<&Path>) -> Folder {
+    let inside = active.and_then(|active| active.strip_prefix(project.root()).ok());
+    let rules = chat_project::rules(&project, inside.unwrap_or(Path::new("")));
+    let rules = rules.found.into_iter().map(|rule| RuleFile {
+        path: rule.path.display().to_string(),
+        text: rule.text,
+        cut: rule.is_cut,
+    });
+    let rules = rules.collect();
+    let branch = chat_project::git::find(&project).ok().flatten();
+    let branch = branch.and_then(|repository| repository.head());
+    Folder { project, rules, branch }
+}
+
+/// Why a folder cannot be worked in, for people.
+fn refused(error: PathError, path: PathBuf) -> Error {
+    match error {
+        PathError::Own(_) => Kind::ProjectRefused { path }.into(),
+        error => Error::new(Kind::ProjectMissing { path }).with_detail(error.to_string()),
+    }
+}

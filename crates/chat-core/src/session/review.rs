@@ -1,0 +1,128 @@
+//! What the session's tools did to the project's files, as the person reviews it and takes it back.
+
+use std::sync::Arc;
+
+use chat_journal::{Error as JournalError, Journal};
+use chat_permission::path::Project;
+
+use super::Session;
+use crate::error::{Error, Kind, NoReview, Result};
+use crate::event::Event;
+use crate::message::{Content, MessageId, Part, Role};
+use crate::store::SessionPatch;
+
+/// Bytes of rejected changes that a model is told of.
+const MOST_TOLD: usize = 8 * 1024;
+
+impl Session {
+    /// Tells that files were changed for this session, or that what is to be reviewed is other.
+    pub(super) fn changed_files(&self) {
+        self.lock().tell(|seq, fid| Event::FilesChanged { fid, seq });
+    }
+
+    /// Does something with the journal of the session's project, and tells that it did where it
+    /// `changes` something. None where nothing was ever changed there by a tool.
+    ///
+    /// # Errors
+    /// `NoReview`, `ReviewFailed`, `ProjectMissing`.
+    pub(crate) async fn with_journal<T: Send + 'static>(
+        self: &Arc<Self>,
+        changes: bool,
+        act: impl FnOnce(&Journal, &str) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<Option<T>> {
+        let session = Arc::clone(self);
+        let folder = self.lock().record.project.clone();
+        let folder = folder.ok_or(Kind::NoReview { why: NoReview::NoProject })?;
+        let work = move || {
+            let (world, fid) = (&session.world, session.fid.to_string());
+            let project = Project::open(&folder, &world.kept)
+                .map_err(|_| Error::from(Kind::ProjectMissing { path: folder }))?;
+            if world.journals.is_refused(&project) {
+                return Err(Kind::NoReview { why: NoReview::Home }.into());
+            }
+            let Some(journal) = world.journals.existing(&project).map_err(failed)? else {
+                return Ok(None);
+            };
+            let done = act(&journal, &fid).map_err(failed)?;
+            if changes {
+                session.changed_files();
+            }
+            Ok(Some(done))
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|_| Kind::Internal)?
+    }
+
+    /// What the person rejected since the model was last told, as patches.
+    pub(super) async fn rejected(self: &Arc<Self>) -> Option<String> {
+        let (folder, told) = {
+            let state = self.lock();
+            (state.record.project.clone()?, state.told)
+        };
+        let session = Arc::clone(self);
+        let reading = tokio::task::spawn_blocking(move || {
+            let world = &session.world;
+            let project = Project::open(&folder, &world.kept).ok()?;
+            // Where nothing was ever changed nothing was rejected.
+            let journal = world.journals.existing(&project).ok()??;
+            let fid = session.fid.to_string();
+            // What was rejected before the program began anew was told, or came after the last change.
+            let last = || journal.checkpoints(&fid).ok()?.last().map(|last| last.seq);
+            let after = told.or_else(last).unwrap_or_default();
+            let rejections = journal.rejections(&fid, after).ok()?;
+            let newest = rejections.last()?.seq;
+            session.lock().told = Some(newest);
+            let mut text = String::new();
+            for rejection in &rejections {
+                let path = rejection.path.display();
+                if text.len() + rejection.diff.len() > MOST_TOLD || rejection.diff.is_empty() {
+                    text.push_str(&format!("{path}\n"));
+                } else {
+                    text.push_str(&format!("{path}\n{}\n", rejection.diff.trim_end()));
+                }
+            }
+            Some(text)
+        });
+        reading.await.ok().flatten()
+    }
+
+    /// Brings the conversation back to before a message of the person, and gives what it said. What
+    /// was said since stays in the store, on a branch of its own.
+    ///
+    /// # Errors
+    /// `Busy`, `SessionInUse`, `NothingToSend` where it is no message of the person, and the store's.
+    pub(crate) async fn rewind(self: &Arc<Self>, message: MessageId) -> Result<Content> {
+        let _turn = self.turn.lock().await;
+        let _gate = self.gate.lock().await;
+        if self.is_busy() {
+            return Err(Kind::Busy.into());
+        }
+        let branch = self.load().await?;
+        let asked = branch.iter().find(|one| one.id == message && one.role == Role::User);
+        let asked = asked.cloned().ok_or(Kind::NothingToSend)?;
+        self.world.store.claim(&self.fid).await?;
+        let patch = SessionPatch { head: Some(asked.parent), ..SessionPatch::default() };
+        let patched = self.patch_claimed(patch).await;
+        self.release().await;
+        patched?;
+        {
+            let mut state = self.lock();
+            state.trouble = None;
+            state.tree.get_or_insert_default().set_head(asked.parent);
+            state.tell(|_, fid| Event::SessionReset { fid });
+        }
+        let text = asked.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        Ok(Content::text(text.collect::<String>()))
+    }
+}
+
+/// Why the journal did not do it.
+fn failed(error: JournalError) -> Error {
+    match error {
+        JournalError::Refused(_) => Kind::NoReview { why: NoReview::Home }.into(),
+        JournalError::NoGit => Kind::NoReview { why: NoReview::NoGit }.into(),
+        error => Error::new(Kind::ReviewFailed).with_detail(error.to_string()),
+    }
+}

@@ -1,0 +1,180 @@
+//! What a call does to the project's files: kept in the project's journal, so that the person can
+//! review it and take it back.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chat_journal::{By, Change, Error, Journal, Origin, Scan};
+use chat_permission::ResolvedPath;
+use chat_permission::path::{Kind, Project};
+
+use super::{Journals, ToolFailure};
+
+/// The keeper of what one call changes. Where the project has no journal (the home folder has none)
+/// things are done all the same.
+#[derive(Clone, Default)]
+pub struct Changes(Option<Arc<Keeper>>);
+
+struct Keeper {
+    journals: Arc<Journals>,
+    project: Arc<Project>,
+    origin: Origin,
+    /// Called when something was kept.
+    heard: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Changes {
+    pub(crate) fn new(
+        journals: Arc<Journals>,
+        project: Arc<Project>,
+        origin: Origin,
+        heard: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        Self(Some(Arc::new(Keeper { journals, project, origin, heard: Box::new(heard) })))
+    }
+
+    /// Does something to a file or a folder, and keeps what became of it. Blocks.
+    ///
+    /// # Errors
+    /// What is done fails, or what there was cannot be kept: then nothing is done.
+    pub fn around<T>(
+        &self,
+        path: &ResolvedPath,
+        act: impl FnOnce() -> Result<T, ToolFailure>,
+    ) -> Result<T, ToolFailure> {
+        if path.kind() == Kind::Folder {
+            return self.around_all(act);
+        }
+        let Some((keeper, journal, path)) = self.inside(path)? else { return act() };
+        let before = journal.look(path).map_err(|error| unkept(&error))?;
+        let done = act();
+        let change = |after| Change { path: path.to_owned(), from: None, before, after };
+        let kept = journal.look(path).map(change);
+        keeper.record(&journal, kept);
+        done
+    }
+
+    /// Moves a file or a folder, and keeps that it was. Blocks.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn around_move<T>(
+        &self,
+        from: &ResolvedPath,
+        to: &ResolvedPath,
+        act: impl FnOnce() -> Result<T, ToolFailure>,
+    ) -> Result<T, ToolFailure> {
+        if from.kind() == Kind::Folder {
+            return self.around_all(act);
+        }
+        // Into the project, or out of it, is a file that comes, or one that goes.
+        let (Some(old), Some(new)) = (from.relative(), to.relative()) else {
+            let inside = if from.is_inside() { from } else { to };
+            return self.around(inside, act);
+        };
+        let Some((keeper, journal, _)) = self.inside(from)? else { return act() };
+        let before = journal.look(old).map_err(|error| unkept(&error))?;
+        let done = act();
+        if done.is_ok() {
+            let (path, from) = (new.to_owned(), Some(old.to_owned()));
+            let kept = journal.look(new).map(|after| Change { path, from, before, after });
+            keeper.record(&journal, kept);
+        }
+        done
+    }
+
+    /// Does something to whatever files.
+    fn around_all<T>(
+        &self,
+        act: impl FnOnce() -> Result<T, ToolFailure>,
+    ) -> Result<T, ToolFailure> {
+        let looked = self.look()?;
+        let done = act();
+        drop(looked);
+        done
+    }
+
+    /// Looks at the project before a command. What it changes until the look is dropped is kept as
+    /// its doing. Blocks.
+    ///
+    /// # Errors
+    /// What there is cannot be kept.
+    pub fn look(&self) -> Result<Looked, ToolFailure> {
+        let Some((keeper, journal)) = self.begin()? else { return Ok(Looked(None)) };
+        let scan = journal.scan().map_err(|error| unkept(&error))?;
+        Ok(Looked(Some((Arc::clone(keeper), journal, scan))))
+    }
+
+    /// The journal, and the path as it knows it.
+    fn inside<'a>(
+        &self,
+        path: &'a ResolvedPath,
+    ) -> Result<Option<(&Arc<Keeper>, Journal, &'a Path)>, ToolFailure> {
+        let Some(path) = path.relative() else { return Ok(None) };
+        Ok(self.begin()?.map(|(keeper, journal)| (keeper, journal, path)))
+    }
+
+    /// The journal, in which the state before the request's first change is kept by now.
+    fn begin(&self) -> Result<Option<(&Arc<Keeper>, Journal)>, ToolFailure> {
+        let Some(keeper) = &self.0 else { return Ok(None) };
+        let journal = match keeper.journals.of(&keeper.project) {
+            Ok(journal) => journal,
+            // It has no journal, as the person is told where they would review.
+            Err(Error::Refused(_) | Error::NoGit) => return Ok(None),
+            Err(error) => return Err(unkept(&error)),
+        };
+        let Origin { session, message, .. } = &keeper.origin;
+        journal.checkpoint(session, message).map_err(|error| unkept(&error))?;
+        Ok(Some((keeper, journal)))
+    }
+}
+
+impl Keeper {
+    fn record(&self, journal: &Journal, change: Result<Change, Error>) {
+        let kept = change.and_then(|change| journal.record(&self.origin, By::Tool, &[change]));
+        self.tell(kept.map(|kept| kept.len()));
+    }
+
+    fn tell(&self, kept: Result<usize, Error>) {
+        match kept {
+            Ok(0) => {}
+            Ok(_) => (self.heard)(),
+            // It is done by now. The next look at the project finds it.
+            Err(error) => tracing::error!(%error, "a change was not kept in the journal"),
+        }
+    }
+}
+
+/// A look at a project before something is done to it. What is other when it is dropped is kept.
+/// Dropping it blocks for as long as it takes to look at the project again.
+pub struct Looked(Option<(Arc<Keeper>, Journal, Scan)>);
+
+impl Looked {
+    /// Keeps what is other by now, and looks on.
+    pub fn keep(&mut self) {
+        let Some((keeper, journal, scan)) = &mut self.0 else { return };
+        let kept = journal.record_since(scan, &keeper.origin);
+        keeper.tell(kept.map(|(kept, next)| {
+            *scan = next;
+            kept.len()
+        }));
+    }
+}
+
+impl Drop for Looked {
+    fn drop(&mut self) {
+        self.keep();
+    }
+}
+
+impl std::fmt::Debug for Looked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Looked").finish_non_exhaustive()
+    }
+}
+
+fn unkept(error: &Error) -> ToolFailure {
+    ToolFailure::new(format!(
+        "Nothing was changed: what there was could not be kept for taking it back ({error})."
+    ))
+}

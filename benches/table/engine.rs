@@ -18,11 +18,12 @@ use super::Plan;
 use super::report::{Goal, Row};
 
 /// As many tokens each side writes.
-const TOKENS: u32 = 128;
-const WINDOW: u32 = 4096;
+pub const TOKENS: u32 = 128;
+/// The window of all of them.
+pub const WINDOW: u32 = 4096;
 
 /// How long a reply took.
-struct Took {
+pub struct Took {
     /// Until its first text, in milliseconds.
     first: f64,
     /// For each token after that, in milliseconds.
@@ -79,13 +80,13 @@ pub async fn built_in(plan: &Plan) -> Result<Vec<Row>> {
 }
 
 /// About as many tokens of plain words, another text each round.
-fn words(round: usize, count: usize) -> String {
+pub fn words(round: usize, count: usize) -> String {
     let words = ["river", "stone", "cloud", "garden", "window", "letter", "winter", "music"];
     let all: Vec<_> = (0..count).map(|n| words[(n * (round + 3) + n / 7) % words.len()]).collect();
     format!("Go on with this list, many more words: {}", all.join(" "))
 }
 
-async fn reply(
+pub async fn reply(
     client: &dyn Client,
     model: &str,
     messages: &[(Role, &str)],
@@ -126,7 +127,7 @@ async fn reply(
     Ok(Took { first: first.as_secs_f64() * 1e3, each, text })
 }
 
-fn bare_loop(plan: &Plan, model: &std::ffi::OsStr, text: &str) -> Result<(f64, f64)> {
+pub fn bare_loop(plan: &Plan, model: &std::ffi::OsStr, text: &str) -> Result<(f64, f64)> {
     let mut command = Command::new(plan.program("examples/bare_loop"));
     command.arg(model).args(["1", &TOKENS.to_string()]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -4,6 +4,7 @@
 
 mod code;
 mod conversation;
+mod drafts;
 mod engine;
 mod growth;
 mod idle;
@@ -41,6 +42,7 @@ const GROUPS: [&str; 10] = [
     "idle",
     "sessions",
     "engine",
+    "drafts",
     "growth",
     "tools",
     "code",
@@ -100,6 +102,7 @@ async fn main() -> Result<()> {
             "terminal" => terminal::ask(&plan).await,
             "idle" => idle::window(&plan).await,
             "engine" => engine::built_in(&plan).await,
+            "drafts" => drafts::drafts(&plan).await,
             "growth" => growth::window(&plan).await,
             "tools" => tools::tools(&plan).await,
             "code" => code::code(&plan),

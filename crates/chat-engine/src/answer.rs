@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
+use crate::draft::Wanted;
 use crate::failure::Failure;
 use crate::inference::{Facts, Finish, Grammar, Job, Order, Progress, Said, Timings};
 use crate::models::Use;
@@ -129,6 +130,7 @@ impl Answer {
             sampling: asked.sampling,
             grammar: asked.grammar,
             stop: asked.stop,
+            drafts: asked.drafts,
             spoken,
             said,
         };
@@ -170,6 +172,7 @@ struct Asked {
     max_tokens: Option<u32>,
     sampling: Sampling,
     stop: Vec<String>,
+    drafts: Wanted,
 }
 
 impl Asked {
@@ -207,7 +210,9 @@ impl Asked {
             tools: calls.tools().to_vec(),
         };
         let stop = body.stop.map(Stop::texts).unwrap_or_default();
-        Ok(Self { prompt, expected, grammar, max_tokens: body.max_tokens, sampling, stop })
+        let max_tokens = body.max_tokens;
+        let drafts = Wanted { least: body.drafts_least, most: body.drafts_most };
+        Ok(Self { prompt, expected, grammar, max_tokens, sampling, stop, drafts })
     }
 }
 

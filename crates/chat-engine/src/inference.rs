@@ -2,6 +2,7 @@
 
 mod context;
 mod embed;
+mod exact;
 mod grammar;
 mod load;
 mod picker;
@@ -19,6 +20,7 @@ pub use embed::LONGEST as LONGEST_TEXT;
 pub use grammar::Grammar;
 pub use load::{Facts, Loading, Progress, load};
 
+use crate::draft::{Drafts, Wanted};
 use crate::failure::Failure;
 use crate::request::Sampling;
 
@@ -62,6 +64,8 @@ pub struct Job {
     pub grammar: Option<Grammar>,
     /// Where it ends.
     pub stop: Vec<String>,
+    /// How many tokens are drafted at once: what is said is the same.
+    pub drafts: Wanted,
     /// Words of the model's own that are said all the same: they tell apart what it writes.
     pub spoken: Vec<&'static str>,
     /// Who listens.
@@ -123,10 +127,19 @@ pub struct Timings {
     pub predicted_ms: f64,
     /// Tokens written a second.
     pub predicted_per_second: f64,
+    /// Tokens that were drafted.
+    pub draft_n: usize,
+    /// Tokens of drafts that were right, and so written without an evaluation of their own.
+    pub draft_n_accepted: usize,
 }
 
 impl Timings {
-    fn new(cached: usize, read: (usize, Duration), written: (usize, Duration)) -> Self {
+    fn new(
+        cached: usize,
+        read: (usize, Duration),
+        written: (usize, Duration),
+        drafts: &Drafts,
+    ) -> Self {
         let speed = |(count, took): (usize, Duration)| match took.as_secs_f64() {
             0.0 => 0.0,
             seconds => count as f64 / seconds,
@@ -139,6 +152,8 @@ impl Timings {
             predicted_n: written.0,
             predicted_ms: written.1.as_secs_f64() * 1e3,
             predicted_per_second: speed(written),
+            draft_n: drafts.tried(),
+            draft_n_accepted: drafts.accepted(),
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod answer;
 #[cfg(feature = "llama")]
 pub mod api;
 pub mod cpu;
+pub mod draft;
 pub mod failure;
 #[cfg(feature = "llama")]
 pub mod inference;

@@ -7,6 +7,7 @@ use minijinja::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::draft;
 use crate::failure::Failure;
 
 /// The body of `/v1/chat/completions`.
@@ -43,6 +44,16 @@ pub struct ChatBody {
     /// How much the model is to think.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
+    /// The most tokens that are drafted at once, under the name of llama.cpp's server; 0 is none.
+    #[serde(default = "most", rename = "speculative.n_max")]
+    pub drafts_most: usize,
+    /// The fewest, where anything was found: more than 0 also where they do not pay.
+    #[serde(default, rename = "speculative.n_min")]
+    pub drafts_least: usize,
+}
+
+fn most() -> usize {
+    draft::MOST
 }
 
 /// A message of the conversation.
@@ -207,6 +218,13 @@ pub struct Sampling {
     pub logit_bias: BTreeMap<String, f32>,
     /// A grammar in llama.cpp's GBNF.
     pub grammar: Option<String>,
+}
+
+impl Sampling {
+    /// Whether the same request is to give the same answer.
+    pub fn is_repeatable(&self) -> bool {
+        self.temperature <= 0.0 || self.seed.is_some()
+    }
 }
 
 impl Default for Sampling {

@@ -5,10 +5,22 @@
 pub struct Writer {
     version: u32,
     entries: Vec<Vec<u8>>,
-    tensors: Vec<(String, Vec<u64>, u32, u64)>,
+    tensors: Vec<Tensor>,
     /// How many entries and tensors the file says that it has, where that is not the truth.
     claims: (Option<u64>, Option<u64>),
     fill: u8,
+}
+
+/// A tensor: what it is called, how it is shaped and what it holds.
+#[derive(Clone, Debug)]
+struct Tensor {
+    name: String,
+    shape: Vec<u64>,
+    kind: u32,
+    /// In bytes.
+    size: u64,
+    /// Its bytes; else it is filled with one.
+    values: Option<Vec<u8>>,
 }
 
 impl Default for Writer {
@@ -106,7 +118,19 @@ impl Writer {
         let (length, bytes) = crate::tensor::block(kind).unwrap_or((1, 0));
         let elements = shape.iter().fold(1_u64, |all, length| all.wrapping_mul(*length));
         let size = elements / length * bytes;
-        self.tensors.push((name.to_owned(), shape.to_vec(), kind, size));
+        let (name, shape) = (name.to_owned(), shape.to_vec());
+        self.tensors.push(Tensor { name, shape, kind, size, values: None });
+        self
+    }
+
+    /// A tensor of numbers of 4 bytes, of which `value` gives the one at each place.
+    #[must_use]
+    pub fn values(mut self, name: &str, shape: &[u64], value: impl FnMut(u64) -> f32) -> Self {
+        self = self.tensor(name, shape, 0);
+        if let Some(tensor) = self.tensors.last_mut() {
+            let values = (0..tensor.size / 4).map(value);
+            tensor.values = Some(values.flat_map(f32::to_le_bytes).collect());
+        }
         self
     }
 
@@ -128,9 +152,12 @@ impl Writer {
     pub fn bytes(&self) -> Vec<u8> {
         let mut out = self.header();
         let begin = out.len();
-        for (.., size) in &self.tensors {
+        for tensor in &self.tensors {
             pad(&mut out, begin);
-            out.resize(out.len() + *size as usize, self.fill);
+            match &tensor.values {
+                Some(values) => out.extend(values),
+                None => out.resize(out.len() + tensor.size as usize, self.fill),
+            }
         }
         out
     }
@@ -144,7 +171,7 @@ impl Writer {
         out.extend(entries.unwrap_or(self.entries.len() as u64).to_le_bytes());
         out.extend(self.entries.iter().flatten());
         let mut offset = 0_u64;
-        for (name, shape, kind, size) in &self.tensors {
+        for Tensor { name, shape, kind, size, .. } in &self.tensors {
             out.extend(string(name));
             out.extend((shape.len() as u32).to_le_bytes());
             out.extend(shape.iter().flat_map(|length| length.to_le_bytes()));

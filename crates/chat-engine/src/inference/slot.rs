@@ -7,6 +7,7 @@ use llama_cpp_2::token::LlamaToken;
 
 use super::picker::Picker;
 use super::{Finish, Job, Said, Timings, vocabulary};
+use crate::draft::Drafts;
 use crate::failure::Failure;
 use crate::known::{Known, Token};
 use crate::output::StopTexts;
@@ -29,8 +30,9 @@ pub(super) struct Work {
     pub read: usize,
     /// The token that was chosen last and is not in memory yet.
     pub next: Option<Token>,
-    /// Where its scores stand among the outputs of the evaluation at hand.
+    /// Where its scores stand among the outputs of the evaluation at hand. Those of a draft follow.
     pub output: Option<i32>,
+    pub drafts: Drafts,
     cached: usize,
     stop: StopTexts,
     /// Bytes of a character that is not complete.
@@ -41,7 +43,13 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub fn new(job: Box<Job>, picker: Picker, prompt: Vec<Token>, cached: usize) -> Self {
+    pub fn new(
+        job: Box<Job>,
+        picker: Picker,
+        drafts: Drafts,
+        prompt: Vec<Token>,
+        cached: usize,
+    ) -> Self {
         let stop = StopTexts::new(job.stop.clone());
         Self {
             job,
@@ -50,6 +58,7 @@ impl Work {
             read: 0,
             next: None,
             output: None,
+            drafts,
             cached,
             stop,
             partial: Vec::new(),
@@ -102,18 +111,24 @@ impl Work {
             piece.clone()
         };
         self.next = Some(Token { id: token.0, piece, special });
+        self.drafts.push(token.0);
         if self.say(&said) {
             self.end(Finish::Stop);
             return true;
         }
-        let wanted = self.job.max_tokens.map_or(usize::MAX, |tokens| tokens as usize);
-        if self.written >= wanted || room == 0 {
+        if self.left() == 0 || room == 0 {
             let rest = self.stop.rest();
             self.say_text(rest);
             self.end(Finish::Length);
             return true;
         }
         false
+    }
+
+    /// How many tokens it may still have.
+    pub fn left(&self) -> usize {
+        let wanted = self.job.max_tokens.map_or(usize::MAX, |tokens| tokens as usize);
+        wanted.saturating_sub(self.written)
     }
 
     /// Says the characters that are complete. Gives whether a stop text came.
@@ -163,7 +178,7 @@ impl Work {
         }
         let writing = self.begun.elapsed().saturating_sub(self.reading);
         let read = (self.prompt.len(), self.reading);
-        let timings = Timings::new(self.cached, read, (self.written, writing));
+        let timings = Timings::new(self.cached, read, (self.written, writing), &self.drafts);
         self.tell(Said::End { finish, timings });
     }
 

@@ -1,5 +1,7 @@
 //! The thread that computes with one model: all its conversations, one evaluation after another.
 
+mod step;
+
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +12,12 @@ use llama_cpp_2::context::params::LlamaContextParams;
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
-use llama_cpp_2::token::LlamaToken;
 
-use super::context::{Context, Evaluated};
+use super::context::Context;
 use super::picker::Picker;
 use super::slot::{Slot, Work};
-use super::{Job, Limits, Order, Said, embed, vocabulary};
+use super::{Job, Limits, Order, Said, embed, exact, vocabulary};
+use crate::draft::{Costs, Drafts};
 use crate::failure::Failure;
 use crate::known::Common;
 
@@ -47,6 +49,9 @@ pub(super) fn run(
         waiting: VecDeque::new(),
         batch: LlamaBatch::new(BATCH + limits.slots as usize, 1),
         at_once: FIRST,
+        costs: Costs::default(),
+        drafts: !model.is_recurrent() && !model.is_hybrid(),
+        reach: None,
         clock: 0,
         pulse: Instant::now(),
     };
@@ -92,6 +97,18 @@ struct Waiting {
     told: bool,
 }
 
+/// A memory with a window of so many tokens.
+pub(super) fn params(limits: Limits, window: u32) -> LlamaContextParams {
+    LlamaContextParams::default()
+        .with_n_ctx(NonZeroU32::new(window))
+        .with_n_batch(BATCH as u32 + limits.slots)
+        .with_n_ubatch(BATCH as u32)
+        .with_n_seq_max(limits.slots)
+        .with_n_threads(limits.threads)
+        .with_n_threads_batch(limits.threads)
+        .with_no_perf(true)
+}
+
 struct Worker<'a> {
     backend: &'a LlamaBackend,
     model: &'a LlamaModel,
@@ -102,6 +119,11 @@ struct Worker<'a> {
     batch: LlamaBatch<'static>,
     /// How many tokens of prompts one evaluation takes.
     at_once: usize,
+    costs: Costs,
+    /// Whether drafts are tried: only where a memory can be taken back to before the wrong ones.
+    drafts: bool,
+    /// Up to how many tokens in memory they change nothing, once that was asked.
+    reach: Option<usize>,
     clock: u64,
     /// When the last sign of life was given.
     pulse: Instant,
@@ -182,18 +204,16 @@ impl Worker<'_> {
         self.context.as_ref().map_or(0, |context| context.n_ctx())
     }
 
+    /// What of it one conversation has.
+    fn place(&self) -> usize {
+        (self.window() / self.limits.slots) as usize
+    }
+
     /// Makes a memory with a window of so many tokens. What was known is forgotten.
     fn open(&mut self, window: u32) -> Result<(), Failure> {
         self.context = None;
         self.slots.clear();
-        let params = LlamaContextParams::default()
-            .with_n_ctx(NonZeroU32::new(window))
-            .with_n_batch(BATCH as u32 + self.limits.slots)
-            .with_n_ubatch(BATCH as u32)
-            .with_n_seq_max(self.limits.slots)
-            .with_n_threads(self.limits.threads)
-            .with_n_threads_batch(self.limits.threads)
-            .with_no_perf(true);
+        let params = params(self.limits, window);
         let context = Context::new(self.model, self.backend, params);
         let context = context.map_err(|error| Failure::Compute(error.to_string()))?;
         self.context = Some(context);
@@ -204,6 +224,7 @@ impl Worker<'_> {
     /// Begins a job in the place that knows most of it.
     fn begin(&mut self, job: Box<Job>) -> Result<(), Failure> {
         let mut picker = Picker::new(self.model, &job.sampling, job.grammar.as_ref())?;
+        let reach = self.reach(&job);
         let prompt = job.prompt.as_str();
         let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.at_work.is_none());
         let best = free.max_by_key(|(_, slot)| {
@@ -221,9 +242,9 @@ impl Worker<'_> {
             return Err(Failure::Template("the model’s chat template says nothing".to_owned()));
         }
         let tokens = common.tokens + rest.len();
-        let window = self.window() / self.limits.slots;
-        if tokens >= window as usize {
-            return Err(Failure::TooLong { tokens, window });
+        let window = self.place();
+        if tokens >= window {
+            return Err(Failure::TooLong { tokens, window: window as u32 });
         }
         let (kept, rest) = if self.forget(at, common.tokens) {
             (common.tokens, rest)
@@ -235,9 +256,26 @@ impl Worker<'_> {
         let slot = &mut self.slots[at];
         slot.used = self.clock;
         slot.known.truncate(kept);
-        picker.accept_prompt(slot.known.ids().chain(rest.iter().map(|token| token.id)));
-        slot.at_work = Some(Work::new(job, picker, rest, kept));
+        let prompt = || slot.known.ids().chain(rest.iter().map(|token| token.id));
+        picker.accept_prompt(prompt());
+        let drafts = Drafts::new(prompt(), job.drafts, reach);
+        slot.at_work = Some(Work::new(job, picker, drafts, rest, kept));
         Ok(())
+    }
+
+    /// Up to how many tokens in memory a job gets drafts.
+    fn reach(&mut self, job: &Job) -> usize {
+        if !self.drafts || job.drafts.most == 0 {
+            return 0;
+        }
+        // What is left to chance is another text each time anyhow.
+        if !job.sampling.is_repeatable() {
+            return usize::MAX;
+        }
+        if self.reach.is_none() {
+            self.reach = exact::reach(self.backend, self.model, self.limits, job);
+        }
+        self.reach.unwrap_or(0)
     }
 
     /// Takes a conversation's memory back to so many tokens. Gives whether that went.
@@ -251,113 +289,5 @@ impl Worker<'_> {
         }
         context.forget(at as u32);
         tokens == 0
-    }
-
-    /// One evaluation: a token of each answer, and some of the prompts.
-    fn step(&mut self) {
-        let Some(context) = &mut self.context else { return };
-        let batch = &mut self.batch;
-        batch.clear();
-        let mut room = self.at_once;
-        let mut taken = vec![0; self.slots.len()];
-        for (at, slot) in self.slots.iter_mut().enumerate() {
-            let Some(work) = &mut slot.at_work else { continue };
-            work.output = None;
-            let place = slot.known.len();
-            if let Some(next) = &work.next {
-                let output = batch.n_tokens();
-                if batch.add(LlamaToken(next.id), place as i32, &[at as i32], true).is_ok() {
-                    work.output = Some(output);
-                    taken[at] = 1;
-                }
-                continue;
-            }
-            for token in work.prompt[work.read..].iter().take(room) {
-                let last = work.read + taken[at] + 1 == work.prompt.len();
-                let output = batch.n_tokens();
-                let position = (place + taken[at]) as i32;
-                if batch.add(LlamaToken(token.id), position, &[at as i32], last).is_err() {
-                    break;
-                }
-                if last {
-                    work.output = Some(output);
-                }
-                taken[at] += 1;
-            }
-            room -= taken[at].min(room);
-        }
-        let tokens = batch.n_tokens();
-        if tokens == 0 {
-            return;
-        }
-        let begun = Instant::now();
-        let at_work = self.slots.iter().filter_map(|slot| slot.at_work.as_ref());
-        let listeners = at_work.map(|work| work.job.said.clone()).collect();
-        match context.evaluate(batch, listeners) {
-            Ok(Evaluated::All) => {
-                self.adapt(tokens as usize, begun.elapsed());
-                self.take(&taken);
-            }
-            Ok(Evaluated::Ended) => self.take_back(&taken),
-            Err(error) => {
-                tracing::error!(%error, "an evaluation failed");
-                self.fail_all(&error.to_string());
-            }
-        }
-    }
-
-    /// Takes the memory back to what was known before an evaluation that was ended.
-    fn take_back(&mut self, taken: &[usize]) {
-        let Some(context) = &mut self.context else { return };
-        for (at, slot) in self.slots.iter_mut().enumerate() {
-            let known = slot.known.len();
-            if taken[at] > 0 && (known == 0 || !context.take_back(at as u32, known)) {
-                context.forget(at as u32);
-                slot.known.truncate(0);
-            }
-        }
-    }
-
-    /// What was evaluated is known now, and the next tokens are chosen.
-    fn take(&mut self, taken: &[usize]) {
-        let window = (self.window() / self.limits.slots) as usize;
-        let Some(context) = &self.context else { return };
-        for (slot, &count) in self.slots.iter_mut().zip(taken) {
-            let Some(work) = &mut slot.at_work else { continue };
-            if let Some(next) = work.next.take() {
-                slot.known.push(&next);
-            } else if count > 0 {
-                for token in &work.prompt[work.read..work.read + count] {
-                    slot.known.push(token);
-                }
-                work.was_read(count);
-            }
-            let Some(output) = work.output else { continue };
-            let token = work.picker.pick(context, output);
-            let room = window.saturating_sub(slot.known.len() + 1);
-            if work.take(self.model, token, room) {
-                slot.at_work = None;
-            }
-        }
-    }
-
-    /// An evaluation takes about a turn, however fast the machine and the model are.
-    fn adapt(&mut self, tokens: usize, took: Duration) {
-        if tokens >= LEAST {
-            let fits = tokens as f64 * TURN.as_secs_f64() / took.as_secs_f64().max(1e-6);
-            self.at_once = (fits as usize).min(2 * self.at_once).clamp(LEAST, BATCH);
-        }
-    }
-
-    fn fail_all(&mut self, words: &str) {
-        for (at, slot) in self.slots.iter_mut().enumerate() {
-            if let Some(work) = slot.at_work.take() {
-                work.fail(Failure::Compute(words.to_owned()));
-                slot.known.truncate(0);
-                if let Some(context) = &mut self.context {
-                    context.forget(at as u32);
-                }
-            }
-        }
     }
 }

@@ -50,7 +50,11 @@ impl Stage {
     /// With the small model. None where it cannot be had.
     pub fn new() -> Result<Option<Self>> {
         let Some(path) = model() else { return Ok(None) };
-        let folder = tempfile::tempdir()?;
+        Self::of(path, tempfile::tempdir()?).map(Some)
+    }
+
+    /// With a model of its own, which may lie in the same folder.
+    pub fn of(path: PathBuf, folder: tempfile::TempDir) -> Result<Self> {
         let folders = Folders::below(folder.path());
         let library = Library::of(&folders);
         let name = library.add(&path).map_err(|error| anyhow!("{error}"))?.name;
@@ -60,7 +64,7 @@ impl Stage {
             ..EngineOptions::of(&folders, &settings)
         };
         let timeouts = Timeouts { silence: Duration::from_mins(1), ..Timeouts::default() };
-        Ok(Some(Self { folder, library, options, timeouts, name, path }))
+        Ok(Self { folder, library, options, timeouts, name, path })
     }
 
     /// One front end.

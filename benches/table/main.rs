@@ -34,7 +34,7 @@ pub struct Plan {
 }
 
 /// The names of the groups of rows.
-const GROUPS: [&str; 10] = [
+const GROUPS: [&str; 11] = [
     "window",
     "conversation",
     "stored-chat",

@@ -5,6 +5,7 @@ mod chats;
 mod choices;
 mod connections;
 mod conversation;
+mod editor;
 mod ends;
 mod faults;
 mod find;

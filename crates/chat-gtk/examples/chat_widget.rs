@@ -44,7 +44,10 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Connections(_)
             | Output::AddConnection
             | Output::Models
-            | Output::Escaped => {}
+            | Output::Escaped
+            | Output::Project(_)
+            | Output::Panel(_)
+            | Output::OpenFile { .. } => {}
         });
         let header = gtk::HeaderBar::new();
         header.pack_end(chat.widgets().agent_dropdown());

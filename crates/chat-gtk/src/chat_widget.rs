@@ -3,6 +3,7 @@
 //! It takes a [`Manager`] and stands in any GTK program; `examples/chat_widget.rs` shows how. Call
 //! [`crate::init`] first.
 
+mod along;
 mod background;
 mod changes;
 mod drafting;
@@ -41,11 +42,14 @@ use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
 use crate::drafts::{self, Drafts};
+pub use crate::editor::{At, Outline, Place};
 use crate::projects::Recent;
 use crate::{composer, model_picker};
+use along::Goes;
+pub use along::OpenFiles;
 use changes::Changes;
 use local::{Local, Looking};
-pub use messages::{Brought, Command, Find, Init, Input, Output, Part};
+pub use messages::{Brought, Command, Find, Init, Input, KnownFiles, Output, Part};
 use messages::{Done, Told};
 use shown::Shown;
 use turning::Ahead;
@@ -96,6 +100,9 @@ pub struct ChatWidget {
     wanted_project: Option<(Fid, PathBuf)>,
     /// The mode that new chats begin with.
     default_mode: Mode,
+    goes: Goes,
+    /// The project that was told last.
+    told_project: Option<PathBuf>,
     diagnostics: Diagnostics,
 }
 
@@ -145,6 +152,8 @@ impl Component for ChatWidget {
             finding: 0,
             wanted_project: None,
             default_mode: Mode::default(),
+            goes: Goes::new(init.open_files),
+            told_project: None,
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -197,6 +206,8 @@ impl Component for ChatWidget {
             Input::ChooseModel => view.model.open(),
             Input::ChooseProject => view.project.open(),
             Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
+            Input::Open(open) => self.set_open(open, view),
+            Input::KnownFiles(files) => view.conversation.set_files(files.0),
             Input::Escape => self.escape(&sender),
             Input::Stop => self.stop(),
             Input::SaveDrafts(saved) => self.save_drafts(saved, &sender),
@@ -298,6 +309,7 @@ impl ChatWidget {
             Told::Composer(composer::Output::Hindered(why)) => self.hindered(why, view, sender),
             Told::Left(text) => self.leave(text),
             Told::Composer(composer::Output::Stop) => self.stop(),
+            Told::Composer(composer::Output::LeaveOut(along)) => self.leave_out(along, view),
             Told::Composer(composer::Output::Changed) => self.draft_changed(view, sender),
             Told::Conversation(session, output) => {
                 self.hear_conversation(session.as_ref(), output, view, sender, root);

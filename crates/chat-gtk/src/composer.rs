@@ -1,5 +1,6 @@
 //! Where a person writes: a text field that grows, the line of controls below it, Send and Stop.
 
+mod chips;
 mod keys;
 
 use std::cell::{Cell, RefCell};
@@ -9,6 +10,8 @@ use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
 use crate::{accessible, beside};
+use chips::Chips;
+pub(crate) use chips::{Along, Chip};
 
 /// The field's height before the window's is known, in pixels.
 const FIRST_HEIGHT: i32 = 240;
@@ -22,6 +25,8 @@ pub(crate) enum Output {
     Stop,
     /// The text changed.
     Changed,
+    /// This is not to go along with the message.
+    LeaveOut(Along),
     /// A text was to be sent, and this says why it cannot be.
     Hindered(String),
 }
@@ -39,6 +44,8 @@ struct Inner {
     scroller: gtk::ScrolledWindow,
     /// What a person should know, quietly, below what they write.
     note: gtk::Label,
+    chips: Chips,
+    told: Told,
     send: gtk::Button,
     stop: gtk::Button,
     enter_sends: Cell<bool>,
@@ -46,6 +53,19 @@ struct Inner {
     /// Why nothing can be sent, where that is so.
     hindrance: RefCell<Option<String>>,
     setting_text: Cell<bool>,
+}
+
+/// Who hears of the chips.
+#[derive(Default)]
+struct Told(RefCell<Option<Removed>>);
+
+/// Told which chip is taken away.
+type Removed = Rc<dyn Fn(Along)>;
+
+impl std::fmt::Debug for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Told").finish()
+    }
 }
 
 impl Composer {
@@ -103,6 +123,8 @@ impl Composer {
             .build();
         root.append(&field);
         root.append(&note);
+        let chips = Chips::new();
+        root.append(chips.widget());
         root.append(&line);
 
         let inner = Rc::new(Inner {
@@ -110,6 +132,8 @@ impl Composer {
             text,
             scroller,
             note,
+            chips,
+            told: Told::default(),
             send,
             stop,
             enter_sends: Cell::new(true),
@@ -176,6 +200,14 @@ impl Composer {
         }
     }
 
+    /// Shows what goes along with the message.
+    pub(crate) fn set_chips(&self, chips: Vec<Chip>) {
+        let told = self.inner.told.0.borrow().clone();
+        if let Some(told) = told {
+            self.inner.chips.show(chips, &told);
+        }
+    }
+
     /// The field grows to a third of this height.
     pub(crate) fn set_height_of_all(&self, height: i32) {
         let third = (height / 3).max(48);
@@ -190,6 +222,8 @@ impl Inner {
         let output: Rc<dyn Fn(Output)> = Rc::new(output);
         let told = Rc::clone(&output);
         self.stop.connect_clicked(move |_| told(Output::Stop));
+        let told = Rc::clone(&output);
+        self.told.0.replace(Some(Rc::new(move |along| told(Output::LeaveOut(along)))));
         let submit = {
             let inner = Rc::downgrade(self);
             let told = Rc::clone(&output);

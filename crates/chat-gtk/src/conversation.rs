@@ -8,6 +8,7 @@ mod card;
 mod code;
 mod column;
 mod entry;
+mod files;
 mod find;
 mod fitted;
 mod floating;
@@ -38,6 +39,7 @@ use chat_core::event::{Event, Snapshot};
 use chat_core::message::{Answer, AskId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
 
+pub use files::{FilePlace, Files, KnownFiles};
 pub use find::{Pattern, Standing};
 use transcript::{Change, Transcript};
 use view::Inner;
@@ -82,6 +84,8 @@ pub enum Output {
     SendWaiting,
     /// Open this address, which is one of http, https or mailto.
     OpenLink(String),
+    /// Open this file of the project.
+    OpenFile(FilePlace),
     /// What waits for the person is answered like this.
     Answer {
         /// What.
@@ -154,6 +158,11 @@ impl Conversation {
     /// says; none where there is nothing to say.
     pub fn set_bounds(&self, words: Option<String>) {
         self.inner.bounds.set(words);
+    }
+
+    /// Says which files the project has: their names lead there. To be called again when it has others.
+    pub fn set_files(&self, known: Option<KnownFiles>) {
+        self.inner.set_files(known);
     }
 
     /// Shows a new chat.

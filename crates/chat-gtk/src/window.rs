@@ -7,7 +7,9 @@ mod export;
 mod keys;
 mod messages;
 mod notifications;
+mod parts;
 mod quit;
+mod side;
 mod state;
 mod switcher;
 mod title_buttons;
@@ -26,6 +28,7 @@ use relm4::{Component, ComponentController, ComponentParts, ComponentSender, Con
 use crate::app::Launch;
 use crate::chat_list::{self, ChatList};
 use crate::chat_widget::{self, ChatWidget};
+use crate::panel::Panel;
 use keys::Action;
 pub(crate) use messages::{Arrival, Command, Init, Input, Wish};
 use notifications::Notifications;
@@ -41,6 +44,7 @@ pub(crate) struct Window {
     manager: Option<Manager>,
     list: Controller<ChatList>,
     chat: Controller<ChatWidget>,
+    panel: Panel,
     state: WindowState,
     shown: Option<Fid>,
     title: String,
@@ -74,14 +78,18 @@ impl Component for Window {
         start(&launch, &sender);
         let state = WindowState::load(&launch.state_folder);
         let list = ChatList::builder().launch(()).forward(sender.input_sender(), Input::List);
+        let input = sender.input_sender().clone();
+        let panel = Panel::new(&launch.state_folder, move |told| input.emit(Input::Panel(told)));
+        let editor = panel.editor().clone();
         let chat = chat_widget::launch(chat_widget::Init {
             manager: None,
             drafts: Some(launch.state_folder.join("drafts")),
             projects: Some(launch.state_folder.clone()),
+            open_files: chat_widget::OpenFiles::new(move || editor.open_files()),
             diagnostics: launch.diagnostics.clone(),
         })
         .forward(sender.input_sender(), Input::Chat);
-        let view = View::new(&root, &list, &chat, &state, &sender);
+        let view = View::new(&root, &list, &chat, &panel, &state, &sender);
         keys::install(&app, &root, chat.widget(), &sender);
         root.set_application(Some(&app));
         view::mark_first_frame(&root, &launch.diagnostics);
@@ -92,6 +100,7 @@ impl Component for Window {
             manager: None,
             list,
             chat,
+            panel,
             state,
             shown: None,
             title: String::new(),
@@ -114,7 +123,10 @@ impl Component for Window {
             Input::Close => self.close(&sender, root),
             Input::Answer(answer) => self.answer(answer, &sender, root),
             Input::End => self.end(&sender, root),
-            Input::Folded => view.show_folded(self.state.list_hidden),
+            Input::Folded => {
+                view.show_folded(self.state.list_hidden);
+                view.side.remember(&mut self.state);
+            }
             Input::Looked => self.list.emit(chat_list::Input::Regroup),
             Input::Show(fid) => self.show(Some(fid), view),
             Input::Restore(chats) => {
@@ -137,6 +149,7 @@ impl Component for Window {
             Input::Note(words) => view.note(&words),
             Input::List(output) => self.hear_list(output, view, &sender, root),
             Input::Chat(output) => self.hear_chat(output, view, root),
+            Input::Panel(output) => self.hear_panel(output, view),
             Input::Exported(Ok(path)) => {
                 let name = path.display().to_string();
                 view.note(&words::fill(&gettext("Written to {file}"), &[("file", &name)]));

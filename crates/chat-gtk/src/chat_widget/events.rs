@@ -209,6 +209,7 @@ impl ChatWidget {
         view.composer.set_hindrance(self.hindrance());
         self.show_hint(view);
         self.show_page(view, sender);
+        self.tell_project(view, sender);
     }
 
     pub(super) fn known_capabilities(&self) -> Capabilities {

@@ -1,7 +1,8 @@
 //! What a chat widget is told, what it tells, and what its background work brings.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use chat_core::client::Capabilities;
 use chat_core::error::Result;
@@ -11,7 +12,9 @@ use chat_core::permission::Mode;
 use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
+use super::along::OpenFiles;
 use crate::bridge::Arrival;
+use crate::editor::{Outline, Place};
 use crate::models::Stock;
 use crate::projects::Recent;
 use crate::{composer, conversation, model_picker};
@@ -25,6 +28,8 @@ pub struct Init {
     pub drafts: Option<PathBuf>,
     /// The folder in which is kept which folders were worked in; none keeps that for this run only.
     pub projects: Option<PathBuf>,
+    /// The files that the person has open in an editor, where the program has one.
+    pub open_files: OpenFiles,
     /// Where measurements go.
     pub diagnostics: Diagnostics,
 }
@@ -64,6 +69,10 @@ pub enum Input {
     ChooseProject,
     /// Work in this folder, in the chat that is shown or was asked for last.
     Work(PathBuf),
+    /// These files are open in an editor now.
+    Open(Outline),
+    /// The project that is shown has these files: their names in replies lead there.
+    KnownFiles(KnownFiles),
     /// Esc was pressed and nothing else wanted it.
     Escape,
     /// Stop the reply.
@@ -73,6 +82,24 @@ pub enum Input {
     /// What its own parts tell.
     #[doc(hidden)]
     Part(Part),
+}
+
+/// The files of a project.
+#[derive(Default)]
+pub struct KnownFiles(pub(super) Option<conversation::KnownFiles>);
+
+impl KnownFiles {
+    /// Those of a folder; `is_file` says whether a path from there on is one of them.
+    pub fn new(folder: PathBuf, is_file: impl Fn(&Path) -> bool + 'static) -> Self {
+        Self(Some((folder, Rc::new(is_file))))
+    }
+}
+
+impl std::fmt::Debug for KnownFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let folder = self.0.as_ref().map(|(folder, _)| folder);
+        f.debug_tuple("KnownFiles").field(&folder).finish()
+    }
 }
 
 /// What is to be done about finding words in a chat.
@@ -127,6 +154,17 @@ pub enum Output {
     Shown(Option<Fid>),
     /// The shown chat's title.
     Titled(String),
+    /// The folder that the shown chat works in is this now.
+    Project(Option<PathBuf>),
+    /// An agent was chosen that brings this panel.
+    Panel(&'static str),
+    /// A file of the project is to be opened.
+    OpenFile {
+        /// Its path from the project on.
+        path: PathBuf,
+        /// Where in it.
+        place: Option<Place>,
+    },
     /// Something to say in passing.
     Note(String),
     /// The settings of connections are asked for; with the name of one, where it is about one.

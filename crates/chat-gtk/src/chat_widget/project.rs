@@ -77,6 +77,19 @@ impl ChatWidget {
         self.send_next(sender);
     }
 
+    /// Tells which folder the shown chat works in.
+    pub(super) fn tell_project(&mut self, view: &View, sender: &ComponentSender<Self>) {
+        if self.shown.is_opening() {
+            return;
+        }
+        let project = self.shown.project().map(std::path::Path::to_owned);
+        if project != self.told_project {
+            self.told_project.clone_from(&project);
+            tell(sender, Output::Project(project));
+        }
+        self.show_along(view);
+    }
+
     /// A chat is there for which a folder was chosen before it was.
     pub(super) fn take_wanted_project(&mut self, view: &View, sender: &ComponentSender<Self>) {
         if let Some((fid, folder)) = self.wanted_project.take()

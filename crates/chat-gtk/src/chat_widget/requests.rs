@@ -16,7 +16,7 @@ use relm4::gtk::prelude::*;
 use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
-use crate::conversation;
+use crate::conversation::{self, FilePlace};
 
 /// How long a second Esc counts as the answer to the first.
 const ESCAPE_TWICE: Duration = Duration::from_secs(3);
@@ -112,6 +112,9 @@ impl ChatWidget {
             }
             Told::KeyboardLost => view.composer.focus(),
             Told::OpenLink(url) => open_link(&url, root),
+            Told::OpenFile(FilePlace { path, place }) => {
+                tell(sender, Output::OpenFile { path, place });
+            }
             Told::Seen => self.mark_read(sender),
             Told::Found(standing) => view.find.show(standing),
         }
@@ -162,6 +165,11 @@ impl ChatWidget {
             Shown::New(session) => session.agent.clone_from(&agent),
             Shown::Open(session) => session.agent.clone_from(&agent),
             Shown::Opening(_) => return,
+        }
+        let agents = self.manager.as_ref().map(Manager::agents).unwrap_or_default();
+        let panel = agents.iter().find(|info| info.name == agent).and_then(|info| info.panel);
+        if let Some(panel) = panel {
+            tell(sender, Output::Panel(panel));
         }
         self.change(SessionChange { agent: Some(agent), ..SessionChange::default() }, sender);
     }

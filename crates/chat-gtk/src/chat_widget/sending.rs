@@ -5,7 +5,7 @@
 
 use chat_core::error::Result;
 use chat_core::manager::Sent;
-use chat_core::message::{ChatRequest, Content, Context, Fid};
+use chat_core::message::{ChatRequest, Content, Fid};
 use chat_edge::diagnostics::Moment;
 use relm4::ComponentSender;
 
@@ -47,9 +47,10 @@ impl ChatWidget {
         let Some(manager) = self.manager.clone() else { return };
         let Some(text) = self.outbox.pop_front() else { return };
         let content = Content::text(text.as_str());
+        let context = self.take_along();
         let request = match &self.shown {
-            Shown::New(chat) => chat.request(content, Context::default()),
-            _ => ChatRequest { session, content, ..ChatRequest::default() },
+            Shown::New(chat) => chat.request(content, context),
+            _ => ChatRequest { session, content, context, ..ChatRequest::default() },
         };
         if let Some(fid) = self.shown.fid() {
             self.diagnostics.reply(fid.as_str(), Moment::Request);

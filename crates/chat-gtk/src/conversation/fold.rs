@@ -26,7 +26,11 @@ pub struct Fold {
 
 struct Parts {
     root: gtk::Box,
+    head: gtk::Overlay,
     button: gtk::Button,
+    /// Opens what the line is about; over its end, while it is pointed at.
+    leave: gtk::Button,
+    opens: RefCell<Option<Rc<dyn Fn()>>>,
     arrow: gtk::Image,
     icon: gtk::Image,
     spinner: gtk::Spinner,
@@ -77,10 +81,22 @@ impl Fold {
         line.append(&aside);
         let button = gtk::Button::builder().child(&line).css_classes(["flat", "fold-line"]).build();
         let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
-        root.append(&button);
+        let leave = gtk::Button::builder()
+            .icon_name("document-edit-symbolic")
+            .halign(gtk::Align::End)
+            .valign(gtk::Align::Center)
+            .visible(false)
+            .css_classes(["fold-open"])
+            .build();
+        let head = gtk::Overlay::builder().child(&button).css_classes(["fold-head"]).build();
+        head.add_overlay(&leave);
+        root.append(&head);
         let parts = Rc::new(Parts {
             root,
+            head,
             button,
+            leave,
+            opens: RefCell::default(),
             arrow,
             icon,
             spinner,
@@ -102,7 +118,25 @@ impl Fold {
                 }
             }
         });
+        let weak = Rc::downgrade(&parts);
+        parts.leave.connect_clicked(move |_| {
+            let opens = weak.upgrade().and_then(|parts| parts.opens.borrow().clone());
+            if let Some(opens) = opens {
+                opens();
+            }
+        });
         Self { parts }
+    }
+
+    /// The line is about something that can be opened by itself; none where it is not.
+    pub fn set_opens(&self, opens: Option<(String, Rc<dyn Fn()>)>) {
+        let leave = &self.parts.leave;
+        leave.set_visible(opens.is_some());
+        if let Some((words, _)) = &opens {
+            leave.set_tooltip_text(Some(words));
+            accessible::set_label(leave, words);
+        }
+        self.parts.opens.replace(opens.map(|(_, opens)| opens));
     }
 
     /// The widget.
@@ -118,7 +152,7 @@ impl Fold {
         }
         let (frame, view) = self.make_body();
         // What is inside stands right below the line.
-        self.parts.root.insert_child_after(&frame, Some(&self.parts.button));
+        self.parts.root.insert_child_after(&frame, Some(&self.parts.head));
         self.parts.arrow.set_icon_name(Some("pan-down-symbolic"));
         let Marked { hits, current, marks } = &*self.parts.marked.borrow();
         mark_buffer(&view.buffer(), hits, *current, *marks);
@@ -194,7 +228,7 @@ impl Fold {
         if !shown {
             self.close();
         }
-        self.parts.button.set_visible(shown);
+        self.parts.head.set_visible(shown);
         has_keyboard && !shown
     }
 

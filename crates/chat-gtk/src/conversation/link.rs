@@ -9,6 +9,7 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 use gtk::{gdk, gio};
 
+use super::files::Files;
 use super::prose::Shown;
 use crate::markdown::visible_address;
 
@@ -24,6 +25,8 @@ pub struct Links {
     pub opened: Rc<dyn Fn(&str)>,
     /// One has the keyboard, or none has it any more.
     pub aimed: Aimed,
+    /// Names of these are links, too.
+    pub files: Files,
 }
 
 /// Makes the links of a text work: a click and Enter open them, Tab goes from one to the next, a tooltip
@@ -42,7 +45,7 @@ pub fn attach(view: &gtk::TextView, lines: &Lines, links: &Links) {
 fn link_at(lines: &Lines, offset: i32) -> Option<Rc<str>> {
     let lines = lines.borrow();
     let index = lines.partition_point(|line| line.start <= offset).checked_sub(1)?;
-    lines[index].link_at(offset).cloned()
+    lines[index].link_at(offset)
 }
 
 /// The link below a point of the widget.

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
+use super::files::Files;
 use super::link::{self, Links};
 use super::tags::{BLOCK_GAP, Tags};
 use crate::accessible;
@@ -20,6 +21,7 @@ pub struct Prose {
     view: gtk::TextView,
     tags: Tags,
     shown: Rc<RefCell<Vec<Shown>>>,
+    files: Files,
 }
 
 /// A line as it is shown.
@@ -28,6 +30,8 @@ pub struct Shown {
     pub line: Line,
     /// Its first character in the text, and those before its runs (the marker).
     pub start: i32,
+    /// Names of these lead there.
+    files: Files,
 }
 
 impl Prose {
@@ -49,7 +53,7 @@ impl Prose {
         let shown: Rc<RefCell<Vec<Shown>>> = Rc::default();
         link::attach(&view, &shown, links);
         view.connect_copy_clipboard(copy_plain);
-        Self { view, tags: tags.clone(), shown }
+        Self { view, tags: tags.clone(), shown, files: links.files.clone() }
     }
 
     /// The widget.
@@ -168,12 +172,36 @@ impl Prose {
         for run in &line.runs {
             self.insert(&run.text, run, tag.as_ref());
         }
-        shown.push(Shown { line: line.clone(), start });
+        shown.push(Shown { line: line.clone(), start, files: self.files.clone() });
     }
 
     fn insert(&self, text: &str, run: &Run, line: Option<&gtk::TextTag>) {
-        let tags = self.tags.of_style(run.style, run.link.is_some());
+        let leads = run.link.is_some() || self.names_file(run);
+        let tags = self.tags.of_style(run.style, leads);
         self.insert_tagged(text, line.into_iter().chain(&tags));
+    }
+
+    fn names_file(&self, run: &Run) -> bool {
+        run.link.is_none() && Files::may_be(run.style) && self.files.find(&run.text).is_some()
+    }
+
+    /// Marks those names that lead to a file now, and no others.
+    pub fn mark_files(&self) {
+        let buffer = self.view.buffer();
+        let Some(tag) = self.tags.table().lookup("link") else { return };
+        for shown in self.shown.borrow().iter() {
+            let runs = shown.line.runs.iter().zip(shown.places());
+            let names = runs.filter(|(run, _)| run.link.is_none() && Files::may_be(run.style));
+            for (run, place) in names {
+                let start = buffer.iter_at_offset(place.start);
+                let end = buffer.iter_at_offset(place.end);
+                if self.names_file(run) {
+                    buffer.apply_tag(&tag, &start, &end);
+                } else {
+                    buffer.remove_tag(&tag, &start, &end);
+                }
+            }
+        }
     }
 
     fn insert_tagged<'a>(&self, text: &str, tags: impl Iterator<Item = &'a gtk::TextTag>) {
@@ -230,19 +258,30 @@ pub fn common_prefix(a: &str, b: &str) -> usize {
 }
 
 impl Shown {
-    /// Its runs: where each stands in the text, in characters, and where it leads.
-    pub fn runs(&self) -> impl Iterator<Item = (Range<i32>, Option<&Rc<str>>)> {
+    /// Where each of its runs stands in the text, in characters.
+    fn places(&self) -> impl Iterator<Item = Range<i32>> {
         let marker = self.line.marker.as_ref();
         let mut at = self.start + marker.map_or(0, |marker| marker.chars().count() as i32 + 1);
         self.line.runs.iter().map(move |run| {
             let start = at;
             at += run.text.chars().count() as i32;
-            (start..at, run.link.as_ref())
+            start..at
         })
     }
 
+    /// Its runs: where each stands in the text, in characters, and where it leads.
+    pub fn runs(&self) -> impl Iterator<Item = (Range<i32>, Option<Rc<str>>)> {
+        self.places().zip(&self.line.runs).map(|(place, run)| (place, self.link_of(run)))
+    }
+
+    fn link_of(&self, run: &Run) -> Option<Rc<str>> {
+        let named = || Files::may_be(run.style).then(|| self.files.link(&run.text)).flatten();
+        run.link.clone().or_else(named)
+    }
+
     /// The address of the link at this character of the text.
-    pub fn link_at(&self, offset: i32) -> Option<&Rc<str>> {
-        self.runs().find(|(place, _)| place.contains(&offset)).and_then(|(_, link)| link)
+    pub fn link_at(&self, offset: i32) -> Option<Rc<str>> {
+        let at = self.places().zip(&self.line.runs).find(|(place, _)| place.contains(&offset));
+        at.and_then(|(_, run)| self.link_of(run))
     }
 }

@@ -12,6 +12,7 @@ mod styled;
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
+use std::rc::Rc;
 use std::time::Duration;
 
 use gettextrs::gettext;
@@ -38,10 +39,12 @@ pub struct ToolCard {
     denial: gtk::Label,
     live: RefCell<Option<Live>>,
     prompt: RefCell<Option<Prompt>>,
-    around: Around,
+    around: Box<Around>,
     /// The revision that is shown.
     shown: Cell<Option<u64>>,
     title: RefCell<String>,
+    /// The file that the call is about, as the model named it.
+    about: RefCell<Option<String>>,
 }
 
 impl ToolCard {
@@ -65,9 +68,10 @@ impl ToolCard {
             denial,
             live: RefCell::default(),
             prompt: RefCell::default(),
-            around: around.clone(),
+            around: Box::new(around.clone()),
             shown: Cell::default(),
             title: RefCell::default(),
+            about: RefCell::default(),
         }
     }
 
@@ -102,6 +106,9 @@ impl ToolCard {
         self.fold.set_line(&title, "", "");
         self.fold.stress(target(call, &title));
         self.title.replace(title);
+        let path = call.arguments.get("path").and_then(|path| path.as_str());
+        self.about.replace(path.map(str::to_owned));
+        self.mark_file();
         self.fold.set_icon(icon(&call.name), tool.phase() == Phase::Failed);
         self.fold.set_busy(tool.phase() == Phase::Running);
         self.fold.set_inside(inside(call, result));
@@ -109,6 +116,19 @@ impl ToolCard {
         self.denial.set_text(denial.as_deref().unwrap_or_default());
         self.denial.set_visible(denial.is_some());
         self.show_prompt(tool);
+    }
+
+    /// The file that the call is about can be opened, where the project has it.
+    pub fn mark_file(&self) {
+        let files = &self.around.links.files;
+        let found = self.about.borrow().as_deref().and_then(|path| files.find(path));
+        self.fold.set_opens(found.map(|file| {
+            let path = file.path.display().to_string();
+            let words = fill(&gettext("Open {path}"), &[("path", &path)]);
+            let output = Rc::clone(&self.around.output);
+            let opens = move || output(Output::OpenFile(file.clone()));
+            (words, Rc::new(opens) as Rc<dyn Fn()>)
+        }));
     }
 
     fn show_prompt(&self, tool: &ToolState) {

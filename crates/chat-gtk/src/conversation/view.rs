@@ -11,6 +11,7 @@ use gtk::{gdk, glib};
 use chat_core::message::{Fid, MessageId};
 
 use super::column::Column;
+use super::files::Files;
 use super::find::{Finder, show_found};
 use super::floating::{jump_button, target_label};
 use super::link::Links;
@@ -20,7 +21,7 @@ use super::tags::Tags;
 use super::tail::Tail;
 use super::tool::{Looks, Once};
 use super::transcript::Transcript;
-use super::{Output, entry};
+use super::{Output, entry, files};
 use crate::accessible;
 use crate::markdown::visible_address;
 
@@ -31,6 +32,7 @@ pub(super) struct Inner {
     jump_label: gtk::Label,
     pub(super) tags: Tags,
     looks: Looks,
+    pub(super) files: Files,
     /// Whether the session has a project.
     pub(super) has_project: Rc<Cell<bool>>,
     pub(super) bounds: Rc<Once>,
@@ -95,9 +97,13 @@ impl Inner {
         };
         let target = target_label();
         root.add_overlay(&target);
-        let open = Rc::clone(&output);
+        let told = Rc::clone(&output);
+        let open = move |wanted: Option<Output>| wanted.into_iter().for_each(|wanted| told(wanted));
+        let files = Files::default();
+        let known = files.clone();
         let links = Links {
-            opened: Rc::new(move |address: &str| open(Output::OpenLink(address.to_owned()))),
+            opened: Rc::new(move |address: &str| open(files::opening(address, &known))),
+            files: files.clone(),
             aimed: Rc::new(move |address: Option<&str>| {
                 target.set_text(&address.map(visible_address).unwrap_or_default());
                 target.set_visible(address.is_some());
@@ -134,6 +140,7 @@ impl Inner {
             jump_label,
             tags,
             looks,
+            files,
             has_project,
             bounds,
             tail,

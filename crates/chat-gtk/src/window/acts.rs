@@ -14,7 +14,7 @@ use super::{Input, Window, about, export, keys, state, switcher, view};
 use crate::chat_list::{self, FoundIn};
 use crate::chat_widget::{self, Find};
 use crate::models::adding;
-use crate::preferences;
+use crate::{panel, preferences};
 
 impl Window {
     /// Shows a chat and goes to it.
@@ -46,9 +46,17 @@ impl Window {
                 self.reveal_list(view);
                 self.list.emit(List::Search);
             }
+            Action::Find if self.panel.edits() => self.panel.editor().find(false),
+            Action::FindNext if self.panel.edits() => self.panel.editor().find_next(true),
+            Action::FindPrevious if self.panel.edits() => self.panel.editor().find_next(false),
             Action::Find => self.find(Find::Open, view),
             Action::FindNext => self.find(Find::Next, view),
             Action::FindPrevious => self.find(Find::Previous, view),
+            Action::TogglePanel => self.toggle_panel(view),
+            Action::FindFile => {
+                view.show_panel();
+                self.panel.find_file();
+            }
             Action::ToggleList => {
                 self.state.list_hidden = !self.state.list_hidden && !view.is_folded();
                 view.toggle_list(self.state.list_hidden);
@@ -96,6 +104,42 @@ impl Window {
             Action::About => about::show(root, self.launch.version, self.launch.id),
             Action::Close => self.close(sender, root),
             Action::Back => view.back(),
+        }
+    }
+
+    /// F8: the panel comes with the keyboard, and gives it back when it goes.
+    fn toggle_panel(&self, view: &View) {
+        if view.side.is_seen() && !view.shows_list_alone() {
+            let had_keyboard = self.panel.has_keyboard();
+            view.side.hide_panel();
+            if had_keyboard {
+                self.chat.emit(chat_widget::Input::FocusMessage);
+            }
+        } else {
+            view.show_panel();
+            self.panel.focus();
+        }
+    }
+
+    pub(super) fn hear_panel(&self, output: panel::Output, view: &View) {
+        use panel::Output as Told;
+        match output {
+            Told::Moved(outline) => self.chat.emit(chat_widget::Input::Open(outline)),
+            Told::Files => {
+                let known = self.panel.project().map(|project| {
+                    let folder = project.folder().to_owned();
+                    chat_widget::KnownFiles::new(folder, move |path| project.has_file(path))
+                });
+                self.chat.emit(chat_widget::Input::KnownFiles(known.unwrap_or_default()));
+            }
+            Told::BroughtBack(words) => {
+                view.side.offer_panel();
+                view.note(&words);
+            }
+            Told::Back => {
+                view.forward();
+                self.chat.emit(chat_widget::Input::FocusMessage);
+            }
         }
     }
 
@@ -196,6 +240,13 @@ impl Window {
                 root.set_title(Some(&title));
                 view.set_title(&title);
                 self.title = title;
+            }
+            Told::Project(folder) => self.panel.set_project(folder.as_deref()),
+            // There is one panel, whatever page an agent means.
+            Told::Panel(_) => view.side.offer_panel(),
+            Told::OpenFile { path, place } => {
+                view.show_panel();
+                self.panel.open(&path, place);
             }
             Told::Note(words) => view.note(&words),
             Told::Escaped => self.list.emit(chat_list::Input::EndSearch),

@@ -19,6 +19,8 @@ pub(crate) enum Action {
     FindNext,
     FindPrevious,
     ToggleList,
+    TogglePanel,
+    FindFile,
     Previous,
     Next,
     FocusMessage,
@@ -37,7 +39,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 24] = [
         Self::NewChat,
         Self::Switcher,
         Self::Search,
@@ -45,6 +47,8 @@ impl Action {
         Self::FindNext,
         Self::FindPrevious,
         Self::ToggleList,
+        Self::TogglePanel,
+        Self::FindFile,
         Self::Previous,
         Self::Next,
         Self::FocusMessage,
@@ -72,6 +76,8 @@ impl Action {
             Self::FindNext => "find-next",
             Self::FindPrevious => "find-previous",
             Self::ToggleList => "toggle-list",
+            Self::TogglePanel => "toggle-panel",
+            Self::FindFile => "find-file",
             Self::Previous => "previous-chat",
             Self::Next => "next-chat",
             Self::FocusMessage => "focus-message",
@@ -99,6 +105,8 @@ impl Action {
             Self::FindNext => &["<Control>g"],
             Self::FindPrevious => &["<Control><Shift>g"],
             Self::ToggleList => &["F9"],
+            Self::TogglePanel => &["F8"],
+            Self::FindFile => &["<Control>p"],
             Self::Previous => &["<Alt>Up"],
             Self::Next => &["<Alt>Down"],
             Self::FocusMessage => &["<Control>l"],
@@ -149,7 +157,7 @@ pub(super) fn show_window(parent: &adw::ApplicationWindow) {
 }
 
 /// The groups of keys and what they do.
-fn groups() -> [(String, Vec<(&'static str, String)>); 3] {
+fn groups() -> [(String, Vec<(&'static str, String)>); 4] {
     let chats = vec![
         ("<Control>n", gettext("New chat")),
         ("<Control>k", gettext("Go to a chat")),
@@ -182,7 +190,23 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 3] {
         ("<Control>w", gettext("Close the window")),
         ("<Control>q", gettext("Quit")),
     ];
-    [(gettext("Chats"), chats), (gettext("Messages"), messages), (gettext("General"), general)]
+    let files = vec![
+        ("F8", gettext("Show or hide files and editor")),
+        ("<Control>p", gettext("Find a file")),
+        ("<Control>s", gettext("Save the file")),
+        ("<Control>f", gettext("Find in the file")),
+        ("<Control>h", gettext("Find and replace")),
+        ("<Control>i", gettext("Go to a line")),
+        ("<Control>Page_Down", gettext("Next file")),
+        ("<Control>Page_Up", gettext("Previous file")),
+        ("<Control><Shift>w", gettext("Close the file")),
+    ];
+    [
+        (gettext("Chats"), chats),
+        (gettext("Messages"), messages),
+        (gettext("Files"), files),
+        (gettext("General"), general),
+    ]
 }
 
 /// GTK 4.8 builds the window from XML only.

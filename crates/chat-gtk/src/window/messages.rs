@@ -10,7 +10,7 @@ use super::keys::Action;
 use super::notifications::{Finished, Reply};
 use super::quit::Answer;
 use crate::app::Launch;
-use crate::{chat_list, chat_widget};
+use crate::{chat_list, chat_widget, panel};
 
 /// How the window comes to be.
 #[derive(Debug)]
@@ -90,6 +90,7 @@ pub(crate) enum Input {
     Note(String),
     List(chat_list::Output),
     Chat(chat_widget::Output),
+    Panel(panel::Output),
     /// A chat was written to this file, or could not be, for this reason.
     Exported(std::result::Result<PathBuf, String>),
 }

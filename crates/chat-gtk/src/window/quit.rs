@@ -101,10 +101,15 @@ impl Window {
         let manager = self.manager.clone();
         let state = self.state.clone();
         let folder = self.launch.state_folder.clone();
+        let unsaved = self.panel.editor().unsaved();
         sender.oneshot_command(async move {
             // Where the chat is gone its drafts were written before.
             let _ = drafts.await;
-            let written = tokio::task::spawn_blocking(move || state.save(&folder)).await;
+            let written = tokio::task::spawn_blocking(move || {
+                unsaved.write();
+                state.save(&folder)
+            })
+            .await;
             if let Ok(Err(error)) = written {
                 tracing::warn!(%error, "the window state could not be written");
             }

@@ -20,11 +20,21 @@ pub(super) struct WindowState {
     pub(super) maximized: bool,
     pub(super) list_hidden: bool,
     pub(super) last_session: Option<Fid>,
+    pub(super) panel_shown: bool,
+    pub(super) panel_width: i32,
 }
 
 impl Default for WindowState {
     fn default() -> Self {
-        Self { width: 1100, height: 760, maximized: false, list_hidden: false, last_session: None }
+        Self {
+            width: 1100,
+            height: 760,
+            maximized: false,
+            list_hidden: false,
+            last_session: None,
+            panel_shown: false,
+            panel_width: 430,
+        }
     }
 }
 

@@ -8,17 +8,22 @@ use chat_core::message::Fid;
 use chat_edge::diagnostics::Diagnostics;
 use chat_edge::words;
 use gettextrs::gettext;
-use gtk::{gdk, gio, glib};
+use gtk::{gdk, glib};
 use relm4::{ComponentController, ComponentSender, Controller};
 
 use super::deletions::Deletions;
+use super::parts::{
+    failure_page, flat_header, icon_button, main_menu, new_chat_button, notice_bar,
+};
+use super::side::Side;
 use super::state::WindowState;
 use super::toasts::Toasts;
 use super::{Input, Window, title_buttons};
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
 use crate::models::adding;
-use crate::{accessible, choices, popover, projects};
+use crate::panel::Panel;
+use crate::{choices, popover, projects};
 
 /// The list's width, in pixels at the usual font.
 const LIST_WIDTH: i32 = 260;
@@ -48,6 +53,7 @@ pub(crate) struct View {
     notice_words: gtk::Label,
     deletions: Deletions,
     renaming: glib::WeakRef<gtk::Popover>,
+    pub(super) side: Side,
 }
 
 impl View {
@@ -55,6 +61,7 @@ impl View {
         root: &adw::ApplicationWindow,
         list: &Controller<ChatList>,
         chat: &Controller<ChatWidget>,
+        panel: &Panel,
         state: &WindowState,
         sender: &ComponentSender<Window>,
     ) -> Self {
@@ -86,6 +93,8 @@ impl View {
         chat_header.pack_start(&list_button);
         chat_header.pack_start(&new_chat);
         chat_header.pack_end(&main_menu());
+        let side = Side::new(panel, state);
+        chat_header.pack_end(side.button());
         let agents = chat.widgets().agent_dropdown().clone();
         chat_header.pack_end(&agents);
         let chat_pane = pane("chat-pane", &chat_header);
@@ -94,14 +103,15 @@ impl View {
         let (notice, notice_words) = notice_bar();
         chat_pane.append(&notice);
         chat_pane.append(chat.widget());
+        side.stand_beside(&chat_pane);
 
         let leaflet = adw::Leaflet::builder()
             .can_navigate_back(true)
             .transition_type(adw::LeafletTransitionType::Slide)
             .build();
         leaflet.append(&list_pane);
-        leaflet.append(&chat_pane);
-        leaflet.set_visible_child(&chat_pane);
+        leaflet.append(side.widget());
+        leaflet.set_visible_child(side.widget());
 
         let pages = gtk::Stack::new();
         pages.add_named(&leaflet, Some("chats"));
@@ -128,6 +138,7 @@ impl View {
             notice_words,
             deletions,
             renaming: glib::WeakRef::new(),
+            side,
         };
         view.show_folded(state.list_hidden);
         view.connect(root, sender);
@@ -135,6 +146,8 @@ impl View {
     }
 
     fn connect(&self, root: &adw::ApplicationWindow, sender: &ComponentSender<Window>) {
+        let input = sender.input_sender().clone();
+        self.side.connect(move || input.emit(Input::Folded));
         let input = sender.input_sender().clone();
         self.leaflet.connect_folded_notify(move |_| input.emit(Input::Folded));
         let input = sender.input_sender().clone();
@@ -178,6 +191,8 @@ impl View {
         choices::make_room(&self.agents, folded);
         title_buttons::show(&[&self.list_header, &self.chat_header], folded);
         self.chat_header.set_show_start_title_buttons(folded || list_hidden);
+        let beside = self.side.show(folded || list_hidden);
+        self.chat_header.set_show_end_title_buttons(!beside);
     }
 
     /// F9: hides or shows the list, or goes between the two where one is shown.
@@ -200,12 +215,21 @@ impl View {
 
     /// Goes to the chat.
     pub(super) fn forward(&self) {
-        self.leaflet.set_visible_child(&self.chat_pane);
+        self.side.show_conversation();
+        self.leaflet.set_visible_child(self.side.widget());
+    }
+
+    /// Goes to the panel.
+    pub(super) fn show_panel(&self) {
+        self.side.show_panel();
+        self.leaflet.set_visible_child(self.side.widget());
     }
 
     /// Goes to the list, where only one is shown.
     pub(super) fn back(&self) {
-        if self.is_folded() {
+        if self.side.covers() && !self.shows_list_alone() {
+            self.forward();
+        } else if self.is_folded() {
             self.leaflet.set_visible_child(&self.list_pane);
         }
     }
@@ -283,98 +307,6 @@ fn pane(class: &str, header: &adw::HeaderBar) -> gtk::Box {
         gtk::Box::builder().orientation(gtk::Orientation::Vertical).css_classes([class]).build();
     pane.append(header);
     pane
-}
-
-fn flat_header() -> adw::HeaderBar {
-    adw::HeaderBar::builder().css_classes(["flat"]).build()
-}
-
-fn icon_button(icon: &str, name: &str, action: &str) -> gtk::Button {
-    let button =
-        gtk::Button::builder().icon_name(icon).tooltip_text(name).action_name(action).build();
-    accessible::set_label(&button, name);
-    button
-}
-
-fn new_chat_button() -> gtk::Button {
-    let button = icon_button("list-add-symbolic", &gettext("New Chat"), "win.new-chat");
-    button.set_tooltip_text(Some(&gettext("New Chat (Ctrl+N)")));
-    button
-}
-
-fn main_menu() -> gtk::MenuButton {
-    let menu = gio::Menu::new();
-    for section in [
-        &[
-            (gettext("_Find in Chat"), "win.find"),
-            (gettext("_Rename Chat…"), "win.rename"),
-            (gettext("_Export as Markdown…"), "win.export"),
-            (gettext("_Delete Chat"), "win.delete"),
-        ][..],
-        &[
-            (gettext("_Preferences"), "win.preferences"),
-            (gettext("_Keyboard Shortcuts"), "win.shortcuts"),
-            (gettext("_About Natter"), "win.about"),
-        ],
-    ] {
-        let items = gio::Menu::new();
-        for (label, action) in section {
-            items.append(Some(label), Some(action));
-        }
-        menu.append_section(None, &items);
-    }
-    let button = gtk::MenuButton::builder()
-        .icon_name("open-menu-symbolic")
-        .menu_model(&menu)
-        .primary(true)
-        .tooltip_text(gettext("Main Menu"))
-        .build();
-    accessible::set_label(&button, &gettext("Main Menu"));
-    button
-}
-
-/// A bar for what is too long for a toast; it stays until it is closed.
-fn notice_bar() -> (gtk::Revealer, gtk::Label) {
-    let words = gtk::Label::builder()
-        .xalign(0.0)
-        .wrap(true)
-        .wrap_mode(gtk::pango::WrapMode::WordChar)
-        .selectable(true)
-        .hexpand(true)
-        .build();
-    let close = gtk::Button::builder()
-        .icon_name("window-close-symbolic")
-        .css_classes(["flat", "circular"])
-        .valign(gtk::Align::Start)
-        .tooltip_text(gettext("Close"))
-        .build();
-    accessible::set_label(&close, &gettext("Close this notice"));
-    let line = gtk::Box::builder().spacing(10).css_classes(["notice"]).build();
-    line.append(&words);
-    line.append(&close);
-    let revealer = gtk::Revealer::builder().child(&line).build();
-    let weak = revealer.downgrade();
-    close.connect_clicked(move |_| {
-        if let Some(revealer) = weak.upgrade() {
-            revealer.set_reveal_child(false);
-        }
-    });
-    (revealer, words)
-}
-
-fn failure_page(sender: &ComponentSender<Window>) -> adw::StatusPage {
-    let again = gtk::Button::builder()
-        .label(gettext("Retry"))
-        .halign(gtk::Align::Center)
-        .css_classes(["pill", "suggested-action"])
-        .build();
-    let input = sender.input_sender().clone();
-    again.connect_clicked(move |_| input.emit(Input::StartAgain));
-    adw::StatusPage::builder()
-        .icon_name("dialog-warning-symbolic")
-        .title(gettext("Your chats cannot be opened"))
-        .child(&again)
-        .build()
 }
 
 /// Notes when the window was first painted.

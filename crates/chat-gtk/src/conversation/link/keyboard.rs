@@ -76,8 +76,8 @@ fn places(lines: &Lines) -> Vec<Range<i32>> {
     for line in lines.borrow().iter() {
         let mut last = None;
         for (place, link) in line.runs() {
-            match (out.last_mut(), link) {
-                (Some(before), Some(link)) if last == Some(link) => before.end = place.end,
+            match (out.last_mut(), &link) {
+                (Some(before), Some(link)) if last.as_ref() == Some(link) => before.end = place.end,
                 (_, Some(_)) => out.push(place),
                 _ => {}
             }

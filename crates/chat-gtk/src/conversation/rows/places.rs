@@ -1,6 +1,7 @@
-//! Which row belongs to which entry.
+//! Which row belongs to which entry, and what all rows that have widgets are told.
 
 use super::super::entry::Entry;
+use super::{RowWidget, Rows};
 
 /// Which entry a row belongs to, for rows that are asked for near each other.
 pub struct Places {
@@ -23,5 +24,18 @@ impl Places {
     /// The entry of a row.
     pub fn of(&self, index: usize) -> usize {
         self.starts.partition_point(|start| *start <= index).saturating_sub(1)
+    }
+}
+
+impl Rows {
+    /// The project has other files: their names lead there, and others do not any more.
+    pub fn mark_files(&self) {
+        for row in &self.all[self.made.clone()] {
+            match &row.widget {
+                Some(RowWidget::Prose(prose)) => prose.mark_files(),
+                Some(RowWidget::Tool(card)) => card.mark_file(),
+                _ => {}
+            }
+        }
     }
 }

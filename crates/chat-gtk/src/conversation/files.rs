@@ -1,0 +1,173 @@
+//! File names in what a model says: those that are files of the project lead there.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::Output;
+use super::view::Inner;
+use crate::editor::Place;
+use crate::markdown::flow::Style;
+use crate::markdown::is_safe_address;
+
+/// Longer texts are no file names, in bytes.
+const LONGEST: usize = 400;
+
+/// Says whether a path, from the project on, is one of its files.
+type IsFile = Rc<dyn Fn(&Path) -> bool>;
+
+/// A project's folder, and which files it has.
+pub type KnownFiles = (PathBuf, IsFile);
+
+/// The files of the project that is shown. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Files {
+    known: Rc<RefCell<Option<KnownFiles>>>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePlace {
+    /// From the project on.
+    pub path: PathBuf,
+    /// Where in it, where that was said.
+    pub place: Option<Place>,
+}
+
+impl Files {
+    /// The project lies in this folder and has these files; none where there is no project.
+    pub fn set(&self, known: Option<KnownFiles>) {
+        self.known.replace(known);
+    }
+
+    /// Whether text of this style may be a file's name: code, and what a link leads to.
+    pub fn may_be(style: Style) -> bool {
+        style.code || style.faint
+    }
+
+    /// The file that a text names, where the project has it.
+    pub fn find(&self, text: &str) -> Option<FilePlace> {
+        let known = self.known.borrow();
+        let (folder, is_file) = known.as_ref()?;
+        let text = text.trim().trim_start_matches('(').trim_end_matches(')');
+        if text.is_empty() || text.len() > LONGEST || text.contains('\n') {
+            return None;
+        }
+        let file = |path: &str| {
+            let path = Path::new(path);
+            let path = path.strip_prefix(folder).unwrap_or(path);
+            let path = path.strip_prefix(".").unwrap_or(path);
+            is_file(path).then(|| path.to_owned())
+        };
+        // A file may be called like this as a whole.
+        if let Some(path) = file(text) {
+            return Some(FilePlace { path, place: None });
+        }
+        let (name, place) = parted(text)?;
+        Some(FilePlace { path: file(name)?, place: Some(place) })
+    }
+
+    /// What a link to the file that a text names says, and leads to.
+    pub fn link(&self, text: &str) -> Option<Rc<str>> {
+        let FilePlace { path, place } = self.find(text)?;
+        let path = path.to_str()?;
+        Some(match place {
+            None => format!("./{path}").into(),
+            Some(Place { line, column: 1 }) => format!("./{path}:{line}").into(),
+            Some(Place { line, column }) => format!("./{path}:{line}:{column}").into(),
+        })
+    }
+}
+
+/// What opening a link means: an address outside, or what is a file of the project at this moment.
+pub fn opening(address: &str, files: &Files) -> Option<Output> {
+    if is_safe_address(address) {
+        return Some(Output::OpenLink(address.to_owned()));
+    }
+    files.find(address).map(Output::OpenFile)
+}
+
+impl Inner {
+    /// The project has these files now.
+    pub(super) fn set_files(&self, known: Option<KnownFiles>) {
+        self.files.set(known);
+        if let Ok(state) = self.state.try_borrow() {
+            state.rows.mark_files();
+        }
+    }
+}
+
+/// A name and the place behind it: `a.rs:12`, `a.rs:12:5`, `a.rs:12-20`, `a.rs#L12`, `a.rs(12,5)`.
+fn parted(text: &str) -> Option<(&str, Place)> {
+    let number = |text: &str| -> Option<u32> {
+        let digits = text.trim_start_matches('L');
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        digits[..end].parse().ok()
+    };
+    if let Some((name, place)) = text.split_once('#') {
+        return Some((name, Place { line: number(place)?, column: 1 }));
+    }
+    if let Some((name, place)) = text.rsplit_once('(') {
+        let (line, column) = place.split_once(',').unwrap_or((place, "1"));
+        return Some((name, Place { line: number(line)?, column: number(column)? }));
+    }
+    let (name, last) = text.trim_end_matches(':').rsplit_once(':')?;
+    let last = number(last)?;
+    match name.rsplit_once(':').and_then(|(name, line)| Some((name, number(line)?))) {
+        Some((name, line)) => Some((name, Place { line, column: last })),
+        None => Some((name, Place { line: last, column: 1 })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> Files {
+        let files = Files::default();
+        let has =
+            |path: &Path| ["src/main.rs", "a:7", "Makefile"].iter().any(|f| Path::new(f) == path);
+        files.set(Some((PathBuf::from("/home/me/p"), Rc::new(has))));
+        files
+    }
+
+    fn at(path: &str, line: u32, column: u32) -> FilePlace {
+        FilePlace { path: path.into(), place: Some(Place { line, column }) }
+    }
+
+    #[test]
+    fn names_with_and_without_places_are_found() {
+        let files = files();
+        let whole = |path: &str| Some(FilePlace { path: path.into(), place: None });
+        assert_eq!(files.find("src/main.rs"), whole("src/main.rs"));
+        assert_eq!(files.find("./src/main.rs"), whole("src/main.rs"));
+        assert_eq!(files.find("/home/me/p/src/main.rs"), whole("src/main.rs"));
+        assert_eq!(files.find("a:7"), whole("a:7"));
+        assert_eq!(files.find("src/main.rs:12"), Some(at("src/main.rs", 12, 1)));
+        assert_eq!(files.find("src/main.rs:12:5"), Some(at("src/main.rs", 12, 5)));
+        assert_eq!(files.find("src/main.rs:12-20"), Some(at("src/main.rs", 12, 1)));
+        assert_eq!(files.find("src/main.rs#L12-L20"), Some(at("src/main.rs", 12, 1)));
+        assert_eq!(files.find("src/main.rs(12,5)"), Some(at("src/main.rs", 12, 5)));
+        assert_eq!(files.find(" (src/main.rs#L3)"), Some(at("src/main.rs", 3, 1)));
+    }
+
+    #[test]
+    fn what_is_no_file_of_the_project_leads_nowhere() {
+        let files = files();
+        for none in ["", "main.rs", "/etc/passwd", "../p/src/main.rs", "src", "src/main.rs:x", "::"]
+        {
+            assert_eq!(files.find(none), None, "{none}");
+        }
+        assert_eq!(Files::default().find("Makefile"), None);
+    }
+
+    #[test]
+    fn a_link_says_where_it_leads_and_is_found_again() {
+        let files = files();
+        for text in ["src/main.rs:12:5", "src/main.rs", "Makefile:3"] {
+            let link = files.link(text).unwrap();
+            assert_eq!(&*link, format!("./{text}"));
+            assert_eq!(files.find(&link), files.find(text));
+        }
+    }
+}

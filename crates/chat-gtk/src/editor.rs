@@ -1,0 +1,262 @@
+//! The editor: the open files of each project in tabs.
+//!
+//! [`Editor`] owns which files are open; each [`document::Document`] owns its text. What is typed and
+//! not saved is kept by [`unsaved`].
+
+mod closing;
+mod context;
+mod disk;
+mod document;
+mod fill;
+mod find;
+mod go_to;
+mod keeping;
+mod look;
+mod notice;
+mod tabs;
+mod unsaved;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use gettextrs::gettext;
+use relm4::gtk::prelude::*;
+
+pub use context::{At, Outline};
+use document::Document;
+use tabs::Group;
+pub(crate) use unsaved::Unsaved;
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// From 1.
+    pub line: u32,
+    /// From 1, in characters.
+    pub column: u32,
+}
+
+/// What the editor tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// Other files are open, or the person works at another place.
+    Moved(Outline),
+    /// What was not saved in an earlier run is here again; this says so.
+    BroughtBack(String),
+}
+
+/// The editor. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Editor {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    root: gtk::Box,
+    bar: adw::TabBar,
+    pages: gtk::Stack,
+    groups: RefCell<Vec<Rc<Group>>>,
+    project: RefCell<Option<PathBuf>>,
+    unsaved: Unsaved,
+    /// Files whose text changed since it was last kept.
+    to_keep: RefCell<HashSet<unsaved::File>>,
+    keeping: Cell<bool>,
+    /// What was told last.
+    outline: RefCell<Outline>,
+    telling: Cell<bool>,
+    output: Box<dyn Fn(Output)>,
+}
+
+/// What a key does.
+type Act = fn(&Editor);
+
+impl std::fmt::Debug for Editor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Editor").finish_non_exhaustive()
+    }
+}
+
+impl Editor {
+    /// Without a project. What is not saved is kept in a folder of the window's state.
+    pub(crate) fn new(state: &Path, output: impl Fn(Output) + 'static) -> Self {
+        let bar = adw::TabBar::builder().autohide(false).visible(false).build();
+        bar.add_css_class("file-tabs");
+        let pages = gtk::Stack::builder().vexpand(true).build();
+        pages.add_named(&empty(), Some("empty"));
+        let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        root.append(&bar);
+        root.append(&pages);
+        let inner = Rc::new(Inner {
+            root,
+            bar,
+            pages,
+            groups: RefCell::default(),
+            project: RefCell::default(),
+            unsaved: Unsaved::new(state),
+            to_keep: RefCell::default(),
+            keeping: Cell::default(),
+            outline: RefCell::default(),
+            telling: Cell::default(),
+            output: Box::new(output),
+        });
+        let editor = Self { inner };
+        editor.connect_keys();
+        editor
+    }
+
+    pub(crate) fn widget(&self) -> &gtk::Box {
+        &self.inner.root
+    }
+
+    /// Shows the open files of this project. Those of others stay open, and are not seen.
+    pub(crate) fn set_project(&self, project: Option<&Path>) {
+        if self.inner.project.borrow().as_deref() == project {
+            return;
+        }
+        self.inner.project.replace(project.map(Path::to_owned));
+        if let Some(project) = project {
+            let is_new = self.inner.group(project).is_none();
+            let group = self.inner.group_of(project);
+            self.inner.bar.set_view(Some(group.view()));
+            if is_new {
+                self.inner.bring_back(project);
+            }
+        }
+        self.inner.show_pages();
+    }
+
+    /// Opens a file by its path from the project on, or goes to it where it is open.
+    pub(crate) fn open(&self, path: &Path, place: Option<Place>) {
+        let project = self.inner.project.borrow().clone();
+        let Some(project) = project else { return };
+        let document = self.inner.open(&project, path, None);
+        self.inner.group_of(&project).select(&document);
+        if let Some(place) = place {
+            document.go(place);
+        }
+        document.focus();
+    }
+
+    /// Whether a file is open.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.inner.shown().is_none_or(|group| group.is_empty())
+    }
+
+    /// Puts the keyboard into the text.
+    pub(crate) fn focus(&self) {
+        match self.inner.active() {
+            Some(document) => document.focus(),
+            None => drop(self.inner.pages.child_focus(gtk::DirectionType::TabForward)),
+        }
+    }
+
+    /// Looks for words in the file, and replaces them where that is wanted.
+    pub(crate) fn find(&self, replace: bool) {
+        if let Some(document) = self.inner.active() {
+            document.open_find(replace);
+        }
+    }
+
+    /// Goes to the next match, or the one before.
+    pub(crate) fn find_next(&self, forward: bool) {
+        if let Some(document) = self.inner.active() {
+            document.find_next(forward);
+        }
+    }
+
+    /// What is not saved, to be written on another thread.
+    pub(crate) fn unsaved(&self) -> Unsaved {
+        self.inner.gather();
+        self.inner.unsaved.clone()
+    }
+
+    /// The keys of a file, while the keyboard is in it.
+    fn connect_keys(&self) {
+        let keys = gtk::ShortcutController::new();
+        let acts: [(&str, Act); 6] = [
+            ("<Control>s", |editor| {
+                if let Some(document) = editor.inner.active() {
+                    document.save(|_| {});
+                }
+            }),
+            ("<Control>f", |editor| editor.find(false)),
+            ("<Control>h", |editor| editor.find(true)),
+            ("<Control>g", |editor| editor.find_next(true)),
+            ("<Control><Shift>g", |editor| editor.find_next(false)),
+            ("<Control>i", |editor| {
+                if let Some(document) = editor.inner.active() {
+                    document.ask_line();
+                }
+            }),
+        ];
+        for (key, act) in acts {
+            let weak = Rc::downgrade(&self.inner);
+            let act = gtk::CallbackAction::new(move |_, _| {
+                if let Some(inner) = weak.upgrade() {
+                    act(&Self { inner });
+                }
+                gtk::glib::Propagation::Stop
+            });
+            let trigger = gtk::ShortcutTrigger::parse_string(key);
+            keys.add_shortcut(gtk::Shortcut::new(trigger, Some(act)));
+        }
+        let weak = Rc::downgrade(&self.inner);
+        let close = gtk::CallbackAction::new(move |_, _| {
+            if let Some(group) = weak.upgrade().and_then(|inner| inner.shown()) {
+                group.close_active();
+            }
+            gtk::glib::Propagation::Stop
+        });
+        let trigger = gtk::ShortcutTrigger::parse_string("<Control><Shift>w");
+        keys.add_shortcut(gtk::Shortcut::new(trigger, Some(close)));
+        self.inner.root.add_controller(keys);
+    }
+}
+
+impl Inner {
+    fn group(&self, project: &Path) -> Option<Rc<Group>> {
+        self.groups.borrow().iter().find(|group| group.project() == project).cloned()
+    }
+
+    /// The open files of a project.
+    fn group_of(self: &Rc<Self>, project: &Path) -> Rc<Group> {
+        self.group(project).unwrap_or_else(|| {
+            let group = Group::new(project, Rc::downgrade(self));
+            self.pages.add_child(group.view());
+            self.groups.borrow_mut().push(Rc::clone(&group));
+            group
+        })
+    }
+
+    /// The open files that are seen.
+    fn shown(&self) -> Option<Rc<Group>> {
+        self.project.borrow().as_deref().and_then(|project| self.group(project))
+    }
+
+    /// The file that the person works on.
+    fn active(&self) -> Option<Rc<Document>> {
+        self.shown().and_then(|group| group.active())
+    }
+
+    fn show_pages(self: &Rc<Self>) {
+        let group = self.shown().filter(|group| !group.is_empty());
+        self.bar.set_visible(group.is_some());
+        match group {
+            Some(group) => self.pages.set_visible_child(group.view()),
+            None => self.pages.set_visible_child_name("empty"),
+        }
+        self.tell_moved();
+    }
+}
+
+/// What is shown where no file is open.
+fn empty() -> adw::StatusPage {
+    adw::StatusPage::builder()
+        .icon_name("document-edit-symbolic")
+        .title(gettext("No File Is Open"))
+        .description(gettext("Ctrl+P finds a file of the project."))
+        .css_classes(["compact"])
+        .build()
+}

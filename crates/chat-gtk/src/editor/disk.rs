@@ -1,0 +1,243 @@
+//! A file on disk, as the editor needs it: read with its encoding and line ends, and written so that
+//! nothing that somebody else changed is lost. All of it blocks.
+
+use std::io::Read;
+use std::path::Path;
+
+use chat_edge::words::fill;
+use chat_permission::path::{Kind, Project, Surroundings};
+pub(super) use chat_project::document::Format;
+use chat_project::document::{self, Endings, Opened, Refused, Stamp};
+use chat_project::text::{self, Encoding};
+use gettextrs::gettext;
+use gtk::glib;
+
+/// Longer texts are shown in part, in bytes: all that is typed is kept as a whole, again and again.
+const MOST: u64 = 4 * 1024 * 1024;
+/// So much of them, in bytes.
+const PART: u64 = 1024 * 1024;
+/// A longer line would take more than a frame to be drawn, in bytes.
+const LONGEST_LINE: usize = 20_000;
+
+/// A file as it was read or written.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    stamp: Stamp,
+    /// What tells its text from any other, also in a later run.
+    pub(super) sum: String,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) text: String,
+    pub(super) format: Format,
+    /// None where it is too large to be written again.
+    pub(super) seen: Option<Seen>,
+    /// Why it is only to be read.
+    pub(super) part: Option<Part>,
+}
+
+/// Why a text is only to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// It has so many bytes.
+    Large(u64),
+    /// It has lines that are too long.
+    LongLines,
+    /// By its permissions.
+    Protected,
+}
+
+/// Why a file has no text to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// There is none.
+    Gone,
+    /// It is something else.
+    Binary,
+    /// It is too large for that.
+    TooLarge(u64),
+    /// It does not lie in the project, or is kept from programs.
+    Kept,
+    /// It could not be read, for this reason.
+    Failed(String),
+}
+
+/// Why a text was not written. The file is as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum NotSaved {
+    /// It is another by now.
+    Changed,
+    /// Its encoding does not have this character.
+    Lacks(char),
+    /// For this reason.
+    Failed(String),
+}
+
+impl Part {
+    pub(super) fn sentence(self) -> String {
+        match self {
+            Self::Large(bytes) => {
+                let text =
+                    gettext("This file has {size}. Its beginning is shown, to be read only.");
+                fill(&text, &[("size", &glib::format_size(bytes))])
+            }
+            Self::LongLines => gettext(
+                "This file has very long lines. Their beginnings are shown, to be read only.",
+            ),
+            Self::Protected => gettext("This file is write-protected, and can only be read here."),
+        }
+    }
+}
+
+impl Refusal {
+    pub(super) fn sentence(&self) -> String {
+        match self {
+            Self::Gone => gettext("This file is not there any more."),
+            Self::Binary => gettext("This file is no text."),
+            Self::TooLarge(bytes) => {
+                let text = gettext("This file has {size}, which is too much to show.");
+                fill(&text, &[("size", &glib::format_size(*bytes))])
+            }
+            Self::Kept => gettext("This file is kept from being opened here."),
+            Self::Failed(reason) => {
+                fill(&gettext("This file cannot be read: {reason}"), &[("reason", reason)])
+            }
+        }
+    }
+}
+
+/// How a new text is written.
+pub(super) fn usual() -> Format {
+    Format { encoding: Encoding::Utf8, endings: Endings::Lf }
+}
+
+/// The same line ends, and an encoding that has all characters.
+pub(super) fn as_utf8(format: Format) -> Format {
+    Format { encoding: Encoding::Utf8, ..format }
+}
+
+/// What is to be said of how a text is written.
+pub(super) fn unusual(format: Format) -> Vec<String> {
+    let encoding = match format.encoding {
+        Encoding::Utf8 => None,
+        Encoding::Utf8Marked => Some(gettext("UTF-8 with BOM")),
+        Encoding::Utf16Le | Encoding::Utf16Be => Some("UTF-16".to_owned()),
+        Encoding::Latin1 => Some("Latin-1".to_owned()),
+    };
+    let endings = match format.endings {
+        Endings::Lf => None,
+        Endings::CrLf => Some("CRLF".to_owned()),
+        Endings::Cr => Some("CR".to_owned()),
+        Endings::Mixed => Some(gettext("mixed line ends")),
+    };
+    encoding.into_iter().chain(endings).collect()
+}
+
+/// Reads a file of a project.
+pub(super) fn read(project: &Path, path: &Path) -> Result<Loaded, Refusal> {
+    let project = open(project).map_err(Refusal::Failed)?;
+    match document::open(&project, path, MOST) {
+        Ok(Opened::Text(found)) => {
+            let seen = Seen { stamp: found.stamp, sum: sum(&found.text) };
+            let (text, part) = match without_long_lines(&found.text) {
+                Some(short) => (short, Some(Part::LongLines)),
+                None => (found.text, found.is_read_only.then_some(Part::Protected)),
+            };
+            Ok(Loaded { text, format: found.format, seen: Some(seen), part })
+        }
+        Ok(Opened::Binary(_)) => Err(Refusal::Binary),
+        Ok(Opened::TooLarge(bytes)) => {
+            let text = beginning(&project, path).ok_or(Refusal::TooLarge(bytes))?;
+            Ok(Loaded { text, format: usual(), seen: None, part: Some(Part::Large(bytes)) })
+        }
+        Err(refused) => Err(refusal(&project, path, &refused)),
+    }
+}
+
+/// Reads a file again, unless it is still what it was.
+pub(super) fn read_if_changed(
+    project: &Path,
+    path: &Path,
+    known: Option<&Seen>,
+) -> Option<Result<Loaded, Refusal>> {
+    if let (Some(known), Ok(project)) = (known, open(project))
+        && !document::is_changed(&project, path, &known.stamp)
+    {
+        return None;
+    }
+    Some(read(project, path))
+}
+
+/// Writes a text to the file that it came from, as long as that is what it was; a new file where
+/// there was none.
+pub(super) fn write(
+    project: &Path,
+    path: &Path,
+    text: &str,
+    format: Format,
+    seen: Option<&Seen>,
+) -> Result<Seen, NotSaved> {
+    let project = open(project).map_err(NotSaved::Failed)?;
+    let stamp = seen.map(|seen| &seen.stamp);
+    match document::save(&project, path, text, format, stamp) {
+        Ok(stamp) => Ok(Seen { stamp, sum: sum(text) }),
+        Err(Refused::Changed) => Err(NotSaved::Changed),
+        Err(Refused::Lacks(letter)) => Err(NotSaved::Lacks(letter)),
+        Err(refused) => Err(NotSaved::Failed(reason(&refused))),
+    }
+}
+
+/// The beginning of a text that is too long to be shown.
+fn beginning(project: &Project, path: &Path) -> Option<String> {
+    let resolved = project.resolve_path(path).ok()?;
+    let file = project.open_file(&resolved).ok().filter(|_| resolved.is_inside())?;
+    let mut bytes = Vec::new();
+    file.take(PART).read_to_end(&mut bytes).ok()?;
+    let whole_lines = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    bytes.truncate(whole_lines);
+    let (text, _) = text::decode(&bytes)?;
+    Some(without_long_lines(&text).unwrap_or(text))
+}
+
+fn open(folder: &Path) -> Result<Project, String> {
+    Project::open(folder, &Surroundings::default()).map_err(|error| error.to_string())
+}
+
+fn refusal(project: &Project, path: &Path, refused: &Refused) -> Refusal {
+    let is_missing =
+        || project.resolve_path(path).is_ok_and(|resolved| resolved.kind() == Kind::Missing);
+    match refused {
+        Refused::Outside | Refused::Kept => Refusal::Kept,
+        _ if is_missing() => Refusal::Gone,
+        other => Refusal::Failed(reason(other)),
+    }
+}
+
+fn reason(refused: &Refused) -> String {
+    match refused {
+        Refused::Outside => gettext("it does not lie in the project"),
+        Refused::Kept => gettext("it is kept from programs"),
+        Refused::SeveralLinks => gettext("it has other names, which would keep the old text"),
+        other => other.to_string(),
+    }
+}
+
+/// The text with its long lines cut; none where there are none.
+fn without_long_lines(text: &str) -> Option<String> {
+    let is_long = |line: &str| line.len() > LONGEST_LINE;
+    text.lines().any(is_long).then(|| {
+        let cut = |line: &str| {
+            let end = line.floor_char_boundary(LONGEST_LINE.min(line.len()));
+            let more = if is_long(line) { "…" } else { "" };
+            format!("{}{more}\n", &line[..end])
+        };
+        text.lines().map(cut).collect()
+    })
+}
+
+fn sum(text: &str) -> String {
+    let sum = glib::compute_checksum_for_string(glib::ChecksumType::Sha256, text);
+    sum.map(String::from).unwrap_or_default()
+}

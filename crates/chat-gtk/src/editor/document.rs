@@ -1,0 +1,331 @@
+//! One open file: its text, how that stands to the disk, and what is said about it above.
+
+mod disk_news;
+mod loading;
+mod saving;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
+
+use gettextrs::gettext;
+use gtk::{gio, glib};
+use relm4::gtk::prelude::*;
+
+use super::disk::{self, Format, Seen};
+use super::fill::Filling;
+use super::find::Find;
+use super::go_to::GoTo;
+use super::notice::Notice;
+use super::unsaved::Draft;
+use super::{Place, look};
+use crate::accessible;
+
+/// What a file tells the editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Whether it is unsaved changed.
+    Title,
+    /// Its text changed.
+    Text,
+    /// The cursor or the selection moved.
+    Cursor,
+}
+
+/// How far a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stand {
+    /// Its text is on its way.
+    Loading,
+    /// It can be edited.
+    Open,
+    /// It can only be read.
+    Part,
+    /// It has no text that can be shown.
+    Refused,
+}
+
+/// An open file.
+pub(super) struct Document {
+    project: PathBuf,
+    /// From the project on.
+    path: PathBuf,
+    root: gtk::Box,
+    view: sourceview5::View,
+    buffer: sourceview5::Buffer,
+    notice: Notice,
+    status: gtk::Label,
+    position: gtk::Button,
+    find: OnceCell<Rc<Find>>,
+    go_to: OnceCell<Rc<GoTo>>,
+    stand: Cell<Stand>,
+    format: Cell<Format>,
+    /// The file on disk that the text comes from; none where there is none.
+    seen: RefCell<Option<Seen>>,
+    filling: RefCell<Option<Filling>>,
+    /// Where to go once the text is there.
+    aim: Cell<Option<Place>>,
+    /// What was not saved in an earlier run, to be put in once the text is there.
+    draft: RefCell<Option<Draft>>,
+    /// The text is being set, and not by the person.
+    setting: Cell<bool>,
+    /// Counts the changes of the text.
+    changes: Cell<u64>,
+    looking: Cell<bool>,
+    look_again: Cell<bool>,
+    saving: Cell<bool>,
+    /// The file has changed since what is here was written: saving asks first.
+    outdated: Cell<bool>,
+    monitor: RefCell<Option<gio::FileMonitor>>,
+    told: Box<dyn Fn(Told)>,
+}
+
+impl Document {
+    /// Opens a file of a project; it is read in the background.
+    pub(super) fn open(
+        project: &Path,
+        path: &Path,
+        draft: Option<Draft>,
+        told: impl Fn(Told) + 'static,
+    ) -> Rc<Self> {
+        let buffer = sourceview5::Buffer::new(None);
+        buffer.set_max_undo_levels(0);
+        buffer.set_max_undo_levels(1000);
+        look::follow_theme(&buffer);
+        let view = look::view(&buffer);
+        view.set_editable(false);
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        accessible::set_label(&view, &name);
+        let scroller = gtk::ScrolledWindow::builder().child(&view).vexpand(true).build();
+        let notice = Notice::new();
+        let status = gtk::Label::builder()
+            .label(path.display().to_string())
+            .xalign(0.0)
+            .hexpand(true)
+            .ellipsize(gtk::pango::EllipsizeMode::Start)
+            .css_classes(["file-status"])
+            .build();
+        let position = gtk::Button::builder()
+            .label("")
+            .css_classes(["flat", "file-position", "numeric"])
+            .tooltip_text(gettext("Go to Line (Ctrl+I)"))
+            .build();
+        let foot = gtk::Box::builder().css_classes(["file-foot"]).spacing(6).build();
+        foot.append(&status);
+        foot.append(&position);
+        let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        root.append(notice.widget());
+        root.append(&scroller);
+        root.append(&foot);
+        let document = Rc::new(Self {
+            project: project.to_owned(),
+            path: path.to_owned(),
+            root,
+            view,
+            buffer,
+            notice,
+            status,
+            position,
+            find: OnceCell::new(),
+            go_to: OnceCell::new(),
+            stand: Cell::new(Stand::Loading),
+            format: Cell::new(disk::usual()),
+            seen: RefCell::default(),
+            filling: RefCell::default(),
+            aim: Cell::default(),
+            draft: RefCell::new(draft),
+            setting: Cell::default(),
+            changes: Cell::default(),
+            looking: Cell::default(),
+            look_again: Cell::default(),
+            saving: Cell::default(),
+            outdated: Cell::default(),
+            monitor: RefCell::default(),
+            told: Box::new(told),
+        });
+        document.connect();
+        document.load();
+        document
+    }
+
+    fn connect(self: &Rc<Self>) {
+        let weak = Rc::downgrade(self);
+        self.buffer.connect_modified_changed(move |_| tell(&weak, Told::Title));
+        let weak = Rc::downgrade(self);
+        self.buffer.connect_changed(move |_| {
+            if let Some(document) = weak.upgrade() {
+                document.changes.set(document.changes.get() + 1);
+                tell(&weak, Told::Text);
+            }
+        });
+        let weak = Rc::downgrade(self);
+        self.buffer.connect_cursor_position_notify(move |_| {
+            if let Some(document) = weak.upgrade() {
+                document.show_position();
+                tell(&weak, Told::Cursor);
+            }
+        });
+        let weak = Rc::downgrade(self);
+        self.buffer.connect_has_selection_notify(move |_| tell(&weak, Told::Cursor));
+        let weak = Rc::downgrade(self);
+        self.position.connect_clicked(move |_| {
+            if let Some(document) = weak.upgrade() {
+                document.ask_line();
+            }
+        });
+    }
+
+    /// Its path from the project on.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where it lies.
+    pub(super) fn place(&self) -> PathBuf {
+        self.project.join(&self.path)
+    }
+
+    pub(super) fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+
+    pub(super) fn buffer(&self) -> &sourceview5::Buffer {
+        &self.buffer
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
+
+    /// Whether it holds what is not on disk.
+    pub(super) fn is_unsaved(&self) -> bool {
+        self.stand.get() == Stand::Open && self.buffer.is_modified()
+    }
+
+    /// Whether its text is there.
+    pub(super) fn has_text(&self) -> bool {
+        matches!(self.stand.get(), Stand::Open | Stand::Part) && !self.setting.get()
+    }
+
+    pub(super) fn focus(&self) {
+        self.view.grab_focus();
+    }
+
+    /// The whole text.
+    pub(super) fn text(&self) -> String {
+        let (start, end) = self.buffer.bounds();
+        self.buffer.text(&start, &end, true).to_string()
+    }
+
+    /// What would be lost; none where all is on disk.
+    pub(super) fn to_keep(&self) -> Option<Draft> {
+        self.is_unsaved().then(|| Draft {
+            text: self.text(),
+            cursor: self.buffer.cursor_position(),
+            base: self.seen.borrow().as_ref().map(|seen| seen.sum.clone()),
+        })
+    }
+
+    /// Goes to a place, now or once the text is there.
+    pub(super) fn go(&self, place: Place) {
+        if !self.has_text() {
+            self.aim.set(Some(place));
+            return;
+        }
+        let (line, column) = (place.line.saturating_sub(1), place.column.saturating_sub(1));
+        let at = self.iter_at(i32::try_from(line).unwrap_or(i32::MAX), column as i32);
+        self.buffer.place_cursor(&at);
+        self.reveal();
+    }
+
+    /// A place in the text, both counted from 0; the nearest one where there is none.
+    fn iter_at(&self, line: i32, column: i32) -> gtk::TextIter {
+        let line = line.min(self.buffer.line_count() - 1);
+        let mut at = self.buffer.iter_at_line(line).unwrap_or_else(|| self.buffer.end_iter());
+        for _ in 0..column {
+            if at.ends_line() {
+                break;
+            }
+            at.forward_char();
+        }
+        at
+    }
+
+    /// Scrolls to the cursor, once the lines above it have their height.
+    pub(super) fn reveal(&self) {
+        let (view, mark) = (self.view.downgrade(), self.buffer.get_insert());
+        glib::idle_add_local_once(move || {
+            if let Some(view) = view.upgrade() {
+                view.scroll_to_mark(&mark, 0.1, true, 0.0, 0.35);
+            }
+        });
+    }
+
+    /// Opens the bar of finding, and with it that of replacing.
+    pub(super) fn open_find(self: &Rc<Self>, replace: bool) {
+        if self.has_text() {
+            self.find_bar().open(replace && self.stand.get() == Stand::Open);
+        }
+    }
+
+    /// Goes to the next match, or the one before.
+    pub(super) fn find_next(self: &Rc<Self>, forward: bool) {
+        if self.has_text() {
+            self.find_bar().step(forward);
+        }
+    }
+
+    fn find_bar(&self) -> &Rc<Find> {
+        self.find.get_or_init(|| {
+            let find = Find::new(&self.view, &self.buffer);
+            self.root.insert_child_after(find.widget(), Some(self.notice.widget()));
+            find
+        })
+    }
+
+    /// Asks for a line to go to.
+    pub(super) fn ask_line(self: &Rc<Self>) {
+        if !self.has_text() {
+            return;
+        }
+        let weak = Rc::downgrade(self);
+        let go_to = self.go_to.get_or_init(|| {
+            GoTo::new(&self.position, move |place| {
+                if let Some(document) = weak.upgrade() {
+                    document.go(place);
+                    document.focus();
+                }
+            })
+        });
+        go_to.open(self.buffer.line_count());
+    }
+
+    fn show_position(&self) {
+        if self.setting.get() {
+            return;
+        }
+        let at = self.buffer.iter_at_mark(&self.buffer.get_insert());
+        let (line, column) = (at.line() + 1, at.line_offset() + 1);
+        self.position.set_label(&format!("{line}:{column}"));
+        let text = gettext("Line {line}, column {column}");
+        let fields = [("line", &*line.to_string()), ("column", &*column.to_string())];
+        accessible::set_label(&self.position, &chat_edge::words::fill(&text, &fields));
+    }
+
+    /// The file's place, and how it is written where that is not as usual.
+    fn show_status(&self) {
+        let mut words = self.path.display().to_string();
+        for unusual in disk::unusual(self.format.get()) {
+            words.push_str(" · ");
+            words.push_str(&unusual);
+        }
+        self.status.set_label(&words);
+        self.status.set_tooltip_text(Some(&words));
+    }
+}
+
+fn tell(document: &Weak<Document>, told: Told) {
+    if let Some(document) = document.upgrade().filter(|document| !document.setting.get()) {
+        (document.told)(told);
+    }
+}

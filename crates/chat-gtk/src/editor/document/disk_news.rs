@@ -1,0 +1,210 @@
+//! What happens to a file on disk while it is open: an unchanged text follows it, a changed one is
+//! never overwritten, and never overwrites without being asked.
+
+use std::rc::Rc;
+
+use chat_edge::words::fill;
+use gettextrs::gettext;
+use gtk::{gio, glib};
+use relm4::gtk::prelude::*;
+
+use super::super::disk::{self, Loaded, Refusal};
+use super::super::notice::Choice;
+use super::{Document, Stand};
+
+/// How long several changes are waited for, in milliseconds.
+const TOGETHER: i32 = 100;
+
+impl Document {
+    /// Looks at the file whenever something happens to it.
+    pub(super) fn watch(self: &Rc<Self>) {
+        let file = gio::File::for_path(self.place());
+        let flags = gio::FileMonitorFlags::WATCH_MOVES;
+        // Where nothing can be watched any more, saving still notices what changed.
+        let Ok(monitor) = file.monitor_file(flags, gio::Cancellable::NONE) else { return };
+        monitor.set_rate_limit(TOGETHER);
+        let weak = Rc::downgrade(self);
+        monitor.connect_changed(move |_, _, _, _| {
+            if let Some(document) = weak.upgrade() {
+                document.look();
+            }
+        });
+        self.monitor.replace(Some(monitor));
+    }
+
+    /// Looks at the file on disk, and once more where that is asked for meanwhile.
+    pub(super) fn look(self: &Rc<Self>) {
+        self.look_again.set(true);
+        if self.stand.get() != Stand::Open || self.saving.get() || self.looking.get() {
+            return;
+        }
+        self.look_again.set(false);
+        self.looking.set(true);
+        let (project, path) = (self.project.clone(), self.path.clone());
+        let known = self.seen.borrow().clone();
+        let weak = Rc::downgrade(self);
+        glib::spawn_future_local(async move {
+            let look = move || disk::read_if_changed(&project, &path, known.as_ref());
+            let found = gio::spawn_blocking(look).await;
+            let Some(document) = weak.upgrade() else { return };
+            document.looking.set(false);
+            // What is being saved is looked at when that is done.
+            if let Ok(Some(found)) = found
+                && !document.saving.get()
+            {
+                document.found(found);
+            }
+            if document.look_again.get() {
+                document.look();
+            }
+        });
+    }
+
+    /// The file is not as it was.
+    fn found(self: &Rc<Self>, found: Result<Loaded, Refusal>) {
+        match found {
+            Ok(loaded) if loaded.part.is_none() => {
+                if self.text() == loaded.text {
+                    self.know(&loaded);
+                    self.buffer.set_modified(false);
+                    self.notice.close();
+                } else if self.buffer.is_modified() {
+                    self.say_changed();
+                } else {
+                    self.take(&loaded);
+                }
+            }
+            Err(Refusal::Gone) => {
+                if self.seen.take().is_some() {
+                    self.buffer.set_modified(true);
+                    let text = gettext("“{name}” was deleted on disk. Saving writes it again.");
+                    self.notice.say(&fill(&text, &[("name", &self.name())]), Vec::new());
+                }
+            }
+            // It became too large, or something else than text: what is here is not touched.
+            Ok(_) | Err(_) => self.say_changed(),
+        }
+    }
+
+    /// The file changed, and what is here is another text.
+    pub(super) fn say_changed(self: &Rc<Self>) {
+        let text = gettext("“{name}” was changed on disk, and here too.");
+        let choices = vec![
+            self.choice(gettext("Reload"), |document| document.take_disk(true)),
+            self.choice(gettext("Keep Mine"), |document| document.take_disk(false)),
+        ];
+        self.notice.say(&fill(&text, &[("name", &self.name())]), choices);
+    }
+
+    /// Something that can be done about this file.
+    pub(super) fn choice(self: &Rc<Self>, label: String, act: fn(&Rc<Self>)) -> Choice {
+        let weak = Rc::downgrade(self);
+        let act = move || {
+            if let Some(document) = weak.upgrade() {
+                act(&document);
+            }
+        };
+        Choice { label, act: Rc::new(act) }
+    }
+
+    /// Takes what is on disk as it is now: its text, or only the knowledge of it, so that the next
+    /// saving overwrites it.
+    pub(super) fn take_disk(self: &Rc<Self>, with_text: bool) {
+        let (project, path) = (self.project.clone(), self.path.clone());
+        let weak = Rc::downgrade(self);
+        glib::spawn_future_local(async move {
+            let read = gio::spawn_blocking(move || disk::read(&project, &path)).await;
+            let (Some(document), Ok(read)) = (weak.upgrade(), read) else { return };
+            document.notice.close();
+            document.view.grab_focus();
+            match read {
+                Ok(loaded) if with_text && loaded.part.is_none() => document.take(&loaded),
+                Ok(loaded) if !with_text => document.know(&loaded),
+                Ok(_) => {}
+                Err(Refusal::Gone) => {
+                    document.seen.replace(None);
+                    document.outdated.set(false);
+                }
+                Err(refusal) => document.notice.say(&refusal.sentence(), Vec::new()),
+            }
+        });
+    }
+
+    /// The text follows the file. That can be undone, and the cursor stays where it is.
+    fn take(&self, loaded: &Loaded) {
+        self.know(loaded);
+        self.replace_text(&loaded.text);
+        self.buffer.set_modified(false);
+        self.notice.close();
+        self.show_status();
+    }
+
+    /// What is here goes back to this.
+    fn know(&self, loaded: &Loaded) {
+        self.format.set(loaded.format);
+        self.seen.replace(loaded.seen.clone());
+        self.outdated.set(false);
+    }
+
+    /// Replaces the part of the text that differs, which can be undone.
+    pub(super) fn replace_text(&self, new: &str) {
+        let old = self.text();
+        if old == new {
+            return;
+        }
+        let (start, end_old, end_new) = differing(&old, new);
+        let from = old[..start].chars().count() as i32;
+        let until = from + old[start..end_old].chars().count() as i32;
+        let buffer = &self.buffer;
+        // The cursor of one who reads stays in its line, also where that is what changed.
+        let cursor = buffer.iter_at_mark(&buffer.get_insert());
+        let (line, column) = (cursor.line(), cursor.line_offset());
+        let inside = (from..=until).contains(&cursor.offset());
+        buffer.begin_user_action();
+        let (mut a, mut b) = (buffer.iter_at_offset(from), buffer.iter_at_offset(until));
+        buffer.delete(&mut a, &mut b);
+        buffer.insert(&mut a, &new[start..end_new]);
+        buffer.end_user_action();
+        if inside {
+            buffer.place_cursor(&self.iter_at(line, column));
+        }
+    }
+}
+
+/// Where two texts begin to differ, and where what differs ends in each. A line end of two
+/// characters is never parted.
+fn differing(old: &str, new: &str) -> (usize, usize, usize) {
+    let same = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
+    let mut start = old.floor_char_boundary(same).min(new.floor_char_boundary(same));
+    if old[..start].ends_with('\r') {
+        start -= 1;
+    }
+    let rest = old.as_bytes()[start..].iter().rev().zip(new.as_bytes()[start..].iter().rev());
+    let mut tail = rest.take_while(|(a, b)| a == b).count();
+    while !old.is_char_boundary(old.len() - tail) || !new.is_char_boundary(new.len() - tail) {
+        tail -= 1;
+    }
+    if old[old.len() - tail..].starts_with('\n') {
+        tail -= 1;
+    }
+    (start, old.len() - tail, new.len() - tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::differing;
+
+    proptest! {
+        #[test]
+        fn what_differs_put_in_makes_the_new_text(
+            old in "[aäö€\r\n]{0,12}",
+            new in "[aäö€\r\n]{0,12}",
+        ) {
+            let (start, end_old, end_new) = differing(&old, &new);
+            let made = format!("{}{}{}", &old[..start], &new[start..end_new], &old[end_old..]);
+            prop_assert_eq!(made, new);
+        }
+    }
+}

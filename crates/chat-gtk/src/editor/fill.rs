@@ -1,0 +1,108 @@
+//! Puts a long text into a buffer piece by piece, so that no frame waits for it.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use gtk::glib;
+use relm4::gtk::prelude::*;
+
+/// What is put in at once, in bytes: less than a millisecond's work.
+const PIECE: usize = 16 * 1024;
+/// How long one turn may take: half of a frame.
+const TURN: Duration = Duration::from_millis(7);
+
+/// A filling under way. Dropping it ends it.
+pub(super) struct Filling {
+    source: Rc<RefCell<Option<glib::SourceId>>>,
+}
+
+impl Drop for Filling {
+    fn drop(&mut self) {
+        if let Some(source) = self.source.take() {
+            source.remove();
+        }
+    }
+}
+
+/// Adds the text to the end of a buffer; `done` is called once all is there: before this returns,
+/// where the text is short. None of it can be undone.
+pub(super) fn fill(
+    buffer: &sourceview5::Buffer,
+    text: String,
+    done: impl FnOnce() + 'static,
+) -> Filling {
+    let source = Rc::new(RefCell::new(None));
+    let at = Cell::new(0);
+    let turn = {
+        let buffer = buffer.clone();
+        move || {
+            let begun = Instant::now();
+            while at.get() < text.len() && begun.elapsed() < TURN {
+                let piece = &text[at.get()..];
+                let mut end = piece.floor_char_boundary(PIECE.min(piece.len()));
+                // A line end of two characters stays whole.
+                if piece[..end].ends_with('\r') && end < piece.len() {
+                    end += 1;
+                    end = piece.ceil_char_boundary(end);
+                }
+                buffer.begin_irreversible_action();
+                buffer.insert(&mut buffer.end_iter(), &piece[..end]);
+                buffer.end_irreversible_action();
+                at.set(at.get() + end);
+            }
+            at.get() >= text.len()
+        }
+    };
+    if turn() {
+        done();
+        return Filling { source };
+    }
+    let (slot, mut done) = (Rc::clone(&source), Some(done));
+    let id = glib::idle_add_local(move || {
+        if !turn() {
+            return glib::ControlFlow::Continue;
+        }
+        slot.take();
+        if let Some(done) = done.take() {
+            done();
+        }
+        glib::ControlFlow::Break
+    });
+    source.replace(Some(id));
+    Filling { source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[gtk::test]
+    fn a_long_text_comes_whole_and_in_pieces() {
+        crate::init();
+        let buffer = sourceview5::Buffer::new(None);
+        let text = "Zeile für Zeile\r\n".repeat(300_000);
+        let whole = text.clone();
+        let is_done = Rc::new(Cell::new(false));
+        let told = Rc::clone(&is_done);
+        let filling = fill(&buffer, text, move || told.set(true));
+        assert!(!is_done.get(), "so much takes longer than a turn");
+        while !is_done.get() {
+            glib::MainContext::default().iteration(true);
+        }
+        let (start, end) = buffer.bounds();
+        assert!(buffer.text(&start, &end, true) == whole);
+        assert!(!buffer.can_undo());
+        drop(filling);
+    }
+
+    #[gtk::test]
+    fn what_is_dropped_ends() {
+        crate::init();
+        let buffer = sourceview5::Buffer::new(None);
+        drop(fill(&buffer, "line\n".repeat(1_000_000), || panic!("it goes on")));
+        let there = buffer.char_count();
+        while glib::MainContext::default().iteration(false) {}
+        assert_eq!(buffer.char_count(), there);
+    }
+}

@@ -1,0 +1,64 @@
+//! What is said above a file's text: a sentence, and what can be done about it. It stays until it is
+//! answered.
+
+use std::rc::Rc;
+
+use relm4::gtk::prelude::*;
+
+use crate::{accessible, beside};
+
+/// Something that can be done.
+pub(super) struct Choice {
+    /// What its button says.
+    pub(super) label: String,
+    /// What it does.
+    pub(super) act: Rc<dyn Fn()>,
+}
+
+/// The bar.
+pub(super) struct Notice {
+    root: gtk::Box,
+    words: gtk::Label,
+    actions: gtk::Box,
+}
+
+impl Notice {
+    pub(super) fn new() -> Self {
+        let words = gtk::Label::builder()
+            .xalign(0.0)
+            .wrap(true)
+            .wrap_mode(gtk::pango::WrapMode::WordChar)
+            .hexpand(true)
+            .build();
+        let actions = gtk::Box::builder().spacing(6).halign(gtk::Align::End).build();
+        let line = beside::words(&words, &actions);
+        line.add_css_class("notice");
+        line.add_css_class("file-notice");
+        line.set_visible(false);
+        Self { root: line, words, actions }
+    }
+
+    pub(super) fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+
+    /// Says this in the place of what was said.
+    pub(super) fn say(&self, words: &str, choices: Vec<Choice>) {
+        self.words.set_label(words);
+        while let Some(button) = self.actions.first_child() {
+            self.actions.remove(&button);
+        }
+        self.actions.set_visible(!choices.is_empty());
+        for Choice { label, act } in choices {
+            let button = gtk::Button::builder().label(&label).valign(gtk::Align::Center).build();
+            button.connect_clicked(move |_| act());
+            self.actions.append(&button);
+        }
+        accessible::set_label(&self.root, words);
+        self.root.set_visible(true);
+    }
+
+    pub(super) fn close(&self) {
+        self.root.set_visible(false);
+    }
+}

@@ -1,0 +1,274 @@
+//! The panel beside the conversation: pages about the project that a chat works in.
+//!
+//! A page is a file of its own here and a line in [`Panel::new`].
+
+mod files;
+pub(crate) mod project;
+pub(crate) mod sides;
+mod switcher;
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use gettextrs::gettext;
+use relm4::gtk::prelude::*;
+
+use crate::accessible;
+use crate::editor::{self, Editor, Outline, Place};
+use files::FilesPage;
+use project::{News, ProjectFiles};
+use switcher::Switcher;
+
+/// The narrowest that the panel is usable, in pixels.
+const NARROWEST: i32 = 320;
+
+/// A page.
+struct Page {
+    /// What it is known by.
+    name: &'static str,
+    /// What the person reads.
+    title: String,
+    widget: gtk::Widget,
+}
+
+/// What the panel tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// Other files are open, or the person works at another place.
+    Moved(Outline),
+    /// What was not saved in an earlier run is on the page that is shown; this says so.
+    BroughtBack(String),
+    /// The project that is shown has other files than before, or is another.
+    Files,
+    /// The conversation is wanted again.
+    Back,
+}
+
+/// The panel.
+#[derive(Clone)]
+pub(crate) struct Panel {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    root: gtk::Box,
+    header: adw::HeaderBar,
+    back: gtk::Button,
+    places: gtk::Stack,
+    pages: gtk::Stack,
+    switcher: Switcher,
+    files: FilesPage,
+    editor: Editor,
+    project: RefCell<Option<Rc<ProjectFiles>>>,
+    output: Rc<dyn Fn(Output)>,
+}
+
+impl std::fmt::Debug for Panel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Panel").finish_non_exhaustive()
+    }
+}
+
+impl Panel {
+    /// Without a project. What is not saved is kept in a folder of the window's state.
+    pub(crate) fn new(state: &Path, output: impl Fn(Output) + 'static) -> Self {
+        let output: Rc<dyn Fn(Output)> = Rc::new(output);
+        let inner = Rc::new_cyclic(|weak: &std::rc::Weak<Inner>| {
+            let (told, owner) = (Rc::clone(&output), weak.clone());
+            let editor = Editor::new(state, move |said| match said {
+                editor::Output::Moved(outline) => {
+                    if let Some(inner) = owner.upgrade() {
+                        inner.moved(&outline);
+                    }
+                    told(Output::Moved(outline));
+                }
+                editor::Output::BroughtBack(words) => {
+                    if let Some(inner) = owner.upgrade() {
+                        Self { inner }.show_page("editor");
+                    }
+                    told(Output::BroughtBack(words));
+                }
+            });
+            let owner = weak.clone();
+            let files = FilesPage::new(move |path| {
+                if let Some(inner) = owner.upgrade() {
+                    Self { inner }.open(&path, None);
+                }
+            });
+            let pages = gtk::Stack::builder().vexpand(true).build();
+            let all = [
+                Page { name: "files", title: gettext("Files"), widget: files.widget().clone() },
+                Page {
+                    name: "editor",
+                    title: gettext("Editor"),
+                    widget: editor.widget().clone().upcast(),
+                },
+            ];
+            let switcher = Switcher::new(&pages);
+            for Page { name, title, widget } in &all {
+                pages.add_named(widget, Some(name));
+                switcher.add(name, title);
+            }
+            Inner::new(pages, switcher, files, editor, Rc::clone(&output))
+        });
+        inner.back.connect_clicked(move |_| output(Output::Back));
+        Self { inner }
+    }
+
+    pub(crate) fn widget(&self) -> &gtk::Box {
+        &self.inner.root
+    }
+
+    pub(crate) fn editor(&self) -> &Editor {
+        &self.inner.editor
+    }
+
+    /// The files of the project that is shown.
+    pub(crate) fn project(&self) -> Option<Rc<ProjectFiles>> {
+        self.inner.project.borrow().clone()
+    }
+
+    /// Shows this project; none where the chat works in none.
+    pub(crate) fn set_project(&self, folder: Option<&Path>) {
+        let inner = &self.inner;
+        if inner.project.borrow().as_ref().map(|project| project.folder()) == folder {
+            return;
+        }
+        let project = folder.map(|folder| Rc::new(ProjectFiles::open(folder)));
+        if let Some(project) = &project {
+            let told = Rc::clone(&inner.output);
+            project.connect(move |news| {
+                if news == News::Files {
+                    told(Output::Files);
+                }
+            });
+        }
+        inner.project.replace(project.clone());
+        (inner.output)(Output::Files);
+        inner.files.set_project(project);
+        inner.editor.set_project(folder);
+        inner.places.set_visible_child_name(if folder.is_some() { "project" } else { "none" });
+        inner.switcher.widget().set_visible(folder.is_some());
+        if folder.is_some() && inner.editor.is_empty() {
+            self.show_page("files");
+        }
+    }
+
+    /// Opens a file by its path from the project on.
+    pub(crate) fn open(&self, path: &Path, place: Option<Place>) {
+        self.show_page("editor");
+        self.inner.editor.open(path, place);
+    }
+
+    /// Looks for a file by letters of its name.
+    pub(crate) fn find_file(&self) {
+        self.show_page("files");
+        self.inner.files.find();
+    }
+
+    /// Puts the keyboard into the page that is shown.
+    pub(crate) fn focus(&self) {
+        match self.inner.pages.visible_child_name().as_deref() {
+            _ if self.inner.project.borrow().is_none() => {
+                self.inner.places.child_focus(gtk::DirectionType::TabForward);
+            }
+            Some("editor") => self.inner.editor.focus(),
+            _ => self.inner.files.focus(),
+        }
+    }
+
+    /// Whether the keyboard is in a file's text, or in what belongs to it.
+    pub(crate) fn edits(&self) -> bool {
+        let focus = self.inner.root.root().and_then(|root| root.focus());
+        focus.is_some_and(|focus| focus.is_ancestor(self.inner.editor.widget()))
+    }
+
+    /// Whether the keyboard is in the panel.
+    pub(crate) fn has_keyboard(&self) -> bool {
+        let focus = self.inner.root.root().and_then(|root| root.focus());
+        focus.is_some_and(|focus| focus.is_ancestor(&self.inner.root))
+    }
+
+    /// Whether the panel stands in the conversation's place, which one comes back to.
+    pub(crate) fn set_covers(&self, covers: bool, at_start: bool) {
+        self.inner.back.set_visible(covers);
+        self.inner.header.set_show_start_title_buttons(covers && at_start);
+    }
+
+    fn show_page(&self, name: &str) {
+        self.inner.pages.set_visible_child_name(name);
+    }
+}
+
+impl Inner {
+    fn new(
+        pages: gtk::Stack,
+        switcher: Switcher,
+        files: FilesPage,
+        editor: Editor,
+        output: Rc<dyn Fn(Output)>,
+    ) -> Self {
+        let header = adw::HeaderBar::builder()
+            .css_classes(["flat"])
+            .title_widget(&gtk::Box::default())
+            .build();
+        let back = gtk::Button::builder()
+            .icon_name("go-previous-symbolic")
+            .tooltip_text(gettext("Back to the Conversation"))
+            .visible(false)
+            .build();
+        accessible::set_label(&back, &gettext("Back to the Conversation"));
+        header.pack_start(&back);
+        header.pack_start(switcher.widget());
+        switcher.widget().set_visible(false);
+        let places = gtk::Stack::builder().vexpand(true).build();
+        places.add_named(&no_project(), Some("none"));
+        places.add_named(&pages, Some("project"));
+        let root = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .css_classes(["side-panel"])
+            .width_request(NARROWEST)
+            .build();
+        root.append(&header);
+        root.append(&places);
+        Self {
+            root,
+            header,
+            back,
+            places,
+            pages,
+            switcher,
+            files,
+            editor,
+            project: RefCell::default(),
+            output,
+        }
+    }
+
+    /// What is open is noticed first when it changes, and found first.
+    fn moved(&self, outline: &Outline) {
+        if let Some(project) = self.project.borrow().as_ref() {
+            let active = outline.active.iter().map(|at| at.path.clone());
+            let open: Vec<PathBuf> = active.chain(outline.others.iter().cloned()).collect();
+            project.set_open(open);
+        }
+    }
+}
+
+/// What is shown where a chat works in no folder.
+fn no_project() -> adw::StatusPage {
+    let choose = gtk::Button::builder()
+        .label(gettext("Choose a Folder…"))
+        .action_name("win.choose-project")
+        .halign(gtk::Align::Center)
+        .css_classes(["pill"])
+        .build();
+    adw::StatusPage::builder()
+        .icon_name("folder-symbolic")
+        .title(gettext("No Folder"))
+        .description(gettext("This chat works in no folder. Its files would be here."))
+        .child(&choose)
+        .css_classes(["compact"])
+        .build()
+}

@@ -1,0 +1,223 @@
+//! What was found: the best files, with the letters that were looked for.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chat_project::Found;
+use gettextrs::gettext;
+use gtk::glib;
+use relm4::gtk::prelude::*;
+
+use super::super::project::ProjectFiles;
+use crate::accessible;
+
+/// How many are shown: who looks for more types another letter.
+const MOST: usize = 40;
+
+/// The list.
+#[derive(Clone)]
+pub(super) struct FoundList {
+    inner: Rc<Inner>,
+}
+
+type Taking = Box<dyn FnOnce(PathBuf)>;
+
+struct Inner {
+    root: gtk::Stack,
+    list: gtk::ListBox,
+    found: RefCell<Vec<Found>>,
+    given_up: RefCell<Arc<AtomicBool>>,
+    /// Whether what is shown is for an earlier query.
+    looking: Cell<bool>,
+    /// Who wants the best one, once that is known.
+    waiting: RefCell<Option<Taking>>,
+}
+
+impl FoundList {
+    pub(super) fn new() -> Self {
+        let list = gtk::ListBox::builder().css_classes(["files-found"]).build();
+        accessible::set_label(&list, &gettext("Found Files"));
+        for _ in 0..MOST {
+            list.append(&row());
+        }
+        let scroller = gtk::ScrolledWindow::builder()
+            .child(&list)
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .build();
+        let nothing = gtk::Label::builder()
+            .label(gettext("No file has these letters."))
+            .css_classes(["dim-label"])
+            .build();
+        let root = gtk::Stack::new();
+        root.add_named(&scroller, Some("list"));
+        root.add_named(&nothing, Some("nothing"));
+        let inner = Rc::new(Inner {
+            root,
+            list,
+            found: RefCell::default(),
+            given_up: RefCell::default(),
+            looking: Cell::default(),
+            waiting: RefCell::default(),
+        });
+        Self { inner }
+    }
+
+    pub(super) fn widget(&self) -> &gtk::Stack {
+        &self.inner.root
+    }
+
+    /// `opened` gets the file whose row was clicked.
+    pub(super) fn connect(&self, opened: impl Fn(PathBuf) + 'static) {
+        let weak = Rc::downgrade(&self.inner);
+        self.inner.list.connect_row_activated(move |_, row| {
+            let Some(inner) = weak.upgrade() else { return };
+            let path =
+                inner.found.borrow().get(row.index() as usize).map(|found| found.path.clone());
+            if let Some(path) = path {
+                opened(path);
+            }
+        });
+    }
+
+    /// Looks for files; what was looked for before is given up.
+    pub(super) fn search(&self, project: Rc<ProjectFiles>, query: String) {
+        let inner = &self.inner;
+        let given_up = Arc::<AtomicBool>::default();
+        inner.given_up.replace(Arc::clone(&given_up)).store(true, Ordering::Relaxed);
+        inner.looking.set(true);
+        let weak = Rc::downgrade(inner);
+        glib::spawn_future_local(async move {
+            let found = project.search(query, MOST, Arc::clone(&given_up)).await;
+            let Some(inner) = weak.upgrade() else { return };
+            if !given_up.load(Ordering::Relaxed) {
+                inner.show(found.unwrap_or_default());
+            }
+        });
+    }
+
+    /// Forgets what was found.
+    pub(super) fn clear(&self) {
+        self.inner.given_up.borrow().store(true, Ordering::Relaxed);
+        self.inner.looking.set(false);
+        self.inner.waiting.take();
+        self.inner.found.borrow_mut().clear();
+    }
+
+    /// Gives the file that is selected, once the search is done.
+    pub(super) fn chosen(&self, take: impl FnOnce(PathBuf) + 'static) {
+        let inner = &self.inner;
+        if inner.looking.get() {
+            inner.waiting.replace(Some(Box::new(take)));
+            return;
+        }
+        let at = inner.list.selected_row().map_or(0, |row| row.index() as usize);
+        let path = inner.found.borrow().get(at).map(|found| found.path.clone());
+        if let Some(path) = path {
+            take(path);
+        }
+    }
+
+    /// Selects the next one, or the one before.
+    pub(super) fn step(&self, by: i32) {
+        let inner = &self.inner;
+        let count = inner.found.borrow().len() as i32;
+        let at = inner.list.selected_row().map_or(-1, |row| row.index());
+        let Some(row) = inner.list.row_at_index((at + by).clamp(0, (count - 1).max(0))) else {
+            return;
+        };
+        inner.list.select_row(Some(&row));
+        inner.reveal(&row);
+    }
+}
+
+impl Inner {
+    fn show(&self, found: Vec<Found>) {
+        self.looking.set(false);
+        self.root.set_visible_child_name(if found.is_empty() { "nothing" } else { "list" });
+        for at in 0..MOST {
+            let Some(row) = self.list.row_at_index(at as i32) else { break };
+            row.set_visible(at < found.len());
+            if let (Some(found), Some((name, folder))) = (found.get(at), labels(&row)) {
+                let split = found.shown.rfind('/').map_or(0, |at| at + 1);
+                let before = found.shown[..split].chars().count();
+                name.set_markup(&bold(&found.shown[split..], &found.positions, before));
+                folder.set_markup(&bold(
+                    found.shown[..split].trim_end_matches('/'),
+                    &found.positions,
+                    0,
+                ));
+                folder.set_visible(split > 0);
+                row.set_tooltip_text(Some(&found.shown));
+                accessible::set_label(&row, &found.shown);
+            }
+        }
+        self.list.select_row(self.list.row_at_index(0).as_ref());
+        let first = found.first().map(|found| found.path.clone());
+        self.found.replace(found);
+        if let (Some(take), Some(path)) = (self.waiting.take(), first) {
+            take(path);
+        }
+    }
+
+    /// Scrolls so far that a row is seen; the keyboard stays in the field.
+    fn reveal(&self, row: &gtk::ListBoxRow) {
+        let (Some(bounds), Some(adjustment)) =
+            (row.compute_bounds(&self.list), self.list.adjustment())
+        else {
+            return;
+        };
+        let (top, bottom) = (f64::from(bounds.y()), f64::from(bounds.y() + bounds.height()));
+        adjustment.clamp_page(top, bottom);
+    }
+}
+
+fn row() -> gtk::ListBoxRow {
+    let label = |class: &str| {
+        gtk::Label::builder()
+            .xalign(0.0)
+            .ellipsize(gtk::pango::EllipsizeMode::Middle)
+            .css_classes([class])
+            .build()
+    };
+    let both = gtk::Box::new(gtk::Orientation::Vertical, 0);
+    both.append(&label("found-name"));
+    both.append(&label("found-folder"));
+    gtk::ListBoxRow::builder().child(&both).focusable(false).build()
+}
+
+fn labels(row: &gtk::ListBoxRow) -> Option<(gtk::Label, gtk::Label)> {
+    let name = row.child()?.first_child().and_downcast::<gtk::Label>()?;
+    let folder = name.next_sibling().and_downcast::<gtk::Label>()?;
+    Some((name, folder))
+}
+
+/// A text as markup, with the letters that were looked for. They are counted from a place before it.
+fn bold(text: &str, positions: &[u32], before: usize) -> String {
+    let mut markup = String::with_capacity(text.len() + 7 * positions.len());
+    for (at, letter) in text.chars().enumerate() {
+        let letter = if letter.is_control() { '�' } else { letter };
+        let mut bytes = [0; 4];
+        let escaped = glib::markup_escape_text(letter.encode_utf8(&mut bytes));
+        if positions.binary_search(&((before + at) as u32)).is_ok() {
+            markup.push_str("<b>");
+            markup.push_str(&escaped);
+            markup.push_str("</b>");
+        } else {
+            markup.push_str(&escaped);
+        }
+    }
+    markup
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_looked_for_is_bold_and_markup_is_text() {
+        assert_eq!(bold("a<b>.rs", &[4, 6], 4), "<b>a</b>&lt;<b>b</b>&gt;.rs");
+    }
+}

@@ -1,0 +1,19 @@
+//! How a changed file is marked: by a letter, and by a word for those who hear it.
+
+use chat_project::git::Change;
+use gettextrs::gettext;
+
+/// The mark of a change: a letter, a word, and its style.
+pub(super) fn of(change: &Change) -> (&'static str, String, &'static str) {
+    match change {
+        Change::Modified => ("M", gettext("changed"), "git-modified"),
+        Change::Added => ("A", gettext("added"), "git-added"),
+        Change::Deleted => ("D", gettext("deleted"), "git-deleted"),
+        Change::Renamed(_) => ("R", gettext("renamed"), "git-modified"),
+        Change::Untracked => ("U", gettext("new to git"), "git-added"),
+        Change::Conflicted => ("!", gettext("in conflict"), "git-deleted"),
+    }
+}
+
+/// The styles of all marks.
+pub(super) const STYLES: [&str; 4] = ["git-modified", "git-added", "git-deleted", "git-inside"];

@@ -1,0 +1,156 @@
+//! The entries of one folder as a list, made only where they are looked at.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chat_project::tree::{Folder, Kind};
+use gtk::subclass::prelude::*;
+use gtk::{gio, glib};
+use relm4::gtk::prelude::*;
+
+/// A folder with more entries than these is compared by its ends alone when it changes.
+const MANY: usize = 4_000;
+
+/// An entry of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    /// From the project on.
+    pub(super) path: PathBuf,
+    pub(super) kind: Kind,
+}
+
+mod imp {
+    use super::{
+        Arc, Folder, ListModelImpl, Node, ObjectImpl, ObjectSubclass, PathBuf, RefCell, gio, glib,
+    };
+    use relm4::gtk::prelude::*;
+
+    #[derive(Default)]
+    pub struct FolderModel {
+        pub path: RefCell<PathBuf>,
+        pub shown: RefCell<Shown>,
+    }
+
+    /// What is listed: the first entries of one folder, and then those of another from a place on. At
+    /// rest that is all of the second.
+    #[derive(Clone, Default)]
+    pub struct Shown {
+        pub old: Option<Arc<Folder>>,
+        pub until: usize,
+        pub new: Option<Arc<Folder>>,
+        pub from: usize,
+    }
+
+    #[glib::object_subclass]
+    impl ObjectSubclass for FolderModel {
+        const NAME: &'static str = "NatterFolderModel";
+        type Type = super::FolderModel;
+        type Interfaces = (gio::ListModel,);
+    }
+
+    impl ObjectImpl for FolderModel {}
+
+    impl ListModelImpl for FolderModel {
+        fn item_type(&self) -> glib::Type {
+            glib::BoxedAnyObject::static_type()
+        }
+
+        fn n_items(&self) -> u32 {
+            let shown = self.shown.borrow();
+            let new = shown.new.as_ref().map_or(0, |folder| folder.len());
+            (shown.until + new - shown.from) as u32
+        }
+
+        fn item(&self, position: u32) -> Option<glib::Object> {
+            let shown = self.shown.borrow();
+            let position = position as usize;
+            let entry = match position.checked_sub(shown.until) {
+                None => shown.old.as_ref()?.get(position)?,
+                Some(behind) => shown.new.as_ref()?.get(shown.from + behind)?,
+            };
+            let path = self.path.borrow().join(entry.name);
+            Some(glib::BoxedAnyObject::new(Node { path, kind: entry.kind }).upcast())
+        }
+    }
+}
+
+glib::wrapper! {
+    /// The list.
+    pub struct FolderModel(ObjectSubclass<imp::FolderModel>) @implements gio::ListModel;
+}
+
+impl FolderModel {
+    /// The entries of a folder that lies at this path from the project on.
+    pub(super) fn new(path: &Path, folder: Option<Arc<Folder>>) -> Self {
+        let model = glib::Object::new::<Self>();
+        model.imp().path.replace(path.to_owned());
+        model.imp().shown.borrow_mut().new = folder;
+        model
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.imp().path.borrow().clone()
+    }
+
+    /// The folder is this now. What stayed keeps its rows.
+    pub(super) fn set(&self, new: Option<Arc<Folder>>) {
+        let old = self.imp().shown.borrow().new.clone();
+        let is_same = match (&old, &new) {
+            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+            (old, new) => old.is_none() && new.is_none(),
+        };
+        if is_same {
+            return;
+        }
+        let shown = imp::Shown { old, until: 0, new, from: 0 };
+        // From behind, so that what comes before is still as it was.
+        for change in changes(shown.old.as_deref(), shown.new.as_deref()).into_iter().rev() {
+            let (until, from) = (change.old.start, change.new.start);
+            self.imp().shown.replace(imp::Shown { until, from, ..shown.clone() });
+            let (removed, added) = (change.old.len() as u32, change.new.len() as u32);
+            self.items_changed(until as u32, removed, added);
+        }
+        self.imp().shown.replace(imp::Shown { old: None, ..shown });
+    }
+}
+
+/// Entries that are others than before.
+#[derive(Debug, PartialEq, Eq)]
+struct Differing {
+    old: std::ops::Range<usize>,
+    new: std::ops::Range<usize>,
+}
+
+/// What differs between two lists of entries.
+fn changes(old: Option<&Folder>, new: Option<&Folder>) -> Vec<Differing> {
+    let count = |folder: Option<&Folder>| folder.map_or(0, Folder::len);
+    let (before, after) = (count(old), count(new));
+    let entry = |folder: Option<&Folder>, at: usize| {
+        folder.and_then(|folder| folder.get(at).map(|entry| (entry.name.to_owned(), entry.kind)))
+    };
+    if before.max(after) > MANY {
+        let least = before.min(after);
+        let start = (0..least).take_while(|at| entry(old, *at) == entry(new, *at)).count();
+        let end = (0..least - start)
+            .take_while(|at| entry(old, before - 1 - at) == entry(new, after - 1 - at))
+            .count();
+        return vec![Differing { old: start..before - end, new: start..after - end }];
+    }
+    let (mut all, mut i, mut j) = (Vec::new(), 0, 0);
+    for at in 0..before {
+        let same = entry(old, at).and_then(|(name, kind)| {
+            let place = new?.place(&name)?;
+            (new?.get(place)?.kind == kind && place >= j).then_some(place)
+        });
+        let Some(place) = same else { continue };
+        if at > i || place > j {
+            all.push(Differing { old: i..at, new: j..place });
+        }
+        (i, j) = (at + 1, place + 1);
+    }
+    if i < before || j < after {
+        all.push(Differing { old: i..before, new: j..after });
+    }
+    all
+}

@@ -1,0 +1,257 @@
+//! The files of a project and what git says of them, brought to the main thread.
+//!
+//! What happens is gathered and told once a frame; an idle project wakes nobody.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use chat_permission::path::{Project, Surroundings};
+use chat_project::git::{self, Change, Head};
+use chat_project::tree::{Kind, Tree};
+use chat_project::{Event, Favoured, Files, Found, search};
+use gtk::{gio, glib};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// What happens within this is told together.
+const TOGETHER: Duration = Duration::from_millis(30);
+/// How long git is left alone after it was asked.
+const GIT_REST: Duration = Duration::from_millis(400);
+
+/// What is new about a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// Its files are others.
+    Files,
+    /// What git says is another thing.
+    Git,
+    /// The folder cannot be read.
+    Gone,
+}
+
+/// What git says.
+#[derive(Debug, Default)]
+pub(crate) struct GitState {
+    /// What the next commit goes to.
+    pub(crate) head: Option<Head>,
+    /// How files changed, by their paths from the project on.
+    pub(crate) files: HashMap<PathBuf, Change>,
+    /// The folders that have some of them.
+    pub(crate) folders: HashSet<PathBuf>,
+}
+
+/// Who hears of a project.
+type Listener = Rc<dyn Fn(News)>;
+
+/// An open project. Dropping it ends all that it does.
+pub(crate) struct ProjectFiles {
+    folder: PathBuf,
+    shared: Rc<Shared>,
+}
+
+struct Shared {
+    project: RefCell<Option<Project>>,
+    files: RefCell<Option<Files>>,
+    git: RefCell<Rc<GitState>>,
+    listeners: RefCell<Vec<Listener>>,
+    shown: RefCell<Vec<PathBuf>>,
+    open: RefCell<Vec<PathBuf>>,
+    asking: Cell<bool>,
+    ask_again: Cell<bool>,
+    given_up: Arc<AtomicBool>,
+}
+
+impl Drop for ProjectFiles {
+    fn drop(&mut self) {
+        self.shared.given_up.store(true, Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Debug for ProjectFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProjectFiles").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl ProjectFiles {
+    /// Opens a folder; its files come in the background.
+    pub(crate) fn open(folder: &Path) -> Self {
+        let shared = Rc::new(Shared {
+            project: RefCell::default(),
+            files: RefCell::default(),
+            git: RefCell::default(),
+            listeners: RefCell::default(),
+            shown: RefCell::default(),
+            open: RefCell::default(),
+            asking: Cell::default(),
+            ask_again: Cell::default(),
+            given_up: Arc::default(),
+        });
+        let (tell, told) = unbounded_channel();
+        let (weak, place) = (Rc::downgrade(&shared), folder.to_owned());
+        glib::spawn_future_local(async move {
+            let opened = gio::spawn_blocking(move || open(&place, tell)).await;
+            let Some(shared) = weak.upgrade() else { return };
+            let Ok(Some((project, files))) = opened else {
+                shared.tell(News::Gone);
+                return;
+            };
+            files.show(shared.shown.borrow().clone());
+            files.opened(shared.open.borrow().clone());
+            shared.project.replace(Some(project));
+            shared.files.replace(Some(files));
+            shared.ask_git();
+            drop(shared);
+            carry(&weak, told).await;
+        });
+        Self { folder: folder.to_owned(), shared }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Tells of what is new.
+    pub(crate) fn connect(&self, told: impl Fn(News) + 'static) {
+        self.shared.listeners.borrow_mut().push(Rc::new(told));
+    }
+
+    /// The files as they are now; none where they are not known yet.
+    pub(crate) fn tree(&self) -> Option<Arc<Tree>> {
+        self.shared.files.borrow().as_ref().map(Files::tree)
+    }
+
+    /// What git said last.
+    pub(crate) fn git(&self) -> Rc<GitState> {
+        Rc::clone(&self.shared.git.borrow())
+    }
+
+    /// Whether this path, from the project on, is one of its files.
+    pub(crate) fn has_file(&self, path: &Path) -> bool {
+        let is_plain =
+            path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        is_plain
+            && self
+                .tree()
+                .is_some_and(|tree| matches!(tree.kind(path), Some(Kind::File | Kind::Link)))
+    }
+
+    /// These folders are seen, by their paths from the project on.
+    pub(crate) fn set_shown(&self, folders: Vec<PathBuf>) {
+        if let Some(files) = self.shared.files.borrow().as_ref() {
+            files.show(folders.clone());
+        }
+        self.shared.shown.replace(folders);
+    }
+
+    /// These files are open, by their paths from the project on.
+    pub(crate) fn set_open(&self, open: Vec<PathBuf>) {
+        if *self.shared.open.borrow() == open {
+            return;
+        }
+        if let Some(files) = self.shared.files.borrow().as_ref() {
+            files.opened(open.clone());
+        }
+        self.shared.open.replace(open);
+    }
+
+    /// Looks for files by letters of their paths, the best first. None where it was given up.
+    pub(crate) async fn search(
+        &self,
+        query: String,
+        most: usize,
+        given_up: Arc<AtomicBool>,
+    ) -> Option<Vec<Found>> {
+        let tree = self.tree()?;
+        let favoured = Favoured::new(self.shared.open.borrow().clone());
+        let look = move || search(tree.paths(), &query, &favoured, most, &given_up);
+        gio::spawn_blocking(look).await.ok().flatten()
+    }
+}
+
+fn open(folder: &Path, tell: UnboundedSender<Event>) -> Option<(Project, Files)> {
+    let project = Project::open(folder, &Surroundings::default()).ok()?;
+    // Who listened may be gone.
+    let files = Files::open(project.clone(), move |event| drop(tell.send(event))).ok()?;
+    Some((project, files))
+}
+
+/// Tells what happens, for as long as the project is open.
+async fn carry(shared: &std::rc::Weak<Shared>, mut told: UnboundedReceiver<Event>) {
+    while let Some(first) = told.recv().await {
+        glib::timeout_future(TOGETHER).await;
+        let Some(shared) = shared.upgrade() else { return };
+        let (mut files, mut git, mut gone) = (false, false, false);
+        for event in std::iter::once(first).chain(std::iter::from_fn(|| told.try_recv().ok())) {
+            match event {
+                Event::Rescanned | Event::Changed { .. } => (files, git) = (true, true),
+                Event::Git => git = true,
+                Event::Trouble(chat_project::Trouble::Gone) => gone = true,
+                // Changes are noticed all the same, a little later.
+                Event::Trouble(_) => {}
+            }
+        }
+        if files {
+            shared.tell(News::Files);
+        }
+        if gone {
+            shared.tell(News::Gone);
+        }
+        if git {
+            shared.ask_git();
+        }
+    }
+}
+
+impl Shared {
+    fn tell(&self, news: News) {
+        let listeners = self.listeners.borrow().clone();
+        for listener in listeners {
+            listener(news);
+        }
+    }
+
+    /// Asks git, or once more where it is being asked.
+    fn ask_git(self: &Rc<Self>) {
+        let Some(project) = self.project.borrow().clone() else { return };
+        if self.asking.replace(true) {
+            self.ask_again.set(true);
+            return;
+        }
+        let (weak, given_up) = (Rc::downgrade(self), Arc::clone(&self.given_up));
+        glib::spawn_future_local(async move {
+            let ask = move || {
+                let repository = git::find(&project).ok().flatten()?;
+                Some(state_of(repository.state(&given_up).ok()?))
+            };
+            let state = gio::spawn_blocking(ask).await.ok().flatten().unwrap_or_default();
+            let Some(shared) = weak.upgrade() else { return };
+            let before = shared.git.replace(Rc::new(state));
+            let now = Rc::clone(&shared.git.borrow());
+            if before.head != now.head || before.files != now.files {
+                shared.tell(News::Git);
+            }
+            drop(shared);
+            glib::timeout_future(GIT_REST).await;
+            let Some(shared) = weak.upgrade() else { return };
+            shared.asking.set(false);
+            if shared.ask_again.take() {
+                shared.ask_git();
+            }
+        });
+    }
+}
+
+fn state_of(state: git::State) -> GitState {
+    let mut folders = HashSet::new();
+    for changed in &state.files {
+        let above = changed.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
+        folders.extend(above.map(Path::to_owned));
+    }
+    let files = state.files.into_iter().map(|changed| (changed.path, changed.change)).collect();
+    GitState { head: Some(state.head), files, folders }
+}

@@ -1,0 +1,272 @@
+//! The layout of the conversation and the panel: beside each other where both have room, else one in
+//! the place of the other. A handle between them is dragged.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use gettextrs::gettext;
+use gtk::subclass::prelude::*;
+use gtk::{gdk, glib};
+use relm4::gtk::prelude::*;
+
+use crate::accessible;
+
+/// From this width on both have room, in pixels: that of a window of 1000 beside the list of chats.
+const BOTH: i32 = 739;
+/// The narrowest that dragging makes either, in pixels.
+const NARROWEST: i32 = 340;
+/// The width of the handle, which stands over the border between the two.
+const HANDLE: i32 = 8;
+/// How far an arrow key moves the handle, in pixels.
+const STEP: i32 = 20;
+
+/// Which of the two are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// The conversation alone.
+    Conversation,
+    /// Both, beside each other.
+    Both,
+    /// The panel in the conversation's place.
+    Panel,
+}
+
+mod imp {
+    use super::{
+        Cell, HANDLE, LayoutManagerImpl, NARROWEST, ObjectImpl, ObjectSubclass, ObjectSubclassExt,
+        Rc, RefCell, Sight, WidgetExt, glib, three,
+    };
+
+    pub struct Sides {
+        pub changed: RefCell<Option<Rc<dyn Fn()>>>,
+        pub shown: Cell<bool>,
+        pub front: Cell<bool>,
+        pub wanted: Cell<i32>,
+        pub width: Cell<i32>,
+    }
+
+    impl Default for Sides {
+        fn default() -> Self {
+            Self {
+                changed: RefCell::default(),
+                shown: Cell::new(false),
+                front: Cell::new(false),
+                wanted: Cell::new(430),
+                width: Cell::new(0),
+            }
+        }
+    }
+
+    #[glib::object_subclass]
+    impl ObjectSubclass for Sides {
+        const NAME: &'static str = "NatterSides";
+        type Type = super::Sides;
+        type ParentType = gtk::LayoutManager;
+    }
+
+    impl ObjectImpl for Sides {}
+
+    impl LayoutManagerImpl for Sides {
+        fn request_mode(&self, _widget: &gtk::Widget) -> gtk::SizeRequestMode {
+            gtk::SizeRequestMode::ConstantSize
+        }
+
+        fn measure(
+            &self,
+            widget: &gtk::Widget,
+            orientation: gtk::Orientation,
+            _for_size: i32,
+        ) -> (i32, i32, i32, i32) {
+            let Some([chat, panel, _]) = three(widget) else { return (0, 0, -1, -1) };
+            let (least, natural, ..) = chat.measure(orientation, -1);
+            if !self.shown.get() {
+                return (least, natural, -1, -1);
+            }
+            let (other, ..) = panel.measure(orientation, -1);
+            let natural = match orientation {
+                gtk::Orientation::Horizontal => natural + self.wanted.get(),
+                _ => natural,
+            };
+            let least = least.max(other);
+            (least, natural.max(least), -1, -1)
+        }
+
+        fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32, _baseline: i32) {
+            let Some([chat, panel, handle]) = three(widget) else { return };
+            let was = self.sight();
+            self.width.set(width);
+            let sight = self.sight();
+            chat.set_child_visible(sight != Sight::Panel);
+            panel.set_child_visible(sight != Sight::Conversation);
+            handle.set_child_visible(sight == Sight::Both);
+            let place = |widget: &gtk::Widget, x: i32, width: i32| {
+                widget.size_allocate(&gtk::Allocation::new(x, 0, width, height), -1);
+            };
+            match sight {
+                Sight::Conversation => place(&chat, 0, width),
+                Sight::Panel => place(&panel, 0, width),
+                Sight::Both => {
+                    let wide = self.wanted.get().clamp(NARROWEST, width - NARROWEST);
+                    let to_left = widget.direction() == gtk::TextDirection::Rtl;
+                    let border = if to_left { wide } else { width - wide };
+                    place(&chat, if to_left { wide } else { 0 }, width - wide);
+                    place(&panel, if to_left { 0 } else { width - wide }, wide);
+                    place(&handle, border - HANDLE / 2, HANDLE);
+                }
+            }
+            if sight != was {
+                super::tell_soon(&self.obj());
+            }
+        }
+    }
+
+    impl Sides {
+        pub(crate) fn sight(&self) -> Sight {
+            match (self.shown.get(), self.width.get() >= super::BOTH) {
+                (true, true) => Sight::Both,
+                (true, false) if self.front.get() => Sight::Panel,
+                _ => Sight::Conversation,
+            }
+        }
+    }
+}
+
+glib::wrapper! {
+    /// The layout.
+    pub struct Sides(ObjectSubclass<imp::Sides>) @extends gtk::LayoutManager;
+}
+
+/// Tells after the layout is done: nothing may be changed in its middle.
+fn tell_soon(sides: &Sides) {
+    let sides = sides.clone();
+    glib::idle_add_local_full(glib::Priority::HIGH, move || {
+        sides.tell();
+        glib::ControlFlow::Break
+    });
+}
+
+impl Sides {
+    /// A box of the panel and the handle, to which the conversation is to be prepended.
+    pub(crate) fn new(panel: &gtk::Box) -> (gtk::Box, Self) {
+        let handle = handle();
+        let root = gtk::Box::builder().hexpand(true).build();
+        root.append(panel);
+        root.append(&handle);
+        let sides = glib::Object::new::<Self>();
+        root.set_layout_manager(Some(sides.clone()));
+        sides.connect_handle(&handle);
+        (root, sides)
+    }
+
+    /// Calls this when something else is seen.
+    pub(crate) fn connect(&self, changed: impl Fn() + 'static) {
+        self.imp().changed.replace(Some(Rc::new(changed)));
+    }
+
+    fn tell(&self) {
+        let changed = self.imp().changed.borrow().clone();
+        if let Some(changed) = changed {
+            changed();
+        }
+    }
+
+    /// What is seen.
+    pub(crate) fn sight(&self) -> Sight {
+        self.imp().sight()
+    }
+
+    /// Whether the panel is there at all, seen or behind the conversation.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.imp().shown.get()
+    }
+
+    /// Shows the panel, in front of the conversation where both have no room; or the conversation.
+    pub(crate) fn show_panel(&self, shown: bool) {
+        self.imp().front.set(shown);
+        self.set_shown(shown);
+    }
+
+    /// Whether the panel is there; where both have no room it stays behind the conversation.
+    pub(crate) fn set_shown(&self, shown: bool) {
+        self.imp().shown.set(shown);
+        self.renew();
+    }
+
+    /// Puts the conversation in front, where only one is seen.
+    pub(crate) fn show_conversation(&self) {
+        if self.sight() == Sight::Panel {
+            self.imp().front.set(false);
+            self.renew();
+        }
+    }
+
+    /// The width that the panel is to have, in pixels.
+    pub(crate) fn panel_width(&self) -> i32 {
+        self.imp().wanted.get()
+    }
+
+    /// Sets that width.
+    pub(crate) fn set_panel_width(&self, width: i32) {
+        let room = self.imp().width.get() - NARROWEST;
+        let width = if room >= NARROWEST { width.min(room) } else { width };
+        self.imp().wanted.set(width.max(NARROWEST));
+        self.layout_changed();
+    }
+
+    fn renew(&self) {
+        self.layout_changed();
+        tell_soon(self);
+    }
+
+    fn connect_handle(&self, handle: &gtk::Box) {
+        let drag = gtk::GestureDrag::new();
+        let weak = self.downgrade();
+        // The handle moves along, and where the pointer is is told as seen from the handle.
+        drag.connect_drag_update(move |_, x, _| {
+            let Some(sides) = weak.upgrade() else { return };
+            let to_left =
+                sides.widget().is_some_and(|widget| widget.direction() == gtk::TextDirection::Rtl);
+            let by = if to_left { x as i32 } else { -(x as i32) };
+            sides.set_panel_width(sides.drawn_width() + by);
+        });
+        handle.add_controller(drag);
+        let keys = gtk::EventControllerKey::new();
+        let weak = self.downgrade();
+        keys.connect_key_pressed(move |_, key, _, _| {
+            let Some(sides) = weak.upgrade() else { return glib::Propagation::Proceed };
+            let by = match key {
+                gdk::Key::Left => STEP,
+                gdk::Key::Right => -STEP,
+                _ => return glib::Propagation::Proceed,
+            };
+            sides.set_panel_width(sides.drawn_width() + by);
+            glib::Propagation::Stop
+        });
+        handle.add_controller(keys);
+    }
+
+    /// The width that the panel has beside the conversation.
+    fn drawn_width(&self) -> i32 {
+        let most = (self.imp().width.get() - NARROWEST).max(NARROWEST);
+        self.panel_width().clamp(NARROWEST, most)
+    }
+}
+
+fn handle() -> gtk::Box {
+    let handle = gtk::Box::builder()
+        .focusable(true)
+        .css_classes(["panel-handle"])
+        .accessible_role(gtk::AccessibleRole::Separator)
+        .build();
+    handle.set_cursor_from_name(Some("col-resize"));
+    accessible::set_label(&handle, &gettext("Width of the panel"));
+    handle
+}
+
+/// The conversation, the panel, and the handle.
+fn three(widget: &gtk::Widget) -> Option<[gtk::Widget; 3]> {
+    let chat = widget.first_child()?;
+    let panel = chat.next_sibling()?;
+    let handle = panel.next_sibling()?;
+    Some([chat, panel, handle])
+}

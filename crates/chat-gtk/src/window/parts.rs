@@ -1,0 +1,101 @@
+//! The small parts of the window: buttons, the menu, bars, pages.
+
+use adw::prelude::*;
+use gettextrs::gettext;
+use gtk::gio;
+use relm4::ComponentSender;
+
+use super::{Input, Window};
+use crate::accessible;
+
+pub(super) fn flat_header() -> adw::HeaderBar {
+    adw::HeaderBar::builder().css_classes(["flat"]).build()
+}
+
+pub(super) fn icon_button(icon: &str, name: &str, action: &str) -> gtk::Button {
+    let button =
+        gtk::Button::builder().icon_name(icon).tooltip_text(name).action_name(action).build();
+    accessible::set_label(&button, name);
+    button
+}
+
+pub(super) fn new_chat_button() -> gtk::Button {
+    let button = icon_button("list-add-symbolic", &gettext("New Chat"), "win.new-chat");
+    button.set_tooltip_text(Some(&gettext("New Chat (Ctrl+N)")));
+    button
+}
+
+pub(super) fn main_menu() -> gtk::MenuButton {
+    let menu = gio::Menu::new();
+    for section in [
+        &[
+            (gettext("_Find in Chat"), "win.find"),
+            (gettext("_Rename Chat…"), "win.rename"),
+            (gettext("_Export as Markdown…"), "win.export"),
+            (gettext("_Delete Chat"), "win.delete"),
+        ][..],
+        &[
+            (gettext("_Preferences"), "win.preferences"),
+            (gettext("_Keyboard Shortcuts"), "win.shortcuts"),
+            (gettext("_About Natter"), "win.about"),
+        ],
+    ] {
+        let items = gio::Menu::new();
+        for (label, action) in section {
+            items.append(Some(label), Some(action));
+        }
+        menu.append_section(None, &items);
+    }
+    let button = gtk::MenuButton::builder()
+        .icon_name("open-menu-symbolic")
+        .menu_model(&menu)
+        .primary(true)
+        .tooltip_text(gettext("Main Menu"))
+        .build();
+    accessible::set_label(&button, &gettext("Main Menu"));
+    button
+}
+
+/// A bar for what is too long for a toast; it stays until it is closed.
+pub(super) fn notice_bar() -> (gtk::Revealer, gtk::Label) {
+    let words = gtk::Label::builder()
+        .xalign(0.0)
+        .wrap(true)
+        .wrap_mode(gtk::pango::WrapMode::WordChar)
+        .selectable(true)
+        .hexpand(true)
+        .build();
+    let close = gtk::Button::builder()
+        .icon_name("window-close-symbolic")
+        .css_classes(["flat", "circular"])
+        .valign(gtk::Align::Start)
+        .tooltip_text(gettext("Close"))
+        .build();
+    accessible::set_label(&close, &gettext("Close this notice"));
+    let line = gtk::Box::builder().spacing(10).css_classes(["notice"]).build();
+    line.append(&words);
+    line.append(&close);
+    let revealer = gtk::Revealer::builder().child(&line).build();
+    let weak = revealer.downgrade();
+    close.connect_clicked(move |_| {
+        if let Some(revealer) = weak.upgrade() {
+            revealer.set_reveal_child(false);
+        }
+    });
+    (revealer, words)
+}
+
+pub(super) fn failure_page(sender: &ComponentSender<Window>) -> adw::StatusPage {
+    let again = gtk::Button::builder()
+        .label(gettext("Retry"))
+        .halign(gtk::Align::Center)
+        .css_classes(["pill", "suggested-action"])
+        .build();
+    let input = sender.input_sender().clone();
+    again.connect_clicked(move |_| input.emit(Input::StartAgain));
+    adw::StatusPage::builder()
+        .icon_name("dialog-warning-symbolic")
+        .title(gettext("Your chats cannot be opened"))
+        .child(&again)
+        .build()
+}

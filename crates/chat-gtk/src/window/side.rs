@@ -1,0 +1,100 @@
+//! The panel beside the conversation: whether it is there, and how wide it is.
+
+use adw::prelude::*;
+use gettextrs::gettext;
+
+use super::state::WindowState;
+use crate::accessible;
+use crate::panel::Panel;
+use crate::panel::sides::{Sides, Sight};
+
+/// The panel, the button that shows it, and the place of both panes.
+#[derive(Debug)]
+pub(super) struct Side {
+    root: gtk::Box,
+    sides: Sides,
+    panel: Panel,
+    button: gtk::ToggleButton,
+}
+
+impl Side {
+    pub(super) fn new(panel: &Panel, state: &WindowState) -> Self {
+        let button = gtk::ToggleButton::builder()
+            .icon_name("sidebar-show-right-symbolic")
+            .tooltip_text(gettext("Files and Editor (F8)"))
+            .action_name("win.toggle-panel")
+            .build();
+        accessible::set_label(&button, &gettext("Editor"));
+        let (root, sides) = Sides::new(panel.widget());
+        sides.set_panel_width(state.panel_width);
+        sides.set_shown(state.panel_shown);
+        Self { root, sides, panel: panel.clone(), button }
+    }
+
+    /// Puts the conversation before the panel.
+    pub(super) fn stand_beside(&self, chat: &gtk::Box) {
+        self.root.prepend(chat);
+    }
+
+    pub(super) fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+
+    pub(super) fn button(&self) -> &gtk::ToggleButton {
+        &self.button
+    }
+
+    /// Calls this when another of the two is seen.
+    pub(super) fn connect(&self, changed: impl Fn() + 'static) {
+        self.sides.connect(changed);
+    }
+
+    /// Shows how the two stand; `at_start` says whether the left edge of the window is theirs. Whether
+    /// the panel is at the conversation's right.
+    pub(super) fn show(&self, at_start: bool) -> bool {
+        let sight = self.sides.sight();
+        self.panel.set_covers(sight == Sight::Panel, at_start);
+        self.button.set_active(sight == Sight::Both);
+        if (sight == Sight::Both) != self.panel.widget().has_css_class("beside") {
+            if sight == Sight::Both {
+                self.panel.widget().add_css_class("beside");
+            } else {
+                self.panel.widget().remove_css_class("beside");
+            }
+        }
+        sight == Sight::Both
+    }
+
+    /// Whether the panel is in the conversation's place.
+    pub(super) fn covers(&self) -> bool {
+        self.sides.sight() == Sight::Panel
+    }
+
+    /// Whether the panel is seen.
+    pub(super) fn is_seen(&self) -> bool {
+        self.sides.sight() != Sight::Conversation
+    }
+
+    pub(super) fn show_panel(&self) {
+        self.sides.show_panel(true);
+    }
+
+    /// Shows the panel where it has room beside the conversation; elsewhere it waits behind it.
+    pub(super) fn offer_panel(&self) {
+        self.sides.set_shown(true);
+    }
+
+    pub(super) fn hide_panel(&self) {
+        self.sides.show_panel(false);
+    }
+
+    pub(super) fn show_conversation(&self) {
+        self.sides.show_conversation();
+    }
+
+    /// What is remembered of it.
+    pub(super) fn remember(&self, state: &mut WindowState) {
+        state.panel_shown = self.sides.is_shown();
+        state.panel_width = self.sides.panel_width();
+    }
+}

@@ -2,6 +2,8 @@
 //! open folder to the next, so that no link is followed.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,6 +16,11 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 
 /// How deep a walk goes: each level keeps a folder open.
 const DEEPEST: usize = 128;
+
+/// A folder with this file in it, which begins with that, holds what a program makes again at any time (a build's
+/// output): nobody reviews it or wants it back. See the Cache Directory Tagging Specification.
+const CACHE_TAG: &str = "CACHEDIR.TAG";
+const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
 /// A file or a link that was met.
 #[derive(Debug)]
@@ -40,6 +47,9 @@ impl Walk<'_> {
     fn folder(&mut self, folder: &OwnedFd, path: &OsStr, ignored: &Arc<Ignored>, depth: usize) {
         // What cannot be listed has nothing in it.
         let found = entries(folder, &AtomicBool::new(false)).unwrap_or_default();
+        if depth > 1 && found.iter().any(|(name, _)| name == CACHE_TAG) && is_cache(folder) {
+            return;
+        }
         for (name, kind) in found.into_iter().filter(|(name, _)| !is_left_out(name)) {
             let mut below = OsString::with_capacity(path.len() + 1 + name.len());
             if !path.is_empty() {
@@ -76,6 +86,14 @@ impl Walk<'_> {
     }
 }
 
+/// Whether a folder says that it is a cache.
+fn is_cache(folder: &OwnedFd) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(tag) = rustix::fs::openat(folder, CACHE_TAG, flags, Mode::empty()) else { return false };
+    let mut begin = [0; CACHE_SIGNATURE.len()];
+    File::from(tag).read_exact(&mut begin).is_ok() && begin == CACHE_SIGNATURE
+}
+
 /// Git's own folder, and files that are about to take another's place.
 fn is_left_out(name: &OsStr) -> bool {
     let bytes = name.as_bytes();
@@ -91,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nested_repositories_are_met_and_what_is_ignored_is_not() {
+    fn nested_repositories_are_met_and_what_is_ignored_or_a_cache_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         for path in [".git/a", "sub/.git/b", "sub/c", "target/d", ".hidden", ".natter-1-2", "e.log"]
@@ -99,11 +117,19 @@ mod tests {
             std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             std::fs::write(root.join(path), "x").unwrap();
         }
+        for (folder, tag) in [("made", CACHE_SIGNATURE), ("kept", b"Signature: another")] {
+            std::fs::create_dir_all(root.join(folder).join("inner")).unwrap();
+            std::fs::write(root.join(folder).join(CACHE_TAG), tag).unwrap();
+            std::fs::write(root.join(folder).join("inner/x"), "x").unwrap();
+        }
         std::fs::write(root.join(".gitignore"), "target/\n*.log\n").unwrap();
         std::os::unix::fs::symlink("sub", root.join("link")).unwrap();
         let opened = std::fs::File::open(&root).unwrap();
         let met = walk(&opened.into(), &root);
         let paths: Vec<_> = met.iter().map(|met| met.path.to_str().unwrap()).collect();
-        assert_eq!(paths, [".gitignore", ".hidden", "link", "sub/c"]);
+        assert_eq!(
+            paths,
+            [".gitignore", ".hidden", "kept/CACHEDIR.TAG", "kept/inner/x", "link", "sub/c"]
+        );
     }
 }

@@ -96,6 +96,14 @@ fn the_same_surroundings_give_the_same_bytes_and_what_is_stable_stands_first() {
     assert!(same > one.find("<environment>").expect("it is there"));
 }
 
+/// Local models have small windows: the tools' schemas may take 7,100 characters of 10,000.
+#[test]
+fn the_instructions_of_an_empty_project_are_short() {
+    let all = [&ALL[..], &["find_files", "outline", "read_file", "list_files"]].concat();
+    let length = prompt(&around(&all)).chars().count();
+    assert!(length <= 2_900, "{length} characters");
+}
+
 #[test]
 fn only_tools_that_are_there_are_named() {
     let named = ["edit_file", "write_file", "run_command", "update_todos", "ask_user", "outline"];

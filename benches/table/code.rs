@@ -79,10 +79,9 @@ fn prompt(plan: &Plan) -> Row {
 fn diff(plan: &Plan) -> Row {
     let what = format!("the diff of a change of {LINES} lines");
     let mut row = Row::new(what, "ms", Goal::AtMost(30.0));
-    let lines = |word: &str| {
-        (0..LINES).map(|at| format!("    let {word}{at} = call(at, {});\n", at * 7)).collect()
-    };
-    let (old, new): (String, String) = (lines("before"), lines("after"));
+    let line = |word: &str, at: usize| format!("    let {word}{at} = call(at, {});", at * 7);
+    let lines = |word: &str| (0..LINES).map(|at| line(word, at)).collect::<Vec<_>>().join("\n");
+    let (old, new) = (lines("before"), lines("after"));
     for _ in 0..plan.rounds {
         let began = Instant::now();
         let diff = Diff::new(old.as_bytes(), new.as_bytes());

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chat_journal::{Answer, FileChange, Part, Restored, Seq};
+use chat_journal::{Answer, FileChange, Journal, Part, Restored, Seq};
 
 use super::{Fid, Kind, Manager, Result};
 use crate::message::{Content, MessageId, Role};
@@ -16,7 +16,7 @@ impl Manager {
         let (this, fid) = (self.clone(), fid.clone());
         self.run(async move {
             let session = this.session(&fid).await?;
-            let read = session.with_journal(false, |journal, session| journal.changes(session));
+            let read = session.with_journal(false, Journal::changes);
             Ok(read.await?.unwrap_or_default())
         })
         .await
@@ -31,7 +31,7 @@ impl Manager {
         let (this, fid) = (self.clone(), fid.clone());
         self.run(async move {
             let session = this.session(&fid).await?;
-            let act = move |journal: &chat_journal::Journal, session: &str| match &what {
+            let act = move |journal: &Journal, session: &str| match &what {
                 Some((path, part)) => journal.accept(session, path, part),
                 None => journal.accept_all(session),
             };
@@ -50,7 +50,7 @@ impl Manager {
         let (this, fid) = (self.clone(), fid.clone());
         self.run(async move {
             let session = this.session(&fid).await?;
-            let act = move |journal: &chat_journal::Journal, session: &str| match &what {
+            let act = move |journal: &Journal, session: &str| match &what {
                 Some((path, part)) => journal.reject(session, path, part),
                 None => journal.reject_all(session),
             };
@@ -77,7 +77,7 @@ impl Manager {
             let since = branch.iter().skip_while(|one| one.id != message);
             let asked = since.filter(|one| one.role == Role::User);
             let asked: Vec<_> = asked.map(|one| one.id.to_string()).collect();
-            let act = move |journal: &chat_journal::Journal, session: &str| {
+            let act = move |journal: &Journal, session: &str| {
                 let made = journal.checkpoints(session)?;
                 let made = made.iter().find(|made| asked.contains(&made.message));
                 made.map(|made| journal.restore(session, made.seq)).transpose()
@@ -99,9 +99,8 @@ impl Manager {
             if session.is_busy() {
                 return Err(Kind::Busy.into());
             }
-            let act = move |journal: &chat_journal::Journal, session: &str| {
-                journal.undo_restore(session, restored)
-            };
+            let act =
+                move |journal: &Journal, session: &str| journal.undo_restore(session, restored);
             let restored = session.with_journal(true, act).await?;
             restored.ok_or_else(|| Kind::NothingChanged.into())
         })

@@ -1,5 +1,6 @@
 //! What the session's tools did to the project's files, as the person reviews it and takes it back.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use chat_journal::{Error as JournalError, Journal};
@@ -75,9 +76,9 @@ impl Session {
             for rejection in &rejections {
                 let path = rejection.path.display();
                 if text.len() + rejection.diff.len() > MOST_TOLD || rejection.diff.is_empty() {
-                    text.push_str(&format!("{path}\n"));
+                    let _ = writeln!(text, "{path}");
                 } else {
-                    text.push_str(&format!("{path}\n{}\n", rejection.diff.trim_end()));
+                    let _ = writeln!(text, "{path}\n{}", rejection.diff.trim_end());
                 }
             }
             Some(text)

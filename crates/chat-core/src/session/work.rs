@@ -65,7 +65,7 @@ impl Session {
             model: plan.model.clone(),
             agent: plan.agent.name().to_owned(),
             project: around.project.clone(),
-            capabilities: around.capabilities.clone(),
+            capabilities: around.capabilities,
             asked: asked.map(|message| message.id),
         });
         let (tools, choice) = plan.agent.configure_tools(&sink.tools());

@@ -15,6 +15,9 @@ use super::{Journals, ToolFailure};
 #[derive(Clone, Default)]
 pub struct Changes(Option<Arc<Keeper>>);
 
+/// The keeper, and the journal that it keeps things in.
+type Kept<'a> = (&'a Arc<Keeper>, Journal);
+
 struct Keeper {
     journals: Arc<Journals>,
     project: Arc<Project>,
@@ -45,7 +48,7 @@ impl Changes {
         if path.kind() == Kind::Folder {
             return self.around_all(act);
         }
-        let Some((keeper, journal, path)) = self.inside(path)? else { return act() };
+        let Some(((keeper, journal), path)) = self.inside(path)? else { return act() };
         let before = journal.look(path).map_err(|error| unkept(&error))?;
         let done = act();
         let change = |after| Change { path: path.to_owned(), from: None, before, after };
@@ -72,7 +75,7 @@ impl Changes {
             let inside = if from.is_inside() { from } else { to };
             return self.around(inside, act);
         };
-        let Some((keeper, journal, _)) = self.inside(from)? else { return act() };
+        let Some((keeper, journal)) = self.begin()? else { return act() };
         let before = journal.look(old).map_err(|error| unkept(&error))?;
         let done = act();
         if done.is_ok() {
@@ -109,13 +112,13 @@ impl Changes {
     fn inside<'a>(
         &self,
         path: &'a ResolvedPath,
-    ) -> Result<Option<(&Arc<Keeper>, Journal, &'a Path)>, ToolFailure> {
+    ) -> Result<Option<(Kept<'_>, &'a Path)>, ToolFailure> {
         let Some(path) = path.relative() else { return Ok(None) };
-        Ok(self.begin()?.map(|(keeper, journal)| (keeper, journal, path)))
+        Ok(self.begin()?.map(|kept| (kept, path)))
     }
 
     /// The journal, in which the state before the request's first change is kept by now.
-    fn begin(&self) -> Result<Option<(&Arc<Keeper>, Journal)>, ToolFailure> {
+    fn begin(&self) -> Result<Option<Kept<'_>>, ToolFailure> {
         let Some(keeper) = &self.0 else { return Ok(None) };
         let journal = match keeper.journals.of(&keeper.project) {
             Ok(journal) => journal,

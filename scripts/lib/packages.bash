@@ -25,8 +25,10 @@ packages_to_fetch='
 venv                                | python3-venv           | python3               | python
 '
 
-# What a window needs besides, to look as it should, and what keeps a model's commands in bounds.
+# What a window needs besides, to look as it should, what keeps a model's commands in bounds, and what keeps
+# what they change.
 packages_to_show='
+command git                         | git                    | git                   | git
 command bwrap                       | bubblewrap             | bubblewrap            | bubblewrap
 icons                               | adwaita-icon-theme librsvg2-common | adwaita-icon-theme | adwaita-icon-theme
 fonts                               | fontconfig fonts-cantarell fonts-dejavu-core | fontconfig abattis-cantarell-fonts dejavu-sans-mono-fonts | fontconfig cantarell-fonts ttf-dejavu
@@ -43,7 +45,6 @@ command import                      | imagemagick            | ImageMagick      
 
 # What the other checks need. Images of containers lack even the plainest tools.
 packages_to_check='
-command git                         | git                    | git                   | git
 command find                        | findutils              | findutils             | findutils
 command awk                         | gawk                   | gawk                  | gawk
 command diff                        | diffutils              | diffutils             | diffutils

@@ -1,6 +1,7 @@
 //! `natter-cli chat`: a conversation, line by line.
 
 mod command;
+mod context;
 mod lines;
 mod permissions;
 
@@ -156,6 +157,9 @@ impl Conversation<'_> {
                 self.remark(&say::uses_model(&say::model(&model)));
                 self.request.model = Some(model);
             }
+            Command::Context => self.context().await?,
+            Command::Prompt => self.prompt().await?,
+            Command::Compact { undo } => self.compact(undo).await?,
             Command::Help => {
                 for (name, does) in say::commands() {
                     self.remark(&format!("{name:20} {does}"));

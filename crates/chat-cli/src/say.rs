@@ -2,6 +2,7 @@
 //! lone apostrophes, for xgettext.
 
 mod asking;
+mod context;
 
 use std::path::Path;
 
@@ -16,6 +17,8 @@ pub use asking::{
     no_rule, no_rules, nobody, not_a_folder, number_or_words, or_a_word, own_words, rule_removed,
     why, worked_in, works_in,
 };
+
+pub use context::{compacted, not_begun, prompt_size, summing_up};
 
 /// What can be typed in this program about an error, the most promising first.
 pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
@@ -306,6 +309,12 @@ pub fn commands() -> Vec<(String, String)> {
         (
             "/rules [remove RULE]".to_owned(),
             gettext("List what was allowed and denied for longer, or take one back"),
+        ),
+        ("/context".to_owned(), gettext("Show how full the window of the model is, and with what")),
+        ("/prompt".to_owned(), gettext("Show all that goes out with the next message")),
+        (
+            "/compact [undo]".to_owned(),
+            gettext("Have earlier messages summed up, or take that back"),
         ),
         ("/help".to_owned(), gettext("Show the commands")),
         ("/quit".to_owned(), gettext("End the conversation, as Ctrl+D does")),

@@ -1,12 +1,18 @@
 //! How to work: agents, and the handlers that they make for each request.
 
 mod code_assistant;
+mod compaction;
+mod compactor;
 mod handler;
 mod history;
 mod just_ask;
+mod measure;
 mod runner;
 mod seen;
+mod short;
 mod sink;
+mod stuck;
+mod summary;
 mod surroundings;
 mod template;
 
@@ -15,14 +21,16 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, ToolChoice};
-use crate::message::{Message, Options, Thinking};
+use crate::message::{Message, ModelRef, Options, Thinking};
 use crate::tool::Registry;
 
 pub use code_assistant::{CODE_ASSISTANT, CodeAssistant, EDITOR_PANEL};
+pub(crate) use compactor::{Compactor, limit as compaction_limit};
 pub use handler::{AgentHandler, Outcome};
 pub(crate) use history::says_something;
 pub use history::{outgoing, system};
 pub use just_ask::JustAsk;
+pub(crate) use measure::{Load, scale_of, tool_bytes};
 pub use seen::Seen;
 pub use sink::{ReplyEnd, ReplySink};
 pub(crate) use surroundings::system as system_name;
@@ -73,8 +81,8 @@ pub trait Agent: Send + Sync {
 pub struct Work {
     /// The client of the request's connection.
     pub client: Arc<dyn Client>,
-    /// The model's name on it.
-    pub model: String,
+    /// The model.
+    pub model: ModelRef,
     /// How much to think.
     pub thinking: Thinking,
     /// Sampling and window.

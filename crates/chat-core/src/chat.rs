@@ -36,6 +36,11 @@
 //! ```
 
 mod assembly;
+mod circles;
 mod exchange;
+mod repetition;
+mod rounds;
 
-pub use exchange::{Chat, Progress, Response, ToolRunner};
+pub use exchange::{Chat, Progress, Response};
+pub use repetition::{Circle, Repetition};
+pub use rounds::{Fitted, Fitting, ToolRunner};

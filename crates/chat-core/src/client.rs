@@ -26,10 +26,12 @@ use futures_util::stream::BoxStream;
 
 pub use built_in::{BuiltIn, EngineOptions};
 pub use detect::{Found, Probe, detect_kind, detect_program, find_local, guess_kind};
-pub use model::{Capabilities, ModelInfo};
-pub use wire::{Delta, Finish, Preparing, Request, ToolChoice};
+pub use model::{Capabilities, ModelInfo, Price};
+pub(crate) use prose::text as as_text;
+pub use wire::{Delta, Finish, Preparing, Request, Room, ToolChoice};
 
 use crate::error::Result;
+use crate::message::Options;
 use crate::settings::{Connection, ConnectionKind, Key};
 
 /// One wire protocol to one server. Cheap to share.
@@ -44,6 +46,12 @@ pub trait Client: Send + Sync + std::fmt::Debug {
     /// What the server says about one model. A server without such a call gives what
     /// [`models`](Self::models) said.
     async fn model(&self, name: &str) -> Result<ModelInfo>;
+
+    /// The room that a model has for a request of so many tokens, as far as the client decides it.
+    async fn room(&self, model: &str, options: &Options, tokens: u64) -> Room {
+        let _ = (model, options, tokens);
+        Room::default()
+    }
 
     /// Sends a request. Resolves when the server has accepted it (which may take minutes while it
     /// loads a model); the stream yields what arrived, batch by batch, and ends after

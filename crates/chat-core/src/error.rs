@@ -2,6 +2,7 @@
 
 mod feature;
 mod model;
+mod name;
 mod review;
 
 use std::path::PathBuf;
@@ -300,79 +301,29 @@ pub enum Kind {
         /// How many rounds were run.
         rounds: u32,
     },
+    /// The model went round in circles, and was ended.
+    Repetition {
+        /// How many bytes of the reply's text were new; none where it was not the text.
+        #[serde(default)]
+        fresh: Option<usize>,
+    },
+    /// The model made the same calls again and again, each with the same result.
+    RepeatedCalls {
+        /// The tool.
+        tool: String,
+        /// How often.
+        times: u32,
+    },
+    /// What must go out does not fit the model's window, even in short.
+    ContextFull {
+        /// The window, in tokens.
+        window: u32,
+    },
     /// A bug in the engine: a task of its own ended unexpectedly.
     Internal,
 }
 
 impl Kind {
-    /// A short stable name, for `--json` and logs: `model_not_found`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Unreachable => "unreachable",
-            Self::ConnectTimeout => "connect_timeout",
-            Self::Tls => "tls",
-            Self::WrongUrl => "wrong_url",
-            Self::InvalidUrl => "invalid_url",
-            Self::Unauthorized { .. } => "unauthorized",
-            Self::Forbidden => "forbidden",
-            Self::ModelNotFound { .. } => "model_not_found",
-            Self::InputTooLong { .. } => "input_too_long",
-            Self::Unsupported { .. } => "unsupported",
-            Self::BadRequest => "bad_request",
-            Self::Busy => "busy",
-            Self::RateLimited { .. } => "rate_limited",
-            Self::NoCredit => "no_credit",
-            Self::ServerFailed => "server_failed",
-            Self::InvalidResponse => "invalid_response",
-            Self::LineTooLong => "line_too_long",
-            Self::Cut => "cut",
-            Self::Stalled => "stalled",
-            Self::EmptyReply => "empty_reply",
-            Self::DiskFull => "disk_full",
-            Self::ReadOnly { .. } => "read_only",
-            Self::DatabaseDamaged { .. } => "database_damaged",
-            Self::DatabaseNewer { .. } => "database_newer",
-            Self::Storage => "storage",
-            Self::ConfigInvalid { .. } => "config_invalid",
-            Self::ConfigLocked { .. } => "config_locked",
-            Self::ModelFile { .. } => "model_file",
-            Self::FileNotFound { .. } => "file_not_found",
-            Self::ModelFileMissing { .. } => "model_file_missing",
-            Self::ModelStorage => "model_storage",
-            Self::HubUnreachable => "hub_unreachable",
-            Self::HubFailed => "hub_failed",
-            Self::HubTokenRefused => "hub_token_refused",
-            Self::RepositoryNotFound { .. } => "repository_not_found",
-            Self::RepositoryClosed { .. } => "repository_closed",
-            Self::RepositoryFileNotFound { .. } => "repository_file_not_found",
-            Self::DiskTooSmall { .. } => "disk_too_small",
-            Self::DownloadInterrupted => "download_interrupted",
-            Self::DownloadDiffers { .. } => "download_differs",
-            Self::DownloadElsewhere { .. } => "download_elsewhere",
-            Self::SessionNotFound { .. } => "session_not_found",
-            Self::SessionInUse => "session_in_use",
-            Self::AgentMissing { .. } => "agent_missing",
-            Self::ProjectMissing { .. } => "project_missing",
-            Self::ProjectRefused { .. } => "project_refused",
-            Self::NoReview { .. } => "no_review",
-            Self::ReviewFailed => "review_failed",
-            Self::NothingChanged => "nothing_changed",
-            Self::ConnectionMissing { .. } => "connection_missing",
-            Self::NoModel => "no_model",
-            Self::EngineMissing => "engine_missing",
-            Self::EngineFailed => "engine_failed",
-            Self::ProcessorTooOld { .. } => "processor_too_old",
-            Self::ModelTooLarge { .. } => "model_too_large",
-            Self::ModelNotLoaded => "model_not_loaded",
-            Self::TemplateFailed => "template_failed",
-            Self::NothingToSend => "nothing_to_send",
-            Self::NameTaken { .. } => "name_taken",
-            Self::KeyUnavailable => "key_unavailable",
-            Self::RoundLimit { .. } => "round_limit",
-            Self::Internal => "internal",
-        }
-    }
-
     /// Whether the same request may well succeed when it is simply sent again.
     pub fn is_transient(&self) -> bool {
         matches!(

@@ -2,6 +2,7 @@
 
 mod commands;
 mod connections;
+mod context;
 mod editing;
 mod follow;
 mod lifecycle;

@@ -4,6 +4,7 @@ mod asking;
 mod content;
 mod context;
 mod id;
+mod meter;
 mod options;
 mod request;
 pub(crate) mod thoughts;
@@ -15,6 +16,7 @@ pub use content::{Ending, Message, Part, Role, Trouble, Usage};
 pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
 pub(crate) use id::display_name;
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
+pub use meter::{Compaction, Filling, Meter, PromptPreview};
 pub use options::{Options, Thinking};
 pub use request::{Attachment, ChatRequest, Content, Queued};
 pub use tool::{

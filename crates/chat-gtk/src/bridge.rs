@@ -132,6 +132,7 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::CommandsChanged { fid, .. }
         | Event::TodosChanged { fid, .. }
         | Event::FilesChanged { fid, .. }
+        | Event::MeterChanged { fid, .. }
         | Event::QueueChanged { fid, .. }
         | Event::StageChanged { fid, .. }
         | Event::RequestFinished { fid, .. } => Some(fid),

@@ -19,6 +19,15 @@ pub enum Command {
     Rules,
     /// Take this rule back.
     Forget(String),
+    /// Tell how full the window is.
+    Context,
+    /// Show what goes out with the next message.
+    Prompt,
+    /// Have earlier messages summed up, or take that back.
+    Compact {
+        /// Take it back.
+        undo: bool,
+    },
     /// Show the commands.
     Help,
     /// End.
@@ -49,6 +58,10 @@ pub fn read(line: &str) -> Option<Command> {
             Some(("remove", rule)) => Command::Forget(rule.trim().to_owned()),
             _ => Command::Unknown(format!("{name} {what}")),
         },
+        ("context", None) => Command::Context,
+        ("prompt", None) => Command::Prompt,
+        ("compact", None) => Command::Compact { undo: false },
+        ("compact", Some(undo)) if undo == "undo" => Command::Compact { undo: true },
         ("help", None) => Command::Help,
         ("quit" | "exit", None) => Command::Quit,
         _ => Command::Unknown(name.to_owned()),
@@ -69,6 +82,8 @@ mod tests {
         assert_eq!(read("/rules"), Some(Command::Rules));
         let forget = Command::Forget("run:cargo test *".to_owned());
         assert_eq!(read("/rules remove  run:cargo test *"), Some(forget));
+        assert_eq!(read("/compact undo"), Some(Command::Compact { undo: true }));
+        assert_eq!(read("/compact now"), Some(Command::Unknown("compact".to_owned())));
         assert_eq!(read("/rules drop x"), Some(Command::Unknown("rules drop x".to_owned())));
         assert_eq!(read("/nonsense a"), Some(Command::Unknown("nonsense".to_owned())));
         for message in ["hello /new", "/etc/passwd is what?", "//new", "/ 2", "/Users"] {

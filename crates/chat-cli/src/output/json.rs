@@ -204,6 +204,7 @@ impl Sink for Json {
         let (stage, until) = match stage {
             Stage::Waiting { .. } => ("waiting", None),
             Stage::Preparing(Preparing::Queued) => ("queued", None),
+            Stage::Compacting => ("compacting", None),
             Stage::RateLimited { until } => ("rate_limited", Some(*until)),
             // What follows them says it.
             Stage::Idle | Stage::Preparing(_) | Stage::Streaming | Stage::RunningTools => return,

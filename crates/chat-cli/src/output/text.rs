@@ -169,8 +169,10 @@ impl Sink for Text {
 
     fn stage(&mut self, stage: &Stage) {
         // What may take minutes is said at once, and where no line can be wiped away too.
-        let waits =
-            matches!(stage, Stage::RateLimited { .. } | Stage::Preparing(Preparing::Queued));
+        let waits = matches!(
+            stage,
+            Stage::RateLimited { .. } | Stage::Preparing(Preparing::Queued) | Stage::Compacting
+        );
         self.stage = stage.clone();
         if self.terminal.rewrites() {
             if waits {
@@ -204,7 +206,10 @@ impl Sink for Text {
     fn tick(&mut self) -> bool {
         let waits = matches!(
             self.stage,
-            Stage::Waiting { .. } | Stage::Preparing(_) | Stage::RateLimited { .. }
+            Stage::Waiting { .. }
+                | Stage::Preparing(_)
+                | Stage::RateLimited { .. }
+                | Stage::Compacting
         );
         if !waits || !self.terminal.rewrites() {
             return false;

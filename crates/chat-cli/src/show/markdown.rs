@@ -41,6 +41,10 @@ fn body(entry: &Entry, out: &mut String) {
             Part::Image { .. } => block(out, &say::attached(&say::picture())),
             // They have lines below.
             Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
+            Part::Compaction(short) => {
+                let words = words::compaction(short.summary.is_some(), short.undone);
+                block(out, &format!("*{words}*"));
+            }
         }
     }
     for (line, result) in entry.results() {

@@ -51,6 +51,9 @@ fn body(entry: &Entry) -> String {
             Part::Image { .. } => line(&mut out, &say::attached(&say::picture())),
             // They have lines below.
             Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
+            Part::Compaction(short) => {
+                line(&mut out, &words::compaction(short.summary.is_some(), short.undone));
+            }
         }
     }
     let called = entry.results().map(|(words, _)| words).chain(entry.unanswered());

@@ -41,6 +41,22 @@ fn commands_are_obeyed_and_not_sent() {
 }
 
 #[test]
+fn the_window_is_told_and_earlier_messages_summed_up_and_that_taken_back() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    server.when("Sum up the conversation above", Script::new().text("- they counted"));
+    let input = "/context\none\ntwo\n/context\n/prompt\n/compact\nthree\n/compact undo\nfour\n";
+    let run = home.run_with(["chat"], input).ok();
+    assert!(run.stderr.contains("This chat has not begun."), "{}", run.stderr);
+    assert!(run.stdout.contains(" tokens (0 %)"), "{}", run.stdout);
+    assert!(run.stdout.contains("  What you said\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("4 earlier messages go out with this"), "{}", run.stdout);
+    let last = |at: usize| server.chats()[at].body["messages"].to_string();
+    assert!(last(3).contains("they counted") && !last(3).contains("You said: one"), "{}", last(3));
+    assert!(last(4).contains("You said: one") && !last(4).contains("they counted"), "{}", last(4));
+}
+
+#[test]
 fn a_further_chat_begins_with_what_was_asked_for() {
     let server = Server::start();
     let home = Home::new(&server);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use chat_testkit::server::{Script, Server};
+use chat_testkit::server::{Script, Server, text};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 
@@ -109,7 +109,7 @@ fn check(
 #[test]
 fn after_a_kill_one_goes_on_where_it_was() {
     let server = Server::start();
-    server.push(Script::new().paced(vec!["word ".to_owned(); 10_000], RATE));
+    server.push(Script::new().paced(text::words(10_000), RATE));
     let home = Home::new(&server);
     let mut child = home.command(["ask", "hello"]).spawn().expect("started");
     crate::home::wait_until("some text on disk", || {
@@ -121,7 +121,7 @@ fn after_a_kill_one_goes_on_where_it_was() {
     end_of(&mut child);
     let fid = home.fid();
     let kept = home.transcript()[1].1.clone();
-    assert!(kept.starts_with("word "), "{kept:?}");
+    assert!(kept.starts_with(&text::words(1)[0]), "{kept:?}");
     home.run(["ask", "--session", &fid, "go on"]).ok();
     assert_eq!(server.chats()[1].texts_of("assistant"), [kept]);
 }

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::time::Duration;
 
-use chat_testkit::server::{End, Gate, PATIENCE, Script, Server};
+use chat_testkit::server::{End, Gate, PATIENCE, Script, Server, text};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::home::{Home, Run, chunks, end_of, events, kill, wait_until};
@@ -27,7 +27,7 @@ fn text_comes_at_once_and_not_at_the_end() {
 #[test]
 fn a_reader_that_goes_away_stops_the_request_quietly() {
     let server = Server::start();
-    let pieces: Vec<String> = vec!["word ".to_owned(); 200_000];
+    let pieces: Vec<String> = text::words(200_000);
     server.push(Script::new().paced(pieces, 20_000.0));
     let home = Home::new(&server);
     let mut child = home.command(["ask", "hello"]).spawn().expect("started");
@@ -48,7 +48,7 @@ fn a_reader_that_goes_away_stops_the_request_quietly() {
 fn a_reader_that_goes_away_ends_a_list_quietly() {
     let server = Server::start();
     let home = Home::new(&server);
-    server.push(Script::new().text(&"word ".repeat(100_000)));
+    server.push(Script::new().text(&text::words(100_000).concat()));
     home.run(["ask", "hello"]).ok();
     let mut child = home.command(["show", &home.fid()]).spawn().expect("started");
     drop(child.stdout.take());
@@ -62,7 +62,7 @@ fn a_reader_that_goes_away_ends_a_list_quietly() {
 #[test]
 fn a_slow_reader_slows_nobody_and_gets_it_all_in_larger_pieces() {
     let server = Server::start();
-    let pieces: Vec<String> = (0..50_000).map(|n| format!("{n} ")).collect();
+    let pieces: Vec<String> = text::words(50_000);
     server.push(Script::new().flat_out(pieces.clone()));
     let home = Home::new(&server);
     let mut child = home.command(["ask", "--json", "hello"]).spawn().expect("started");

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
 
-use chat_testkit::server::{End, Gate, Script, Server};
+use chat_testkit::server::{End, Gate, Script, Server, text};
 use serde_json::Value;
 
 use crate::home::{Home, Run, chunks, end_of, events, kill};
@@ -85,7 +85,7 @@ fn waiting_out_a_rate_limit_can_be_stopped() {
 #[test]
 fn a_second_interrupt_ends_at_once() {
     let server = Server::start();
-    let pieces: Vec<String> = vec!["word ".repeat(20); 20_000];
+    let pieces: Vec<String> = text::words(400_000).chunks(20).map(<[String]>::concat).collect();
     server.push(Script::new().flat_out(pieces).stall());
     let home = Home::new(&server);
     // Nobody reads its output: the pipe is full, and what was stopped cannot be said.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::compactor::{Compactor, Fitter};
 use super::runner::Runner;
 use super::{Agent, ReplyEnd, Work};
 use crate::chat::{Chat, Progress};
@@ -37,13 +38,25 @@ impl AgentHandler {
     /// keeps what had arrived.
     pub async fn run(self, history: &[Arc<Message>]) -> Outcome {
         let Work { client, model, thinking, options, around, choice, sink, cancel } = self.work;
+        let name = model.model.clone();
+        let compactor = Compactor {
+            agent: Arc::clone(&self.agent),
+            around: around.clone(),
+            client: Arc::clone(&client),
+            model,
+            thinking,
+            options: options.clone(),
+            cancel: cancel.clone(),
+        };
+        let fitter = Fitter { compactor, sink: Arc::clone(&sink) };
         let runner = Runner::new(Arc::clone(&self.agent), Arc::clone(&sink), cancel.clone());
         let runner = Arc::new(runner);
-        let mut chat = Chat::new(client, model)
+        let mut chat = Chat::new(client, name)
             .thinking(thinking)
             .options(options)
             .tools(around.tools.specs(), choice)
             .round_limit(sink.tool_settings().rounds)
+            .fitting(Arc::new(fitter))
             .runner(Arc::clone(&runner) as _);
         let messages = self.agent.build_messages(history, &around);
         let progress_sink = Arc::clone(&sink);
@@ -62,7 +75,7 @@ impl AgentHandler {
             }
             Err(error) => ReplyEnd {
                 ended: match error.kind {
-                    Kind::Cut | Kind::Stalled => Ending::Interrupted,
+                    Kind::Cut | Kind::Stalled | Kind::Repetition { .. } => Ending::Interrupted,
                     _ => Ending::Failed,
                 },
                 error: Some(error),
@@ -71,9 +84,8 @@ impl AgentHandler {
             },
         };
         let reason = match (end.ended, &end.error) {
-            (_, Some(Error { kind: Kind::RoundLimit { .. }, .. })) | (Ending::Length, _) => {
-                StopReason::Limit
-            }
+            (_, Some(Error { kind: Kind::RoundLimit { .. } | Kind::RepeatedCalls { .. }, .. }))
+            | (Ending::Length, _) => StopReason::Limit,
             (Ending::Complete, _) => StopReason::Complete,
             (Ending::Stopped, _) => StopReason::Stopped,
             (Ending::Interrupted, _) => StopReason::Interrupted,

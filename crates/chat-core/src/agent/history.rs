@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::short::shortened;
+use crate::error::Kind;
 use crate::message::{Ending, Message, MessageId, Part, Role, ToolCall, ToolResult};
 
 /// What a model is told about a call that never got its result. Strict servers refuse a request
@@ -14,11 +16,12 @@ pub fn system(prompt: &str) -> Message {
     Message::text(Role::System, None, prompt)
 }
 
-/// What may go out of a history: no `ui` messages, no replies that hold nothing, and a result for
+/// What may go out of a history: earlier messages in short where its markers say so, no `ui` messages, no replies that hold nothing, and a result for
 /// every tool call. What the model said goes back to it, also where it was stopped. What the person
 /// said twice in a row, since nothing came of the first, is one message: the templates of some
 /// models (Mistral's, Gemma's) insist on turns.
 pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
+    let history = &*shortened(history);
     let mut out: Vec<Arc<Message>> = Vec::with_capacity(history.len() + 1);
     let mut answering = HashSet::new();
     for (at, message) in history.iter().enumerate() {
@@ -36,7 +39,7 @@ pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
         }
         match out.last_mut().filter(|last| last.role == Role::User) {
             Some(last) if message.role == Role::User => *last = Arc::new(joined(last, message)),
-            _ => out.push(Arc::clone(message)),
+            _ => out.push(fresh_part(message)),
         }
         if message.role == Role::Assistant {
             out.extend(answers(message, &history[at + 1..], &mut answering));
@@ -68,6 +71,24 @@ fn answers(
         }
     }
     out
+}
+
+/// A reply that went round in circles, as far as it was new: the model would fall into step again.
+/// It stays whole in the transcript.
+fn fresh_part(message: &Arc<Message>) -> Arc<Message> {
+    let Some(Kind::Repetition { fresh: Some(fresh) }) = message.error.as_ref().map(|e| &e.kind)
+    else {
+        return Arc::clone(message);
+    };
+    let mut left = *fresh;
+    let mut message = Message::clone(message);
+    for part in &mut message.parts {
+        if let Part::Text(text) = part {
+            text.truncate(text.floor_char_boundary(left));
+            left -= text.len().min(left);
+        }
+    }
+    Arc::new(message)
 }
 
 /// Two messages of the person as one, each text in a paragraph of its own.
@@ -159,6 +180,18 @@ mod tests {
         let out = outgoing(&history);
         assert_eq!(out.iter().map(|m| m.plain_text()).collect::<Vec<_>>(), ["q\n\nr"]);
         assert_eq!(history[0].plain_text(), "q", "the transcript stays");
+    }
+
+    #[test]
+    fn what_went_round_in_circles_goes_out_once() {
+        let parts = vec![Part::Text("newä and on and on and on".into())];
+        let circled = reply(parts, Ending::Interrupted);
+        let fresh = Some("newä".len() - 1);
+        let error = Some(Kind::Repetition { fresh }.into());
+        let circled = Arc::new(Message { error, ..Message::clone(&circled) });
+        let out = outgoing(&[user("q"), Arc::clone(&circled)]);
+        assert_eq!(out[1].plain_text(), "new");
+        assert_eq!(circled.plain_text().len(), 26, "the transcript stays");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -10,9 +10,10 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
+use super::stuck::{self, Rounds};
 use super::{Agent, ReplyEnd, ReplySink};
 use crate::chat::{Response, ToolRunner};
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::message::{Message, Part, Role, ToolCall, ToolResult, ToolSpec, Usage};
 use crate::tool::{self, AskedSoFar, Registry, ToolFailure, ToolOutput};
 
@@ -29,6 +30,8 @@ pub(super) struct Runner {
     cancel: CancellationToken,
     /// What the rounds cost so far.
     spent: Mutex<Usage>,
+    /// What the last rounds were.
+    rounds: Mutex<Rounds>,
 }
 
 /// A result, and the pictures that go with it.
@@ -50,6 +53,10 @@ impl ToolRunner for Runner {
         // Who stopped it wants no further reply.
         let goes_on = !self.cancel.is_cancelled();
         self.sink.add_results(&results, goes_on).await?;
+        if let Some(times) = self.rounds().end_round() {
+            let tool = calls.last().map(|call| call.name.clone()).unwrap_or_default();
+            return Err(Kind::RepeatedCalls { tool, times }.into());
+        }
         Ok(std::iter::once(reply).chain(results).collect())
     }
 
@@ -71,12 +78,16 @@ impl Runner {
         sink: Arc<dyn ReplySink>,
         cancel: CancellationToken,
     ) -> Self {
-        Self { agent, sink, cancel, spent: Mutex::default() }
+        Self { agent, sink, cancel, spent: Mutex::default(), rounds: Mutex::default() }
     }
 
     /// The tools that the model gets now.
     fn offered(&self) -> Registry {
         self.agent.configure_tools(&self.sink.tools()).0
+    }
+
+    fn rounds(&self) -> MutexGuard<'_, Rounds> {
+        self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds what a round cost, and gives the whole.
@@ -114,7 +125,7 @@ impl Runner {
             (ToolResult::to(call, STOPPED, true), Vec::new())
         } else {
             self.sink.on_tool(call, None);
-            self.attempt(tools, call).await
+            self.attempt_anew(tools, call).await
         };
         self.sink.on_tool(call, Some(&Arc::new(result.clone())));
         let pictures = pictures.into_iter().map(|(mime, data)| Part::Image { mime, data });
@@ -127,6 +138,15 @@ impl Runner {
             self.sink.keep_result(Arc::clone(&message)).await;
         }
         message
+    }
+
+    /// Makes a call, and tells the model where it repeats itself.
+    async fn attempt_anew(&self, tools: &Registry, call: &ToolCall) -> Answered {
+        let (mut result, pictures) = self.attempt(tools, call).await;
+        if self.rounds().add(call, &result) {
+            result.text = stuck::told(&result.text);
+        }
+        (result, pictures)
     }
 
     async fn attempt(&self, tools: &Registry, call: &ToolCall) -> Answered {

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::client::Preparing;
+use crate::client::{Preparing, Room};
 use crate::error::{Error, Result};
 use crate::event::TextKind;
-use crate::message::{Ending, Message, ToolCall, ToolResult, Usage};
+use crate::message::{Ending, Message, Options, ToolCall, ToolResult, Usage};
 use crate::settings::ToolSettings;
 use crate::tool::{Registry, ToolContext};
 
@@ -57,6 +57,40 @@ pub trait ReplySink: Send + Sync {
 
     /// The tools that this session can offer now, before its agent chooses from them.
     fn tools(&self) -> Registry;
+
+    /// The conversation as it is now, without the reply that is being written. Empty where the
+    /// window is of no concern.
+    fn history(&self) -> Vec<Arc<Message>> {
+        Vec::new()
+    }
+
+    /// The room that the model has for a request of so many tokens.
+    async fn room(&self, options: &Options, tokens: u64) -> Room {
+        let _ = (options, tokens);
+        Room::default()
+    }
+
+    /// How full the window may be before the conversation is made shorter, of 100; 0 is never.
+    fn compacts_at(&self) -> u8 {
+        0
+    }
+
+    /// Earlier messages are being summed up.
+    fn on_compacting(&self) {}
+
+    /// Something went wrong that does not end the request.
+    fn on_notice(&self, error: Error) {
+        let _ = error;
+    }
+
+    /// Puts a marker into the conversation, before the reply that has begun.
+    ///
+    /// # Errors
+    /// The store's: the conversation is as it was.
+    async fn add_marker(&self, marker: Message) -> Result<()> {
+        let _ = marker;
+        Ok(())
+    }
 
     /// What is around a call of a tool.
     fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use futures_util::StreamExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
+use super::circles::Circles;
+use super::rounds::{Fitted, Fitting, ToolRunner};
 use crate::client::{Client, Delta, Finish, Preparing, Request, ToolChoice};
 use crate::error::{Error, Kind, Result};
 use crate::message::{Ending, Message, Options, Part, Role, Thinking, ToolCall, ToolSpec, Usage};
@@ -36,6 +37,9 @@ pub struct Chat {
     tool_choice: ToolChoice,
     stream: bool,
     runner: Option<Arc<dyn ToolRunner>>,
+    fitting: Option<Arc<dyn Fitting>>,
+    /// How many tokens the messages have, where that was measured.
+    tokens: Option<u64>,
     round_limit: u32,
     messages: Vec<Arc<Message>>,
 }
@@ -99,25 +103,6 @@ impl Response {
     }
 }
 
-/// Runs the tools that a reply asks for; implemented above, by the agent's handler.
-#[async_trait]
-pub trait ToolRunner: Send + Sync {
-    /// Runs the calls of a reply that ended with them, and gives the messages to go on with: the
-    /// assistant's own, then one for each call, in order. Never fails: what a tool could not do is
-    /// said in its message.
-    ///
-    /// # Errors
-    /// Only what must end the exchange (the store failed).
-    async fn run_tools(&self, response: &Response) -> Result<Vec<Arc<Message>>>;
-
-    /// Whether to go on, with as many rounds again, after so many: the limit is met. The answer to
-    /// the response's calls is there. Ends with the request.
-    async fn go_on(&self, response: &Response, rounds: u32) -> bool;
-
-    /// The tools as they are now: asked before every further round.
-    fn tools(&self) -> Vec<ToolSpec>;
-}
-
 impl Chat {
     /// A streaming chat without tools.
     pub fn new(client: Arc<dyn Client>, model: impl Into<String>) -> Self {
@@ -130,6 +115,8 @@ impl Chat {
             tool_choice: ToolChoice::Auto,
             stream: true,
             runner: None,
+            fitting: None,
+            tokens: None,
             round_limit: ROUND_LIMIT,
             messages: Vec::new(),
         }
@@ -161,6 +148,13 @@ impl Chat {
     #[must_use]
     pub fn runner(mut self, runner: Arc<dyn ToolRunner>) -> Self {
         self.runner = Some(runner);
+        self
+    }
+
+    /// Has what goes out made to fit before every round.
+    #[must_use]
+    pub fn fitting(mut self, fitting: Arc<dyn Fitting>) -> Self {
+        self.fitting = Some(fitting);
         self
     }
 
@@ -216,6 +210,11 @@ impl Chat {
         self.messages.extend(messages);
         let mut rounds = 0;
         loop {
+            if let Some(fitting) = &self.fitting {
+                let Fitted { messages, tokens } = fitting.fit(&self.tools).await?;
+                self.messages = messages.unwrap_or_else(|| std::mem::take(&mut self.messages));
+                self.tokens = tokens;
+            }
             let response = self.round(cancel, progress).await?;
             let calls = response.tool_calls();
             if calls.is_empty() || response.ended != Ending::Complete {
@@ -292,6 +291,7 @@ impl Chat {
         progress: &mut (dyn FnMut(Progress<'_>) + Send),
     ) -> Result<Heard> {
         let mut reply = self.client.chat(self.request()).await?;
+        let mut circles = Circles::default();
         loop {
             let batch = tokio::select! {
                 biased;
@@ -306,6 +306,9 @@ impl Chat {
                     Delta::Text(text) if !text.is_empty() => progress(Progress::Text(text)),
                     Delta::Thinking(text) if !text.is_empty() => progress(Progress::Thinking(text)),
                     _ => {}
+                }
+                if self.stream && assembly.finish.is_none() {
+                    circles.read(&delta)?;
                 }
             }
         }
@@ -324,6 +327,7 @@ impl Chat {
             thinking: self.thinking,
             options: self.options.clone(),
             stream: self.stream,
+            tokens: self.tokens,
         }
     }
 }

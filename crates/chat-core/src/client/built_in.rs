@@ -10,8 +10,9 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 
 use self::engine::Engine;
-use super::{Capabilities, Client, ModelInfo, Reply, Request, Timeouts};
+use super::{Capabilities, Client, ModelInfo, Reply, Request, Room, Timeouts};
 use crate::error::{Error, Kind, Result};
+use crate::message::Options;
 use crate::models::{CONNECTION, Installed, Library};
 use crate::settings::{EngineSettings, Folders};
 
@@ -86,6 +87,15 @@ impl Client for BuiltIn {
         self.ask(move |library| library.find(&name)).await.map(|model| info(&model))
     }
 
+    async fn room(&self, model: &str, options: &Options, _tokens: u64) -> Room {
+        let name = model.to_owned();
+        let Ok(installed) = self.ask(move |library| library.find(&name)).await else {
+            return Room::default();
+        };
+        let window = Some(window(options, &installed));
+        Room { now: window, largest: window, thoughts: false }
+    }
+
     async fn chat(&self, mut request: Request) -> Result<Reply> {
         let name = request.model.clone();
         let installed = self.ask(move |library| library.find(&name)).await?;
@@ -95,8 +105,7 @@ impl Client for BuiltIn {
         }
         request.model = installed.path.to_string_lossy().into_owned();
         let longest = installed.facts.context_length.unwrap_or(WINDOW);
-        let window = request.options.context_window.unwrap_or(WINDOW).min(longest);
-        request.options.context_window = Some(window);
+        request.options.context_window = Some(window(&request.options, &installed));
         let reply = match self.begin(request.clone()).await {
             // It may have ended between the two, or be about to: it has answered nothing.
             Err(error) if matches!(error.kind, Kind::Unreachable | Kind::Cut) => {
@@ -120,6 +129,12 @@ impl Client for BuiltIn {
     }
 }
 
+/// The window of a request: what was chosen, or the usual one, but no more than the model has.
+fn window(options: &Options, installed: &Installed) -> u32 {
+    let longest = installed.facts.context_length.unwrap_or(WINDOW);
+    options.context_window.unwrap_or(WINDOW).min(longest)
+}
+
 /// An error as the person knows the model: by its name, and not by its file.
 fn named(mut error: Error, installed: &Installed, longest: u32) -> Error {
     match &mut error.kind {
@@ -138,6 +153,7 @@ fn info(model: &Installed) -> ModelInfo {
         parameters: Some(facts.parameters_label()).filter(|label| !label.is_empty()),
         quantization: facts.quantization.clone(),
         context_length: facts.context_length,
+        price: None,
         capabilities: Capabilities {
             chat: facts.chat,
             tools: facts.tools,

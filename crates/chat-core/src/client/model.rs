@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::display_name;
+use crate::message::{Usage, display_name};
 
 /// A model as its server describes it. What a server does not say is unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub struct ModelInfo {
     /// The longest window it was made for, in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_length: Option<u32>,
+    /// What it costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
     /// What it can do.
     pub capabilities: Capabilities,
 }
@@ -29,6 +32,33 @@ impl ModelInfo {
     /// Its name as people read it.
     pub fn display_name(&self) -> &str {
         display_name(&self.name)
+    }
+}
+
+/// What a model costs: each a token, in millionths of a millionth of a US dollar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    /// Reading one.
+    pub prompt: u64,
+    /// Reading one that the server had kept.
+    pub cached: u64,
+    /// Writing one.
+    pub completion: u64,
+}
+
+impl Price {
+    /// What a reply cost.
+    pub fn of(&self, usage: &Usage) -> u64 {
+        let prompt = usage.prompt_tokens.unwrap_or(0);
+        let cached = usage.cached_tokens.unwrap_or(0).min(prompt);
+        let parts = [
+            (prompt - cached, self.prompt),
+            (cached, self.cached),
+            (usage.completion_tokens.unwrap_or(0), self.completion),
+        ];
+        parts
+            .iter()
+            .fold(0, |sum: u64, (tokens, price)| sum.saturating_add(tokens.saturating_mul(*price)))
     }
 }
 

@@ -4,6 +4,7 @@
 mod models;
 mod reply;
 mod request;
+mod window;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,12 +12,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
+use self::window::{Bounds, Windows};
 use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
-use super::{Client, ModelInfo, Reply, Request, Timeouts, address, stream};
+use super::{Client, ModelInfo, Reply, Request, Room, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
+use crate::message::Options;
+use crate::models::machine_memory;
 use crate::settings::{Connection, Key};
 
 #[cfg(test)]
@@ -26,9 +30,12 @@ pub(super) use reply::OllamaReply;
 #[derive(Debug)]
 pub(super) struct Ollama {
     http: Arc<Http>,
-    /// The longest window of each model that was asked for. Asked once, so that the window that
+    /// What bounds the window of each model that was asked for. Asked once, so that the window that
     /// requests ask for stays the same: another one makes the server load the model again.
-    largest: Mutex<HashMap<String, Arc<OnceCell<Option<u32>>>>>,
+    bounds: Mutex<HashMap<String, Arc<OnceCell<Bounds>>>>,
+    windows: Windows,
+    /// This machine's memory, where the server runs on it.
+    memory: Option<u64>,
 }
 
 impl Ollama {
@@ -40,25 +47,26 @@ impl Ollama {
         let url = address::parse(&connection.url).map_err(|error| error.on(&connection.name))?;
         let base = address::without_ends(url, &["/api/chat", "/api", "/v1"]);
         let http = Arc::new(Http::new(base, key, &connection.name, timeouts));
-        Ok(Self { http, largest: Mutex::default() })
+        let memory = if address::is_loopback(http.base()) { machine_memory() } else { None };
+        Ok(Self { http, bounds: Mutex::default(), windows: Windows::default(), memory })
     }
 
-    /// The longest window that a model has, where the server says it.
-    async fn largest_window(&self, model: &str) -> Option<u32> {
+    /// What bounds a model's window, as far as the server says it.
+    async fn bounds_of(&self, model: &str) -> Bounds {
         let cell = {
-            let mut known = self.largest.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.bounds.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(known.entry(model.to_owned()).or_default())
         };
         let ask = async || {
-            let shown = models::show(&self.http, model);
+            let shown = models::bounds(&self.http, model);
             match tokio::time::timeout(models::PATIENCE, shown).await {
-                Ok(Ok(info)) => Ok(info.context_length),
+                Ok(Ok(bounds)) => Ok(bounds),
                 // It is not there: ask again when it is.
                 Ok(Err(error)) if matches!(error.kind, Kind::Unreachable) => Err(error),
-                _ => Ok(None),
+                _ => Ok(Bounds::default()),
             }
         };
-        *cell.get_or_try_init(ask).await.unwrap_or(&None)
+        cell.get_or_try_init(ask).await.copied().unwrap_or_default()
     }
 }
 
@@ -72,9 +80,51 @@ impl Client for Ollama {
         models::one(&self.http, name).await
     }
 
+    async fn room(&self, model: &str, options: &Options, tokens: u64) -> Room {
+        let bounds = self.bounds_of(model).await;
+        let ceiling = bounds.ceiling(self.memory);
+        let now = self.windows.fitting(model, options, bounds, ceiling, tokens);
+        let largest = if options.context_window.is_some() { now } else { ceiling.max(now) };
+        Room { now: Some(now), largest: Some(largest), thoughts: true }
+    }
+
     async fn chat(&self, request: Request) -> Result<Reply> {
-        let largest = self.largest_window(&request.model).await;
-        let window = request::window(&request.options, largest);
+        let Request { model, options, tokens, .. } = &request;
+        let bounds = self.bounds_of(model).await;
+        let ceiling = bounds.ceiling(self.memory);
+        let mut window = self.windows.fitting(model, options, bounds, ceiling, tokens.unwrap_or(0));
+        loop {
+            let sent = self.chat_within(request.clone(), window, bounds.largest).await;
+            let grows = || {
+                // A token has a byte at least: what has fewer was refused for another reason.
+                let bytes = request::body(&request, window).map_or(0, |body| body.len());
+                request.options.context_window.is_none()
+                    && window < ceiling
+                    && bytes > window as usize
+            };
+            match sent {
+                // It was longer than thought.
+                Err(error) if matches!(error.kind, Kind::InputTooLong { .. }) && grows() => {
+                    window = window.saturating_mul(2).min(ceiling);
+                }
+                sent => {
+                    if request.options.context_window.is_none() {
+                        self.windows.asked(&request.model, window);
+                    }
+                    return sent;
+                }
+            }
+        }
+    }
+}
+
+impl Ollama {
+    async fn chat_within(
+        &self,
+        request: Request,
+        window: u32,
+        largest: Option<u32>,
+    ) -> Result<Reply> {
         let body = request::body(&request, window).map_err(|error| {
             self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
         })?;

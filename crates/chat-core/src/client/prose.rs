@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::message::{Message, Part, ToolCall};
 
 /// All that is text in a message: its texts, its files and its context, but not its thinking.
-pub(super) fn text(message: &Message) -> Cow<'_, str> {
+pub(crate) fn text(message: &Message) -> Cow<'_, str> {
     if let [Part::Text(text)] = &message.parts[..] {
         return Cow::Borrowed(text);
     }
@@ -40,7 +40,8 @@ pub(super) fn text(message: &Message) -> Cow<'_, str> {
             Part::Thinking { .. }
             | Part::Image { .. }
             | Part::ToolCall(_)
-            | Part::ToolResult(_) => continue,
+            | Part::ToolResult(_)
+            | Part::Compaction(_) => continue,
         }
         before_is_text = false;
     }

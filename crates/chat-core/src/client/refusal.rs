@@ -157,7 +157,7 @@ fn clean(message: &str, asked: &Asked) -> String {
             | Part::Context { text }
             | Part::File { text, .. } => Some(text),
             Part::ToolResult(result) => Some(&result.text),
-            Part::Image { .. } | Part::ToolCall(_) => None,
+            Part::Image { .. } | Part::ToolCall(_) | Part::Compaction(_) => None,
         });
     scrub(message, texts.map(String::as_str), asked.key.as_ref().map(Key::expose))
 }

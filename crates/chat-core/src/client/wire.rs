@@ -21,6 +21,8 @@ pub struct Request {
     pub options: Options,
     /// Whether the reply comes in pieces; otherwise in one batch.
     pub stream: bool,
+    /// How many tokens it has, where that was measured: for servers whose window is asked for.
+    pub tokens: Option<u64>,
 }
 
 impl Request {
@@ -34,8 +36,20 @@ impl Request {
             thinking: Thinking::Habit,
             options: Options::default(),
             stream: true,
+            tokens: None,
         }
     }
+}
+
+/// The room that a model has for a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// The window that the request will have, in tokens, where that is known.
+    pub now: Option<u32>,
+    /// The largest window that a longer one could have.
+    pub largest: Option<u32>,
+    /// Whether what the model thought earlier is sent back to it.
+    pub thoughts: bool,
 }
 
 /// Whether a model must call a tool.

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
-    Ask, BackgroundCommand, Fid, Message, MessageId, ModelRef, Options, Queued, Thinking, Todo,
-    ToolCallId, ToolResult, Trouble, Usage,
+    Ask, BackgroundCommand, Fid, Message, MessageId, Meter, ModelRef, Options, Queued, Thinking,
+    Todo, ToolCallId, ToolResult, Trouble, Usage,
 };
 use crate::settings::Connection;
 
@@ -138,6 +138,15 @@ pub enum Event {
         /// The session's sequence number.
         seq: u64,
     },
+    /// How full the model's window is changed: a message ended or went out.
+    MeterChanged {
+        /// The session.
+        fid: Fid,
+        /// The session's sequence number.
+        seq: u64,
+        /// How full it is now.
+        meter: Meter,
+    },
     /// What waits to be sent changed.
     QueueChanged {
         /// The session.
@@ -227,6 +236,8 @@ pub enum Stage {
     },
     /// The model is being loaded, or reads what was said.
     Preparing(Preparing),
+    /// Earlier messages are being summed up, so that the next request fits the model's window.
+    Compacting,
     /// The server asked us to wait.
     RateLimited {
         /// Until when.

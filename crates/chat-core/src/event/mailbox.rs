@@ -129,6 +129,7 @@ enum Key {
     Commands(Fid),
     Todos(Fid),
     Files(Fid),
+    Meter(Fid),
     Queue(Fid),
     Stage(Fid),
     Models,
@@ -154,6 +155,7 @@ fn key(event: &Event) -> Option<Key> {
         Event::CommandsChanged { fid, .. } => Key::Commands(fid.clone()),
         Event::TodosChanged { fid, .. } => Key::Todos(fid.clone()),
         Event::FilesChanged { fid, .. } => Key::Files(fid.clone()),
+        Event::MeterChanged { fid, .. } => Key::Meter(fid.clone()),
         Event::QueueChanged { fid, .. } => Key::Queue(fid.clone()),
         Event::StageChanged { fid, .. } => Key::Stage(fid.clone()),
         // Each request ends in its own way, and whoever waits for one waits for that one.
@@ -180,6 +182,7 @@ fn watched(event: &Event) -> Option<&Fid> {
         | Event::CommandsChanged { fid, .. }
         | Event::TodosChanged { fid, .. }
         | Event::FilesChanged { fid, .. }
+        | Event::MeterChanged { fid, .. }
         | Event::QueueChanged { fid, .. }
         | Event::StageChanged { fid, .. } => Some(fid),
         _ => None,

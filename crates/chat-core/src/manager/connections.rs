@@ -5,7 +5,7 @@ mod clients;
 mod models;
 mod questions;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
@@ -37,6 +37,8 @@ struct Known {
     /// The model that was used last, from the newest chat.
     last_used: Option<ModelRef>,
     details: HashMap<ModelRef, ModelInfo>,
+    /// The models whose windows were asked for: once is enough where the server does not tell.
+    windows_asked: HashSet<ModelRef>,
 }
 
 #[derive(Clone)]

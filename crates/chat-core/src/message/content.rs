@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{MessageId, ModelRef, ToolCall, ToolResult};
+use super::{Compaction, MessageId, ModelRef, ToolCall, ToolResult};
 use crate::error::Error;
 
 /// One entry of a transcript. Messages form a tree; see [`MessageTree`](super::MessageTree).
@@ -70,6 +70,14 @@ impl Message {
             }
         }
         out
+    }
+
+    /// What it says of earlier messages that go out in short.
+    pub fn compactions(&self) -> impl Iterator<Item = &Compaction> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Compaction(compaction) => Some(compaction),
+            _ => None,
+        })
     }
 
     /// The tool calls among its parts, in order.
@@ -144,6 +152,8 @@ pub enum Part {
     ToolCall(ToolCall),
     /// A tool's answer.
     ToolResult(ToolResult),
+    /// Earlier messages go out in short from here on (`ui` messages).
+    Compaction(Compaction),
 }
 
 pub(super) mod as_base64 {

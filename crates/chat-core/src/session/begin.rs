@@ -21,6 +21,10 @@ use crate::store::{NewSession, SessionPatch, SessionRecord};
 const GO_ON: &str =
     "Your last message was cut off. Go on exactly where it stopped, without repeating anything.";
 
+/// What a model is told whose last answer was ended because it went round in circles.
+const GO_ON_ANEW: &str = "Your last message repeated itself and was ended there. Go on from where \
+                          it was still new, another way, without saying the same again.";
+
 /// A request whose agent and model are known.
 pub(super) struct Plan {
     pub agent: Arc<dyn Agent>,
@@ -38,7 +42,11 @@ impl Plan {
     }
 
     /// Fills in what the request leaves open.
-    fn make(world: &World, request: &ChatRequest, known: Option<&SessionRecord>) -> Result<Self> {
+    pub(super) fn make(
+        world: &World,
+        request: &ChatRequest,
+        known: Option<&SessionRecord>,
+    ) -> Result<Self> {
         let settings = world.clients.settings();
         let agent = request.agent.as_deref().or(known.map(|known| known.agent.as_str()));
         let agent = world.agent(agent.unwrap_or(&settings.chat.agent))?;
@@ -233,9 +241,12 @@ impl Session {
     async fn retry_claimed(self: &Arc<Self>, cancel: CancellationToken) -> Result<()> {
         let plan = self.plan(&ChatRequest::default()).await?;
         let branch = self.load().await?;
-        let user = branch.iter().rfind(|message| message.role == Role::User);
-        let user = user.map(|message| message.id).ok_or(Kind::NothingToSend)?;
-        self.store_and_start(plan, None, user, cancel).await
+        let user = branch.iter().rposition(|message| message.role == Role::User);
+        let user = user.ok_or(Kind::NothingToSend)?;
+        // What was made shorter for it stays so.
+        let markers = branch[user + 1..].iter().take_while(|message| message.role == Role::Ui);
+        let asked = branch[user + markers.count()].id;
+        self.store_and_start(plan, None, asked, cancel).await
     }
 
     /// Asks the model to go on where its last reply ended too early.
@@ -254,27 +265,32 @@ impl Session {
     async fn resume_claimed(self: &Arc<Self>, cancel: CancellationToken) -> Result<()> {
         let mut branch = self.load().await?;
         branch.pop_if(|last| last.role == Role::Assistant && last.is_empty());
-        if let Some(results) = branch.last().filter(|message| message.role == Role::Tool) {
-            // It ended before the model had anything to say about these.
+        let end = branch.last().map(|message| message.id);
+        let last = branch.iter().rfind(|message| message.role != Role::Ui);
+        if let (Some(end), Some(Role::Tool)) = (end, last.map(|message| message.role)) {
+            // It ended before the model had anything to say about these results.
             let plan = self.plan(&ChatRequest::default()).await?;
-            return self.store_and_start(plan, None, results.id, cancel).await;
+            return self.store_and_start(plan, None, end, cancel).await;
         }
-        let last = branch.last().filter(|message| message.role == Role::Assistant);
+        let last = last.filter(|message| message.role == Role::Assistant);
         let Some(last) = last.filter(|message| says_something(message)) else {
             // There is nothing to go on from.
             return self.retry_claimed(cancel).await;
         };
-        let parent = Some(last.id);
+        let parent = end;
+        let circled =
+            matches!(&last.error, Some(error) if matches!(error.kind, Kind::Repetition { .. }));
+        let go_on = if circled { GO_ON_ANEW } else { GO_ON };
         let plan = self.plan(&ChatRequest::default()).await?;
         let user = Message {
-            parts: vec![Part::Context { text: GO_ON.to_owned() }],
+            parts: vec![Part::Context { text: go_on.to_owned() }],
             ..Message::text(Role::User, parent, "")
         };
         let id = user.id;
         self.store_and_start(plan, Some(user), id, cancel).await
     }
 
-    async fn plan(&self, request: &ChatRequest) -> Result<Plan> {
+    pub(super) async fn plan(&self, request: &ChatRequest) -> Result<Plan> {
         let known = {
             let state = self.lock();
             if state.halted {

@@ -8,12 +8,13 @@ use chat_permission::path::Project;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::reply::LiveReply;
 use super::{Session, World};
 use crate::agent::{ReplyEnd, ReplySink};
-use crate::client::{Capabilities, Preparing};
-use crate::error::{Kind, Result};
+use crate::client::{Capabilities, Preparing, Room};
+use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Growth, Stage, TextKind};
-use crate::message::{Message, MessageId, ModelRef, Question, Todo, ToolCall, ToolResult};
+use crate::message::{Message, MessageId, ModelRef, Options, Question, Todo, ToolCall, ToolResult};
 use crate::settings::ToolSettings;
 use crate::tool::{Changes, Denied, Leave, Registry, ToolContext, ToolHost, Wish};
 
@@ -174,6 +175,36 @@ impl ReplySink for Sink {
         let settings = self.tool_settings();
         offered(&self.session.world, self.project.is_some())
             .only(|tool| settings.is_on(&self.agent, &tool.spec().name))
+    }
+
+    fn history(&self) -> Vec<Arc<Message>> {
+        let state = self.session.lock();
+        let mut branch = state.branch().unwrap_or_default();
+        let live = state.live.as_ref().map(LiveReply::id);
+        branch.pop_if(|last| Some(last.id) == live);
+        branch
+    }
+
+    async fn room(&self, options: &Options, tokens: u64) -> Room {
+        let room = self.session.world.clients.room(&self.model, options, tokens).await;
+        self.session.measured(room, options);
+        room
+    }
+
+    fn compacts_at(&self) -> u8 {
+        self.session.world.clients.settings().chat.compact_at
+    }
+
+    fn on_compacting(&self) {
+        self.session.set_stage(Stage::Compacting);
+    }
+
+    fn on_notice(&self, error: Error) {
+        self.session.notice(error.on(&self.model.connection));
+    }
+
+    async fn add_marker(&self, marker: Message) -> Result<()> {
+        self.session.add_marker(marker, self.model.clone()).await
     }
 
     fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {

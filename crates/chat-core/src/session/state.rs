@@ -8,13 +8,14 @@ use chat_permission::Mode;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Pending;
+use super::measuring::Measured;
 use super::reply::LiveReply;
 use super::round::Round;
 use crate::agent::Surroundings;
 use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
 use crate::message::{
-    BackgroundCommand, ChatRequest, Fid, Message, MessageId, MessageTree, ModelRef, Options, Part,
-    Thinking, Todo, ToolView, Trouble,
+    BackgroundCommand, ChatRequest, Fid, Message, MessageId, MessageTree, Meter, ModelRef, Options,
+    Part, Thinking, Todo, ToolView, Trouble,
 };
 use crate::store::SessionRecord;
 
@@ -45,6 +46,10 @@ pub(super) struct State {
     pub trouble: Option<Trouble>,
     /// What the last request was made in.
     pub around: Surroundings,
+    /// What the conversation was measured with last.
+    pub measured: Option<Measured>,
+    /// How full the window is, as it was told last.
+    pub meter: Option<Meter>,
     /// The tools that run.
     pub round: Round,
     /// The file that the person last worked on when they sent something.
@@ -108,6 +113,8 @@ impl State {
             unsaved: Vec::new(),
             titling: CancellationToken::new(),
             around: Surroundings::default(),
+            measured: None,
+            meter: None,
             round: Round::default(),
             active: None,
             told: None,
@@ -127,6 +134,7 @@ impl State {
                 Stage::Idle
                 | Stage::Waiting { .. }
                 | Stage::Preparing(_)
+                | Stage::Compacting
                 | Stage::RateLimited { .. },
             ) => Status::Waiting,
         }

@@ -73,7 +73,7 @@ impl Session {
         self.lock().around = around.clone();
         let work = Work {
             client,
-            model: plan.model.model.clone(),
+            model: plan.model.clone(),
             thinking: plan.thinking,
             options: plan.options,
             around,
@@ -131,6 +131,7 @@ impl Session {
             message
         };
         self.fold(Arc::clone(&message)).await;
+        self.tell_meter();
         message
     }
 

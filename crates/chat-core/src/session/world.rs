@@ -9,10 +9,10 @@ use chat_permission::path::Surroundings;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::Agent;
-use crate::client::{Capabilities, Client};
+use crate::client::{Capabilities, Client, Price, Room};
 use crate::error::{Kind, Result};
 use crate::event::Hub;
-use crate::message::ModelRef;
+use crate::message::{ModelRef, Options};
 use crate::settings::{ModelUsage, Settings};
 use crate::store::Store;
 use crate::tool::{Journals, Registry};
@@ -76,6 +76,13 @@ pub(crate) trait Clients: Send + Sync {
 
     /// The longest window that a model has, where it is known.
     fn longest_window(&self, model: &ModelRef) -> Option<u32>;
+
+    /// The room that a model has for a request of so many tokens. Its server may be asked, where
+    /// the request is long enough for that to matter.
+    async fn room(&self, model: &ModelRef, options: &Options, tokens: u64) -> Room;
+
+    /// What a model costs, where its server tells.
+    fn price(&self, model: &ModelRef) -> Option<Price>;
 
     /// The settings as they are now.
     fn settings(&self) -> Arc<Settings>;

@@ -38,6 +38,9 @@ pub struct ChatSettings {
     pub agent: String,
     /// Whether a better title is asked of the model after the first reply.
     pub better_titles: bool,
+    /// How full a model's window may be before earlier messages go out in short, of 100; 0 is
+    /// never.
+    pub compact_at: u8,
     /// Whether servers on their usual ports of this machine are looked for at start.
     pub find_local_servers: bool,
 }
@@ -48,6 +51,7 @@ impl Default for ChatSettings {
             model: None,
             agent: "just-ask".to_owned(),
             better_titles: true,
+            compact_at: 80,
             find_local_servers: true,
         }
     }

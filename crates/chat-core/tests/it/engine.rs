@@ -1,6 +1,7 @@
 //! The engine as a front end has it: a Manager, its events, and a scripted server.
 
 mod assistant;
+mod context;
 mod conversation;
 mod faults;
 mod full_disk;

@@ -116,6 +116,7 @@ async fn llama_cpp() {
         parameters: Some("135M".to_owned()),
         quantization: Some("Q4_1".to_owned()),
         context_length: Some(4_096),
+        price: None,
         capabilities: Capabilities {
             chat: Some(true),
             tools: Some(false),

@@ -110,6 +110,8 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::Cut
         | Kind::Stalled
         | Kind::Internal => vec![Retry, Continue],
+        Kind::Repetition { .. } | Kind::RepeatedCalls { .. } => vec![Continue, ChooseModel],
+        Kind::ContextFull { .. } => vec![NewChat, ChooseModel],
         Kind::RoundLimit { .. } => vec![Continue],
         Kind::AgentMissing { .. } => vec![ChooseAgent],
         Kind::ConnectionMissing { .. } | Kind::NoModel => vec![ChooseModel, Connections],

@@ -270,6 +270,21 @@ pub fn sentence(error: &Error) -> String {
             ),
             &[("rounds", &rounds.to_string())],
         ),
+        Kind::Repetition { .. } => gettext(
+            "The model began to repeat itself, so the reply was ended. What had arrived is kept; you can have it go on.",
+        ),
+        Kind::RepeatedCalls { tool, times } => fill(
+            &gettext(
+                "The model made the same call of “{tool}” {times} times with the same result, so it was stopped. Tell it what to do differently.",
+            ),
+            &[("tool", tool), ("times", &times.to_string())],
+        ),
+        Kind::ContextFull { window } => fill(
+            &gettext(
+                "This does not fit the window of the model, {window} tokens, even with the earlier conversation in short. Send less, or choose a model with a larger window.",
+            ),
+            &[("window", &window.to_string())],
+        ),
         Kind::Internal => {
             gettext("Something went wrong inside Natter. What had arrived is kept; try again.")
         }

@@ -68,6 +68,9 @@ fn all_kinds() -> Vec<Kind> {
         Kind::KeyUnavailable,
         Kind::RoundLimit { rounds: 25 },
         Kind::Internal,
+        Kind::Repetition { fresh: Some(20) },
+        Kind::RepeatedCalls { tool: "read_file".to_owned(), times: 5 },
+        Kind::ContextFull { window: 2048 },
         Kind::ModelFile { path: path(), fault: FileFault::NotGguf },
         Kind::ModelFile {
             path: path(),
@@ -170,10 +173,13 @@ fn place(kind: &Kind) -> usize {
         Kind::NoReview { .. } => 59,
         Kind::ReviewFailed => 60,
         Kind::NothingChanged => 61,
+        Kind::Repetition { .. } => 62,
+        Kind::RepeatedCalls { .. } => 63,
+        Kind::ContextFull { .. } => 64,
     }
 }
 
-const KINDS: usize = 62;
+const KINDS: usize = 65;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -258,9 +258,12 @@ impl Transcript {
         self.error.as_ref().or(last)
     }
 
-    /// The reply that can be asked for again: the last message, tools' answers aside.
+    /// The reply that can be asked for again: the last message, tools’ answers and remarks aside.
     pub fn last(&self) -> Option<usize> {
-        let index = self.entries.iter().rposition(|entry| entry.message.role != Role::Tool)?;
+        let index = self
+            .entries
+            .iter()
+            .rposition(|entry| !matches!(entry.message.role, Role::Tool | Role::Ui))?;
         let idle = matches!(self.stage, Stage::Idle) && self.queue.is_empty();
         (idle && self.entries[index].message.role == Role::Assistant).then_some(index)
     }

@@ -158,5 +158,6 @@ fn script(options: &Options) -> Option<Script> {
 
 /// Short pieces as a model's tokens are, in lines of a dozen.
 fn words(count: usize) -> Vec<String> {
-    (1..=count).map(|n| if n % 12 == 0 { format!("w{n}\n\n") } else { format!("w{n} ") }).collect()
+    let end = |n: usize| if n.is_multiple_of(12) { "\n\n" } else { " " };
+    (1..=count).map(|n| text::word(n) + end(n)).collect()
 }

@@ -45,6 +45,22 @@ const CODE: &[&str] = &[
     "}",
 ];
 
+/// A word that no other number gives. Replies of few words are ended as circles.
+pub fn word(number: usize) -> String {
+    let mut out = String::from("w");
+    let mut rest = number;
+    while out.len() < 4 || rest > 0 {
+        out.push(char::from(b'a' + (rest % 26) as u8));
+        rest /= 26;
+    }
+    out
+}
+
+/// So many words, each with a blank behind it.
+pub fn words(count: usize) -> Vec<String> {
+    (0..count).map(|number| word(number) + " ").collect()
+}
+
 /// A Markdown text of at least so many bytes, cut to the next full word, with so many fenced
 /// blocks of code evenly in it.
 pub fn markdown(bytes: usize, code_blocks: usize) -> String {
@@ -75,7 +91,11 @@ pub fn markdown(bytes: usize, code_blocks: usize) -> String {
             }
             _ => {}
         }
-        for _ in 0..40 {
+        for at in 0..40 {
+            if at % 5 == 0 {
+                out.push_str(&self::word(paragraph * 8 + at / 5));
+                out.push(' ');
+            }
             // A stride that is prime to the number of words, so that sentences differ.
             word = (word + 7 + paragraph % 3) % WORDS.len();
             out.push_str(WORDS[word]);

@@ -136,7 +136,7 @@ impl<'a> MessageView<'a> {
                     call: result.call.as_str(),
                     result: ResultView::new(calls.get(&result.call), result),
                 }),
-                Part::Text(_) | Part::Context { .. } | Part::ToolCall(_) => {}
+                Part::Text(_) | Part::Context { .. } | Part::ToolCall(_) | Part::Compaction(_) => {}
             }
         }
         view

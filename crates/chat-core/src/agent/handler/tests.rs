@@ -14,7 +14,7 @@ use super::*;
 use crate::agent::{JustAsk, ReplySink, Seen, Surroundings};
 use crate::client::{Timeouts, ToolChoice, connect};
 use crate::error::Result;
-use crate::message::{Options, Role, Thinking, ToolCall, ToolResult, ToolSpec};
+use crate::message::{ModelRef, Options, Role, Thinking, ToolCall, ToolResult, ToolSpec};
 use crate::settings::{Connection, ConnectionKind, KeySource, ToolSettings};
 use crate::tool::{
     Changes, Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
@@ -172,7 +172,7 @@ async fn run(agent: Arc<dyn Agent>, server: &Server) -> (Outcome, Vec<String>) {
     let told = Arc::new(Told { heard: Mutex::default(), tools: tools.clone() });
     let work = Work {
         client: connect(&connection, ConnectionKind::OpenAi, None, timeouts).unwrap(),
-        model: "scripted".to_owned(),
+        model: ModelRef::new("test", "scripted"),
         thinking: Thinking::Habit,
         options: Options::default(),
         around: Surroundings { tools: agent.configure_tools(&tools).0, ..Surroundings::default() },

@@ -6,6 +6,7 @@ use futures_util::stream::{self, StreamExt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::window::Bounds;
 use crate::client::http::Http;
 use crate::client::json::{count, has, tokens, words};
 use crate::client::{Capabilities, ModelInfo};
@@ -50,10 +51,19 @@ pub(super) async fn one(http: &Http, name: &str) -> Result<ModelInfo> {
     }
 }
 
+/// What bounds a model's window.
+pub(super) async fn bounds(http: &Http, name: &str) -> Result<Bounds> {
+    Ok(Bounds::of(&ask(http, name).await?["model_info"]))
+}
+
+async fn ask(http: &Http, name: &str) -> Result<Value> {
+    let body = json!({ "model": name }).to_string().into_bytes();
+    http.post("api/show", body, name).await
+}
+
 /// What `/api/show` says of a model.
 pub(super) async fn show(http: &Http, name: &str) -> Result<ModelInfo> {
-    let body = json!({ "model": name }).to_string().into_bytes();
-    let shown: Value = http.post("api/show", body, name).await?;
+    let shown = ask(http, name).await?;
     let info = &shown["model_info"];
     let architecture = info["general.architecture"].as_str().unwrap_or_default();
     Ok(ModelInfo {
@@ -62,6 +72,7 @@ pub(super) async fn show(http: &Http, name: &str) -> Result<ModelInfo> {
         parameters: words(&shown["details"]["parameter_size"]),
         quantization: words(&shown["details"]["quantization_level"]),
         context_length: tokens(&info[format!("{architecture}.context_length")]),
+        price: None,
         capabilities: capabilities(&shown["capabilities"]),
     })
 }
@@ -84,6 +95,7 @@ fn of_tag(tag: &Value) -> ModelInfo {
         parameters: words(&tag["details"]["parameter_size"]),
         quantization: words(&tag["details"]["quantization_level"]),
         context_length: tokens(&tag["context_length"]),
+        price: None,
         capabilities: capabilities(&tag["capabilities"]),
     }
 }
@@ -106,6 +118,7 @@ fn merge(shown: ModelInfo, listed: ModelInfo) -> ModelInfo {
         parameters: shown.parameters.or(listed.parameters),
         quantization: shown.quantization.or(listed.quantization),
         context_length: shown.context_length.or(listed.context_length),
+        price: None,
         capabilities: match shown.capabilities {
             Capabilities { chat: None, .. } => listed.capabilities,
             said => said,

@@ -9,16 +9,7 @@ use serde_json::{Value, json};
 
 use crate::client::prose::{self, Arguments};
 use crate::client::{Request, ToolChoice};
-use crate::message::{Message, Options, Part, Role, Thinking, ToolResult, ToolSpec};
-
-/// The window of a model that nobody chose one for, in tokens: the server's own of 4,096 holds
-/// no long conversation, and it would cut one silently.
-const USUAL_WINDOW: u32 = 8_192;
-
-/// The window to ask for: what was chosen, or the usual one, but no more than the model has.
-pub(super) fn window(options: &Options, largest: Option<u32>) -> u32 {
-    options.context_window.unwrap_or(USUAL_WINDOW).min(largest.unwrap_or(u32::MAX))
-}
+use crate::message::{Message, Part, Role, Thinking, ToolResult, ToolSpec};
 
 /// The request as the server wants it.
 pub(super) fn body(request: &Request, window: u32) -> serde_json::Result<Vec<u8>> {

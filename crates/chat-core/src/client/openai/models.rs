@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::client::http::Http;
 use crate::client::json::{count, has, tokens, words};
-use crate::client::{Capabilities, ModelInfo, address};
+use crate::client::{Capabilities, ModelInfo, Price, address};
 use crate::error::{Error, Kind, Result};
 
 /// The server's models. LM Studio and llama.cpp are asked once more for what their lists leave out.
@@ -70,6 +70,7 @@ fn of_entry(entry: &Value) -> ModelInfo {
         parameters: count(&meta["n_params"]).map(in_short),
         quantization: words(&meta["ftype"]),
         context_length: window.into_iter().find_map(tokens),
+        price: price(&entry["pricing"]),
         capabilities: Capabilities {
             chat: has(outputs, "text"),
             tools: has(parameters, "tools"),
@@ -79,6 +80,21 @@ fn of_entry(entry: &Value) -> ModelInfo {
             context_window: Some(false),
         },
     }
+}
+
+/// OpenRouter's prices: dollars a token, as decimal texts.
+fn price(pricing: &Value) -> Option<Price> {
+    let of = |name: &str| {
+        let dollars = match &pricing[name] {
+            Value::String(text) => text.parse::<f64>().ok()?,
+            other => other.as_f64()?,
+        };
+        // Some models have no price of their own, which is said as -1.
+        (dollars.is_finite() && dollars >= 0.0).then(|| (dollars * 1e12).round() as u64)
+    };
+    let (prompt, completion) = (of("prompt")?, of("completion")?);
+    let cached = of("input_cache_read").unwrap_or(prompt);
+    Some(Price { prompt, cached, completion })
 }
 
 /// A count of parameters as people say it: `135M`, `8.0B`.
@@ -155,6 +171,25 @@ mod tests {
         #[case] expected: Option<bool>,
     ) {
         assert_eq!(thinks(&json!({ "chat_template": template })), expected);
+    }
+
+    #[test]
+    fn a_price_is_read_and_makes_a_cost() {
+        let pricing = json!({
+            "prompt": "0.0000025", "completion": "0.00001", "request": "0", "input_cache_read": "0.00000125",
+        });
+        let price = price(&pricing).unwrap();
+        assert_eq!(price, Price { prompt: 2_500_000, cached: 1_250_000, completion: 10_000_000 });
+        let usage = crate::message::Usage {
+            prompt_tokens: Some(1_000),
+            cached_tokens: Some(400),
+            completion_tokens: Some(100),
+            ..crate::message::Usage::default()
+        };
+        // 600 at 2.5, 400 at 1.25 and 100 at 10 millionths of a dollar.
+        assert_eq!(price.of(&usage), 3_000_000_000);
+        assert_eq!(super::price(&json!({ "prompt": "-1", "completion": "-1" })), None);
+        assert_eq!(super::price(&Value::Null), None);
     }
 
     #[test]

@@ -1,18 +1,26 @@
 //! The connections' clients, as sessions get them.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
 use super::Connections;
-use crate::client::{self, Capabilities, Client, detect_kind, detect_program, guess_kind};
+use crate::client::{
+    self, Capabilities, Client, Price, Room, detect_kind, detect_program, guess_kind,
+};
 use crate::error::{Kind, Result};
 use crate::event::Health;
 use crate::manager::TestReport;
-use crate::message::ModelRef;
+use crate::message::{ModelRef, Options};
 use crate::session::Clients;
 use crate::settings::{Connection, ConnectionKind, Key, ModelUsage, Settings};
+
+/// How long a request waits to hear how large its window is.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// From how many tokens on a server is asked for its window: there is hardly a smaller one.
+const WORTH_ASKING: u64 = 1_200;
 
 impl Connections {
     pub(super) async fn client_of(&self, name: &str) -> Result<Arc<dyn Client>> {
@@ -116,6 +124,30 @@ impl Clients for Connections {
     fn longest_window(&self, model: &ModelRef) -> Option<u32> {
         let models = self.models().into_iter();
         models.filter(|entry| entry.model == *model).find_map(|entry| entry.info.context_length)
+    }
+
+    async fn room(&self, model: &ModelRef, options: &Options, tokens: u64) -> Room {
+        let Ok(client) = self.client_of(&model.connection).await else { return Room::default() };
+        let room = client.room(&model.model, options, tokens).await;
+        if room.now.is_some() {
+            return room;
+        }
+        let known = || self.longest_window(model);
+        let window = match known() {
+            None if tokens >= WORTH_ASKING && self.lock().windows_asked.insert(model.clone()) => {
+                let asked = Connections::capabilities(self, model);
+                let _ = tokio::time::timeout(PATIENCE, asked).await;
+                let details = self.lock().details.get(model).and_then(|info| info.context_length);
+                details.or_else(known)
+            }
+            window => window,
+        };
+        Room { now: window, largest: window, ..room }
+    }
+
+    fn price(&self, model: &ModelRef) -> Option<Price> {
+        let models = self.models().into_iter();
+        models.filter(|entry| entry.model == *model).find_map(|entry| entry.info.price)
     }
 
     fn settings(&self) -> Arc<Settings> {

@@ -10,7 +10,7 @@ use chat_core::event::StopReason;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::message::{Ending, Role};
 use chat_core::settings::{ConnectionKind, Folders};
-use chat_testkit::server::{Gate, Script, Server};
+use chat_testkit::server::{Gate, Script, Server, text};
 
 use super::world::{Mirror, connection, request, texts};
 use crate::another;
@@ -86,6 +86,8 @@ async fn start_with(folder: &Path, server: &Server) -> (Manager, Mirror) {
     let manager = start(folder).await;
     let add = move |settings: &mut chat_core::settings::Settings| {
         settings.connections.push(connection);
+        // A reply that fills the disk fills each window.
+        settings.chat.compact_at = 0;
     };
     manager.change_settings(add).await.unwrap();
     let events = Mirror::new(manager.subscribe());
@@ -113,7 +115,7 @@ async fn talks_until_it_is_full() {
     let server = Server::start();
     let (manager, mut events) = start_with(&folder, &server).await;
     let (begun, gate) = (Gate::new(), Gate::new());
-    let long = "long ".repeat(300_000);
+    let long = text::words(1_000).concat().repeat(300);
     server.push(Script::new().text("begins, ").gate(&begun).text(&long).gate(&gate).text("ends"));
     let fid = manager.send(request(None, "one")).await.unwrap().fid;
     let snapshot = manager.open(&fid, 50, &events.subscription).await.unwrap();

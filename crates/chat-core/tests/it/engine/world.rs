@@ -11,7 +11,7 @@ use chat_core::event::{
 };
 use chat_core::manager::{Manager, Sent, StartOptions};
 use chat_core::message::{
-    Ask, BackgroundCommand, ChatRequest, Content, Fid, Message, ModelRef, Part, Role, Todo,
+    Ask, BackgroundCommand, ChatRequest, Content, Fid, Message, Meter, ModelRef, Part, Role, Todo,
     ToolResult, Usage,
 };
 use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
@@ -204,6 +204,7 @@ pub struct Mirror {
     pub stages: Vec<Stage>,
     pub notices: Vec<Error>,
     pub resets: Vec<Fid>,
+    pub meters: Vec<Meter>,
     finished: HashMap<Fid, Vec<Finished>>,
     /// The place of the last snapshot of each session.
     seqs: HashMap<Fid, u64>,
@@ -225,6 +226,7 @@ impl Mirror {
             stages: Vec::new(),
             notices: Vec::new(),
             resets: Vec::new(),
+            meters: Vec::new(),
             finished: HashMap::new(),
             seqs: HashMap::new(),
         }
@@ -340,6 +342,10 @@ impl Mirror {
             Event::CommandsChanged { fid, seq, commands } => {
                 self.follows(&fid, seq);
                 self.commands = commands;
+            }
+            Event::MeterChanged { fid, seq, meter } => {
+                self.follows(&fid, seq);
+                self.meters.push(meter);
             }
             Event::ModelsChanged
             | Event::ConnectionsChanged

@@ -1,0 +1,76 @@
+//! The commands of a conversation about the window of its model: `/context`, `/prompt`, `/compact`.
+
+use chat_core::message::Fid;
+use chat_edge::words;
+
+use super::Conversation;
+use crate::say;
+use crate::terminal;
+use crate::trouble::Result;
+
+impl Conversation<'_> {
+    /// Tells how full the window is, and what fills it.
+    pub(super) async fn context(&mut self) -> Result<()> {
+        let Some(fid) = self.begun() else { return Ok(()) };
+        let meter = self.program.manager.meter(&fid).await?;
+        let mut lines = vec![words::fullness(&meter)];
+        let fills = meter.fills.iter();
+        lines.extend(
+            fills.map(|(filling, tokens)| format!("{tokens:>9}  {}", words::filling(*filling))),
+        );
+        lines.extend(words::cost(&meter));
+        self.program.output.print(lines.join("\n") + "\n").await
+    }
+
+    /// Shows all that would go out with the next message.
+    pub(super) async fn prompt(&mut self) -> Result<()> {
+        let preview = self.program.manager.preview(self.request.clone()).await?;
+        let tools = preview.tools.iter().map(|(name, bytes)| format!("{name} ({bytes})"));
+        let tools = tools.collect::<Vec<_>>().join(", ");
+        let mut text = String::new();
+        for part in [&preview.system, &preview.context, &tools] {
+            if !part.is_empty() {
+                text.push_str(&terminal::clean(part));
+                text.push_str("\n\n");
+            }
+        }
+        text.push_str(&say::prompt_size(&preview));
+        self.program.output.print(text + "\n").await
+    }
+
+    /// Has earlier messages summed up, or takes that back.
+    pub(super) async fn compact(&mut self, back: bool) -> Result<()> {
+        let Some(fid) = self.begun() else { return Ok(()) };
+        let manager = &self.program.manager;
+        let done = if back {
+            manager.undo_compaction(&fid).await?
+        } else {
+            self.remark(&say::summing_up());
+            // Who ends the waiting ends the work.
+            let stops = StopOnDrop(manager, &fid);
+            let done = manager.compact(&fid).await?;
+            std::mem::forget(stops);
+            done
+        };
+        self.remark(&say::compacted(done, back));
+        Ok(())
+    }
+
+    /// The chat, once it has begun.
+    fn begun(&self) -> Option<Fid> {
+        let fid = self.request.session.clone();
+        if fid.is_none() {
+            self.remark(&say::not_begun());
+        }
+        fid
+    }
+}
+
+/// Stops what a chat does, unless it is forgotten.
+struct StopOnDrop<'a>(&'a chat_core::manager::Manager, &'a Fid);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop(self.1);
+    }
+}

@@ -1,0 +1,38 @@
+//! What is said about the window of a model.
+
+use chat_core::message::PromptPreview;
+use chat_edge::words::fill;
+use gettextrs::gettext;
+
+pub fn prompt_size(preview: &PromptPreview) -> String {
+    fill(
+        &gettext(
+            "{messages} earlier messages go out with this: {bytes} bytes, about {tokens} tokens.",
+        ),
+        &[
+            ("messages", &preview.messages.to_string()),
+            ("bytes", &preview.bytes.to_string()),
+            ("tokens", &preview.tokens.to_string()),
+        ],
+    )
+}
+
+pub fn summing_up() -> String {
+    gettext("Summing up the earlier conversation…")
+}
+
+/// What became of `/compact`, or of taking it back.
+pub fn compacted(done: bool, back: bool) -> String {
+    match (done, back) {
+        (true, false) => gettext(
+            "The model reads a summary of the earlier messages from here on. Take it back with: /compact undo",
+        ),
+        (false, false) => gettext("There is nothing to sum up."),
+        (true, true) => gettext("The model reads all messages again."),
+        (false, true) => gettext("Nothing is sent in short."),
+    }
+}
+
+pub fn not_begun() -> String {
+    gettext("This chat has not begun.")
+}

@@ -1,0 +1,182 @@
+//! Decides what of a conversation goes out in short: pure, by what is measured alone.
+
+use std::sync::Arc;
+
+use super::measure::{Load, Scale};
+use super::{Agent, Surroundings, short};
+use crate::message::{Compaction, Message, MessageId, Part, Role, ToolSpec};
+
+/// How old results are shortened first: so many of the newest rounds stay whole, and of each
+/// result before them so many bytes.
+const GENTLY: [(usize, u32); 3] = [(2, 2_000), (2, 800), (1, 800)];
+
+/// How they are shortened where all else is not enough: the newest ones, too.
+const HARD: [(usize, u32); 3] = [(0, 4_000), (0, 1_500), (0, 500)];
+
+/// How full the window may be afterwards, of 100 of what begins it: else it would begin again with
+/// the next round, and the server read everything anew each time.
+const TARGET: u64 = 75;
+
+/// How much of that may be earlier turns that stay as they are.
+const STAYS: u64 = 50;
+
+/// What must be gained for it to be worth while, of 100 of what begins it.
+const GAIN: u64 = 8;
+
+/// How many bytes of a result stand at most in what stays.
+const RESULT: u64 = 2_000;
+
+/// What a conversation is measured with.
+pub(super) struct Measure<'a> {
+    pub agent: &'a dyn Agent,
+    pub around: &'a Surroundings,
+    pub tools: &'a [ToolSpec],
+    pub scale: Scale,
+    pub thoughts: bool,
+}
+
+impl Measure<'_> {
+    /// What a request has with this history, in tokens.
+    pub(super) fn tokens(&self, history: &[Arc<Message>]) -> u64 {
+        let messages = self.agent.build_messages(history, self.around);
+        Load::of(&messages, self.thoughts).and_tools(self.tools).tokens(self.scale)
+    }
+
+    /// The history with these markers at its end.
+    fn tokens_with(&self, history: &[Arc<Message>], compactions: &[Compaction]) -> u64 {
+        let marker = short::marker(compactions.to_vec());
+        let mut history = history.to_vec();
+        history.push(Arc::new(marker));
+        self.tokens(&history)
+    }
+
+    /// Shortens old results until the target is met. Without that being enough it gives nothing:
+    /// then a summary is better.
+    pub(super) fn shrink_gently(&self, history: &[Arc<Message>], limit: u64) -> Option<Compaction> {
+        let before = self.tokens(history);
+        let candidates = GENTLY.iter().filter_map(|level| shrink(history, *level));
+        { candidates }.find(|compaction| {
+            let after = self.tokens_with(history, std::slice::from_ref(compaction));
+            after <= target(limit) && before.saturating_sub(after) >= gain(limit)
+        })
+    }
+
+    /// Shortens results until they fit beside what was decided already; all that can be where
+    /// nothing is enough.
+    pub(super) fn shrink_hard(
+        &self,
+        history: &[Arc<Message>],
+        decided: &[Compaction],
+        limit: u64,
+    ) -> Option<Compaction> {
+        let with = |more: Option<Compaction>| {
+            let all: Vec<_> = decided.iter().cloned().chain(more).collect();
+            self.tokens_with(history, &all)
+        };
+        let mut least = with(None);
+        if least <= target(limit) {
+            return None;
+        }
+        let mut best = None;
+        for level in GENTLY.into_iter().chain(HARD) {
+            let Some(compaction) = shrink(history, level) else { continue };
+            let tokens = with(Some(compaction.clone()));
+            if tokens + gain(limit) <= least || (tokens < least && tokens <= limit) {
+                (least, best) = (tokens, Some(compaction));
+            }
+            if tokens <= target(limit) {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Up to where a summary is to stand for the messages: as much as fits stays, from a message of
+    /// the person on where that can be. None where nothing would be gained.
+    pub(super) fn boundary(&self, history: &[Arc<Message>], limit: u64) -> Option<usize> {
+        let from = summed_up(history).map_or(0, |at| at + 1);
+        let budget = self.scale.bytes(limit * STAYS / 100);
+        let (mut stays, mut turn, mut round, mut fits) = (0, None, None, true);
+        for at in (from..history.len()).rev() {
+            stays += weight(&history[at], self.thoughts);
+            // The newest round stays, whatever it takes.
+            fits = stays <= budget || round.is_none();
+            if !fits {
+                break;
+            }
+            if at > from && matches!(history[at].role, Role::User | Role::Assistant) {
+                round = Some(at);
+                turn = if history[at].role == Role::User { round } else { turn };
+            }
+        }
+        let at = turn.or(round).filter(|_| !fits)?;
+        let gone: u64 = history[from..at].iter().map(|m| weight(m, self.thoughts)).sum();
+        (self.scale.tokens(gone) >= gain(limit)).then_some(at)
+    }
+}
+
+/// Up to where a summary is to stand for the messages since the person wants one: only the newest
+/// turn stays, of a single turn its newest round.
+pub(super) fn newest_turn(history: &[Arc<Message>]) -> Option<usize> {
+    let from = summed_up(history).map_or(0, |at| at + 1);
+    let newest = |role| {
+        let rest = history.get(from + 1..)?;
+        rest.iter().rposition(|message| message.role == role).map(|at| from + 1 + at)
+    };
+    newest(Role::User).or_else(|| newest(Role::Assistant))
+}
+
+/// What is to be reached.
+fn target(limit: u64) -> u64 {
+    limit * TARGET / 100
+}
+
+fn gain(limit: u64) -> u64 {
+    limit * GAIN / 100
+}
+
+/// Up to which message a summary stands for them already.
+pub(super) fn summed_up(history: &[Arc<Message>]) -> Option<usize> {
+    let markers = history.iter().rev().filter(|message| message.role == Role::Ui);
+    let mut summaries = markers
+        .flat_map(|marker| marker.compactions())
+        .filter(|compaction| !compaction.undone && compaction.summary.is_some());
+    let upto = summaries.next()?.upto;
+    history.iter().position(|message| message.id == upto)
+}
+
+/// The summary that stands there now.
+pub(super) fn summary(history: &[Arc<Message>]) -> Option<&str> {
+    let markers = history.iter().rev().filter(|message| message.role == Role::Ui);
+    let compactions = markers.flat_map(|marker| marker.compactions());
+    { compactions }.filter(|compaction| !compaction.undone).find_map(|c| c.summary.as_deref())
+}
+
+/// Shortens the results before the newest rounds; none where there are none.
+fn shrink(history: &[Arc<Message>], (whole, keep): (usize, u32)) -> Option<Compaction> {
+    let rounds = history.iter().enumerate().rev();
+    let mut rounds = rounds.filter(|(_, message)| message.tool_calls().next().is_some());
+    let upto = match whole {
+        0 => history.len() - rounds.next().map(|_| 1)?,
+        whole => rounds.nth(whole - 1)?.0.checked_sub(1)?,
+    };
+    Some(Compaction { upto: history[upto].id, summary: None, keep, undone: false })
+}
+
+/// What a message takes at most once its results are short, in bytes.
+fn weight(message: &Arc<Message>, thoughts: bool) -> u64 {
+    let results = message.parts.iter().map(|part| match part {
+        Part::ToolResult(result) => (result.text.len() as u64).saturating_sub(RESULT),
+        _ => 0,
+    });
+    let all = Load::of(std::slice::from_ref(message), thoughts).bytes();
+    all - results.sum::<u64>()
+}
+
+/// A summary that stands for all up to a message.
+pub(super) fn summed(upto: MessageId, text: String) -> Compaction {
+    Compaction { upto, summary: Some(text), keep: 0, undone: false }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! Makes a conversation fit its model's window, before each round of a request and when the person
+//! wants it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::compaction::{self, Measure};
+use super::measure::scale_of;
+use super::summary::Summary;
+use super::{Agent, ReplySink, Surroundings, short};
+use crate::chat::{Fitted, Fitting};
+use crate::client::{Client, Room};
+use crate::error::{Error, Kind, Result};
+use crate::message::{Message, ModelRef, Options, Part, Thinking, ToolSpec, Usage};
+
+/// The window where nobody knows it and the person wants a summary, in tokens.
+const UNKNOWN: u32 = 8_192;
+
+/// How many tokens a summary may have at least, and at most.
+const SUMMARY: std::ops::RangeInclusive<u32> = 160..=1_200;
+
+/// How full a window may be by an estimate for it to be said that nothing fits, of 100.
+const SURELY: u64 = 115;
+
+/// What a compaction is made with.
+pub(crate) struct Compactor {
+    pub agent: Arc<dyn Agent>,
+    pub around: Surroundings,
+    pub client: Arc<dyn Client>,
+    pub model: ModelRef,
+    pub thinking: Thinking,
+    pub options: Options,
+    pub cancel: CancellationToken,
+}
+
+/// What came of it: the marker that says so, none where nothing was to be gained; and what went
+/// wrong on the way.
+pub(crate) struct Compacted {
+    pub marker: Option<Message>,
+    pub error: Option<Error>,
+}
+
+/// From how many tokens on a conversation is made shorter; none where it never is, or where the
+/// window is not known.
+pub(crate) fn limit(room: &Room, percent: u8, options: &Options) -> Option<u64> {
+    let window = u64::from(room.largest.or(room.now)?);
+    if percent == 0 {
+        return None;
+    }
+    // What the person wants a reply to have room for stays free, but for half of the window.
+    let reply = u64::from(options.max_tokens.unwrap_or(0)).min(window / 2);
+    Some((window * u64::from(percent.min(100)) / 100).min(window - reply))
+}
+
+impl Compactor {
+    fn measure<'a>(
+        &'a self,
+        history: &[Arc<Message>],
+        tools: &'a [ToolSpec],
+        thoughts: bool,
+    ) -> Measure<'a> {
+        let scale = scale_of(&*self.agent, history, &self.around, thoughts);
+        Measure { agent: &*self.agent, around: &self.around, tools, scale, thoughts }
+    }
+
+    /// Makes a history that is too long shorter: first old results, then by a summary, and where
+    /// that is not enough the newest results, too. `wanted`: the person wants a summary now.
+    pub(crate) async fn compact(
+        &self,
+        history: &[Arc<Message>],
+        tools: &[ToolSpec],
+        room: &Room,
+        limit: u64,
+        wanted: bool,
+    ) -> Compacted {
+        let measure = self.measure(history, tools, room.thoughts);
+        if !wanted && let Some(shrunk) = measure.shrink_gently(history, limit) {
+            return Compacted { marker: Some(short::marker(vec![shrunk])), error: None };
+        }
+        let mut decided = Vec::new();
+        let (mut error, mut usage) = (None, None);
+        let boundary = if wanted {
+            compaction::newest_turn(history)
+        } else {
+            measure.boundary(history, limit)
+        };
+        if let Some(at) = boundary {
+            match self.sum_up(&history[..at], &measure, room).await {
+                Ok(Some((text, spent))) => {
+                    decided.push(compaction::summed(history[at - 1].id, text));
+                    usage = Some(spent);
+                }
+                Ok(None) => return Compacted { marker: None, error: None },
+                Err(failed) => error = Some(failed),
+            }
+        }
+        decided.extend(measure.shrink_hard(history, &decided, limit));
+        let marker = (!decided.is_empty()).then(|| Message {
+            usage,
+            model: Some(self.model.clone()),
+            ..short::marker(decided)
+        });
+        Compacted { marker, error }
+    }
+
+    async fn sum_up(
+        &self,
+        messages: &[Arc<Message>],
+        measure: &Measure<'_>,
+        room: &Room,
+    ) -> Result<Option<(String, Usage)>> {
+        let window = room.largest.or(room.now).unwrap_or(UNKNOWN);
+        let from = compaction::summed_up(messages).map_or(0, |at| at + 1);
+        let thinks = messages.iter().flat_map(|message| &message.parts);
+        let thinks = { thinks }.any(|part| matches!(part, Part::Thinking { .. }));
+        let summary = Summary {
+            client: &self.client,
+            model: &self.model.model,
+            options: &self.options,
+            // Thoughts would spend what a summary may have.
+            thinking: if thinks || self.thinking != Thinking::Habit {
+                Thinking::Off
+            } else {
+                Thinking::Habit
+            },
+            most: measure.scale.bytes(u64::from(window) / 2) as usize,
+            tokens: (window / 8).clamp(*SUMMARY.start(), *SUMMARY.end()),
+        };
+        summary.of(&messages[from..], compaction::summary(messages), &self.cancel).await
+    }
+}
+
+/// A request's compactor with its session.
+pub(super) struct Fitter {
+    pub compactor: Compactor,
+    pub sink: Arc<dyn ReplySink>,
+}
+
+#[async_trait]
+impl Fitting for Fitter {
+    async fn fit(&self, tools: &[ToolSpec]) -> Result<Fitted> {
+        let Self { compactor, sink } = self;
+        let mut history = sink.history();
+        if history.is_empty() {
+            return Ok(Fitted::default());
+        }
+        let measured = |history: &[Arc<Message>], thoughts| {
+            let measure = compactor.measure(history, tools, thoughts);
+            (measure.tokens(history), measure.scale.measured)
+        };
+        let mut messages = None;
+        let (mut tokens, _) = measured(&history, true);
+        let room = tokio::select! {
+            biased;
+            () = compactor.cancel.cancelled() => return Ok(Fitted::default()),
+            room = sink.room(&compactor.options, tokens) => room,
+        };
+        let mut sure;
+        (tokens, sure) = measured(&history, room.thoughts);
+        let limit = limit(&room, sink.compacts_at(), &compactor.options);
+        if let Some(limit) = limit.filter(|limit| tokens > *limit) {
+            sink.on_compacting();
+            let compacted = compactor.compact(&history, tools, &room, limit, false).await;
+            if let Some(error) = compacted.error {
+                sink.on_notice(error);
+            }
+            if let Some(marker) = compacted.marker {
+                sink.add_marker(marker).await?;
+                history = sink.history();
+                messages = Some(compactor.agent.build_messages(&history, &compactor.around));
+                (tokens, sure) = measured(&history, room.thoughts);
+            }
+        }
+        if let Some(window) = room.largest
+            && sure
+            && tokens * 100 > u64::from(window) * SURELY
+            && !compactor.cancel.is_cancelled()
+        {
+            return Err(Kind::ContextFull { window }.into());
+        }
+        Ok(Fitted { messages, tokens: Some(tokens) })
+    }
+}

@@ -1,0 +1,253 @@
+//! How much of a model's window messages take: counted in bytes, and told in tokens by the scale that
+//! the server's own counts give.
+
+use std::sync::Arc;
+
+use super::{Agent, Surroundings};
+use crate::message::{Filling, Message, Part, Role, ToolSpec};
+
+/// Bytes of a token where no server told any count yet: less than English has (4), since code,
+/// other languages and JSON have less.
+const BYTES_PER_TOKEN: f64 = 3.2;
+
+/// What bytes of a token are believed. A server that counts only what it had not read before tells
+/// too few tokens.
+const BELIEVED: std::ops::RangeInclusive<f64> = 1.2..=7.0;
+
+/// From how many tokens on a count says something.
+const ENOUGH: u64 = 20;
+
+/// What a picture takes, in tokens: servers differ much.
+const PICTURE: u64 = 1_000;
+
+/// What stands round a message in a model's template, in bytes.
+const FRAME: u64 = 16;
+
+/// How many bytes of a text are a token.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scale {
+    bytes: f64,
+    /// Whether a server said it.
+    pub measured: bool,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self { bytes: BYTES_PER_TOKEN, measured: false }
+    }
+}
+
+impl Scale {
+    /// So many bytes in tokens, rather too many than too few.
+    pub(crate) fn tokens(self, bytes: u64) -> u64 {
+        (bytes as f64 / self.bytes).ceil() as u64
+    }
+
+    /// So many tokens in bytes.
+    pub(crate) fn bytes(self, tokens: u64) -> u64 {
+        (tokens as f64 * self.bytes) as u64
+    }
+}
+
+/// What messages and tools take, by what it is: in bytes, pictures in tokens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Load {
+    bytes: [u64; Filling::ALL.len()],
+    pictures: u64,
+}
+
+impl Load {
+    /// What these messages take, as they go out. `thoughts`: whether these go out, too.
+    pub(crate) fn of(messages: &[Arc<Message>], thoughts: bool) -> Self {
+        let mut load = Self::default();
+        for message in messages {
+            load.add_message(message, thoughts);
+        }
+        load
+    }
+
+    /// With what tools take; most servers put their descriptions into the prompt as JSON.
+    pub(crate) fn and_tools(mut self, tools: &[ToolSpec]) -> Self {
+        let bytes = tools.iter().map(|tool| tool_bytes(tool) as u64).sum();
+        self.add(Filling::Tools, bytes);
+        self
+    }
+
+    /// Tells what of the instructions are the project's rules.
+    pub(crate) fn with_rules(mut self, around: &Surroundings) -> Self {
+        let rules: u64 = around.rules.iter().map(|rules| rules.text.trim().len() as u64).sum();
+        let all = &mut self.bytes[Filling::Instructions as usize];
+        let rules = rules.min(*all);
+        *all -= rules;
+        self.add(Filling::Rules, rules);
+        self
+    }
+
+    fn add(&mut self, filling: Filling, bytes: u64) {
+        self.bytes[filling as usize] += bytes;
+    }
+
+    fn add_message(&mut self, message: &Message, thoughts: bool) {
+        let speaker = match message.role {
+            Role::System => Filling::Instructions,
+            Role::Assistant => Filling::Answers,
+            Role::User | Role::Tool | Role::Ui => Filling::Person,
+        };
+        if message.role != Role::Tool {
+            self.add(speaker, FRAME);
+        }
+        for part in &message.parts {
+            match part {
+                Part::Text(text) => self.add(speaker, text.len() as u64),
+                Part::Thinking { text, .. } if thoughts => {
+                    self.add(Filling::Thoughts, text.len() as u64);
+                }
+                Part::Thinking { .. } | Part::Compaction(_) => {}
+                Part::Image { .. } => self.pictures += 1,
+                Part::File { name, text } => {
+                    self.add(Filling::Files, (name.len() + text.len()) as u64 + FRAME);
+                }
+                Part::Context { text } => {
+                    let summary = super::short::is_summary(text);
+                    let filling = if summary { Filling::Summary } else { Filling::Context };
+                    self.add(filling, text.len() as u64);
+                }
+                Part::ToolCall(call) => {
+                    let arguments = call.arguments.to_string().len();
+                    self.add(Filling::Calls, (call.name.len() + arguments) as u64 + 2 * FRAME);
+                }
+                Part::ToolResult(result) => {
+                    self.add(Filling::Results, result.text.len() as u64 + FRAME);
+                }
+            }
+        }
+    }
+
+    /// All bytes, without pictures.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.iter().sum()
+    }
+
+    /// All of it in tokens.
+    pub(crate) fn tokens(&self, scale: Scale) -> u64 {
+        scale.tokens(self.bytes()) + self.pictures * PICTURE
+    }
+
+    /// All of it in tokens by what it is, the largest first.
+    pub(crate) fn fills(&self, scale: Scale) -> Vec<(Filling, u64)> {
+        let whole = self.tokens(scale);
+        let mut fills: Vec<_> = Filling::ALL
+            .into_iter()
+            .map(|filling| match filling {
+                Filling::Pictures => (filling, self.pictures * PICTURE),
+                filling => {
+                    // Cut, so that all together are never more than the whole.
+                    let bytes = self.bytes[filling as usize] as f64;
+                    (filling, (bytes / scale.bytes) as u64)
+                }
+            })
+            .filter(|(_, tokens)| *tokens > 0)
+            .collect();
+        fills.sort_by_key(|(filling, tokens)| (std::cmp::Reverse(*tokens), *filling));
+        let told: u64 = fills.iter().map(|(_, tokens)| tokens).sum();
+        if let Some((_, largest)) = fills.first_mut() {
+            *largest += whole - told;
+        }
+        fills
+    }
+
+    /// The scale by a server's count of all of it.
+    fn scale(&self, tokens: u64) -> Option<Scale> {
+        let tokens = tokens.checked_sub(self.pictures * PICTURE).filter(|some| *some >= ENOUGH)?;
+        let bytes = self.bytes() as f64 / tokens as f64;
+        BELIEVED.contains(&bytes).then_some(Scale { bytes, measured: true })
+    }
+}
+
+/// The scale that the newest believable count of a server gives in a history.
+pub(crate) fn scale_of(
+    agent: &dyn Agent,
+    history: &[Arc<Message>],
+    around: &Surroundings,
+    thoughts: bool,
+) -> Scale {
+    let counted = history
+        .iter()
+        .enumerate()
+        .rev()
+        .filter_map(|(at, message)| Some((at, message.usage.as_ref()?.prompt_tokens?)));
+    // A few are enough: one that tells nonsense tells it often.
+    let scales = counted.take(3).filter_map(|(at, tokens)| {
+        let sent = agent.build_messages(&history[..at], around);
+        Load::of(&sent, thoughts).and_tools(&around.tools.specs()).scale(tokens)
+    });
+    { scales }.next().unwrap_or_default()
+}
+
+/// The bytes of what a model is told of a tool.
+pub(crate) fn tool_bytes(tool: &ToolSpec) -> usize {
+    let parameters = serde_json::to_string(&tool.parameters).map_or(0, |json| json.len());
+    tool.name.len() + tool.description.len() + parameters + 2 * FRAME as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::{JustAsk, RuleFile};
+    use crate::message::{Ending, ModelRef, Usage};
+
+    fn history(prompt_tokens: u64) -> Vec<Arc<Message>> {
+        let question = Message::text(Role::User, None, "x".repeat(1_000));
+        let reply = Message {
+            parts: vec![Part::Text("y".repeat(500))],
+            ended: Some(Ending::Complete),
+            usage: Some(Usage { prompt_tokens: Some(prompt_tokens), ..Usage::default() }),
+            ..Message::reply(None, ModelRef::new("c", "m"))
+        };
+        vec![Arc::new(question), Arc::new(reply)]
+    }
+
+    #[test]
+    fn the_servers_count_is_the_scale() {
+        let around = Surroundings::default();
+        let history = history(508);
+        let scale = scale_of(&JustAsk, &history, &around, false);
+        let sent = JustAsk.build_messages(&history[..1], &around);
+        assert!(scale.measured);
+        assert_eq!(Load::of(&sent, false).tokens(scale), 508);
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_is_not_believed() {
+        for tokens in [1, 30, 100_000] {
+            let scale = scale_of(&JustAsk, &history(tokens), &Surroundings::default(), false);
+            assert_eq!(scale, Scale::default(), "{tokens}");
+        }
+    }
+
+    #[test]
+    fn what_fills_it_is_all_of_it() {
+        let around = Surroundings {
+            rules: vec![RuleFile { path: "AGENTS.md".into(), text: "r".repeat(50), cut: false }],
+            ..Surroundings::default()
+        };
+        let tool = ToolSpec {
+            name: "read_file".into(),
+            description: "Reads.".into(),
+            parameters: json!({ "type": "object" }),
+        };
+        let mut messages = history(100);
+        messages.push(Arc::new(crate::agent::system(&"s".repeat(333))));
+        let load = Load::of(&messages, true).and_tools(&[tool]).with_rules(&around);
+        let fills = load.fills(Scale::default());
+        let all: u64 = fills.iter().map(|(_, tokens)| tokens).sum();
+        assert_eq!(all, load.tokens(Scale::default()));
+        assert_eq!(fills[0].0, Filling::Person);
+        let of = |filling| fills.iter().find(|(other, _)| *other == filling).map(|(_, n)| *n);
+        assert_eq!(of(Filling::Rules), Some(15));
+        assert!(of(Filling::Tools).is_some_and(|tokens| tokens > 10));
+        assert_eq!(of(Filling::Results), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! How full the window of a session's model is, and what its next request would consist of.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::begin::Plan;
+use super::said::Said;
+use super::sink::Sink;
+use super::{Session, World};
+use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};
+use crate::client::{Price, Room, as_text};
+use crate::error::Result;
+use crate::event::Event;
+use crate::message::{
+    ChatRequest, Fid, Message, Meter, ModelRef, Options, Part, PromptPreview, Role,
+};
+use crate::store::SessionRecord;
+
+/// What a session's conversation was measured with last.
+#[derive(Clone)]
+pub(super) struct Measured {
+    pub agent: Arc<dyn Agent>,
+    pub around: Surroundings,
+    pub room: Room,
+    pub options: Options,
+}
+
+impl Session {
+    /// A session that is not stored, to see what its first request would be.
+    pub(crate) fn sketch(world: &Arc<World>, request: &ChatRequest) -> Arc<Self> {
+        let now = jiff::Timestamp::now();
+        let record = SessionRecord {
+            fid: Fid::new(""),
+            title: String::new(),
+            titled_by_person: false,
+            agent: String::new(),
+            model: None,
+            thinking: crate::message::Thinking::Habit,
+            options: Options::default(),
+            project: request.project.clone(),
+            mode: request.mode.unwrap_or(world.clients.settings().permissions.mode),
+            rules: Vec::new(),
+            head: None,
+            unread: false,
+            trouble: None,
+            created: now,
+            updated: now,
+            in_use: false,
+        };
+        Self::new(Arc::clone(world), record, Vec::new())
+    }
+
+    fn plan_of(&self, request: &ChatRequest) -> Result<Plan> {
+        let record = self.lock().record.clone();
+        let known = Some(&record).filter(|record| !record.fid.as_str().is_empty());
+        Plan::make(&self.world, request, known)
+    }
+
+    /// What a request would be made in now.
+    pub(super) async fn look_anew(
+        self: &Arc<Self>,
+        agent: &dyn Agent,
+        model: &ModelRef,
+    ) -> Result<Surroundings> {
+        let around = self.look_around(model).await?;
+        let sink = Sink {
+            session: Arc::clone(self),
+            model: model.clone(),
+            agent: agent.name().to_owned(),
+            project: around.project.clone(),
+            capabilities: around.capabilities,
+            asked: None,
+        };
+        let (tools, _) = agent.configure_tools(&crate::agent::ReplySink::tools(&sink));
+        Ok(self.surroundings(&around, tools))
+    }
+
+    /// How full the window is. Asks the model's server about it where nobody did before.
+    pub(crate) async fn meter(self: &Arc<Self>) -> Result<Meter> {
+        let history = self.transcript().await?;
+        let plan = self.plan_of(&ChatRequest::default())?;
+        let known = self.lock().measured.clone();
+        let measured = match known {
+            Some(measured) if measured.agent.name() == plan.agent.name() => measured,
+            _ => {
+                let around = self.look_anew(&*plan.agent, &plan.model).await?;
+                let room = Room::default();
+                Measured {
+                    agent: Arc::clone(&plan.agent),
+                    around,
+                    room,
+                    options: plan.options.clone(),
+                }
+            }
+        };
+        let mut measured = Measured { options: plan.options, ..measured };
+        let tokens = self.measure(&history, &measured).tokens;
+        measured.room = self.world.clients.room(&plan.model, &measured.options, tokens).await;
+        let meter = self.measure(&history, &measured);
+        self.lock().measured = Some(measured);
+        Ok(meter)
+    }
+
+    fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> Meter {
+        let Measured { agent, around, room, options } = measured;
+        let settings = self.world.clients.settings();
+        let scale = scale_of(&**agent, history, around, room.thoughts);
+        let messages = agent.build_messages(history, around);
+        let load = Load::of(&messages, room.thoughts).and_tools(&around.tools.specs());
+        let load = load.with_rules(around);
+        Meter {
+            window: room.now,
+            tokens: load.tokens(scale),
+            limit: compaction_limit(room, settings.chat.compact_at, options),
+            measured: scale.measured,
+            fills: load.fills(scale),
+            cost: self.cost(history),
+        }
+    }
+
+    /// What the conversation cost, as far as its servers tell their prices.
+    fn cost(&self, history: &[Arc<Message>]) -> Option<u64> {
+        let mut prices: HashMap<&ModelRef, Option<Price>> = HashMap::new();
+        let mut cost = None;
+        for message in history {
+            let (Some(model), Some(usage)) = (&message.model, &message.usage) else { continue };
+            let price = prices.entry(model).or_insert_with(|| self.world.clients.price(model));
+            if let Some(price) = price {
+                *cost.get_or_insert(0_u64) += price.of(usage);
+            }
+        }
+        cost
+    }
+
+    /// Notes what a request is measured with, and tells those who watch.
+    pub(super) fn measured(&self, room: Room, options: &Options) {
+        {
+            let mut state = self.lock();
+            let around = state.around.clone();
+            let Ok(agent) = self.world.agent(&state.record.agent) else { return };
+            state.measured = Some(Measured { agent, around, room, options: options.clone() });
+        }
+        self.tell_meter();
+    }
+
+    /// Tells those who watch how full the window is, where that is known and another now.
+    pub(super) fn tell_meter(&self) {
+        let (history, measured) = {
+            let mut state = self.lock();
+            if !state.is_watched() {
+                return;
+            }
+            let Some(measured) = state.measured.clone() else { return };
+            (state.branch().unwrap_or_default(), measured)
+        };
+        let meter = self.measure(&history, &measured);
+        let mut state = self.lock();
+        if state.meter.as_ref() != Some(&meter) {
+            state.meter = Some(meter.clone());
+            state.tell(|seq, fid| Event::MeterChanged { fid, seq, meter });
+        }
+    }
+
+    /// What would go out for a request. Stores nothing.
+    pub(crate) async fn preview(self: &Arc<Self>, request: &ChatRequest) -> Result<PromptPreview> {
+        let plan = self.plan_of(request)?;
+        let stored = !self.fid.as_str().is_empty();
+        let mut history = if stored { self.transcript().await? } else { Vec::new() };
+        let around = self.look_anew(&*plan.agent, &plan.model).await?;
+        let project = self.lock().record.project.clone();
+        let said = Said::of(&self.world, request, project, &history, None).await;
+        let said = said.message(&*plan.agent, None);
+        let is_text = |part: &Part| matches!(part, Part::Text(_));
+        let beside = said.parts.iter().filter(|part| !is_text(part)).cloned().collect();
+        let context = as_text(&Message { parts: beside, ..said.clone() }).into_owned();
+        let messages = outgoing(&history).len();
+        let specs = around.tools.specs();
+        let room = self.world.clients.room(&plan.model, &plan.options, 0).await;
+        let scale = scale_of(&*plan.agent, &history, &around, room.thoughts);
+        history.push(Arc::new(said));
+        let out = plan.agent.build_messages(&history, &around);
+        let load = Load::of(&out, room.thoughts).and_tools(&specs);
+        let system = out.first().filter(|message| message.role == Role::System);
+        Ok(PromptPreview {
+            system: system.map(|message| message.plain_text()).unwrap_or_default(),
+            context,
+            tools: specs.iter().map(|tool| (tool.name.clone(), tool_bytes(tool))).collect(),
+            messages,
+            bytes: load.bytes(),
+            tokens: load.tokens(scale),
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! Earlier messages in short: the markers that say so in a session's transcript, and how they are
+//! taken back.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use tokio_util::sync::CancellationToken;
+
+use super::Session;
+use super::begin::Plan;
+use super::state::Work;
+use crate::agent::{Compactor, compaction_limit};
+use crate::error::{Kind, Result};
+use crate::event::{Event, Stage};
+use crate::message::{ChatRequest, Message, ModelRef, Part, Role};
+
+/// The limit where the window is not known: nothing is too long.
+const NO_LIMIT: u64 = 1 << 40;
+
+impl Session {
+    /// Puts a marker before the reply that has begun and says nothing yet.
+    pub(super) async fn add_marker(&self, marker: Message, model: ModelRef) -> Result<()> {
+        let _journal = self.journal.lock().await;
+        let begun = {
+            let state = self.lock();
+            let live = state.live.as_ref().filter(|live| !live.has_begun());
+            live.map(super::reply::LiveReply::message).ok_or(Kind::Internal)?
+        };
+        let marker = Arc::new(Message { parent: begun.parent, ..marker });
+        let reply = Arc::new(Message::reply(Some(marker.id), model));
+        let messages = self.with_unsaved([&marker, &reply]);
+        self.world.store.append(&self.fid, messages, reply.id).await?;
+        if let Err(error) = self.world.store.withdraw(&self.fid, &begun).await {
+            // It stays on a branch that nobody sees, with nothing in it.
+            tracing::warn!(%error, "a reply that begins anew could not be withdrawn");
+        }
+        let mut state = self.lock();
+        state.unsaved.clear();
+        let tree = state.tree.get_or_insert_default();
+        tree.remove(begun.id);
+        tree.insert(Arc::clone(&marker));
+        state.tell_added(&marker);
+        state.begin_reply(&reply);
+        state.tell(|_, fid| Event::SessionReset { fid });
+        Ok(())
+    }
+
+    /// Sums up all but the newest turn, since the person wants it. Says whether there was anything to
+    /// sum up; does nothing while a request is at work. A stop ends it.
+    pub(crate) async fn compact(self: &Arc<Self>) -> Result<bool> {
+        let cancel = self.stopped_from_now();
+        let request = ChatRequest::default();
+        let turn = self.get_ready(&request).await;
+        let plan = {
+            let _gate = self.gate.lock().await;
+            if self.is_busy() {
+                return Ok(false);
+            }
+            let plan = self.plan(&request).await?;
+            if let Err(error) = self.load().await {
+                self.release().await;
+                return Err(error);
+            }
+            let mut state = self.lock();
+            state.titling.cancel();
+            state.work = Some(Work { cancel: cancel.clone() });
+            plan
+        };
+        drop(turn);
+        self.set_stage(Stage::Compacting);
+        self.tell_changed();
+        let made = AssertUnwindSafe(self.sum_up(plan, &cancel)).catch_unwind().await;
+        {
+            let _gate = self.gate.lock().await;
+            {
+                let mut state = self.lock();
+                state.work = None;
+                let _ = state.set_stage(Stage::Idle);
+            }
+            self.release().await;
+            self.tell_changed();
+            self.tell_meter();
+            self.lock().unload();
+            self.ended.notify_waiters();
+        }
+        self.begin_waiting(cancel).await;
+        made.unwrap_or_else(|_| Err(Kind::Internal.into()))
+    }
+
+    async fn sum_up(self: &Arc<Self>, plan: Plan, cancel: &CancellationToken) -> Result<bool> {
+        let client = self.world.clients.client(&plan.model).await?;
+        let around = self.look_anew(&*plan.agent, &plan.model).await?;
+        let history = self.lock().branch().unwrap_or_default();
+        let tools = around.tools.specs();
+        let room = self.world.clients.room(&plan.model, &plan.options, u64::MAX).await;
+        let compactor = Compactor {
+            agent: plan.agent,
+            around,
+            client,
+            model: plan.model,
+            thinking: plan.thinking,
+            options: plan.options,
+            cancel: cancel.clone(),
+        };
+        let limit = compaction_limit(&room, 100, &compactor.options).unwrap_or(NO_LIMIT);
+        let compacted = compactor.compact(&history, &tools, &room, limit, true).await;
+        let marker = match (compacted.marker, compacted.error) {
+            (_, Some(error)) => return Err(error.on(&compactor.model.connection)),
+            (None, None) => return Ok(false),
+            (Some(marker), None) => marker,
+        };
+        let parent = history.last().map(|message| message.id);
+        let marker = Arc::new(Message { parent, ..marker });
+        let messages = self.with_unsaved([&marker]);
+        self.world.store.append(&self.fid, messages, marker.id).await?;
+        let mut state = self.lock();
+        state.unsaved.clear();
+        state.record.head = Some(marker.id);
+        let tree = state.tree.get_or_insert_default();
+        tree.insert(Arc::clone(&marker));
+        tree.set_head(Some(marker.id));
+        state.tell_added(&marker);
+        Ok(true)
+    }
+
+    /// Takes the last marker back: from the next request on all goes out as before it. Says whether
+    /// there was one; does nothing while a request is at work.
+    pub(crate) async fn undo_compaction(&self) -> Result<bool> {
+        let _gate = self.gate.lock().await;
+        if self.is_busy() {
+            return Ok(false);
+        }
+        self.world.store.claim(&self.fid).await?;
+        let undone = self.undo_claimed().await;
+        self.release().await;
+        if undone.is_ok() {
+            self.tell_meter();
+            self.lock().unload();
+        }
+        undone
+    }
+
+    async fn undo_claimed(&self) -> Result<bool> {
+        let branch = self.load().await?;
+        let holds = |message: &&Arc<Message>| {
+            message.role == Role::Ui && message.compactions().any(|compaction| !compaction.undone)
+        };
+        let Some(marker) = branch.iter().rfind(holds) else { return Ok(false) };
+        let mut marker = Message::clone(marker);
+        for part in &mut marker.parts {
+            if let Part::Compaction(compaction) = part {
+                compaction.undone = true;
+            }
+        }
+        let marker = Arc::new(marker);
+        self.world.store.fold(&self.fid, Arc::clone(&marker)).await?;
+        let mut state = self.lock();
+        state.tree.get_or_insert_default().insert(Arc::clone(&marker));
+        state.tell(|seq, fid| Event::MessageChanged { fid, seq, message: marker });
+        Ok(true)
+    }
+}

@@ -1,0 +1,272 @@
+//! The model's window: what goes round in circles is ended, what is too long goes out in short, and
+//! how full it is is told.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chat_core::error::Kind;
+use chat_core::event::{Stage, StopReason};
+use chat_core::message::{
+    ChatRequest, Content, Ending, Fid, Filling, Message, Options, Part, Role, ToolSpec,
+};
+use chat_core::settings::ConnectionKind;
+use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_testkit::server::{Gate, Script, Server};
+use serde_json::{Value, json};
+
+use super::world::{World, model, timeouts};
+
+/// A tool that gives as many bytes as it is asked for, new ones each time.
+struct Reads(ToolSpec);
+
+#[async_trait]
+impl Tool for Reads {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, arguments: Value, _: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let bytes = arguments["bytes"].as_u64().unwrap() as usize;
+        let name = arguments["name"].as_str().unwrap();
+        Ok(ToolOutput::text(format!("{name}: {}", "x".repeat(bytes))))
+    }
+}
+
+fn tools() -> Registry {
+    let parameters = json!({ "type": "object", "properties": {
+        "bytes": { "type": "integer" }, "name": { "type": "string" },
+    }});
+    let spec = ToolSpec { name: "read".into(), description: "Reads.".into(), parameters };
+    [Arc::new(Reads(spec)) as Arc<dyn Tool>].into_iter().collect()
+}
+
+async fn world_with_tools(server: &Server) -> World {
+    World::with_tools(server, ConnectionKind::Ollama, timeouts(), tools()).await
+}
+
+/// A request with a small window, in a folder where there are tools.
+fn small(text: &str, folder: &Path) -> ChatRequest {
+    ChatRequest {
+        model: Some(model()),
+        content: Content::text(text),
+        options: Options { context_window: Some(2_048), ..Options::default() },
+        project: Some(folder.to_owned()),
+        ..ChatRequest::default()
+    }
+}
+
+fn reads(name: &str, bytes: usize) -> Script {
+    Script::new().tool_call(name, "read", json!({ "name": name, "bytes": bytes }))
+}
+
+fn markers(messages: &[Arc<Message>]) -> Vec<&Arc<Message>> {
+    messages.iter().filter(|message| message.role == Role::Ui).collect()
+}
+
+/// What went out in a request, as text.
+fn sent(server: &Server, at: usize) -> String {
+    server.chats()[at].body["messages"].to_string()
+}
+
+#[tokio::test]
+async fn a_reply_that_goes_round_in_circles_is_ended_and_gone_on_with_anew() {
+    let server = Server::start();
+    let round = "And so the king went out to see whether the moon was still there. ";
+    server.push(Script::new().text("Once upon a time. ").texts(vec![round; 400]));
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let (fid, finished) = world.ask_and_wait("A story").await;
+    assert_eq!(finished.reason, StopReason::Interrupted);
+    assert!(matches!(finished.error.unwrap().kind, Kind::Repetition { fresh: Some(_) }));
+    let stored = world.manager.transcript(&fid).await.unwrap();
+    let reply = stored.last().unwrap();
+    assert_eq!(reply.ended, Some(Ending::Interrupted));
+    let kept = reply.plain_text().len();
+    assert!(kept > 3_000, "what came is kept: {kept}");
+    // Going on, the model does not read all of it again.
+    server.push(Script::new().text("The moon was gone."));
+    world.manager.resume(&fid).await.unwrap();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    let again = sent(&server, 1);
+    assert!(again.contains("Once upon a time") && again.contains("repeated itself"), "{again}");
+    assert!(again.len() < 1_500, "{}", again.len());
+}
+
+#[tokio::test]
+async fn the_same_call_with_the_same_result_is_told_and_then_ended() {
+    let server = Server::start();
+    for turn in 0..6 {
+        server.push(Script::new().tool_call(&format!("c{turn}"), "list", json!({ "path": "." })));
+    }
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let (fid, finished) = world.ask_and_wait("Look").await;
+    let error = finished.error.unwrap();
+    assert_eq!(error.kind, Kind::RepeatedCalls { tool: "list".into(), times: 5 });
+    assert_eq!(server.chats().len(), 5);
+    let stored = world.manager.transcript(&fid).await.unwrap();
+    let told: Vec<_> = stored
+        .iter()
+        .flat_map(|message| &message.parts)
+        .filter_map(|part| match part {
+            Part::ToolResult(result) => Some(result.text.contains("several times running")),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [false, false, true, true, true]);
+    assert_eq!(stored.last().unwrap().error.as_ref().unwrap().kind, error.kind);
+}
+
+#[tokio::test]
+async fn a_window_of_2048_holds_a_long_loop_of_tools() {
+    let server = Server::start();
+    let names: Vec<String> = (0..12).map(|at| format!("file{at}")).collect();
+    for name in &names {
+        server.push(reads(name, 3_000));
+    }
+    server.push(Script::new().text("Done."));
+    // Whatever is summed up on the way.
+    server.when("Sum up the conversation above", Script::new().text("- files were read"));
+    let mut world = world_with_tools(&server).await;
+    let folder = tempfile::tempdir().unwrap();
+    let sent = world.manager.send(small("Read them all.", folder.path())).await.unwrap();
+    world.open(&sent.fid).await;
+    let finished = world.events.finished(&sent.fid).await;
+    assert_eq!((finished.reason, finished.error), (StopReason::Complete, None));
+    assert!(world.events.stages.contains(&Stage::Compacting));
+    for request in server.chats() {
+        let body = request.body["messages"].to_string();
+        // At 3.2 bytes a token.
+        assert!(body.len() < 2_048 * 32 / 10 + 1_500, "{}: {body}", body.len());
+        if !body.contains("Sum up the conversation") {
+            assert!(body.contains("Read them all."), "the question stays: {body}");
+        }
+    }
+    let stored = world.manager.transcript(&sent.fid).await.unwrap();
+    assert!(!markers(&stored).is_empty());
+    let whole = stored
+        .iter()
+        .flat_map(|message| &message.parts)
+        .filter(|part| matches!(part, Part::ToolResult(result) if result.text.len() > 3_000));
+    assert_eq!(whole.count(), 12, "the originals stay");
+}
+
+/// A chat of a few turns.
+async fn talk(server: &Server, world: &mut World) -> Fid {
+    for at in 0..4 {
+        server.push(Script::new().text(&format!("Answer {at}.")));
+    }
+    let (fid, _) = world.ask_and_wait("Question 0?").await;
+    for at in 1..4 {
+        world.say_and_wait(&fid, &format!("Question {at}?")).await;
+    }
+    fid
+}
+
+#[tokio::test]
+async fn what_the_person_has_summed_up_goes_out_in_short_until_it_is_taken_back() {
+    let server = Server::start();
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let fid = talk(&server, &mut world).await;
+    server.push(Script::new().text("- three questions were answered"));
+    assert!(world.manager.compact(&fid).await.unwrap());
+    let asked = sent(&server, 4);
+    assert!(asked.contains("Person: Question 0?") && !asked.contains("Question 3?"), "{asked}");
+    for text in ["five", "six"] {
+        server.push(Script::new().text(text));
+        world.say_and_wait(&fid, "And now?").await;
+    }
+    let (five, six) = (sent(&server, 5), sent(&server, 6));
+    assert!(five.contains("three questions were answered") && !five.contains("Question 0?"));
+    assert!(five.contains("Question 3?") && five.contains("Answer 3."));
+    assert!(six.starts_with(five.trim_end_matches(']')), "what went out stays the same");
+    // The originals are there, also after a restart; and so is the marker.
+    let mut world = world.restart().await;
+    let stored = world.manager.transcript(&fid).await.unwrap();
+    assert_eq!(stored.iter().filter(|message| message.role == Role::User).count(), 6);
+    assert_eq!(markers(&stored).len(), 1);
+    world.open(&fid).await;
+    assert!(world.manager.undo_compaction(&fid).await.unwrap());
+    assert!(!world.manager.undo_compaction(&fid).await.unwrap());
+    server.push(Script::new().text("seven"));
+    world.say_and_wait(&fid, "All of it?").await;
+    let seven = sent(&server, 7);
+    assert!(seven.contains("Question 0?") && !seven.contains("three questions were answered"));
+}
+
+#[tokio::test]
+async fn a_summary_that_is_stopped_or_fails_changes_nothing() {
+    let server = Server::start();
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let fid = talk(&server, &mut world).await;
+    let gate = Gate::new();
+    server.push(Script::new().gate_first(&gate).text("never"));
+    let manager = world.manager.clone();
+    let of = fid.clone();
+    let asked = tokio::spawn(async move { manager.compact(&of).await });
+    gate.reached().await;
+    assert_eq!(world.manager.busy(), [fid.clone()]);
+    world.manager.stop(&fid);
+    assert!(!asked.await.unwrap().unwrap());
+    server.push(Script::status(500, "{}"));
+    assert!(world.manager.compact(&fid).await.is_err());
+    assert!(world.manager.busy().is_empty());
+    assert!(markers(&world.manager.transcript(&fid).await.unwrap()).is_empty());
+    server.push(Script::new().text("Fine."));
+    assert_eq!(world.say_and_wait(&fid, "And now?").await.reason, StopReason::Complete);
+}
+
+#[tokio::test]
+async fn the_meter_counts_as_the_server_does() {
+    let server = Server::start();
+    server.push(Script::new().text("It is blue.").usage(40, 5));
+    let mut world = World::of_kind(&server, ConnectionKind::Ollama).await;
+    let (fid, _) = world.ask_and_wait(&"Why is the sky blue? ".repeat(6)).await;
+    let meter = world.manager.meter(&fid).await.unwrap();
+    assert!(meter.measured && meter.window == Some(8_192), "{meter:?}");
+    assert_eq!(meter.limit, Some(32_768 * 80 / 100));
+    assert!((41..60).contains(&meter.tokens), "{meter:?}");
+    assert_eq!(meter.fills.iter().map(|(_, tokens)| tokens).sum::<u64>(), meter.tokens);
+    assert_eq!(meter.fills[0].0, Filling::Person);
+    assert_eq!(world.events.meters.last().map(|told| told.tokens), Some(meter.tokens));
+}
+
+#[tokio::test]
+async fn a_preview_is_what_goes_out() {
+    let server = Server::start();
+    let world = world_with_tools(&server).await;
+    let folder = tempfile::tempdir().unwrap();
+    let request = ChatRequest {
+        agent: Some("code-assistant".into()),
+        ..small("Look around.", folder.path())
+    };
+    let preview = world.manager.preview(request.clone()).await.unwrap();
+    assert_eq!(preview.tools.len(), 1);
+    assert!(preview.tokens > 100 && preview.bytes > 300, "{preview:?}");
+    assert!(server.chats().is_empty() && world.manager.sessions().await.unwrap().is_empty());
+    server.push(Script::new().text("Fine."));
+    let mut world = world;
+    let sent = world.manager.send(request).await.unwrap();
+    world.open(&sent.fid).await;
+    world.events.finished(&sent.fid).await;
+    let body = &server.chats()[0].body["messages"];
+    assert_eq!(body[0]["content"], *preview.system);
+}
+
+#[tokio::test]
+async fn the_window_that_ollama_is_asked_for_grows_with_the_conversation_and_stays() {
+    let server = Server::start();
+    let mut world = World::of_kind(&server, ConnectionKind::Ollama).await;
+    for text in ["one", "two", "three"] {
+        server.push(Script::new().text(text));
+    }
+    let (fid, _) = world.ask_and_wait("Hello").await;
+    world.say_and_wait(&fid, &"a long file ".repeat(2_500)).await;
+    world.ask_and_wait("Hello again").await;
+    let windows: Vec<_> =
+        server.chats().iter().map(|chat| chat.body["options"]["num_ctx"].clone()).collect();
+    assert_eq!(windows, [8_192, 16_384, 16_384]);
+}

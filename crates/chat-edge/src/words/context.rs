@@ -1,0 +1,109 @@
+//! Words for what fills the window of a model.
+
+use chat_core::message::{Filling, Meter};
+use gettextrs::gettext;
+
+use super::fill;
+
+/// How full the window is, in a line.
+pub fn fullness(meter: &Meter) -> String {
+    let tokens = grouped(meter.tokens);
+    let about = if meter.measured { "" } else { "~" };
+    let tokens = format!("{about}{tokens}");
+    match meter.window {
+        Some(window) if window > 0 => fill(
+            &gettext("{tokens} of {window} tokens ({percent} %)"),
+            &[
+                ("tokens", &tokens),
+                ("window", &grouped(window.into())),
+                ("percent", &(meter.tokens * 100 / u64::from(window)).to_string()),
+            ],
+        ),
+        _ => fill(
+            &gettext("{tokens} tokens; the window of the model is not known"),
+            &[("tokens", &tokens)],
+        ),
+    }
+}
+
+/// What something in the window is.
+pub fn filling(filling: Filling) -> String {
+    match filling {
+        Filling::Instructions => gettext("Instructions"),
+        Filling::Rules => gettext("Rules of the project"),
+        Filling::Tools => gettext("Tools"),
+        Filling::Person => gettext("What you said"),
+        Filling::Files => gettext("Attached files"),
+        Filling::Context => gettext("Open files and selection"),
+        Filling::Pictures => gettext("Pictures"),
+        Filling::Answers => gettext("Answers"),
+        Filling::Thoughts => gettext("Thoughts"),
+        Filling::Calls => gettext("Tool calls"),
+        Filling::Results => gettext("Results of tools"),
+        Filling::Summary => gettext("Summary of what was before"),
+    }
+}
+
+/// What the chat cost, where that is known.
+pub fn cost(meter: &Meter) -> Option<String> {
+    let dollars = meter.cost? as f64 / 1e12;
+    // Where cents are too coarse to say anything.
+    let digits = if dollars < 1.0 { 4 } else { 2 };
+    let amount = format!("{dollars:.digits$}");
+    Some(fill(&gettext("This chat cost ${amount} so far."), &[("amount", &amount)]))
+}
+
+/// A marker that stands for earlier messages.
+pub fn compaction(summed: bool, undone: bool) -> String {
+    match (summed, undone) {
+        (_, true) => gettext("Earlier messages were sent in short here. You took that back."),
+        (true, false) => gettext(
+            "From here on the model reads a summary of the earlier messages. They all stay in this chat.",
+        ),
+        (false, false) => gettext(
+            "From here on the model reads earlier results of tools in short. They all stay in this chat.",
+        ),
+    }
+}
+
+/// A count with its thousands parted, by a narrow blank as all languages read it.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let (first, rest) = digits.split_at(digits.len() % 3);
+    let mut groups: Vec<&str> = Vec::new();
+    groups.extend(Some(first).filter(|first| !first.is_empty()));
+    groups.extend((0..rest.len() / 3).map(|at| &rest[at * 3..][..3]));
+    groups.join("\u{202f}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_window_is_told() {
+        let meter = Meter {
+            window: Some(8_192),
+            tokens: 6_100,
+            measured: true,
+            cost: Some(12_340_000_000),
+            ..Meter::default()
+        };
+        assert_eq!(fullness(&meter), "6\u{202f}100 of 8\u{202f}192 tokens (74 %)");
+        assert_eq!(cost(&meter).unwrap(), "This chat cost $0.0123 so far.");
+        let unknown = Meter { window: None, measured: false, cost: None, ..meter };
+        assert_eq!(
+            fullness(&unknown),
+            "~6\u{202f}100 tokens; the window of the model is not known"
+        );
+        assert_eq!(cost(&unknown), None);
+    }
+
+    #[test]
+    fn everything_that_fills_it_has_a_name() {
+        let mut names: Vec<_> = Filling::ALL.into_iter().map(filling).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), Filling::ALL.len());
+    }
+}

@@ -110,6 +110,11 @@ impl Editor {
         &self.inner.root
     }
 
+    /// Files will be opened soon.
+    pub(crate) fn expect() {
+        look::warm_up();
+    }
+
     /// Shows the open files of this project. Those of others stay open, and are not seen.
     pub(crate) fn set_project(&self, project: Option<&Path>) {
         if self.inner.project.borrow().as_deref() == project {

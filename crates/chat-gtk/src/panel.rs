@@ -163,12 +163,14 @@ impl Panel {
 
     /// Looks for a file by letters of its name.
     pub(crate) fn find_file(&self) {
+        Editor::expect();
         self.show_page("files");
         self.inner.files.find();
     }
 
     /// Puts the keyboard into the page that is shown.
     pub(crate) fn focus(&self) {
+        Editor::expect();
         match self.inner.pages.visible_child_name().as_deref() {
             _ if self.inner.project.borrow().is_none() => {
                 self.inner.places.child_focus(gtk::DirectionType::TabForward);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use chat_edge::words::fill;
 use gettextrs::gettext;
-use gtk::{gdk, gio, glib};
+use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
@@ -25,8 +25,8 @@ pub(super) struct Find {
     context: sourceview5::SearchContext,
     /// Where the search began: what is typed is looked for from there.
     from: gtk::TextMark,
-    /// Which of the steps under way is the last one.
-    step: Cell<u64>,
+    /// From where a match is wanted, and in which direction, while matches are being counted.
+    wanted: Cell<Option<(i32, bool)>>,
 }
 
 impl Find {
@@ -44,7 +44,7 @@ impl Find {
             settings,
             context,
             from,
-            step: Cell::default(),
+            wanted: Cell::default(),
         });
         find.connect();
         find
@@ -83,7 +83,7 @@ impl Find {
             return self.open(false);
         }
         let (start, end) = self.selection();
-        self.go(if forward { end } else { start }, forward);
+        self.go(if forward { &end } else { &start }, forward);
     }
 
     fn selection(&self) -> (gtk::TextIter, gtk::TextIter) {
@@ -93,25 +93,27 @@ impl Find {
         })
     }
 
-    /// Looks for a match from a place on; nothing waits for it.
-    fn go(self: &Rc<Self>, from: gtk::TextIter, forward: bool) {
-        let step = self.step.get() + 1;
-        self.step.set(step);
-        let weak = Rc::downgrade(self);
-        let found = move |found: Result<(gtk::TextIter, gtk::TextIter, bool), glib::Error>| {
-            let Some(find) = weak.upgrade().filter(|find| find.step.get() == step) else { return };
-            if let Ok((start, end, _)) = found {
-                find.buffer.select_range(&start, &end);
-                find.view.scroll_to_mark(&find.buffer.get_insert(), 0.1, false, 0.0, 0.0);
-            }
-            find.show_count();
-        };
-        let cancellable = gio::Cancellable::NONE;
-        if forward {
-            self.context.forward_async(&from, cancellable, found);
-        } else {
-            self.context.backward_async(&from, cancellable, found);
+    /// Looks for a match from a place on, once all matches are known: so nothing waits for the search
+    /// of a long text. (What would look for one in the background cannot tell that there is none.)
+    fn go(&self, from: &gtk::TextIter, forward: bool) {
+        self.wanted.set(Some((from.offset(), forward)));
+        self.go_on();
+    }
+
+    fn go_on(&self) {
+        let count = self.context.occurrences_count();
+        let Some((from, forward)) = self.wanted.take().filter(|_| count != 0) else { return };
+        if count < 0 {
+            return self.wanted.set(Some((from, forward)));
         }
+        let from = self.buffer.iter_at_offset(from);
+        let found =
+            if forward { self.context.forward(&from) } else { self.context.backward(&from) };
+        if let Some((start, end, _)) = found {
+            self.buffer.select_range(&start, &end);
+            self.view.scroll_to_mark(&self.buffer.get_insert(), 0.1, false, 0.0, 0.0);
+        }
+        self.show_count();
     }
 
     /// Replaces the match that is selected, and goes to the next one.
@@ -122,7 +124,7 @@ impl Find {
         if self.context.occurrence_position(&start, &end) > 0
             && self.context.replace(&mut start, &mut end, &with).is_ok()
         {
-            return self.go(end, true);
+            return self.go(&end, true);
         }
         self.step(true);
     }
@@ -178,7 +180,7 @@ impl Find {
             let text = entry.text();
             find.settings.set_search_text((!text.is_empty()).then_some(text.as_str()));
             let from = find.buffer.iter_at_mark(&find.from);
-            find.go(from, true);
+            find.go(&from, true);
         });
         for (button, set) in [
             (&bar.case, sourceview5::SearchSettings::set_case_sensitive as fn(&_, bool)),
@@ -188,7 +190,7 @@ impl Find {
             button.connect_toggled(move |button| {
                 if let Some(find) = weak.upgrade() {
                     set(&find.settings, button.is_active());
-                    find.go(find.buffer.iter_at_mark(&find.from), true);
+                    find.go(&find.buffer.iter_at_mark(&find.from), true);
                 }
             });
         }
@@ -196,6 +198,7 @@ impl Find {
         self.context.connect_occurrences_count_notify(move |_| {
             if let Some(find) = weak.upgrade() {
                 find.show_count();
+                find.go_on();
             }
         });
         let acts: [(&gtk::Button, Act); 5] = [

@@ -1,7 +1,9 @@
 //! How a file looks: its language, its indentation, and colours that follow light and dark at once.
 
+use std::cell::Cell;
 use std::path::Path;
 
+use gtk::glib;
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
@@ -29,6 +31,23 @@ pub(super) fn view(buffer: &sourceview5::Buffer) -> sourceview5::View {
     view
 }
 
+/// Loads what the first file needs, when there is nothing else to do: the list of languages and the
+/// first view take longer than a frame has.
+pub(super) fn warm_up() {
+    thread_local!(static WARM: Cell<bool> = const { Cell::new(false) });
+    if WARM.replace(true) {
+        return;
+    }
+    glib::idle_add_local_full(glib::Priority::LOW, || {
+        language(Path::new("a.rs"), "");
+        glib::idle_add_local_full(glib::Priority::LOW, || {
+            drop(view(&sourceview5::Buffer::new(None)));
+            glib::ControlFlow::Break
+        });
+        glib::ControlFlow::Break
+    });
+}
+
 /// Gives a buffer the colours of the theme, now and whenever it changes.
 pub(super) fn follow_theme(buffer: &sourceview5::Buffer) {
     recolour(buffer);
@@ -40,7 +59,7 @@ pub(super) fn follow_theme(buffer: &sourceview5::Buffer) {
         }
     });
     // The style manager stays for as long as the program.
-    let id = std::cell::Cell::new(Some(id));
+    let id = Cell::new(Some(id));
     buffer.add_weak_ref_notify_local(move || {
         if let Some(id) = id.take() {
             adw::StyleManager::default().disconnect(id);

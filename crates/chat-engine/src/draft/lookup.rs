@@ -84,8 +84,8 @@ mod tests {
     #[test]
     fn what_followed_the_same_tokens_is_found() {
         assert_eq!(follow(&[1, 2, 3, 4, 5, 9, 1, 2, 3], 2), [4, 5]);
-        assert_eq!(follow(&[1, 2, 3, 4, 9, 2, 3], 2), [], "two are too few");
-        assert_eq!(follow(&[], 2), []);
+        assert!(follow(&[1, 2, 3, 4, 9, 2, 3], 2).is_empty(), "two are too few");
+        assert!(follow(&[], 2).is_empty());
     }
 
     #[test]

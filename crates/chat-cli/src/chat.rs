@@ -1,5 +1,6 @@
 //! `natter-cli chat`: a conversation, line by line.
 
+mod background;
 mod command;
 mod context;
 mod lines;
@@ -137,6 +138,8 @@ impl Conversation<'_> {
             Command::Mode(mode) => self.mode(mode.as_deref()).await?,
             Command::Rules => self.rules().await?,
             Command::Forget(rule) => self.forget(&rule).await?,
+            Command::Commands => self.commands(),
+            Command::End(id) => self.end(&id).await?,
             Command::Sessions(search) => {
                 let list =
                     crate::sessions::lines(search.as_deref(), Some(20), self.program).await?;

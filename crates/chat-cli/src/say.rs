@@ -316,6 +316,11 @@ pub fn commands() -> Vec<(String, String)> {
             "/compact [undo]".to_owned(),
             gettext("Have earlier messages summed up, or take that back"),
         ),
+        (
+            "/commands".to_owned(),
+            gettext("List the commands that run in the background of this chat"),
+        ),
+        ("/end ID".to_owned(), gettext("End one of these commands")),
         ("/help".to_owned(), gettext("Show the commands")),
         ("/quit".to_owned(), gettext("End the conversation, as Ctrl+D does")),
     ]

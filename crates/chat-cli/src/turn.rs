@@ -2,6 +2,7 @@
 //! for Ctrl+C and for what the person answers to questions of tools.
 
 mod asking;
+mod bounds;
 mod follower;
 
 use std::time::Duration;
@@ -104,6 +105,9 @@ impl Turns<'_> {
                     && let Some(failure) = asking.tools_in_vain().await
                 {
                     sink.notice(&failure);
+                }
+                if follower.runs_commands {
+                    bounds::tell_once(self.program).await;
                 }
                 if let Some(done) = follower.finished(sink) {
                     follower.done = Some(done);

@@ -28,6 +28,10 @@ pub enum Command {
         /// Take it back.
         undo: bool,
     },
+    /// List the commands that run in the background.
+    Commands,
+    /// End one of these.
+    End(String),
     /// Show the commands.
     Help,
     /// End.
@@ -62,6 +66,8 @@ pub fn read(line: &str) -> Option<Command> {
         ("prompt", None) => Command::Prompt,
         ("compact", None) => Command::Compact { undo: false },
         ("compact", Some(undo)) if undo == "undo" => Command::Compact { undo: true },
+        ("commands", None) => Command::Commands,
+        ("end", Some(id)) => Command::End(id),
         ("help", None) => Command::Help,
         ("quit" | "exit", None) => Command::Quit,
         _ => Command::Unknown(name.to_owned()),
@@ -79,6 +85,8 @@ mod tests {
         assert_eq!(read("/sessions"), Some(Command::Sessions(None)));
         assert_eq!(read("/project a b"), Some(Command::Project(Some("a b".to_owned()))));
         assert_eq!(read("/mode"), Some(Command::Mode(None)));
+        assert_eq!(read("/commands"), Some(Command::Commands));
+        assert_eq!(read("/end out1"), Some(Command::End("out1".to_owned())));
         assert_eq!(read("/rules"), Some(Command::Rules));
         let forget = Command::Forget("run:cargo test *".to_owned());
         assert_eq!(read("/rules remove  run:cargo test *"), Some(forget));

@@ -2,8 +2,13 @@
 
 use std::collections::HashMap;
 
-use chat_core::message::{Message, ToolCall, ToolCallId, ToolResult};
+use chat_core::message::{Message, ToolCall, ToolCallId, ToolResult, ToolView};
 use chat_edge::words;
+
+use crate::say;
+
+/// How many of the files that were put aside a line names.
+const NAMED: usize = 5;
 
 /// The latest call of each id. Servers begin to count anew with each reply, so that an id alone
 /// names no call; but results follow their calls, and come before the next ones.
@@ -33,8 +38,50 @@ pub fn result_line(call: Option<&ToolCall>, result: &ToolResult) -> String {
         Some(call) => words::tool_line(call, Some(result)),
         None => words::one_line(&result.name),
     };
-    match words::tool_reason(result) {
+    if !result.needs.is_empty() {
+        return format!("{line}: {}", say::needs(&result.needs));
+    }
+    match words::tool_reason(result).or_else(|| aside(result)) {
         Some(reason) => format!("{line}: {reason}"),
         None => line,
+    }
+}
+
+/// Where what a command made and may not stay lies now.
+fn aside(result: &ToolResult) -> Option<String> {
+    let Some(ToolView::Ran { put_aside, .. }) = &result.view else { return None };
+    let mut names: Vec<String> =
+        put_aside.iter().take(NAMED).map(|path| words::one_line(path)).collect();
+    if put_aside.len() > NAMED {
+        names.push("…".to_owned());
+    }
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_put_aside_is_named() {
+        let id = ToolCallId("1".to_owned());
+        let arguments = json!({ "command": "git init" });
+        let call = ToolCall { id, name: "run_command".to_owned(), arguments, ..ToolCall::default() };
+        let line = |count: usize| {
+            let view = ToolView::Ran {
+                command: "git init".to_owned(),
+                exit: None,
+                output: None,
+                sandboxed: true,
+                put_aside: (1..=count).map(|n| format!("/p\n/config.{n}")).collect(),
+            };
+            let result = ToolResult { view: Some(view), ..ToolResult::to(&call, "done", false) };
+            result_line(Some(&call), &result)
+        };
+        assert!(!line(0).contains("put aside"));
+        assert!(line(2).ends_with("2 files put aside: /p /config.1, /p /config.2"), "{}", line(2));
+        assert!(line(6).ends_with("/p /config.5, …"), "{}", line(6));
     }
 }

@@ -98,6 +98,14 @@ pub fn nobody(ask: &Ask) -> String {
     }
 }
 
+/// Why a mode that asks nobody refused something, and what would have let it pass.
+pub fn needs(rules: &[Rule]) -> String {
+    fill(
+        &gettext("In this mode nobody is asked. Allow it with: {options}"),
+        &[("options", &options(rules))],
+    )
+}
+
 /// The rules as options of the command line.
 fn options(rules: &[Rule]) -> String {
     let options = rules.iter().map(|rule| format!("--allow {}", quoted(&rule.to_string())));
@@ -150,6 +158,21 @@ pub fn no_mode(name: &str) -> String {
         &gettext("There is no mode “{name}”: there are ask, edits, plan and unattended."),
         &[("name", name)],
     )
+}
+
+pub fn no_commands() -> String {
+    gettext("No command runs in the background.")
+}
+
+pub fn no_such_command(id: &str) -> String {
+    fill(
+        &gettext("No command “{id}” runs in the background. List them with: /commands"),
+        &[("id", id)],
+    )
+}
+
+pub fn command_ended(id: &str) -> String {
+    fill(&gettext("The command “{id}” has ended."), &[("id", id)])
 }
 
 pub fn no_rules() -> String {

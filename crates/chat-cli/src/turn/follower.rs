@@ -30,6 +30,8 @@ pub(super) struct Follower {
     ended: HashSet<MessageId>,
     /// What waits for the person.
     pub(super) asks: Vec<Arc<Ask>>,
+    /// Whether a command was to be run.
+    pub(super) runs_commands: bool,
     /// How much was shown in all.
     pub(super) text_bytes: usize,
     pub(super) done: Option<Done>,
@@ -45,6 +47,7 @@ impl Follower {
             calls: Calls::default(),
             ended: HashSet::new(),
             asks: Vec::new(),
+            runs_commands: false,
             text_bytes: 0,
             done: None,
             finished: None,
@@ -137,6 +140,7 @@ impl Follower {
     fn call(&mut self, message: MessageId, call: &ToolCall, sink: &mut dyn Sink) {
         if self.called.insert((message, call.id.clone())) {
             self.calls.add(call);
+            self.runs_commands |= call.name == "run_command";
             sink.tool_call(call);
         }
     }

@@ -34,6 +34,12 @@ pub fn tool_reason(result: &ToolResult) -> Option<String> {
     if !result.failed || denied || result.view.is_some() {
         return None;
     }
+    if !result.needs.is_empty() {
+        let rules: Vec<_> = result.needs.iter().map(ToString::to_string).collect();
+        let sentence =
+            gettext("In this mode nobody is asked. With this rule it would pass: {what}");
+        return Some(of(&sentence, &rules.join(", ")));
+    }
     let text = result.text.strip_prefix("tool_call_fail: ").unwrap_or(&result.text);
     Some(one_line(text.strip_prefix("tool_call_invalid: ").unwrap_or(text)))
 }
@@ -123,7 +129,7 @@ fn did(call: &ToolCall, view: &ToolView) -> Vec<String> {
         }
         ToolView::Moved { from, to } => vec![two(&gettext("Moved {from} to {to}"), from, to)],
         ToolView::Deleted { path } => vec![of(&gettext("Moved {what} to the trash"), path)],
-        ToolView::Ran { command, exit, .. } => {
+        ToolView::Ran { command, exit, put_aside, .. } => {
             let sentence = match name {
                 "read_output" => gettext("Read the output of {what}"),
                 "stop_command" => gettext("Stopped {what}"),
@@ -132,6 +138,11 @@ fn did(call: &ToolCall, view: &ToolView) -> Vec<String> {
             let mut line = vec![of(&sentence, command)];
             // Who stopped it knows how it ended.
             line.extend(exit_words(*exit).filter(|_| name != "stop_command"));
+            if !put_aside.is_empty() {
+                let count = small(put_aside.len() as u64);
+                let told = ngettext("{n} file put aside", "{n} files put aside", count);
+                line.push(number(&told, count));
+            }
             line
         }
         ToolView::Fetched { url, bytes: size, path, .. } => {

@@ -4,6 +4,7 @@ use chat_core::error::Error;
 use chat_core::message::{
     Ending, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage, Verdict,
 };
+use chat_core::permission::Rule;
 use chat_edge::words;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -79,6 +80,9 @@ pub struct ResultView<'a> {
     view: Option<&'a ToolView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a Verdict>,
+    /// The rules with which it would have passed, where the mode asks nobody.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    needs: &'a [Rule],
     #[serde(skip_serializing_if = "Option::is_none")]
     took_ms: Option<u64>,
 }
@@ -93,6 +97,7 @@ impl<'a> ResultView<'a> {
             line: call.map(|call| words::tool_line(call, Some(result))),
             view: result.view.as_ref(),
             verdict: result.verdict.as_ref(),
+            needs: &result.needs,
             took_ms: result.took.and_then(|took| u64::try_from(took.as_millis()).ok()),
         }
     }

@@ -1,0 +1,26 @@
+//! Says once, where a command runs, what keeps it in bounds on this computer, if that is less than it
+//! should be.
+
+use std::iter::once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chat_edge::words;
+
+use crate::engine::Program;
+use crate::terminal;
+
+/// Says it, the first time that it is called.
+pub(super) async fn tell_once(program: &Program) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if TOLD.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let Ok(Some(bounds)) = program.manager.bounds().await else { return };
+    if bounds.are_full() {
+        return;
+    }
+    for line in once(words::enforcement(&bounds)).chain(words::bounds(&bounds)) {
+        let line = program.terminal.dim(&terminal::clean(&line));
+        terminal::say(&format!("{line}\n"));
+    }
+}

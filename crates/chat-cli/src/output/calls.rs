@@ -66,9 +66,9 @@ mod tests {
 
     #[test]
     fn what_was_put_aside_is_named() {
-        let id = ToolCallId("1".to_owned());
+        let id = ToolCallId::new("1");
         let arguments = json!({ "command": "git init" });
-        let call = ToolCall { id, name: "run_command".to_owned(), arguments, ..ToolCall::default() };
+        let call = ToolCall { id, name: "run_command".to_owned(), arguments };
         let line = |count: usize| {
             let view = ToolView::Ran {
                 command: "git init".to_owned(),

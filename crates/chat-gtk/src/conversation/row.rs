@@ -57,7 +57,7 @@ pub enum RowWidget {
     /// Thinking.
     Fold(Fold),
     /// A tool call.
-    Tool(ToolCard),
+    Tool(Box<ToolCard>),
     /// How a reply ended, with what its widget says.
     Ending(gtk::Box, Option<Notice>),
     /// The line below a reply.
@@ -82,7 +82,7 @@ impl RowWidget {
                     PartState::Tool(tool) => tool.call().name.as_str(),
                     _ => "",
                 };
-                Self::Tool(ToolCard::new(name, around))
+                Self::Tool(Box::new(ToolCard::new(name, around)))
             }
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
                 Self::Prose(Prose::new(&around.tags, &around.links))

@@ -20,6 +20,8 @@ mod command;
 mod descriptors;
 mod environment;
 mod error;
+mod exposure;
+mod git;
 mod landlock;
 mod limits;
 mod output;
@@ -37,6 +39,7 @@ mod wake;
 
 pub use command::{Command, Limits, TIME_LIMIT};
 pub use error::Error;
+pub use git::{PutAside, WhyAside};
 pub use output::{Chunk, Decoder, Excerpt, Follow, Keep, Part, Span, Spool, Stream};
 pub use probe::WhyNot;
 pub use processes::end_orphans;

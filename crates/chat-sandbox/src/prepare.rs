@@ -12,18 +12,23 @@ use crate::command::Command;
 use crate::descriptors;
 use crate::environment;
 use crate::error::Error;
+use crate::exposure::Exposure;
+use crate::git::Patrol;
 use crate::landlock::{self, Bounds};
 use crate::processes::{self, Family, Space};
 use crate::seccomp::{self, Doors};
-use crate::shell;
+use crate::shell::{self, Gate};
 use crate::supervise::Started;
-use crate::view::{self, Guard, View};
+use crate::view::{self, Guard, Protection, View};
 
 /// A command that only has to be started.
 pub(crate) struct Prepared {
     process: std::process::Command,
     command: Command,
     guard: Guard,
+    patrol: Option<Patrol>,
+    exposure: Option<Exposure>,
+    gate: Gate,
     way: Way,
 }
 
@@ -48,6 +53,7 @@ pub(crate) fn in_bubblewrap(
     let doors = Doors::of_namespaces(command.network, scoped);
     let filters = seccomp::files(&seccomp::programs(doors)?)?;
     let handed = Handed::new(&view, filters);
+    let (gate, stdin) = Gate::told().map_err(Error::Start)?;
     let mut process = std::process::Command::new(program);
     process
         .args(bubblewrap::arguments(&view, &guard, &command, &handed))
@@ -56,9 +62,13 @@ pub(crate) fn in_bubblewrap(
         .arg(shell)
         .args(shell::arguments(shell))
         .arg(&command.text)
-        .stdin(Stdio::piped());
+        .stdin(stdin);
     surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
-    Ok(Prepared { process, command, guard, way: Way::Bubblewrap { handed } })
+    let patrol = Some(Patrol::new(&view));
+    let protected = view.protected.iter().filter_map(Protection::mounted).chain(guard.stand_ins());
+    let exposure = Some(Exposure::new(protected));
+    let way = Way::Bubblewrap { handed };
+    Ok(Prepared { process, command, guard, patrol, exposure, gate, way })
 }
 
 /// Bound by this version of Landlock.
@@ -70,6 +80,7 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
     view::furnish(&view, &home).map_err(Error::Start)?;
     let mut guard = Guard::new(&mut view, false)?;
     guard.make_writable(landlock::build_folders(&view.project));
+    let patrol = Some(Patrol::new(&view));
     let bounds = Bounds::of(&view, scratch.path(), command.network, version)?;
     let mut process = gated(shell, &command);
     surround(&mut process, &command, shell, &home, scratch.path());
@@ -77,6 +88,10 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
         process,
         command,
         guard,
+        patrol,
+        // What it bounds it bounds as files: a new one is granted to nobody.
+        exposure: None,
+        gate: Gate::Input,
         way: Way::Thread { bounds: Some(bounds), scratch: Some(scratch) },
     })
 }
@@ -90,6 +105,9 @@ pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Prepared, Error>
         process,
         command,
         guard: Guard::of_nothing(),
+        patrol: None,
+        exposure: None,
+        gate: Gate::Input,
         way: Way::Thread { bounds: None, scratch: None },
     })
 }
@@ -118,6 +136,9 @@ impl Prepared {
             limit: self.command.limit,
             limits: self.command.limits,
             guard: self.guard,
+            patrol: self.patrol,
+            exposure: self.exposure,
+            gate: self.gate,
             _scratch: scratch,
         })
     }

@@ -1,12 +1,12 @@
 //! A command that runs: the handle that its owner holds.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::git::PutAside;
 use crate::output::{Channel, Follow, Spool};
 use crate::wake::Wake;
 
@@ -15,9 +15,8 @@ use crate::wake::Wake;
 pub enum Ended {
     /// By itself, with this status: 0 is success.
     Status(i32),
-    /// By this signal. A shell tells that of what it ran by a status of 128 and the signal's
-    /// number, which is taken for it here, where that signal ends programs. A program that gives
-    /// such a status by itself, as `exit 137` does, cannot be told from one that was ended.
+    /// Its shell was ended by this signal. What the shell ran may have been too: that it tells by
+    /// a status of 128 and the signal's number, as it can tell anything.
     Signal(i32),
     /// It took longer than it may; all of its processes were ended.
     TimedOut(Duration),
@@ -25,6 +24,9 @@ pub enum Ended {
     Stopped,
     /// It used more than it may; all of its processes were ended.
     Limit(Limit),
+    /// Somebody outside replaced what was protected from it, as a person's git does with its
+    /// settings, and with that took the protection away; so all of its processes were ended.
+    Exposed,
 }
 
 /// What a command used too much of.
@@ -48,8 +50,10 @@ pub struct Exit {
     /// How many processes it had left running, which were ended with it. In bubblewrap the kernel
     /// ends them, and nobody counts.
     pub left_running: u32,
-    /// Files that it made where it may not, which were put aside under another name.
-    pub put_aside: Vec<PathBuf>,
+    /// What it made that may not stay.
+    pub put_aside: Vec<PutAside>,
+    /// Whether the project is so large that not all of it was looked through for such.
+    pub is_partly_unseen: bool,
 }
 
 impl Exit {
@@ -122,6 +126,7 @@ impl Running {
                 took: Duration::ZERO,
                 left_running: 0,
                 put_aside: Vec::new(),
+                is_partly_unseen: true,
             },
         }
     }

@@ -1,19 +1,24 @@
 //! How a command reaches its shell: with its limits set before the first word of it is read.
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
 use crate::command::Limits;
 
-/// Waits for a line, sets the limits from inside, then becomes the shell: bytes of a file in blocks
+/// Waits for a line, sets the limits from inside, then runs the shell: bytes of a file in blocks
 /// of 512, open files, processes. Shells have two letters for the last.
+///
+/// bubblewrap tells a signal and a status by the same number. So one stays here that tells of a
+/// signal on its standard error, as shells do, which leads to where the line came from.
 pub(crate) const WITH_LIMITS: &str = "read -r _ || exit; ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
     ulimit -u \"$3\" 2>/dev/null || ulimit -p \"$3\" 2>/dev/null; shift 3; \
-    exec \"$@\" </dev/null";
+    exec 3>&2 2>&0; (exec \"$@\" </dev/null 2>&3 3>&-); exit \"$?\"";
 
 /// Waits for a line, then becomes the shell: meanwhile the limits are set from outside.
 pub(crate) const GATED: &str = "read -r _ || exit; exec \"$@\" </dev/null";
@@ -58,10 +63,37 @@ pub(crate) fn set_limits(child: &Child, limits: &Limits, mark: u64) -> io::Resul
     Ok(())
 }
 
-/// Lets a command go that waits. Where it has ended instead, its end tells why.
-pub(crate) fn open_gate(child: &mut Child) {
-    if let Some(mut gate) = child.stdin.take() {
-        let _ = gate.write_all(b"\n");
+/// Where a command waits until it is let go, and what it is let go by.
+#[derive(Debug)]
+pub(crate) enum Gate {
+    /// Its standard input.
+    Input,
+    /// Its standard input is the other end of this, and its signals are told here.
+    Told(UnixStream),
+}
+
+impl Gate {
+    /// One that tells of signals, and the end for the command.
+    pub(crate) fn told() -> io::Result<(Self, Stdio)> {
+        let (own, other) = UnixStream::pair()?;
+        own.set_nonblocking(true)?;
+        Ok((Self::Told(own), OwnedFd::from(other).into()))
+    }
+
+    /// Lets a command go that waits. Where it has ended instead, its end tells why.
+    pub(crate) fn open(&mut self, child: &mut Child) {
+        let _ = match self {
+            Self::Input => child.stdin.take().map_or(Ok(()), |mut gate| gate.write_all(b"\n")),
+            Self::Told(gate) => gate.write_all(b"\n"),
+        };
+    }
+
+    /// Whether the command that has ended was told to have ended by a signal.
+    pub(crate) fn tells_of_a_signal(&mut self) -> bool {
+        match self {
+            Self::Input => false,
+            Self::Told(gate) => gate.read(&mut [0]).is_ok_and(|length| length > 0),
+        }
     }
 }
 

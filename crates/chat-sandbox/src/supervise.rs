@@ -20,11 +20,13 @@ use tokio::sync::watch;
 use crate::at_exit::Live;
 use crate::command::Limits;
 use crate::error::Error;
+use crate::exposure::Exposure;
+use crate::git::Patrol;
 use crate::limits::Watch;
 use crate::output::{Channel, Follow, Spool, Stream};
 use crate::processes::Family;
 use crate::running::{Control, Ended, Exit, Running};
-use crate::shell;
+use crate::shell::{self, Gate};
 use crate::view::Guard;
 use crate::wake::Wake;
 
@@ -42,6 +44,11 @@ pub(crate) struct Started {
     pub(crate) limit: Option<Duration>,
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
+    /// Looks after repositories, where anything is enforced.
+    pub(crate) patrol: Option<Patrol>,
+    pub(crate) gate: Gate,
+    /// Notices where its protection is taken away.
+    pub(crate) exposure: Option<Exposure>,
     /// Its own folder for passing files, where it has one on disk; gone with it.
     pub(crate) _scratch: Option<tempfile::TempDir>,
 }
@@ -52,7 +59,7 @@ impl Started {
         if let Family::Marked(mark) = *self.family {
             shell::set_limits(&self.child, &self.limits, mark).map_err(Error::Start)?;
         }
-        shell::open_gate(&mut self.child);
+        self.gate.open(&mut self.child);
         Ok(())
     }
 }
@@ -135,6 +142,10 @@ impl Supervisor {
         }
         let status = self.started.child.wait();
         let took = self.began.elapsed();
+        // It may have happened in the last moment.
+        if self.ending.is_none() && self.is_exposed() {
+            self.ending = Some(Ended::Exposed);
+        }
         let left_running = self.started.family.end_the_rest();
         let deadline = Instant::now() + LAST_WORDS;
         while self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && Instant::now() < deadline {
@@ -142,11 +153,16 @@ impl Supervisor {
         }
         self.spool.finish();
         self.control.channel.end();
+        let signalled = self.started.gate.tells_of_a_signal();
+        let mut put_aside = self.started.guard.put_aside();
+        let look = self.started.patrol.as_mut().map(Patrol::finish).unwrap_or_default();
+        put_aside.extend(look.put_aside);
         Exit {
-            ended: self.ending.unwrap_or_else(|| ended(&status)),
+            ended: self.ending.unwrap_or_else(|| ended(&status, signalled)),
             took,
             left_running,
-            put_aside: self.started.guard.put_aside(),
+            put_aside,
+            is_partly_unseen: look.is_cut,
         }
     }
 
@@ -157,6 +173,9 @@ impl Supervisor {
             return Instant::now() + LAST_WORDS;
         }
         let look = self.watch.next();
+        let patrol = self.started.patrol.as_ref().map(Patrol::next);
+        let exposure = self.started.exposure.as_ref().and_then(Exposure::next);
+        let look = [patrol, exposure].into_iter().flatten().fold(look, Instant::min);
         self.deadline().map_or(look, |deadline| deadline.min(look))
     }
 
@@ -173,6 +192,9 @@ impl Supervisor {
                 vec![PollFd::new(&self.process, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
             let pipes = self.pipes.iter().filter_map(|(_, pipe)| pipe.as_ref());
             fds.extend(pipes.filter(|_| !held_up).map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+            let exposure = self.started.exposure.as_ref().and_then(Exposure::events);
+            let exposure = exposure.filter(|_| self.ending.is_none());
+            fds.extend(exposure.iter().map(|events| PollFd::new(events, PollFlags::IN)));
             let left = until.saturating_duration_since(Instant::now());
             let _ = poll(&mut fds, Some(&timespec(left)));
             let mut happened = fds.iter().map(|fd| !fd.revents().is_empty());
@@ -201,17 +223,31 @@ impl Supervisor {
             return;
         }
         let now = Instant::now();
+        if let Some(patrol) = &mut self.started.patrol {
+            patrol.look(now);
+        }
         let over = self.deadline().is_some_and(|deadline| now >= deadline);
         self.ending = if self.control.stop.load(Ordering::Acquire) {
             Some(Ended::Stopped)
         } else if over {
             self.started.limit.map(Ended::TimedOut)
+        } else if self.is_exposed() {
+            Some(Ended::Exposed)
         } else {
             self.watch.look(now).map(Ended::Limit)
         };
         if self.ending.is_some() {
             self.started.family.end();
         }
+    }
+
+    /// Whether its protection was taken away; nothing is taken for protected from then on.
+    fn is_exposed(&self) -> bool {
+        let is_exposed = self.started.exposure.as_ref().is_some_and(Exposure::happened);
+        if let Some(patrol) = self.started.patrol.as_ref().filter(|_| is_exposed) {
+            patrol.expose();
+        }
+        is_exposed
     }
 
     fn read(&mut self, index: usize, buffer: &mut [u8]) {
@@ -249,18 +285,14 @@ fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or_default()
 }
 
-/// The signals that end a program which does not care for them, and that programs are in fact ended
-/// by. A status of 128 and another number is only a status.
-const ENDING: &[i32] =
-    &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 24, 25, 26, 27, 29, 30, 31];
-
-fn ended(status: &io::Result<ExitStatus>) -> Ended {
+/// How it ended by itself. `signalled` says that a status above 128 stands for a signal.
+fn ended(status: &io::Result<ExitStatus>, signalled: bool) -> Ended {
     use std::os::unix::process::ExitStatusExt;
     let Ok(status) = status else {
         return Ended::Status(-1);
     };
     match (status.code(), status.signal()) {
-        (Some(code), _) if ENDING.contains(&(code - 128)) => Ended::Signal(code - 128),
+        (Some(code), _) if signalled && code > 128 => Ended::Signal(code - 128),
         (Some(code), _) => Ended::Status(code),
         (None, signal) => Ended::Signal(signal.unwrap_or(0)),
     }

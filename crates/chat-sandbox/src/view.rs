@@ -15,6 +15,7 @@ mod system;
 use std::path::{Path, PathBuf};
 
 pub(crate) use guard::Guard;
+pub(crate) use nested::LARGE;
 pub(crate) use project::Protection;
 
 use crate::error::Error;
@@ -35,6 +36,8 @@ pub(crate) struct View {
     pub(crate) git: Vec<PathBuf>,
     /// What in the project (or its git data) may not be changed.
     pub(crate) protected: Vec<Protection>,
+    /// Repositories and settings that were found and cannot be protected.
+    pub(crate) seen: Vec<PathBuf>,
     /// What in the project may not be seen.
     pub(crate) hidden: Vec<PathBuf>,
     /// Goes to the [`Guard`]: what was found beneath the project's top is kept until the end.
@@ -65,6 +68,7 @@ impl View {
             project: project.to_owned(),
             git: Vec::new(),
             protected: Vec::new(),
+            seen: Vec::new(),
             hidden: Vec::new(),
             nested: None,
         };

@@ -15,6 +15,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use super::stand_in::StandIn;
 use super::{Protection, View, nested};
 use crate::error::Error;
+use crate::git::{PutAside, WhyAside};
 
 /// How often, and how long apart, one is tried for that another command is just taking away.
 const ATTEMPTS: u32 = 200;
@@ -86,15 +87,15 @@ impl Guard {
     }
 
     /// Puts aside what came into being against the bounds, and says what that was.
-    pub(crate) fn put_aside(&mut self) -> Vec<PathBuf> {
+    pub(crate) fn put_aside(&mut self) -> Vec<PutAside> {
         let mut found = Vec::new();
         for path in self.put_aside.drain(..) {
             if path.symlink_metadata().is_err() {
                 continue;
             }
-            let aside = aside(&path);
-            if std::fs::rename(&path, &aside).is_ok() {
-                found.push(path);
+            let kept = aside(&path);
+            if std::fs::rename(&path, &kept).is_ok() {
+                found.push(PutAside { path, kept, why: WhyAside::Protected });
             }
         }
         found

@@ -23,13 +23,15 @@ const ENTRIES: usize = 20_000;
 const REPOSITORIES: usize = 32;
 
 /// Folders with much in them that no person made, looked at last.
-const LARGE: &[&str] = &["node_modules", "target", ".venv", "build", "dist"];
+pub(crate) const LARGE: &[&str] = &["node_modules", "target", ".venv", "build", "dist"];
 
 /// What was found in a project where commands run, for those that begin meanwhile.
 #[derive(Debug)]
 struct Known {
     commands: usize,
     paths: Vec<PathBuf>,
+    /// Whether what was found can be protected: no command of another program could move it.
+    is_still: bool,
     /// Tells other programs that the project is in use.
     _lock: Option<File>,
 }
@@ -61,36 +63,38 @@ fn known() -> MutexGuard<'static, Option<HashMap<PathBuf, Known>>> {
 }
 
 /// What is protected beneath the top of a project where a command begins.
-fn of(project: &Path) -> (Vec<PathBuf>, Keep) {
+fn of(project: &Path) -> (Vec<PathBuf>, bool, Keep) {
     let mut known = known();
     let known = known.get_or_insert_default();
     let project_known = known.entry(project.to_owned()).or_insert_with(|| {
-        let (lock, paths) = look(project);
-        Known { commands: 0, paths, _lock: lock }
+        let (lock, is_still) = lock(project);
+        Known { commands: 0, paths: find(project), is_still, _lock: lock }
     });
     project_known.commands += 1;
     let there = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|it| !it.is_symlink());
     let paths = project_known.paths.iter().filter(there).cloned().collect();
-    (paths, Keep(project.to_owned()))
+    (paths, project_known.is_still, Keep(project.to_owned()))
 }
 
-/// Finds what is there, unless another program's commands run in the project.
-fn look(project: &Path) -> (Option<File>, Vec<PathBuf>) {
-    let Ok(folder) = File::open(project) else {
-        return (None, find(project));
-    };
-    let busy = flock(&folder, FlockOperation::NonBlockingLockExclusive)
+/// Tells other programs that commands run in the project; says whether none of theirs do.
+fn lock(project: &Path) -> (Option<File>, bool) {
+    let Ok(folder) = File::open(project) else { return (None, true) };
+    let is_busy = flock(&folder, FlockOperation::NonBlockingLockExclusive)
         == Err(rustix::io::Errno::WOULDBLOCK);
-    let found = if busy { Vec::new() } else { find(project) };
     let _ = flock(&folder, FlockOperation::NonBlockingLockShared);
-    (Some(folder), found)
+    (Some(folder), !is_busy)
 }
 
 /// Adds the protections of what lies beneath the project's top.
 pub(super) fn add(view: &mut View) {
     let mut repositories = 0;
-    let (paths, keep) = of(&view.project);
+    let (paths, is_still, keep) = of(&view.project);
     view.nested = Some(keep);
+    if !is_still {
+        // What is bound could be something else by then. What is changed is put right later.
+        view.seen = paths;
+        return;
+    }
     for path in paths {
         // Else a folder above could be moved away, and another be put in its place.
         let above = path.ancestors().skip(1).take_while(|above| *above != view.project);

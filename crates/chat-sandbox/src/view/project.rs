@@ -25,11 +25,29 @@ pub(crate) enum Protection {
 }
 
 impl Protection {
+    /// The path, whether or not it is there.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Pinned(path)
+            | Self::ReadOnly(path)
+            | Self::Held(path, _)
+            | Self::Absent(path, _) => path,
+        }
+    }
+
     /// The path of one that is there.
     pub(crate) fn stands(&self) -> Option<&Path> {
         match self {
             Self::Pinned(path) | Self::ReadOnly(path) | Self::Held(path, _) => Some(path),
             Self::Absent(..) => None,
+        }
+    }
+
+    /// The path of one that is there for itself, and not as a stand-in.
+    pub(crate) fn mounted(&self) -> Option<&Path> {
+        match self {
+            Self::Pinned(path) | Self::ReadOnly(path) => Some(path),
+            Self::Held(..) | Self::Absent(..) => None,
         }
     }
 
@@ -53,6 +71,7 @@ const GIT: &[(&str, StandIn)] = &[
     ("commondir", StandIn::SameFolder),
     ("modules", StandIn::Folder),
     ("worktrees", StandIn::Folder),
+    ("info", StandIn::Folder),
 ];
 
 /// Settings of git's in bytes, beyond which they are not looked at.

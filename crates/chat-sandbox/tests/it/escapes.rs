@@ -9,6 +9,7 @@ mod nested;
 mod network;
 mod processes;
 mod project;
+mod repositories;
 mod system;
 
 use chat_sandbox::{Enforcement, Preference, Sandbox};

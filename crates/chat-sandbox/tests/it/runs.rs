@@ -23,8 +23,14 @@ async fn status_signal_and_time_limit_are_told() {
     for way in WAYS {
         let Some(scene) = Scene::new(way).await else { continue };
         assert_eq!(scene.run("exit 3").await.exit.ended, Ended::Status(3), "{way:?}");
-        // Signal 22 ends nobody.
-        assert_eq!(scene.run("exit 150").await.exit.ended, Ended::Status(150), "{way:?}");
+        for status in [137, 139, 150, 255] {
+            let outcome = scene.run(format!("exit {status}")).await;
+            assert_eq!(outcome.exit.ended, Ended::Status(status), "{way:?}");
+        }
+        // What the shell says of what it ran is the shell's own.
+        let told = scene.run("sh -c 'kill -9 $$'; exit $?").await;
+        assert_eq!(told.exit.ended, Ended::Status(137), "{way:?}");
+        assert_eq!(scene.run("kill -SEGV $$").await.exit.ended, Ended::Signal(11), "{way:?}");
         assert_eq!(scene.run("kill -9 $$").await.exit.ended, Ended::Signal(9), "{way:?}");
         let mut slow = scene.command("echo begun; sleep 600");
         let limit = Duration::from_millis(300);

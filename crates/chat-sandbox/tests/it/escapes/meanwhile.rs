@@ -12,7 +12,7 @@ use crate::support::{Scene, write};
 use crate::unprivileged;
 
 /// Starts a command that says when it has come to where it waits for this file in the project.
-async fn waiting(scene: &Scene, before: &str, file: &str, after: &str) -> Running {
+pub(super) async fn waiting(scene: &Scene, before: &str, file: &str, after: &str) -> Running {
     let wait = format!("until [ -e {file} ]; do sleep 0.02; done");
     let command = scene.command(format!("{before}\necho here; {wait}\n{after}"));
     let (running, mut follow) =

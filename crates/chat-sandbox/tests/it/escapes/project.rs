@@ -47,6 +47,7 @@ fn gits_hooks_and_settings_and_natters_files_are_not_changed() {
             "rm .mcp.json",
             "mv .natter elsewhere",
             "echo 'run:*' > .natter/rules.toml",
+            "echo '* filter=x' > .git/info/attributes",
         ] {
             attempt(|scene| {
                 furnish(scene);

@@ -1,0 +1,222 @@
+//! Looks through a project for as long as a command runs there, and once more when it has ended.
+
+use std::collections::{HashMap, HashSet};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
+
+use super::disarm::{self, Before, SETTINGS};
+use super::walk::{Met, walk};
+use super::{Moment, PutAside, WhyAside, changed, id};
+use crate::view::{Protection, View};
+
+/// How soon after the beginning, and how long apart at least.
+const APART: Duration = Duration::from_secs(1);
+
+/// Looking takes at most a fiftieth of the time.
+const REST: u32 = 50;
+
+/// How long a look takes at most. What it did not come to is told.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// How much finer time is than the clock that files' times are taken from.
+const COARSE: Duration = Duration::from_millis(20);
+
+/// Looks through a project.
+#[derive(Debug)]
+pub(crate) struct Patrol {
+    area: Arc<Area>,
+    looking: Option<JoinHandle<Look>>,
+    next: Instant,
+    found: Vec<PutAside>,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    pub(crate) put_aside: Vec<PutAside>,
+    /// Whether some of the project was not come to.
+    pub(crate) is_cut: bool,
+    took: Duration,
+}
+
+/// What is looked through, and what was known of it before.
+#[derive(Debug)]
+struct Area {
+    roots: Vec<(PathBuf, OwnedFd)>,
+    since: Moment,
+    /// Repositories that were there before.
+    known: HashMap<PathBuf, Known>,
+    /// What the command cannot change, at all.
+    unchangeable: HashSet<PathBuf>,
+    /// Whether the protection does not hold any more.
+    is_exposed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Known {
+    id: (u64, u64),
+    /// Whether the command cannot change what matters of it.
+    is_protected: bool,
+    before: Before,
+}
+
+impl Patrol {
+    /// One for a command that is about to begin.
+    pub(crate) fn new(view: &View) -> Self {
+        let open = |path: &PathBuf| {
+            let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            Some((path.clone(), rustix::fs::open(path, how, Mode::empty()).ok()?))
+        };
+        let roots: Vec<_> =
+            std::iter::once(&view.project).chain(&view.git).filter_map(open).collect();
+        let since = roots.first().and_then(|(_, root)| now(root)).unwrap_or_else(by_the_clock);
+        let settings = |it: &Protection| it.path().ends_with("config");
+        let protected = view.protected.iter().filter(|it| settings(it));
+        let protected = protected.filter_map(|it| it.path().parent()).map(|path| (path, true));
+        let seen = view.seen.iter().map(|path| (path.as_path(), false));
+        let known = protected.chain(seen).filter_map(|(path, is_protected)| {
+            Some((path.to_owned(), Known::of(path, is_protected)?))
+        });
+        let area = Area {
+            known: known.collect(),
+            unchangeable: view
+                .protected
+                .iter()
+                .filter_map(|it| it.unchangeable().map(Path::to_owned))
+                .collect(),
+            roots,
+            since,
+            is_exposed: AtomicBool::new(false),
+        };
+        Self {
+            area: Arc::new(area),
+            looking: None,
+            next: Instant::now() + APART,
+            found: Vec::new(),
+        }
+    }
+
+    /// When it wants to look next.
+    pub(crate) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Begins to look, if it is time to, on a thread of its own: a large project takes a while.
+    pub(crate) fn look(&mut self, now: Instant) {
+        if now < self.next {
+            return;
+        }
+        self.next = now + APART;
+        match &self.looking {
+            Some(looking) if looking.is_finished() => self.gather(),
+            Some(_) => {}
+            None => {
+                let area = self.area.clone();
+                let thread = std::thread::Builder::new().name("sandbox-patrol".into());
+                self.looking = thread.spawn(move || area.look()).ok();
+            }
+        }
+    }
+
+    /// Looks for the last time: nothing of the command runs any more.
+    pub(crate) fn finish(&mut self) -> Look {
+        self.gather();
+        let last = self.area.look();
+        let mut put_aside = std::mem::take(&mut self.found);
+        put_aside.extend(last.put_aside);
+        Look { put_aside, ..last }
+    }
+
+    /// Trusts no protection from now on.
+    pub(crate) fn expose(&self) {
+        self.area.is_exposed.store(true, Ordering::Release);
+    }
+
+    /// Takes what the last look found.
+    fn gather(&mut self) {
+        if let Some(Ok(look)) = self.looking.take().map(JoinHandle::join) {
+            self.next = Instant::now() + look.took * REST;
+            self.found.extend(look.put_aside);
+        }
+    }
+}
+
+impl Area {
+    fn look(&self) -> Look {
+        let began = Instant::now();
+        let mut look = Look::default();
+        let is_exposed = self.is_exposed.load(Ordering::Acquire);
+        for (root, folder) in &self.roots {
+            let is_closed =
+                |path: &Path| !is_exposed && self.unchangeable.contains(&root.join(path));
+            let meet = |met: Met<'_>| look.put_aside.extend(self.meet(root, &met, is_exposed));
+            look.is_cut |= !walk(folder, self.since, began + LONGEST, is_closed, meet);
+        }
+        look.took = began.elapsed();
+        look
+    }
+
+    fn meet(&self, root: &Path, met: &Met<'_>, is_exposed: bool) -> Vec<PutAside> {
+        match met {
+            Met::Data { folder, path } => {
+                let path = root.join(path);
+                let there = fstat(folder).map(|stat| id(&stat));
+                let known = self.known.get(&path).filter(|known| there == Ok(known.id));
+                if known.is_some_and(|known| known.is_protected && !is_exposed) {
+                    return Vec::new();
+                }
+                disarm::data(folder, &path, self.since, known.map(|known| &known.before))
+            }
+            Met::Pointer { folder, name, path } => {
+                let path = root.join(path);
+                let stat = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW);
+                let is_new = stat.is_ok_and(|stat| changed(&stat) >= self.since);
+                if !is_new || self.unchangeable.contains(&path) {
+                    return Vec::new();
+                }
+                let kept = disarm::aside(folder, name);
+                let aside = kept.map(|kept| PutAside {
+                    kept: path.with_file_name(kept),
+                    path,
+                    why: WhyAside::RunsPrograms,
+                });
+                aside.into_iter().collect()
+            }
+        }
+    }
+}
+
+impl Known {
+    /// The repository whose data is this, if it is one already. One that the command completes
+    /// is not known.
+    fn of(path: &Path, is_protected: bool) -> Option<Self> {
+        let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = rustix::fs::open(path, how, Mode::empty()).ok()?;
+        let has = |name| statat(&folder, name, AtFlags::empty()).is_ok();
+        if !has("objects") && !has("commondir") {
+            return None;
+        }
+        let id = id(&fstat(&folder).ok()?);
+        let settings = SETTINGS.map(|name| disarm::read(&folder, name).unwrap_or_default());
+        Some(Self { id, is_protected, before: Before { settings } })
+    }
+}
+
+/// What the clock of this folder's file system says, by a file without a name.
+fn now(folder: &OwnedFd) -> Option<Moment> {
+    let how = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = openat(folder, ".", how, Mode::RUSR).ok()?;
+    Some(changed(&fstat(&file).ok()?))
+}
+
+fn by_the_clock() -> Moment {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = since.saturating_sub(COARSE);
+    (since.as_secs().cast_signed(), since.subsec_nanos().into())
+}

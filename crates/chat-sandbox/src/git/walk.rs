@@ -1,0 +1,170 @@
+//! Goes through all folders beneath one that is open, without following a link.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::time::Instant;
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, Stat, fstat, openat, openat2, statat,
+};
+use rustix::io::Errno;
+
+use super::{Moment, changed};
+use crate::view::LARGE;
+
+/// Bytes of names that are read at once.
+const AT_ONCE: usize = 32 << 10;
+
+const FOLDER: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// What of git's was come across.
+pub(super) enum Met<'a> {
+    /// A folder that git may take for a repository's data, open.
+    Data { folder: &'a OwnedFd, path: &'a Path },
+    /// A `.git` that leads elsewhere, in an open folder.
+    Pointer { folder: &'a OwnedFd, name: &'a OsStr, path: &'a Path },
+}
+
+/// Goes through a folder; tells of `path`s beneath it. Nothing beneath what `passes_over` is
+/// looked at. Says whether it has come to the end before the deadline.
+pub(super) fn walk(
+    root: &OwnedFd,
+    since: Moment,
+    deadline: Instant,
+    passes_over: impl Fn(&Path) -> bool,
+    mut met: impl FnMut(Met<'_>),
+) -> bool {
+    let mut buffer = Vec::with_capacity(AT_ONCE);
+    let (mut folders, mut large) = (VecDeque::from([PathBuf::new()]), VecDeque::new());
+    while let Some(path) = folders.pop_front().or_else(|| large.pop_front()) {
+        if Instant::now() > deadline {
+            return false;
+        }
+        let Some(folder) = open(root, &path, since) else { continue };
+        let mut shape = Shape::default();
+        let mut entries = RawDir::new(&folder, buffer.spare_capacity_mut());
+        while let Some(Ok(entry)) = entries.next() {
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            shape.has(name);
+            let kind = match entry.file_type() {
+                FileType::Unknown => {
+                    let stat = statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
+                    stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
+                }
+                kind => kind,
+            };
+            if kind == FileType::Directory {
+                let inside = path.join(name);
+                if !passes_over(&inside) {
+                    let is_large = LARGE.iter().any(|large| name == *large);
+                    let queue = if is_large { &mut large } else { &mut folders };
+                    queue.push_back(inside);
+                }
+            } else if name.eq_ignore_ascii_case(".git") {
+                met(Met::Pointer { folder: &folder, name, path: &path.join(name) });
+            }
+        }
+        if shape.may_be_data() || path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(".git"))
+        {
+            met(Met::Data { folder: &folder, path: &path });
+        }
+    }
+    true
+}
+
+/// What git looks for to tell its data, or the part of it that linked work trees share
+/// (`is_git_directory` in git's `setup.c`).
+#[derive(Default)]
+struct Shape {
+    objects: bool,
+    refs: bool,
+    head: bool,
+    common: bool,
+}
+
+impl Shape {
+    fn has(&mut self, name: &OsStr) {
+        self.objects |= name.eq_ignore_ascii_case("objects");
+        self.refs |= name.eq_ignore_ascii_case("refs");
+        self.head |= name.eq_ignore_ascii_case("HEAD");
+        self.common |= name.eq_ignore_ascii_case("commondir");
+    }
+
+    fn may_be_data(&self) -> bool {
+        self.objects && self.refs || self.head && self.common
+    }
+}
+
+/// Opens a folder for reading. One that was made unreadable since then is made readable: git
+/// needs not list a folder to use what is in it.
+fn open(root: &OwnedFd, path: &Path, since: Moment) -> Option<OwnedFd> {
+    match beneath(root, path, FOLDER) {
+        Ok(folder) => Some(folder),
+        Err(Errno::ACCESS) => {
+            let closed = beneath(root, path, OFlags::PATH | FOLDER).ok()?;
+            let stat = fstat(&closed).ok()?;
+            if changed(&stat) < since || !let_owner(&closed, &stat) {
+                return None;
+            }
+            openat(&closed, ".", FOLDER, Mode::empty()).ok()
+        }
+        Err(_) => None,
+    }
+}
+
+/// Lets the owner do everything with a folder that is open, if only by its place.
+pub(super) fn let_owner(folder: &OwnedFd, stat: &Stat) -> bool {
+    use std::os::fd::AsRawFd;
+    let mode = Mode::from_raw_mode(stat.st_mode & 0o7777) | Mode::RWXU;
+    let open = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    rustix::fs::chmod(open, mode).is_ok()
+}
+
+fn beneath(root: &OwnedFd, path: &Path, how: OFlags) -> Result<OwnedFd, Errno> {
+    if path.as_os_str().is_empty() {
+        return openat(root, ".", how, Mode::empty());
+    }
+    let bounds = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match openat2(root, path, how, Mode::empty(), bounds) {
+        // Kernels before 5.6 have no such call, and some containers refuse what they do not know.
+        Err(Errno::NOSYS | Errno::PERM) => by_steps(root, path, how),
+        opened => opened,
+    }
+}
+
+fn by_steps(root: &OwnedFd, path: &Path, how: OFlags) -> Result<OwnedFd, Errno> {
+    let way = OFlags::PATH | FOLDER;
+    let mut folder = None::<OwnedFd>;
+    let mut steps = path.components().peekable();
+    while let Some(step) = steps.next() {
+        let Component::Normal(name) = step else { return Err(Errno::INVAL) };
+        let how = if steps.peek().is_some() { way } else { how };
+        let from = folder.as_ref().map_or(root.as_fd(), AsFd::as_fd);
+        folder = Some(openat(from, name, how, Mode::empty())?);
+    }
+    folder.ok_or(Errno::INVAL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_reached_by_steps_and_through_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
+        let root = OwnedFd::from(std::fs::File::open(folder.path()).unwrap());
+        for open in [by_steps, beneath] {
+            assert!(open(&root, Path::new("a/b"), FOLDER).is_ok());
+            assert!(open(&root, Path::new("link/b"), FOLDER).is_err());
+        }
+    }
+}

@@ -20,7 +20,7 @@ pub use meter::{Compaction, Filling, Meter, PromptPreview};
 pub use options::{Options, Thinking};
 pub use request::{Attachment, ChatRequest, Content, Queued};
 pub use tool::{
-    BackgroundCommand, CommandExit, Todo, TodoState, ToolCall, ToolResult, ToolSpec, ToolView,
-    Verdict,
+    BackgroundCommand, CommandExit, CommandLimit, Todo, TodoState, ToolCall, ToolResult, ToolSpec,
+    ToolView, Verdict,
 };
 pub use tree::MessageTree;

@@ -28,6 +28,10 @@ pub enum WhyNot {
     NamespacesForbidden,
     /// The kernel has no Landlock, or it is switched off.
     NotInKernel,
+    /// The program is too old: it does not know what it is asked for.
+    TooOld,
+    /// It was tried and gave no answer in time, on a machine that is very busy.
+    NoAnswer,
     /// It was tried and failed; what was said.
     Failed(String),
     /// It was not asked for.
@@ -84,8 +88,14 @@ async fn attempt(sandbox: &Sandbox) -> Result<(), WhyNot> {
     if exit.ended == Ended::Status(SIGN) {
         return Ok(());
     }
+    if matches!(exit.ended, Ended::TimedOut(_)) {
+        return Err(WhyNot::NoAnswer);
+    }
     let said = spool.excerpt().to_string();
-    Err(judge(said.trim()))
+    match said.trim() {
+        "" => Err(WhyNot::Failed(format!("{:?}", exit.ended))),
+        said => Err(judge(said)),
+    }
 }
 
 /// What bubblewrap's complaint means. Its words are those of `bubblewrap.c` and `network.c`.
@@ -99,6 +109,8 @@ fn judge(said: &str) -> WhyNot {
     ];
     if said.starts_with("bwrap:") && forbidden.iter().any(|words| said.contains(words)) {
         WhyNot::NamespacesForbidden
+    } else if said.starts_with("bwrap: Unknown option") {
+        WhyNot::TooOld
     } else {
         WhyNot::Failed(said.to_owned())
     }
@@ -129,7 +141,8 @@ mod tests {
         ] {
             assert_eq!(judge(said), WhyNot::NamespacesForbidden, "{said}");
         }
-        let other = "bwrap: Unknown option --add-seccomp-fd";
+        assert_eq!(judge("bwrap: Unknown option --add-seccomp-fd"), WhyNot::TooOld);
+        let other = "bwrap: Can't find source path /project: No such file or directory";
         assert_eq!(judge(other), WhyNot::Failed(other.into()));
     }
 }

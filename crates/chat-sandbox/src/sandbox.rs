@@ -47,6 +47,11 @@ pub enum Gap {
     Signals,
     /// Permissions and times of files outside (never their contents).
     Attributes,
+    /// Whether a file outside exists, its size and its times can be asked (never its contents).
+    Metadata,
+    /// A repository that a command makes can have a person's git run something, for about the
+    /// second until it is put right.
+    NewRepositories,
     /// Names and command lines of other processes can be read.
     ProcessNames,
     /// Protected names that do not exist yet can be made in a project without git; they are put
@@ -114,13 +119,20 @@ impl Sandbox {
         &self.0.why_not
     }
 
-    /// What is not kept here of what should be.
+    /// What is not kept here of what should be. Empty where nothing enforces: then nothing is.
     pub fn gaps(&self) -> Vec<Gap> {
         match self.0.enforcement {
-            Enforcement::Bubblewrap | Enforcement::None => Vec::new(),
+            Enforcement::None => Vec::new(),
+            Enforcement::Bubblewrap => vec![Gap::NewRepositories],
             Enforcement::Landlock => {
-                let mut gaps =
-                    vec![Gap::Attributes, Gap::ProcessNames, Gap::NewProtected, Gap::NoNewEntries];
+                let mut gaps = vec![
+                    Gap::Attributes,
+                    Gap::Metadata,
+                    Gap::ProcessNames,
+                    Gap::NewProtected,
+                    Gap::NewRepositories,
+                    Gap::NoNewEntries,
+                ];
                 if self.0.landlock.is_none_or(|version| version < landlock::SCOPES) {
                     gaps.push(Gap::Signals);
                 }

@@ -113,9 +113,12 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
         .name("sandbox-command".into())
         .spawn(move || {
             let exit = supervisor.run();
+            let exposure = supervisor.started.exposure.take();
             drop(supervisor);
             drop(live);
             told.send_replace(Some(exit));
+            // The kernel takes many milliseconds to close what it tells of names by.
+            drop(exposure);
         })
         .map_err(Error::Start)?;
     let id = COUNT.fetch_add(1, Ordering::Relaxed);

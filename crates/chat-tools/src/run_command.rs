@@ -126,12 +126,12 @@ impl Tool for RunCommand {
             let _ = std::fs::remove_file(&kept);
             ToolFailure::new(format!("The command did not run: {error}."))
         })?;
-        let view = |exit, output, put_aside| ToolView::Ran {
+        let view = |exit: Option<&Exit>, output| ToolView::Ran {
             command: text.clone(),
-            exit,
+            exit: exit.map(exit_of),
             output,
             sandboxed: is_sandboxed,
-            put_aside,
+            put_aside: exit.map(put_aside).unwrap_or_default(),
         };
         if background {
             drop(follow);
@@ -153,7 +153,7 @@ impl Tool for RunCommand {
             // All of it was said.
             let _ = std::fs::remove_file(&kept);
         }
-        let view = view(Some(exit_of(&exit)), is_cut.then_some(id), put_aside(&exit));
+        let view = view(Some(&exit), is_cut.then_some(id));
         Ok(ToolOutput::text(said).view(view))
     }
 }

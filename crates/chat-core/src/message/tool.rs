@@ -144,7 +144,7 @@ pub enum ToolView {
         /// Whether bounds held it.
         #[serde(default)]
         sandboxed: bool,
-        /// Where that now lies which it made where it may not, and which was put aside.
+        /// What it made that may not stay, and was put aside: where that is now.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         put_aside: Vec<String>,
     },
@@ -194,6 +194,22 @@ pub enum CommandExit {
     TimedOut,
     /// The person or the model stopped it.
     Stopped,
+    /// It used more than it may, and was ended.
+    Limit(CommandLimit),
+    /// What protected the project from it was taken away by somebody else, so it was ended.
+    Exposed,
+}
+
+/// What a command used too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandLimit {
+    /// Processes at once.
+    Processes,
+    /// Memory.
+    Memory,
+    /// The disk that the project lies on.
+    Disk,
 }
 
 /// A command that runs in the background of a session.

@@ -1,6 +1,8 @@
 //! What a tool does or did, in one line.
 
-use chat_core::message::{CommandExit, TodoState, ToolCall, ToolResult, ToolView, Verdict};
+use chat_core::message::{
+    CommandExit, CommandLimit, TodoState, ToolCall, ToolResult, ToolView, Verdict,
+};
 use gettextrs::{gettext, ngettext};
 use serde_json::Value;
 
@@ -179,6 +181,10 @@ pub fn command_exit(exit: CommandExit) -> Option<String> {
         }
         CommandExit::TimedOut => Some(gettext("took too long")),
         CommandExit::Stopped => Some(gettext("stopped")),
+        CommandExit::Limit(CommandLimit::Processes) => Some(gettext("started too many processes")),
+        CommandExit::Limit(CommandLimit::Memory) => Some(gettext("used too much memory")),
+        CommandExit::Limit(CommandLimit::Disk) => Some(gettext("used too much of the disk")),
+        CommandExit::Exposed => Some(gettext("ended, since its bounds were changed from outside")),
     }
 }
 

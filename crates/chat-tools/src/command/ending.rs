@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
-use chat_core::message::CommandExit;
-use chat_sandbox::{Ended, Exit, Limit};
+use chat_core::message::{CommandExit, CommandLimit};
+use chat_sandbox::{Ended, Exit, Limit, PutAside, WhyAside};
+
+/// How many of what was put aside are named.
+const TOLD: usize = 20;
 
 /// How it ended, as data.
 pub fn exit_of(exit: &Exit) -> CommandExit {
@@ -11,25 +14,38 @@ pub fn exit_of(exit: &Exit) -> CommandExit {
         Ended::Status(status) => CommandExit::Status(status),
         Ended::Signal(signal) => CommandExit::Signal(signal),
         Ended::TimedOut(_) => CommandExit::TimedOut,
-        Ended::Stopped | Ended::Limit(_) => CommandExit::Stopped,
+        Ended::Stopped => CommandExit::Stopped,
+        Ended::Exposed => CommandExit::Exposed,
+        Ended::Limit(Limit::Processes) => CommandExit::Limit(CommandLimit::Processes),
+        Ended::Limit(Limit::Memory) => CommandExit::Limit(CommandLimit::Memory),
+        Ended::Limit(Limit::Disk) => CommandExit::Limit(CommandLimit::Disk),
     }
 }
 
-/// Where that lies which it made where it may not.
+/// Where now is what it made and may not stay.
 pub fn put_aside(exit: &Exit) -> Vec<String> {
-    exit.put_aside.iter().map(|path| path.display().to_string()).collect()
+    exit.put_aside.iter().map(|put| put.kept.display().to_string()).collect()
 }
 
-/// The same for the model: always, whatever came out.
+/// How it ended, for the model: always, whatever came out.
 pub fn told(exit: &Exit) -> String {
     let mut text = match exit.ended {
-        Ended::Status(status) => format!("Exit status {status}"),
+        Ended::Status(status) => match status - 128 {
+            // As a shell tells of what it ran; the command may as well have said so itself.
+            signal if !name(signal).is_empty() => {
+                format!("Exit status {status}, in a shell’s words signal {signal}{}", name(signal))
+            }
+            _ => format!("Exit status {status}"),
+        },
         Ended::Signal(signal) => format!("Ended by signal {signal}{}", name(signal)),
         Ended::TimedOut(limit) => format!(
             "Ended at its time limit of {} s (`seconds` gives more, `background` has none)",
             limit.as_secs()
         ),
         Ended::Stopped => "Stopped".to_owned(),
+        Ended::Exposed => "Ended since something outside the sandbox (the person’s git or editor, say) replaced a \
+            protected file of the project, which left it unprotected; what was done until then stays"
+            .to_owned(),
         Ended::Limit(limit) => {
             let much = match limit {
                 Limit::Processes => "too many processes",
@@ -43,9 +59,19 @@ pub fn told(exit: &Exit) -> String {
     if exit.left_running > 0 {
         let _ = write!(text, " {} processes that it left running were ended.", exit.left_running);
     }
-    if !exit.put_aside.is_empty() {
-        let names = put_aside(exit).join(", ");
-        let _ = write!(text, " It may not make what now lies at {names}.");
+    for PutAside { path, kept, why } in exit.put_aside.iter().take(TOLD) {
+        let why = match why {
+            WhyAside::Protected => "may not be made here",
+            WhyAside::RunsPrograms => "can make git run programs outside the sandbox",
+        };
+        let kept = kept.file_name().unwrap_or_default().display();
+        let _ = write!(text, " {} {why}: it was put aside as {kept}.", path.display());
+    }
+    if let Some(more @ 1..) = exit.put_aside.len().checked_sub(TOLD) {
+        let _ = write!(text, " So were {more} others.");
+    }
+    if exit.is_partly_unseen {
+        text += " The project is too large to be looked through for repositories.";
     }
     text
 }
@@ -82,8 +108,24 @@ mod tests {
             took: Duration::from_millis(1240),
             left_running: 0,
             put_aside: Vec::new(),
+            is_partly_unseen: false,
         };
         assert_eq!(told(&exit(Ended::Status(101))), "Exit status 101, after 1.2 s.");
+        assert_eq!(
+            told(&exit(Ended::Status(139))),
+            "Exit status 139, in a shell’s words signal 11 (segmentation fault), after 1.2 s."
+        );
+        assert!(
+            told(&exit(Ended::Exposed)).starts_with("Ended since something outside the sandbox")
+        );
+        for (limit, kind) in [
+            (Limit::Processes, CommandLimit::Processes),
+            (Limit::Memory, CommandLimit::Memory),
+            (Limit::Disk, CommandLimit::Disk),
+        ] {
+            assert_eq!(exit_of(&exit(Ended::Limit(limit))), CommandExit::Limit(kind));
+        }
+        assert_eq!(exit_of(&exit(Ended::Exposed)), CommandExit::Exposed);
         assert_eq!(
             told(&exit(Ended::Signal(11))),
             "Ended by signal 11 (segmentation fault), after 1.2 s."
@@ -98,12 +140,30 @@ mod tests {
             late,
             "Ended at its time limit of 5 s (`seconds` gives more, `background` has none), after 1.2 s."
         );
-        let left =
-            Exit { left_running: 2, put_aside: vec!["/p/.git.1".into()], ..exit(Ended::Stopped) };
+        let put = |why| PutAside {
+            path: "/p/.git/config".into(),
+            kept: "/p/.git/config.put-aside-1".into(),
+            why,
+        };
+        let left = Exit {
+            left_running: 2,
+            put_aside: vec![put(WhyAside::RunsPrograms)],
+            ..exit(Ended::Stopped)
+        };
         assert_eq!(
             told(&left),
-            "Stopped, after 1.2 s. 2 processes that it left running were ended. It may not make what now lies at /p/.git.1."
+            "Stopped, after 1.2 s. 2 processes that it left running were ended. /p/.git/config can make git run \
+             programs outside the sandbox: it was put aside as config.put-aside-1."
         );
+        assert_eq!(put_aside(&left), ["/p/.git/config.put-aside-1"]);
+        let many = Exit {
+            put_aside: vec![put(WhyAside::Protected); TOLD + 3],
+            is_partly_unseen: true,
+            ..left.clone()
+        };
+        let many = told(&many);
+        assert_eq!(many.matches("may not be made here").count(), TOLD);
+        assert!(many.contains(" So were 3 others. The project is too large"), "{many}");
         assert_eq!(exit_of(&left), CommandExit::Stopped);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chat_core::message::{CommandExit, Preview, ToolView};
+use chat_core::message::{CommandExit, CommandLimit, Preview, ToolView};
 use serde_json::json;
 
 use crate::processes;
@@ -48,6 +48,41 @@ async fn a_signal_is_told() {
     let output = world.call("run_command", json!({ "command": "kill -9 $$" })).await.unwrap();
     assert!(output.text.starts_with("Ended by signal 9 (killed)"), "{}", output.text);
     assert!(matches!(output.view, Some(ToolView::Ran { exit: Some(CommandExit::Signal(9)), .. })));
+}
+
+#[tokio::test]
+async fn a_status_that_a_shell_gives_for_a_signal_stays_a_status() {
+    let world = world();
+    let output = world.call("run_command", json!({ "command": "exit 137" })).await.unwrap();
+    assert!(output.text.starts_with("Exit status 137, in a shell"), "{}", output.text);
+    assert!(matches!(
+        output.view,
+        Some(ToolView::Ran { exit: Some(CommandExit::Status(137)), .. })
+    ));
+}
+
+#[tokio::test]
+async fn too_much_memory_is_told_as_that() {
+    let mut world = world();
+    Arc::make_mut(&mut world.context.settings).command_memory_mb = 50;
+    let eat = "head -c 200000000 /dev/zero | tail | (sleep 600; cat)";
+    let output = world.call("run_command", json!({ "command": eat })).await.unwrap();
+    assert!(output.text.starts_with("Ended since it used too much memory"), "{}", output.text);
+    let memory = CommandExit::Limit(CommandLimit::Memory);
+    assert!(matches!(output.view, Some(ToolView::Ran { exit: Some(exit), .. }) if exit == memory));
+}
+
+#[tokio::test]
+async fn what_a_new_repository_would_run_is_put_aside_and_told() {
+    let world = world();
+    std::fs::create_dir_all(world.project.join("src")).unwrap();
+    let make = "git init -q src/sub && git -C src/sub config core.fsmonitor evil";
+    let output = world.call("run_command", json!({ "command": make })).await.unwrap();
+    let told = "src/sub/.git/config can make git run programs outside the sandbox: \
+        it was put aside as config.put-aside-1.";
+    assert!(output.text.contains(told), "{}", output.text);
+    let Some(ToolView::Ran { put_aside, .. }) = output.view else { panic!("{:?}", output.view) };
+    assert!(put_aside[0].ends_with("src/sub/.git/config.put-aside-1"), "{put_aside:?}");
 }
 
 #[tokio::test]

@@ -85,6 +85,24 @@ fn each() -> Vec<(ToolCall, Option<ToolView>)> {
             call("run_command", json!({ "command": "cargo test" })),
             Some(ran(Some(CommandExit::TimedOut))),
         ),
+        (
+            call("run_command", json!({ "command": "cargo test" })),
+            Some(ran(Some(CommandExit::Limit(CommandLimit::Memory)))),
+        ),
+        (
+            call("run_command", json!({ "command": "cargo test" })),
+            Some(ran(Some(CommandExit::Exposed))),
+        ),
+        (
+            call("run_command", json!({ "command": "git init sub" })),
+            Some(ToolView::Ran {
+                command: "git init sub".to_owned(),
+                exit: Some(CommandExit::Status(0)),
+                output: None,
+                sandboxed: true,
+                put_aside: vec!["sub/.git/config.put-aside-1".to_owned()],
+            }),
+        ),
         (call("run_command", json!({ "command": "cargo test" })), Some(ran(None))),
         (call("read_output", json!({ "id": "1" })), Some(ran(None))),
         (call("stop_command", json!({ "id": "1" })), Some(ran(Some(CommandExit::Stopped)))),

@@ -135,7 +135,7 @@ impl Tool for RunCommand {
         };
         if background {
             drop(follow);
-            let view = view(None, Some(id.clone()), Vec::new());
+            let view = view(None, Some(id.clone()));
             let said = format!(
                 "It runs in the background as {id}: read_output shows what it writes, stop_command ends it."
             );

@@ -12,9 +12,11 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whether nothing is missing.
+    /// Whether nothing could be better here: the best way is used, and it misses only what every
+    /// way does.
     pub fn are_full(&self) -> bool {
-        self.enforcement == Enforcement::Bubblewrap && self.gaps.is_empty()
+        self.enforcement == Enforcement::Bubblewrap
+            && self.gaps.iter().all(|gap| *gap == Gap::NewRepositories)
     }
 }
 
@@ -38,6 +40,10 @@ pub enum WhyNot {
     NamespacesForbidden,
     /// The kernel does not have it, or it is switched off.
     NotInKernel,
+    /// The program is too old for what it is asked for.
+    TooOld,
+    /// It was tried and gave no answer in time, as on a machine that is very busy.
+    NoAnswer,
     /// It was tried and failed; what the system said.
     Failed(String),
     /// It was not asked for.
@@ -51,6 +57,11 @@ pub enum Gap {
     Signals,
     /// Permissions and times of files outside can be changed, never their contents.
     Attributes,
+    /// Whether a file outside is there, its size and its times can be asked.
+    Metadata,
+    /// A repository that a command makes can have a person's git run something, for about the
+    /// second until it is put right. Every way misses it.
+    NewRepositories,
     /// Names and command lines of other programs can be read.
     ProcessNames,
     /// Protected names that do not exist yet can be made, and are put aside when the command ended.

@@ -48,6 +48,10 @@ fn reasons(bounds: &Bounds) -> impl Iterator<Item = String> {
             WhyNot::NotInKernel => {
                 about(&gettext("The kernel has no {name}, or it is switched off."), name)
             }
+            WhyNot::TooOld => about(&gettext("{name} is too old."), name),
+            WhyNot::NoAnswer => {
+                about(&gettext("{name} gave no answer in time; start Natter again to try once more."), name)
+            }
             WhyNot::Failed(said) => {
                 let text = gettext("{name} does not work here: {reason}");
                 fill(&text, &[("name", name), ("reason", &visible(said.trim()))])
@@ -66,6 +70,12 @@ fn gap(gap: Gap) -> String {
         Gap::Signals => gettext("They can send signals to your other programs."),
         Gap::Attributes => gettext(
             "They can change permissions and times of files elsewhere, never what is in them.",
+        ),
+        Gap::Metadata => gettext(
+            "They can see which files there are elsewhere, how large they are and when they changed, never what is in them.",
+        ),
+        Gap::NewRepositories => gettext(
+            "A git repository that they make is put right within about a second: until then your git could run what it names.",
         ),
         Gap::ProcessNames => gettext("They can read the names of your other programs."),
         Gap::NewProtected => {
@@ -94,6 +104,8 @@ mod tests {
         let gaps = vec![
             Gap::Signals,
             Gap::Attributes,
+            Gap::Metadata,
+            Gap::NewRepositories,
             Gap::ProcessNames,
             Gap::NewProtected,
             Gap::NoNewEntries,
@@ -104,7 +116,7 @@ mod tests {
             "bubblewrap is not installed. Landlock does not work here: no⟨U+202E⟩pe"
         );
         let all = bounds(&poor);
-        assert_eq!(all.len(), 1 + 2 + 5);
+        assert_eq!(all.len(), 1 + 2 + 7);
         for (place, one) in all.iter().enumerate() {
             assert!(!all[..place].contains(one), "{one}");
         }

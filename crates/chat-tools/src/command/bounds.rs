@@ -11,7 +11,7 @@ pub fn bounds_of(sandbox: &Sandbox) -> Bounds {
     Bounds {
         enforcement: enforcement(sandbox.enforcement()),
         why_not: sandbox.why_not().iter().map(reason).collect(),
-        gaps: sandbox.gaps().into_iter().filter_map(gap).collect(),
+        gaps: sandbox.gaps().into_iter().map(gap).collect(),
     }
 }
 
@@ -30,21 +30,20 @@ fn why_not(why: &chat_sandbox::WhyNot) -> WhyNot {
         chat_sandbox::WhyNot::NotInKernel => WhyNot::NotInKernel,
         chat_sandbox::WhyNot::Failed(said) => WhyNot::Failed(said.clone()),
         chat_sandbox::WhyNot::NotWanted => WhyNot::NotWanted,
-        chat_sandbox::WhyNot::TooOld => WhyNot::Failed("too old".to_owned()),
-        chat_sandbox::WhyNot::NoAnswer => WhyNot::Failed("no answer in time".to_owned()),
+        chat_sandbox::WhyNot::TooOld => WhyNot::TooOld,
+        chat_sandbox::WhyNot::NoAnswer => WhyNot::NoAnswer,
         other => WhyNot::Failed(format!("{other:?}")),
     }
 }
 
-fn gap(gap: chat_sandbox::Gap) -> Option<Gap> {
-    Some(match gap {
+fn gap(gap: chat_sandbox::Gap) -> Gap {
+    match gap {
         chat_sandbox::Gap::Signals => Gap::Signals,
         chat_sandbox::Gap::Attributes => Gap::Attributes,
-        // Who may change a file's times is told already that it can be seen; and what a command
-        // makes is told with its end, where it was put right.
-        chat_sandbox::Gap::Metadata | chat_sandbox::Gap::NewRepositories => return None,
+        chat_sandbox::Gap::Metadata => Gap::Metadata,
+        chat_sandbox::Gap::NewRepositories => Gap::NewRepositories,
         chat_sandbox::Gap::ProcessNames => Gap::ProcessNames,
         chat_sandbox::Gap::NewProtected => Gap::NewProtected,
         chat_sandbox::Gap::NoNewEntries => Gap::NoNewEntries,
-    })
+    }
 }

@@ -49,9 +49,10 @@ fn reasons(bounds: &Bounds) -> impl Iterator<Item = String> {
                 about(&gettext("The kernel has no {name}, or it is switched off."), name)
             }
             WhyNot::TooOld => about(&gettext("{name} is too old."), name),
-            WhyNot::NoAnswer => {
-                about(&gettext("{name} gave no answer in time; start Natter again to try once more."), name)
-            }
+            WhyNot::NoAnswer => about(
+                &gettext("{name} gave no answer in time; start Natter again to try once more."),
+                name,
+            ),
             WhyNot::Failed(said) => {
                 let text = gettext("{name} does not work here: {reason}");
                 fill(&text, &[("name", name), ("reason", &visible(said.trim()))])

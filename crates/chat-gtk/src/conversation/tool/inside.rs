@@ -49,7 +49,10 @@ pub fn inside(call: &ToolCall, result: Option<&ToolResult>) -> Styled {
     if let Some(ToolView::Ran { put_aside, .. }) = view
         && !put_aside.is_empty()
     {
-        label(&mut out, &gettext("Put aside, since no command may make it"));
+        label(
+            &mut out,
+            &gettext("Put aside, since it may not be there or could have git run programs"),
+        );
         out.push(&visible(&put_aside.join("\n")), Look::Plain);
     }
     out

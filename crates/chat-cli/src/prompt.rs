@@ -235,6 +235,7 @@ mod tests {
                 sandboxed: true,
             },
             why: Why::Mode,
+            scope: None,
             always: always.iter().map(|rule| rule.parse().expect("a rule")).collect(),
         }))
     }
@@ -254,6 +255,33 @@ mod tests {
     }
 
     #[test]
+    fn where_the_rule_holds_that_may_deny_it_is_told() {
+        for (scope, told) in [
+            (Scope::Session, "That rule holds in this chat."),
+            (Scope::Project, "That rule holds in this project."),
+            (Scope::Everywhere, "That rule holds everywhere."),
+        ] {
+            let mut ask = command(&[]);
+            let Asked::Permission(asked) = &mut ask.what else { panic!() };
+            (asked.why, asked.scope) = (Why::PerhapsDenied("run:rm *".to_owned()), Some(scope));
+            let text = Prompt::new(&ask, true).text(&ask, Terminal::default());
+            assert!(
+                text.contains(&format!(
+                    "The rule run:rm * may deny it: that shows only when the command runs. {told}\n"
+                )),
+                "{text}"
+            );
+            let nobody = say::nobody(&ask);
+            assert!(nobody.ends_with(told), "{nobody}");
+        }
+        let nobody = say::nobody(&command(&["run:cargo test"]));
+        assert!(
+            nobody.ends_with("Allow it in this chat with: --allow 'run:cargo test'"),
+            "{nobody}"
+        );
+    }
+
+    #[test]
     fn a_whole_diff_is_shown() {
         let diff: String =
             (0..500).flat_map(|n| ["+line ".to_owned(), n.to_string(), "\n".to_owned()]).collect();
@@ -262,6 +290,7 @@ mod tests {
             target: "src/lib.rs".to_owned(),
             preview: Preview::Change { diff, added: 500, removed: 0 },
             why: Why::Mode,
+            scope: None,
             always: vec!["write:src/lib.rs".parse().expect("a rule")],
         }));
         let text = Prompt::new(&ask, true).text(&ask, Terminal::default());

@@ -85,7 +85,14 @@ fn asked(what: &str) -> Option<Asked> {
     let permission = |action, target: &str, preview, always: &[&str]| {
         let always = always.iter().map(|rule| rule.parse().expect("a rule")).collect();
         let target = target.to_owned();
-        Asked::Permission(PermissionRequest { action, target, preview, why: Why::Mode, always })
+        Asked::Permission(PermissionRequest {
+            action,
+            target,
+            preview,
+            why: Why::Mode,
+            scope: None,
+            always,
+        })
     };
     Some(match what {
         "command" => {

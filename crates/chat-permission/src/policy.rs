@@ -113,21 +113,30 @@ fn network(rules: Rules<'_>, host: &str, private: bool, found: &mut Found) {
     let Some(host) = Host::new(host) else {
         return found.obstacle(Why::NoHost, None);
     };
+    // What the person set up on this machine goes by a name too: a rule for an address would let
+    // every other service there be reached as well, one for a name does not.
+    let named = (!private && host.is_this_machine()).then(|| Host::new("localhost")).flatten();
     let patterns = |effect| {
         rules.of(effect, Action::Network).filter_map(|rule| match rule.pattern() {
-            Pattern::Host(pattern) if pattern.matches(&host) => Some((rule, pattern)),
+            Pattern::Host(pattern)
+                if pattern.matches(&host)
+                    || named.as_ref().is_some_and(|it| pattern.matches(it)) =>
+            {
+                Some((rule, pattern))
+            }
             _ => None,
         })
     };
     if let Some((rule, _)) = patterns(Effect::Deny).next() {
         return found.refuse(Why::Denied(rule.to_string()));
     }
-    let named = patterns(Effect::Allow).any(|(_, pattern)| pattern.holds_nearby());
-    if private && !named {
+    let holds_nearby = patterns(Effect::Allow).any(|(_, pattern)| pattern.holds_nearby());
+    if private && !holds_nearby {
         return found.refuse(Why::PrivateAddress);
     }
     if patterns(Effect::Allow).next().is_none() {
-        found.obstacle(Why::Mode, Rule::new(Action::Network, &host.to_string()).ok());
+        let rule = named.as_ref().unwrap_or(&host).to_string();
+        found.obstacle(Why::Mode, Rule::new(Action::Network, &rule).ok());
     }
 }
 

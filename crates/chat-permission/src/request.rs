@@ -23,7 +23,8 @@ pub enum Request {
         /// A name or an address, without scheme or port.
         host: String,
         /// Whether it is, or resolved to, an address of this machine, of the local network, or of a cloud's metadata. Such a
-        /// one is reached only where a rule names just this address, or this host as a local one.
+        /// one is reached only where a rule names just this address, or this host as a local one. Not for a service that
+        /// the person set up there: on this machine that goes by the name `localhost` too.
         private: bool,
     },
 }

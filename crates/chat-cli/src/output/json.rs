@@ -176,7 +176,7 @@ impl Sink for Json {
                     tool: &ask.tool,
                     action: asked.action,
                     target: &asked.target,
-                    why: words::why(&asked.why),
+                    why: words::why_asked(asked),
                     always: &asked.always,
                     answer: answer_name(answer),
                     message,

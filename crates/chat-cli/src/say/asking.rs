@@ -85,11 +85,11 @@ pub fn nobody(ask: &Ask) -> String {
             match &asked.always[..] {
                 [] => fill(
                     &gettext("Denied, since nobody is there to ask: {what}. {why}"),
-                    &[("what", &what), ("why", &words::why(&asked.why))],
+                    &[("what", &what), ("why", &words::why_asked(asked))],
                 ),
                 rules => fill(
                     &gettext(
-                        "Denied, since nobody is there to ask: {what}. Allow it with: {options}",
+                        "Denied, since nobody is there to ask: {what}. Allow it in this chat with: {options}",
                     ),
                     &[("what", &what), ("options", &options(rules))],
                 ),
@@ -101,7 +101,7 @@ pub fn nobody(ask: &Ask) -> String {
 /// Why a mode that asks nobody refused something, and what would have let it pass.
 pub fn needs(rules: &[Rule]) -> String {
     fill(
-        &gettext("In this mode nobody is asked. Allow it with: {options}"),
+        &gettext("In this mode nobody is asked. Allow it in this chat with: {options}"),
         &[("options", &options(rules))],
     )
 }
@@ -114,7 +114,7 @@ fn options(rules: &[Rule]) -> String {
 
 /// What is asked, with why.
 pub fn why(asked: &PermissionRequest) -> String {
-    words::why(&asked.why)
+    words::why_asked(asked)
 }
 
 pub fn no_folder(path: &Path, system: &str) -> String {

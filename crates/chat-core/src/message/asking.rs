@@ -58,6 +58,8 @@ pub struct PermissionRequest {
     pub preview: Preview,
     /// Why it is asked.
     pub why: Why,
+    /// Where the rule holds that `why` names; none where it names none.
+    pub scope: Option<Scope>,
     /// Exactly what an answer for longer would store. Empty where such an answer is not possible.
     pub always: Vec<Rule>,
 }

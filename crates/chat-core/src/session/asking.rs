@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chat_permission::path::Project;
 use chat_permission::{
-    Action, Decision, Effect, Entry, Mode, Request, Rule, Scope, decide, decide_all,
+    Action, Decision, Effect, Entry, Mode, Request, Rule, Scope, Why, decide, decide_all,
 };
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -164,6 +164,7 @@ impl Session {
                 action: requests.first().map_or(Action::Read, action),
                 target: requests.first().map(target).unwrap_or_default(),
                 preview,
+                scope: scope(&rules, &why),
                 why,
                 always,
             }),
@@ -309,6 +310,15 @@ impl Session {
     }
 }
 
+/// Where a rule that denies holds, which is why something is asked; one such place, if there are several.
+fn scope(rules: &[Entry], why: &Why) -> Option<Scope> {
+    let (Why::Denied(named) | Why::PerhapsDenied(named) | Why::HoldsDenied(named)) = why else {
+        return None;
+    };
+    let denies = |entry: &&Entry| entry.effect == Effect::Deny && entry.rule.to_string() == *named;
+    rules.iter().find(denies).map(|entry| entry.scope)
+}
+
 fn action(request: &Request) -> Action {
     match request {
         Request::Read { .. } => Action::Read,
@@ -342,5 +352,28 @@ impl super::state::State {
     fn tell_asks(&mut self) {
         let asks = self.asks();
         self.tell(|seq, fid| Event::AsksChanged { fid, seq, asks });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scope_is_that_of_the_rule_that_denies() {
+        let rule = |text: &str| text.parse::<Rule>().unwrap();
+        let rules = [
+            Entry::allow(rule("run:rm *"), Scope::Session),
+            Entry::deny(rule("run:mv *"), Scope::Everywhere),
+            Entry::deny(rule("run:rm *"), Scope::Project),
+        ];
+        let named = "run:rm *".to_owned();
+        for why in
+            [Why::Denied(named.clone()), Why::PerhapsDenied(named.clone()), Why::HoldsDenied(named)]
+        {
+            assert_eq!(scope(&rules, &why), Some(Scope::Project));
+        }
+        assert_eq!(scope(&rules, &Why::Mode), None);
+        assert_eq!(scope(&rules, &Why::Denied("run:ls".to_owned())), None);
     }
 }

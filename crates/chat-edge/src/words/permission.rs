@@ -3,7 +3,7 @@
 use chat_core::message::{PermissionRequest, Preview};
 use chat_core::permission::command::Unparsable;
 use chat_core::permission::pattern::BadPattern;
-use chat_core::permission::{Action, BadRule, Effect, Mode, Why};
+use chat_core::permission::{Action, BadRule, Effect, Mode, Scope, Why};
 use gettextrs::gettext;
 
 use super::{fill, one_line};
@@ -40,6 +40,18 @@ pub fn go_on_question(rounds: u32) -> String {
         &gettext("The model called tools in {rounds} rounds. Let it go on for as many again?"),
         &[("rounds", &rounds.to_string())],
     )
+}
+
+/// Why a request is asked, and where the rule holds that it is asked for, if there is one.
+pub fn why_asked(asked: &PermissionRequest) -> String {
+    let why = why(&asked.why);
+    let place = match asked.scope {
+        None => return why,
+        Some(Scope::Session) => gettext("That rule holds in this chat."),
+        Some(Scope::Project) => gettext("That rule holds in this project."),
+        Some(Scope::Everywhere) => gettext("That rule holds everywhere."),
+    };
+    format!("{why} {place}")
 }
 
 /// Why a request does not pass by itself.

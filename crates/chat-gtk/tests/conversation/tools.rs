@@ -45,6 +45,7 @@ fn command(text: &str) -> Asked {
         target: text.clone(),
         preview: Preview::Command { text, folder, network: false, sandboxed: true },
         why: Why::Mode,
+        scope: None,
         always,
     })
 }

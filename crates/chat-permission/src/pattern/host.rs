@@ -37,6 +37,13 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Whether it is an address of this machine itself.
+    pub(crate) fn is_this_machine(&self) -> bool {
+        matches!(self, Self::Address(address) if address.is_loopback())
+    }
+}
+
 /// A `*` is no letter of a name, and no part of one is empty.
 fn has_labels(name: &str) -> bool {
     !name.contains('*') && name.split('.').all(|label| !label.is_empty())

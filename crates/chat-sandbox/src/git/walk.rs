@@ -82,23 +82,20 @@ pub(super) fn walk(
 /// What git looks for to tell its data, or the part of it that linked work trees share
 /// (`is_git_directory` in git's `setup.c`).
 #[derive(Default)]
-struct Shape {
-    objects: bool,
-    refs: bool,
-    head: bool,
-    common: bool,
-}
+struct Shape([bool; 4]);
 
 impl Shape {
+    const NAMES: [&str; 4] = ["objects", "refs", "HEAD", "commondir"];
+
     fn has(&mut self, name: &OsStr) {
-        self.objects |= name.eq_ignore_ascii_case("objects");
-        self.refs |= name.eq_ignore_ascii_case("refs");
-        self.head |= name.eq_ignore_ascii_case("HEAD");
-        self.common |= name.eq_ignore_ascii_case("commondir");
+        for (is_there, known) in self.0.iter_mut().zip(Self::NAMES) {
+            *is_there |= name.eq_ignore_ascii_case(known);
+        }
     }
 
     fn may_be_data(&self) -> bool {
-        self.objects && self.refs || self.head && self.common
+        let [objects, refs, head, common] = self.0;
+        objects && refs || head && common
     }
 }
 

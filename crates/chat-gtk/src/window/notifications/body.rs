@@ -58,7 +58,7 @@ fn permission(asked: &PermissionRequest) -> Asking {
         Preview::Move { to } => fits(&asked.target) && fits(&to.display().to_string()),
     };
     if asked.why != Why::Mode {
-        lines.push(words::why(&asked.why));
+        lines.push(words::why_asked(asked));
     }
     Asking { words: lines.join("\n"), whole, permission: true }
 }
@@ -116,8 +116,14 @@ mod tests {
 
     fn request(action: Action, target: &str, preview: Preview) -> Ask {
         let target = target.to_owned();
-        let asked =
-            PermissionRequest { action, target, preview, why: Why::Mode, always: Vec::new() };
+        let asked = PermissionRequest {
+            action,
+            target,
+            preview,
+            why: Why::Mode,
+            scope: None,
+            always: Vec::new(),
+        };
         Ask {
             id: AskId::generate(),
             call: ToolCallId::new("c1"),

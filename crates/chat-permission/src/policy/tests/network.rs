@@ -42,6 +42,24 @@ fn hosts_pass_by_rule_and_private_ones_only_by_name() {
 }
 
 #[test]
+fn leave_for_a_service_of_this_machine_is_none_for_the_others_there() {
+    for address in ["127.0.0.1", "::1", "127.1"] {
+        let service = Request::Network { host: address.to_owned(), private: false };
+        let page = Request::Network { host: address.to_owned(), private: true };
+        let stored = always(&[], Mode::Ask, &service);
+        assert_eq!(stored, ["network:localhost"]);
+        let stored = format!("+{}", stored[0]);
+        assert_eq!(outcome(&[&stored], Mode::Unattended, &service), "pass");
+        assert_eq!(why(&[&stored], Mode::Ask, &page), Some(Why::PrivateAddress));
+        let by_name = Request::Network { host: "localhost".to_owned(), private: true };
+        assert_eq!(why(&[&stored], Mode::Ask, &by_name), Some(Why::PrivateAddress));
+        assert_eq!(outcome(&["+network:*", "-network:localhost"], Mode::Ask, &service), "refuse");
+        assert_eq!(outcome(&[&format!("+network:{address}")], Mode::Ask, &service), "pass");
+    }
+    assert_eq!(always(&[], Mode::Ask, &host("192.0.2.7")), ["network:192.0.2.7"]);
+}
+
+#[test]
 fn leave_for_a_public_name_is_none_for_where_it_leads_later() {
     let name = host("rebind.test");
     let private = Request::Network { host: "rebind.test".to_owned(), private: true };

@@ -5,7 +5,7 @@ use gtk::prelude::*;
 
 use chat_core::message::{Answer, PermissionRequest, Preview};
 use chat_core::permission::Action;
-use chat_edge::words::{fill as put, permission_question, visible, why};
+use chat_edge::words::{fill as put, permission_question, visible, why_asked};
 
 use super::super::super::row::Around;
 use super::{Answered, answers, head, label, preview};
@@ -80,7 +80,7 @@ pub fn fill(
 
 /// Why it is asked, and where a command would run.
 fn reason(asked: &PermissionRequest) -> String {
-    let why = why(&asked.why);
+    let why = why_asked(asked);
     match &asked.preview {
         Preview::Command { folder, .. } => {
             let folder = folder.display().to_string();

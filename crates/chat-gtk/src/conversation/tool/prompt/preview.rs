@@ -90,7 +90,7 @@ mod tests {
 
     fn asked(preview: Preview) -> PermissionRequest {
         let (target, why, always) = ("src/main.rs".to_owned(), Why::Mode, Vec::new());
-        PermissionRequest { action: Action::Write, target, preview, why, always }
+        PermissionRequest { action: Action::Write, target, preview, why, scope: None, always }
     }
 
     #[test]

@@ -100,7 +100,8 @@ fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
     }
     let lines = Lines::new(content);
     let pieces: Vec<&str> = old.split('\n').collect();
-    let mut places = find::find(&lines, &pieces);
+    let most = if edit.all { usize::MAX } else { refusal::MOST };
+    let mut places = find::find(&lines, &pieces, most);
     if places.is_empty() {
         return Err(refusal::absent(&lines, &pieces));
     }

@@ -1,5 +1,6 @@
 //! Where a text stands in another: exactly, or as near as it comes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::indentation::{self, Shift};
@@ -43,60 +44,83 @@ pub struct Place {
 }
 
 /// The places that have a text, given as its lines: those that are nearest to it. Where several ways
-/// to differ are equally near, the places of all of them.
-pub fn find(lines: &Lines, pieces: &[&str]) -> Vec<Place> {
-    let exact = search(lines, pieces, Tolerance::EXACT);
+/// to differ are equally near, the places of all of them. Each way is left with the `most` it needs.
+pub fn find(lines: &Lines, pieces: &[&str], most: usize) -> Vec<Place> {
+    let given = Texts::new(lines, pieces, Cow::Borrowed);
+    let exact = given.search(Tolerance::EXACT, most);
     if !exact.is_empty() || pieces.iter().all(|piece| is_blank(piece)) {
         return exact;
     }
-    let trailing = search(lines, pieces, Tolerance::TRAILING);
+    let trailing = given.search(Tolerance::TRAILING, most);
     if !trailing.is_empty() {
         return trailing;
     }
-    let mut places = search(lines, pieces, Tolerance::QUOTES);
-    places.extend(search(lines, pieces, Tolerance::INDENTATION));
+    let folded = Texts::new(lines, pieces, plain);
+    let mut places = folded.search(Tolerance::QUOTES, most);
+    places.extend(given.search(Tolerance::INDENTATION, most));
     if places.is_empty() {
-        places = search(lines, pieces, Tolerance::BOTH);
+        places = folded.search(Tolerance::BOTH, most);
     }
     places.sort_by_key(|place| place.start);
     places
 }
 
-/// The places that have it, differing in these ways at most; they may overlap.
-fn search(lines: &Lines, pieces: &[&str], tolerance: Tolerance) -> Vec<Place> {
-    let folded = |text: &str| if tolerance.quotes { plain(text) } else { text.to_owned() };
-    let pieces: Vec<String> = pieces.iter().map(|piece| folded(piece)).collect();
-    let texts: Vec<String> = lines.all.iter().map(|line| folded(line.text)).collect();
-    let search = Search { lines, pieces: &pieces, texts: &texts, tolerance };
-    let found = candidates(&pieces, &texts).into_iter().flat_map(|first| {
-        match (tolerance.indentation, &pieces[..]) {
-            (true, _) => search.shifted(first).into_iter().collect(),
-            (false, [piece]) => search.within(first, piece),
-            (false, _) => search.across(first).into_iter().collect::<Vec<_>>(),
+/// What is looked for, and where: as it is, or with quotes folded, which keeps the number of
+/// characters but not that of bytes.
+struct Texts<'a> {
+    lines: &'a Lines<'a>,
+    pieces: Vec<Cow<'a, str>>,
+    texts: Vec<Cow<'a, str>>,
+    /// The lines at which it may begin.
+    candidates: Vec<usize>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(lines: &'a Lines, pieces: &[&'a str], fold: fn(&'a str) -> Cow<'a, str>) -> Self {
+        let pieces: Vec<_> = pieces.iter().map(|piece| fold(piece)).collect();
+        let texts: Vec<_> = lines.all.iter().map(|line| fold(line.text)).collect();
+        let candidates = candidates(&pieces, &texts);
+        Self { lines, pieces, texts, candidates }
+    }
+
+    /// The first places that have it, differing in these ways at most; they may overlap.
+    fn search(&self, tolerance: Tolerance, most: usize) -> Vec<Place> {
+        let search = Search { texts: self, tolerance };
+        let mut places = Vec::new();
+        for &first in &self.candidates {
+            match (tolerance.indentation, &self.pieces[..]) {
+                (true, _) => places.extend(search.shifted(first).filter(|it| search.keeps(it))),
+                (false, [piece]) => search.within(first, piece, most, &mut places),
+                (false, _) => places.extend(search.across(first).filter(|it| search.keeps(it))),
+            }
+            if places.len() >= most {
+                break;
+            }
         }
-    });
-    // Half a word is found only where it was given exactly.
-    found.filter(|place| tolerance == Tolerance::EXACT || search.splits_no_word(place)).collect()
+        places
+    }
 }
 
 /// The lines at which something may begin: where the rarest of its inner lines, all of which must be there whole,
 /// stands as far below as it should. Else many lines that are alike would be compared again at each of them.
-fn candidates(pieces: &[String], texts: &[String]) -> Vec<usize> {
+fn candidates(pieces: &[Cow<str>], texts: &[Cow<str>]) -> Vec<usize> {
     let inner = || pieces.iter().enumerate().take(pieces.len() - 1).skip(1);
     let mut places: HashMap<&str, Vec<usize>> =
         inner().map(|(_, piece)| (bare(piece), Vec::new())).collect();
+    if places.is_empty() {
+        return (0..texts.len()).collect();
+    }
     for (line, text) in texts.iter().enumerate() {
         if let Some(places) = places.get_mut(bare(text)) {
             places.push(line);
         }
     }
     let rarest = inner().min_by_key(|(_, piece)| places[bare(piece)].len());
-    rarest.map_or_else(
-        || (0..texts.len()).collect(),
-        |(number, piece)| {
-            places[bare(piece)].iter().filter_map(|line| line.checked_sub(number)).collect()
-        },
-    )
+    let begins = |(number, piece): (usize, &Cow<str>)| {
+        let places = places[bare(piece)].iter();
+        places.filter_map(|line| line.checked_sub(number)).collect()
+    };
+    rarest.map(begins).unwrap_or_default()
 }
 
 /// A line without the blanks at its ends.
@@ -104,60 +128,76 @@ fn bare(line: &str) -> &str {
     line.trim_matches([' ', '\t'])
 }
 
-/// What is looked for, and where. Quotes are folded where they may differ, which keeps the number of
-/// characters but not that of bytes.
+/// One way to differ.
 struct Search<'a> {
-    lines: &'a Lines<'a>,
-    pieces: &'a [String],
-    texts: &'a [String],
+    texts: &'a Texts<'a>,
     tolerance: Tolerance,
 }
 
 impl Search<'_> {
-    /// The places of a single piece within a line.
-    fn within(&self, first: usize, piece: &str) -> Vec<Place> {
-        let text = &self.texts[first];
-        let place =
-            |start: usize, end: usize| self.place(first, start, self.original(first, end), false);
+    /// The places of a single piece within a line, until there are so many in all.
+    fn within(&self, first: usize, piece: &str, most: usize, places: &mut Vec<Place>) {
+        let text = &*self.texts.texts[first];
         let bare = trimmed(piece);
         if self.tolerance.trailing && bare.len() < piece.len() {
             // Blanks were given at its end: so it ends where the line does.
             let start = trimmed(text).strip_suffix(bare).map(str::len);
-            return start.map(|start| place(start, text.len())).into_iter().collect();
+            let end = self.original(first, text.len());
+            let place = start.map(|start| self.place(first, start, end, false));
+            places.extend(place.filter(|place| self.keeps(place)));
+            return;
         }
         // Places that overlap are places too: which of them is meant cannot be known.
-        let (mut places, mut from) = (Vec::new(), 0);
-        while let Some(at) = text[from..].find(piece) {
+        let (mut begun, mut ended, mut from) = (Mark::default(), Mark::default(), 0);
+        while places.len() < most
+            && let Some(at) = text[from..].find(piece)
+        {
             let start = from + at;
-            places.push(place(start, start + piece.len()));
+            begun = self.mark(first, start, begun);
+            ended = self.mark(first, start + piece.len(), ended);
+            let line = self.texts.lines.all[first].start;
+            let place = Place {
+                start: line + begun.original,
+                end: line + ended.original,
+                first,
+                at_end: false,
+                tolerance: self.tolerance,
+                shift: None,
+            };
+            places.extend(Some(place).filter(|place| self.keeps(place)));
             from = start + text[start..].chars().next().map_or(1, char::len_utf8);
         }
-        places
+    }
+
+    /// Half a word is found only where it was given exactly.
+    fn keeps(&self, place: &Place) -> bool {
+        self.tolerance == Tolerance::EXACT || self.splits_no_word(place)
     }
 
     /// The place of several pieces that begins at a line: the first piece ends it, the last one
     /// begins the last line.
     fn across(&self, first: usize) -> Option<Place> {
-        let last = self.pieces.len() - 1;
+        let last = self.texts.pieces.len() - 1;
         let bare =
             |text: &'_ str| if self.tolerance.trailing { trimmed(text).len() } else { text.len() };
         let same = |line: usize, piece: &str| {
-            let text = &self.texts[line];
+            let text = &self.texts.texts[line];
             text[..bare(text)] == piece[..bare(piece)]
         };
-        let (text, piece) = (&self.texts[first], &self.pieces[0]);
+        let (text, piece) = (&self.texts.texts[first], &self.texts.pieces[0]);
         let start = text[..bare(text)].strip_suffix(&piece[..bare(piece)])?.len();
         for number in 1..last {
             let line = first + number;
-            if line >= self.texts.len() || !same(line, &self.pieces[number]) {
+            if line >= self.texts.texts.len() || !same(line, &self.texts.pieces[number]) {
                 return None;
             }
         }
-        let (line, piece) = (first + last, &self.pieces[last]);
-        let Some(text) = self.texts.get(line) else {
+        let (line, piece) = (first + last, &self.texts.pieces[last]);
+        let Some(text) = self.texts.texts.get(line) else {
             // The newline that was given last is not there, since the text ends before it.
-            let at_end = self.tolerance.trailing && line == self.texts.len() && is_blank(piece);
-            let end = self.lines.all[line - 1].end();
+            let at_end =
+                self.tolerance.trailing && line == self.texts.texts.len() && is_blank(piece);
+            let end = self.texts.lines.all[line - 1].end();
             return at_end.then(|| self.place(first, start, end, true));
         };
         let end = if self.tolerance.trailing && !is_blank(piece) && same(line, piece) {
@@ -172,14 +212,14 @@ impl Search<'_> {
 
     /// The place of whole lines that begins at a line, whatever their indentation.
     fn shifted(&self, first: usize) -> Option<Place> {
-        let last = self.pieces.len() - 1;
+        let last = self.texts.pieces.len() - 1;
         // A newline at the beginning or at the end of what was given belongs to the line beside it.
-        let begins_behind = last > 0 && self.pieces[0].is_empty();
-        let ends_before = last > 0 && is_blank(&self.pieces[last]);
-        let whole = usize::from(begins_behind)..self.pieces.len() - usize::from(ends_before);
+        let begins_behind = last > 0 && self.texts.pieces[0].is_empty();
+        let ends_before = last > 0 && is_blank(&self.texts.pieces[last]);
+        let whole = usize::from(begins_behind)..self.texts.pieces.len() - usize::from(ends_before);
         let mut pairs = Vec::new();
         for number in whole {
-            let (text, piece) = (self.texts.get(first + number)?, &self.pieces[number]);
+            let (text, piece) = (self.texts.texts.get(first + number)?, &self.texts.pieces[number]);
             if text.trim_matches([' ', '\t']) != piece.trim_matches([' ', '\t']) {
                 return None;
             }
@@ -187,12 +227,12 @@ impl Search<'_> {
                 pairs.push((&**piece, &**text));
             }
         }
-        let start = if begins_behind { self.texts[first].len() } else { 0 };
+        let start = if begins_behind { self.texts.texts[first].len() } else { 0 };
         let line = first + last;
-        let (end, at_end) = match self.lines.all.get(line) {
-            Some(_) if ends_before && !self.pieces[last].is_empty() => return None,
+        let (end, at_end) = match self.texts.lines.all.get(line) {
+            Some(_) if ends_before && !self.texts.pieces[last].is_empty() => return None,
             Some(line) => (if ends_before { line.start } else { line.end() }, false),
-            None => (self.lines.all[line - 1].end(), true),
+            None => (self.texts.lines.all[line - 1].end(), true),
         };
         let shift = indentation::shift(&pairs)?;
         Some(Place { shift: Some(shift), ..self.place(first, start, end, at_end) })
@@ -205,9 +245,22 @@ impl Search<'_> {
 
     /// Where a place of a folded line stands in the text.
     fn original(&self, line: usize, at: usize) -> usize {
-        let Line { start, text, .. } = self.lines.all[line];
-        let characters = self.texts[line][..at].chars().count();
-        start + text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
+        self.texts.lines.all[line].start + self.mark(line, at, Mark::default()).original
+    }
+
+    /// The same within the line, counted from a place before it.
+    fn mark(&self, line: usize, at: usize, from: Mark) -> Mark {
+        let original = match &self.texts.texts[line] {
+            // Nothing was folded.
+            Cow::Borrowed(_) => at,
+            Cow::Owned(folded) => {
+                let characters = folded[from.folded..at].chars().count();
+                let rest = &self.texts.lines.all[line].text[from.original..];
+                let more = rest.char_indices().nth(characters);
+                from.original + more.map_or(rest.len(), |(more, _)| more)
+            }
+        };
+        Mark { folded: at, original }
     }
 
     /// Whether a place begins and ends where words do.
@@ -218,10 +271,17 @@ impl Search<'_> {
             before.chars().next_back().is_some_and(is_word)
                 && after.chars().next().is_some_and(is_word)
         };
-        let all = &self.lines.all;
+        let all = &self.texts.lines.all;
         let last = all.partition_point(|line| line.start <= place.end) - 1;
         !splits(&all[place.first], place.start) && !splits(&all[last], place.end)
     }
+}
+
+/// The same place in a folded line and in the text's own, in bytes from where they begin.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    folded: usize,
+    original: usize,
 }
 
 #[cfg(test)]
@@ -231,7 +291,7 @@ mod tests {
     /// Where a text is found in another, and what differs.
     fn found(content: &str, old: &str) -> Vec<(usize, usize, Tolerance)> {
         let pieces: Vec<&str> = old.split('\n').collect();
-        let places = find(&Lines::new(content), &pieces);
+        let places = find(&Lines::new(content), &pieces, usize::MAX);
         places.into_iter().map(|place| (place.start, place.end, place.tolerance)).collect()
     }
 
@@ -295,7 +355,7 @@ mod tests {
 
     #[test]
     fn where_something_may_begin_is_told_by_its_rarest_line() {
-        let lines = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
+        let lines = |text: &'static str| text.split('\n').map(Cow::from).collect::<Vec<_>>();
         let texts = lines("a\n a\na\n\tb \na\nb");
         assert_eq!(candidates(&lines("a\na\nb\na"), &texts), [1, 3]);
         assert_eq!(candidates(&lines("a\nc\nb"), &texts), [0; 0]);

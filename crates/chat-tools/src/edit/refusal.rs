@@ -57,6 +57,8 @@ pub struct Near {
 /// How many lines are named, and how many are shown of what comes nearest.
 const NAMED: usize = 10;
 const SHOWN: usize = 30;
+/// How many places are looked for where only one may be: that there are so many says enough.
+pub const MOST: usize = 1000;
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,9 +84,10 @@ impl fmt::Display for Refusal {
                     ", exactly as it is"
                 };
                 let (count, named) = (lines.len(), named.join(", "));
+                let or_more = if count < MOST { "" } else { " or more" };
                 write!(
                     f,
-                    "The text to replace {how} {count} times (lines {named}{more}): give more lines around it{all}."
+                    "The text to replace {how} {count}{or_more} times (lines {named}{more}): give more lines around it{all}."
                 )?;
             }
             Reason::Absent { near, numbered } => {
@@ -123,19 +126,22 @@ pub fn absent(lines: &Lines, pieces: &[&str]) -> Reason {
 
 /// The lines that have the most in common with what was given, where that is at least a third.
 fn near(lines: &Lines, pieces: &[&str]) -> Option<Near> {
-    let bare = |text: &str| plain(text.trim());
-    let texts: Vec<String> = lines.all.iter().map(|line| bare(line.text)).collect();
-    let wanted: Vec<String> = pieces.iter().map(|piece| bare(piece)).collect();
+    let wanted: Vec<_> = pieces.iter().map(|piece| plain(piece.trim())).collect();
     let filled = wanted.iter().filter(|piece| !piece.is_empty()).count();
     // A line that was given votes for where the whole would begin.
     let mut votes = std::collections::HashMap::<usize, usize>::new();
-    let mut places = std::collections::HashMap::<&str, Vec<usize>>::new();
-    for (number, text) in texts.iter().enumerate() {
-        places.entry(text).or_default().push(number);
+    let mut places: std::collections::HashMap<&str, Vec<usize>> =
+        wanted.iter().map(|piece| (&**piece, Vec::new())).collect();
+    for (number, line) in lines.all.iter().enumerate() {
+        // What stands nearly everywhere says nothing, and would take long.
+        if let Some(places) = places.get_mut(&*plain(line.text.trim()))
+            && places.len() < 1000
+        {
+            places.push(number);
+        }
     }
     for (number, piece) in wanted.iter().enumerate().filter(|(_, piece)| !piece.is_empty()) {
-        // What stands nearly everywhere says nothing, and would take long.
-        for at in places.get(&**piece).into_iter().flatten().take(1000) {
+        for at in &places[&**piece] {
             if let Some(begin) = at.checked_sub(number) {
                 *votes.entry(begin).or_default() += 1;
             }
@@ -172,6 +178,8 @@ mod tests {
              give more lines around it, or set all."
         );
         assert!(said(&"a\n".repeat(10), &[("a", "c")]).contains("8, 9, 10): "));
+        assert!(said(&"a\n".repeat(999), &[("a", "c")]).contains(" there 999 times "));
+        assert!(said(&"a\n".repeat(2000), &[("a", "c")]).contains(" there 1000 or more times "));
         assert_eq!(
             said("“a”\n„a“\n", &[("\"a\"", "c")]),
             "The text to replace is not there exactly, but nearly 2 times (lines 1, 2): \

@@ -85,6 +85,21 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
+/// As in a file without line breaks: none of the places may cost as much as the whole line.
+#[test]
+fn many_places_of_one_line_are_changed_in_no_long_time() {
+    let worked = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec;
+    let began = worked();
+    for unit in ["a=1;", "“a”=1;"] {
+        let old = &*quotes::plain(unit);
+        let edits = [Edit { all: true, ..edit(old, "b") }];
+        let applied = apply(&unit.repeat(50_000), &edits).unwrap();
+        assert_eq!(applied.notes[0].places, 50_000);
+    }
+    // A second or two without optimization; minutes where each is counted from the line's beginning.
+    assert!(worked() - began < 20, "{} s", worked() - began);
+}
+
 proptest! {
     /// What is exactly there once is replaced, and nothing else is touched.
     #[test]

@@ -4,7 +4,7 @@ use chat_core::message::ToolView;
 use chat_core::settings::{KeySource, SearchProvider, SearchSettings, ToolSettings};
 use chat_core::tool::{Tool, ToolFailure, ToolOutput};
 use chat_permission::Mode;
-use chat_tools::WebSearch;
+use chat_tools::{WebFetch, WebSearch};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -82,6 +82,25 @@ async fn the_person_sees_what_would_be_sent() {
         assert_eq!(room.asked(), [format!("network 127.0.0.1: {url}{shown}")]);
         assert_eq!(server.requests().len(), 0);
     }
+}
+
+/// What was allowed for the person's own service opens nothing else that runs beside it.
+#[tokio::test]
+async fn a_service_on_this_machine_is_reached_and_nothing_beside_it() {
+    let server = Server::start(|_| ok("application/json", SEARXNG)).await;
+    let url = format!("http://{}", server.address);
+    let settings = room(SearchProvider::Searxng, &url).settings;
+    let mut room = Room::with(&["network:localhost"], Mode::Unattended, None);
+    room.settings = settings;
+    search(&room, json!({ "query": "rust" })).await.unwrap();
+    assert_eq!(server.requests().len(), 1);
+    let port = server.address.port();
+    for host in ["127.0.0.1", "localhost", "[::1]"] {
+        let arguments = json!({ "url": format!("http://{host}:{port}/") });
+        let failure = room.run(&WebFetch::default(), arguments).await.unwrap_err();
+        assert!(failure.text.contains("is of this machine or its network"), "{}", failure.text);
+    }
+    assert_eq!(server.requests().len(), 1);
 }
 
 /// Nothing that is told may hold the key.

@@ -81,7 +81,7 @@ mod tests {
             result_line(Some(&call), &result)
         };
         assert!(!line(0).contains("put aside"));
-        assert!(line(2).ends_with("2 files put aside: /p /config.1, /p /config.2"), "{}", line(2));
-        assert!(line(6).ends_with("/p /config.5, …"), "{}", line(6));
+        assert!(line(2).ends_with("2 files put aside: /p⏎/config.1, /p⏎/config.2"), "{}", line(2));
+        assert!(line(6).ends_with("/p⏎/config.5, …"), "{}", line(6));
     }
 }

@@ -46,7 +46,7 @@ pub struct Place {
 /// The places that have a text, given as its lines: those that are nearest to it. Where several ways
 /// to differ are equally near, the places of all of them. Each way is left with the `most` it needs.
 pub fn find(lines: &Lines, pieces: &[&str], most: usize) -> Vec<Place> {
-    let given = Texts::new(lines, pieces, Cow::Borrowed);
+    let given = Sides::new(lines, pieces, Cow::Borrowed);
     let exact = given.search(Tolerance::EXACT, most);
     if !exact.is_empty() || pieces.iter().all(|piece| is_blank(piece)) {
         return exact;
@@ -55,7 +55,7 @@ pub fn find(lines: &Lines, pieces: &[&str], most: usize) -> Vec<Place> {
     if !trailing.is_empty() {
         return trailing;
     }
-    let folded = Texts::new(lines, pieces, plain);
+    let folded = Sides::new(lines, pieces, plain);
     let mut places = folded.search(Tolerance::QUOTES, most);
     places.extend(given.search(Tolerance::INDENTATION, most));
     if places.is_empty() {
@@ -67,7 +67,7 @@ pub fn find(lines: &Lines, pieces: &[&str], most: usize) -> Vec<Place> {
 
 /// What is looked for, and where: as it is, or with quotes folded, which keeps the number of
 /// characters but not that of bytes.
-struct Texts<'a> {
+struct Sides<'a> {
     lines: &'a Lines<'a>,
     pieces: Vec<Cow<'a, str>>,
     texts: Vec<Cow<'a, str>>,
@@ -75,7 +75,7 @@ struct Texts<'a> {
     candidates: Vec<usize>,
 }
 
-impl<'a> Texts<'a> {
+impl<'a> Sides<'a> {
     fn new(lines: &'a Lines, pieces: &[&'a str], fold: fn(&'a str) -> Cow<'a, str>) -> Self {
         let pieces: Vec<_> = pieces.iter().map(|piece| fold(piece)).collect();
         let texts: Vec<_> = lines.all.iter().map(|line| fold(line.text)).collect();
@@ -85,7 +85,7 @@ impl<'a> Texts<'a> {
 
     /// The first places that have it, differing in these ways at most; they may overlap.
     fn search(&self, tolerance: Tolerance, most: usize) -> Vec<Place> {
-        let search = Search { texts: self, tolerance };
+        let search = Search { sides: self, tolerance };
         let mut places = Vec::new();
         for &first in &self.candidates {
             match (tolerance.indentation, &self.pieces[..]) {
@@ -130,14 +130,14 @@ fn bare(line: &str) -> &str {
 
 /// One way to differ.
 struct Search<'a> {
-    texts: &'a Texts<'a>,
+    sides: &'a Sides<'a>,
     tolerance: Tolerance,
 }
 
 impl Search<'_> {
     /// The places of a single piece within a line, until there are so many in all.
     fn within(&self, first: usize, piece: &str, most: usize, places: &mut Vec<Place>) {
-        let text = &*self.texts.texts[first];
+        let text = &*self.sides.texts[first];
         let bare = trimmed(piece);
         if self.tolerance.trailing && bare.len() < piece.len() {
             // Blanks were given at its end: so it ends where the line does.
@@ -155,7 +155,7 @@ impl Search<'_> {
             let start = from + at;
             begun = self.mark(first, start, begun);
             ended = self.mark(first, start + piece.len(), ended);
-            let line = self.texts.lines.all[first].start;
+            let line = self.sides.lines.all[first].start;
             let place = Place {
                 start: line + begun.original,
                 end: line + ended.original,
@@ -177,27 +177,27 @@ impl Search<'_> {
     /// The place of several pieces that begins at a line: the first piece ends it, the last one
     /// begins the last line.
     fn across(&self, first: usize) -> Option<Place> {
-        let last = self.texts.pieces.len() - 1;
+        let last = self.sides.pieces.len() - 1;
         let bare =
             |text: &'_ str| if self.tolerance.trailing { trimmed(text).len() } else { text.len() };
         let same = |line: usize, piece: &str| {
-            let text = &self.texts.texts[line];
+            let text = &self.sides.texts[line];
             text[..bare(text)] == piece[..bare(piece)]
         };
-        let (text, piece) = (&self.texts.texts[first], &self.texts.pieces[0]);
+        let (text, piece) = (&self.sides.texts[first], &self.sides.pieces[0]);
         let start = text[..bare(text)].strip_suffix(&piece[..bare(piece)])?.len();
         for number in 1..last {
             let line = first + number;
-            if line >= self.texts.texts.len() || !same(line, &self.texts.pieces[number]) {
+            if line >= self.sides.texts.len() || !same(line, &self.sides.pieces[number]) {
                 return None;
             }
         }
-        let (line, piece) = (first + last, &self.texts.pieces[last]);
-        let Some(text) = self.texts.texts.get(line) else {
+        let (line, piece) = (first + last, &self.sides.pieces[last]);
+        let Some(text) = self.sides.texts.get(line) else {
             // The newline that was given last is not there, since the text ends before it.
             let at_end =
-                self.tolerance.trailing && line == self.texts.texts.len() && is_blank(piece);
-            let end = self.texts.lines.all[line - 1].end();
+                self.tolerance.trailing && line == self.sides.texts.len() && is_blank(piece);
+            let end = self.sides.lines.all[line - 1].end();
             return at_end.then(|| self.place(first, start, end, true));
         };
         let end = if self.tolerance.trailing && !is_blank(piece) && same(line, piece) {
@@ -212,14 +212,14 @@ impl Search<'_> {
 
     /// The place of whole lines that begins at a line, whatever their indentation.
     fn shifted(&self, first: usize) -> Option<Place> {
-        let last = self.texts.pieces.len() - 1;
+        let last = self.sides.pieces.len() - 1;
         // A newline at the beginning or at the end of what was given belongs to the line beside it.
-        let begins_behind = last > 0 && self.texts.pieces[0].is_empty();
-        let ends_before = last > 0 && is_blank(&self.texts.pieces[last]);
-        let whole = usize::from(begins_behind)..self.texts.pieces.len() - usize::from(ends_before);
+        let begins_behind = last > 0 && self.sides.pieces[0].is_empty();
+        let ends_before = last > 0 && is_blank(&self.sides.pieces[last]);
+        let whole = usize::from(begins_behind)..self.sides.pieces.len() - usize::from(ends_before);
         let mut pairs = Vec::new();
         for number in whole {
-            let (text, piece) = (self.texts.texts.get(first + number)?, &self.texts.pieces[number]);
+            let (text, piece) = (self.sides.texts.get(first + number)?, &self.sides.pieces[number]);
             if text.trim_matches([' ', '\t']) != piece.trim_matches([' ', '\t']) {
                 return None;
             }
@@ -227,12 +227,12 @@ impl Search<'_> {
                 pairs.push((&**piece, &**text));
             }
         }
-        let start = if begins_behind { self.texts.texts[first].len() } else { 0 };
+        let start = if begins_behind { self.sides.texts[first].len() } else { 0 };
         let line = first + last;
-        let (end, at_end) = match self.texts.lines.all.get(line) {
-            Some(_) if ends_before && !self.texts.pieces[last].is_empty() => return None,
+        let (end, at_end) = match self.sides.lines.all.get(line) {
+            Some(_) if ends_before && !self.sides.pieces[last].is_empty() => return None,
             Some(line) => (if ends_before { line.start } else { line.end() }, false),
-            None => (self.texts.lines.all[line - 1].end(), true),
+            None => (self.sides.lines.all[line - 1].end(), true),
         };
         let shift = indentation::shift(&pairs)?;
         Some(Place { shift: Some(shift), ..self.place(first, start, end, at_end) })
@@ -245,17 +245,17 @@ impl Search<'_> {
 
     /// Where a place of a folded line stands in the text.
     fn original(&self, line: usize, at: usize) -> usize {
-        self.texts.lines.all[line].start + self.mark(line, at, Mark::default()).original
+        self.sides.lines.all[line].start + self.mark(line, at, Mark::default()).original
     }
 
     /// The same within the line, counted from a place before it.
     fn mark(&self, line: usize, at: usize, from: Mark) -> Mark {
-        let original = match &self.texts.texts[line] {
+        let original = match &self.sides.texts[line] {
             // Nothing was folded.
             Cow::Borrowed(_) => at,
             Cow::Owned(folded) => {
                 let characters = folded[from.folded..at].chars().count();
-                let rest = &self.texts.lines.all[line].text[from.original..];
+                let rest = &self.sides.lines.all[line].text[from.original..];
                 let more = rest.char_indices().nth(characters);
                 from.original + more.map_or(rest.len(), |(more, _)| more)
             }
@@ -271,7 +271,7 @@ impl Search<'_> {
             before.chars().next_back().is_some_and(is_word)
                 && after.chars().next().is_some_and(is_word)
         };
-        let all = &self.texts.lines.all;
+        let all = &self.sides.lines.all;
         let last = all.partition_point(|line| line.start <= place.end) - 1;
         !splits(&all[place.first], place.start) && !splits(&all[last], place.end)
     }

@@ -208,7 +208,7 @@ async fn a_summary_that_is_stopped_or_fails_changes_nothing() {
     let of = fid.clone();
     let asked = tokio::spawn(async move { manager.compact(&of).await });
     gate.reached().await;
-    assert_eq!(world.manager.busy(), [fid.clone()]);
+    assert_eq!(world.manager.busy(), std::slice::from_ref(&fid));
     world.manager.stop(&fid);
     assert!(!asked.await.unwrap().unwrap());
     server.push(Script::status(500, "{}"));

@@ -68,7 +68,9 @@ mod tests {
 
     fn lookup(tokens: &[i32]) -> Lookup {
         let mut lookup = Lookup::default();
-        tokens.iter().for_each(|&token| lookup.push(token));
+        for &token in tokens {
+            lookup.push(token);
+        }
         lookup
     }
 

@@ -17,6 +17,7 @@ mod narrow;
 mod notifications;
 mod projects;
 mod real_model;
+mod review;
 mod sessions;
 mod stage;
 mod together;

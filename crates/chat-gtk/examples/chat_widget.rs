@@ -46,6 +46,10 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Models
             | Output::Escaped
             | Output::Project(_)
+            | Output::Changes(_)
+            | Output::Answered(_)
+            | Output::Review
+            | Output::Restored(_)
             | Output::Panel(_)
             | Output::OpenFile { .. } => {}
         });

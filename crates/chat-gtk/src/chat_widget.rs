@@ -5,6 +5,7 @@
 
 mod along;
 mod background;
+mod changed_line;
 mod changes;
 mod drafting;
 mod events;
@@ -13,8 +14,11 @@ mod hint;
 mod local;
 mod messages;
 mod plan;
+mod plan_ready;
 mod project;
 mod requests;
+mod restoring;
+mod reviewing;
 mod seeking;
 mod sending;
 mod shown;
@@ -49,8 +53,10 @@ use along::Goes;
 pub use along::OpenFiles;
 use changes::Changes;
 use local::{Local, Looking};
-pub use messages::{Brought, Command, Find, Init, Input, KnownFiles, Output, Part};
+pub use messages::{Brought, Command, Find, Init, Input, KnownFiles, Output, Part, ToChanges};
 use messages::{Done, Told};
+pub use restoring::Restore;
+pub use reviewing::{Answered, Review};
 use shown::Shown;
 use turning::Ahead;
 pub use view::View;
@@ -103,6 +109,7 @@ pub struct ChatWidget {
     goes: Goes,
     /// The project that was told last.
     told_project: Option<PathBuf>,
+    reviewing: reviewing::Reviewing,
     diagnostics: Diagnostics,
 }
 
@@ -154,6 +161,7 @@ impl Component for ChatWidget {
             default_mode: Mode::default(),
             goes: Goes::new(init.open_files),
             told_project: None,
+            reviewing: reviewing::Reviewing::default(),
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -208,6 +216,8 @@ impl Component for ChatWidget {
             Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
             Input::Open(open) => self.set_open(open, view),
             Input::KnownFiles(files) => view.conversation.set_files(files.0),
+            Input::Answer(wish) => self.answer_changes(wish.0, &sender),
+            Input::UndoRestore(fid, seq) => self.undo_restore(fid, seq, &sender),
             Input::Escape => self.escape(&sender),
             Input::Stop => self.stop(),
             Input::SaveDrafts(saved) => self.save_drafts(saved, &sender),
@@ -253,6 +263,7 @@ impl Component for ChatWidget {
             Done::Bounds(words) => view.conversation.set_bounds(words),
             Done::Projects(kept) => self.projects_came(kept, view),
             Done::Project { fid, result } => self.project_found(fid, result, view, &sender),
+            Done::Review(news) => self.review_came(news, view, &sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
             Done::Finished { fid, result: Err(error) } => {
                 self.failed(fid.as_ref(), &error, view, &sender);
@@ -366,21 +377,11 @@ impl ChatWidget {
                 view.composer.focus();
                 self.tiny_is_known(sender);
             }
+            Told::Review => tell(sender, Output::Review),
+            Told::Restore(fid, at, extent) => self.restore(fid, at, extent, sender),
+            Told::StartPlan(mode) => self.start_plan(mode, view, sender),
             Told::FindClosed => view.composer.focus(),
             Told::Height(height) => view.composer.set_height_of_all(height),
-        }
-    }
-
-    fn take_settings(&self, view: &View) {
-        if let Some(settings) = self.settings() {
-            view.composer.set_enter_sends(settings.ui.enter_sends);
-            view.model.set_favourites(&settings.ui.favourites);
-        }
-    }
-
-    fn take_models(&self, view: &View) {
-        if let Some(manager) = &self.manager {
-            view.model.set_models(manager.models());
         }
     }
 

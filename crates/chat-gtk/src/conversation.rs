@@ -93,6 +93,8 @@ pub enum Output {
         /// How.
         answer: Answer,
     },
+    /// Bring files back to how they were before this message of the person.
+    Restore(MessageId),
     /// What had the keyboard is gone.
     KeyboardLost,
     /// The person has the end of a finished reply before them.
@@ -224,6 +226,11 @@ impl Conversation {
     /// The text of the last reply, as the model wrote it.
     pub fn last_reply(&self) -> Option<String> {
         self.inner.state.borrow().transcript.last_reply()
+    }
+
+    /// Whether it ends with a reply that was finished and has text.
+    pub fn ends_with_reply(&self) -> bool {
+        self.inner.state.borrow().transcript.ends_with_reply()
     }
 
     /// The session's plan.

@@ -7,6 +7,7 @@ pub mod accessible;
 pub mod app;
 mod beside;
 mod bridge;
+mod changes;
 mod chat_list;
 pub mod chat_widget;
 mod choices;
@@ -44,6 +45,12 @@ pub fn init() {
         sourceview5::init();
         let Some(display) = gdk::Display::default() else { return };
         gtk::IconTheme::for_display(&display).add_resource_path(&format!("{RESOURCES}/icons"));
+        style::add(
+            &display,
+            include_str!("../data/review.css"),
+            include_str!("../data/review-hc.css"),
+            gtk::STYLE_PROVIDER_PRIORITY_APPLICATION,
+        );
         style::add(
             &display,
             include_str!("../data/window.css"),

@@ -15,6 +15,7 @@ use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
 use crate::accessible;
+use crate::changes::{self, ChangesPage};
 use crate::editor::{self, Editor, Outline, Place};
 use files::FilesPage;
 use project::{News, ProjectFiles};
@@ -41,6 +42,10 @@ pub(crate) enum Output {
     BroughtBack(String),
     /// The project that is shown has other files than before, or is another.
     Files,
+    /// The person answers to changes.
+    Answer(changes::Wish),
+    /// Old and new stand beside each other from now on, or no more.
+    Beside(bool),
     /// The conversation is wanted again.
     Back,
 }
@@ -60,6 +65,7 @@ struct Inner {
     switcher: Switcher,
     files: FilesPage,
     editor: Editor,
+    changes: ChangesPage,
     project: RefCell<Option<Rc<ProjectFiles>>>,
     output: Rc<dyn Fn(Output)>,
 }
@@ -96,6 +102,17 @@ impl Panel {
                     Self { inner }.open(&path, None);
                 }
             });
+            let (told, owner) = (Rc::clone(&output), weak.clone());
+            let changes = ChangesPage::new(move |said| match said {
+                changes::Output::Answer(wish) => told(Output::Answer(wish)),
+                changes::Output::Beside(beside) => told(Output::Beside(beside)),
+                changes::Output::Open { path, line } => {
+                    if let Some(inner) = owner.upgrade() {
+                        let line = u32::try_from(line).unwrap_or(1);
+                        Self { inner }.open(&path, Some(Place { line, column: 1 }));
+                    }
+                }
+            });
             let pages = gtk::Stack::builder().vexpand(true).build();
             let all = [
                 Page { name: "files", title: gettext("Files"), widget: files.widget().clone() },
@@ -104,13 +121,18 @@ impl Panel {
                     title: gettext("Editor"),
                     widget: editor.widget().clone().upcast(),
                 },
+                Page {
+                    name: "changes",
+                    title: gettext("Changes"),
+                    widget: changes.widget().clone().upcast(),
+                },
             ];
             let switcher = Switcher::new(&pages);
             for Page { name, title, widget } in &all {
                 pages.add_named(widget, Some(name));
                 switcher.add(name, title);
             }
-            Inner::new(pages, switcher, files, editor, Rc::clone(&output))
+            Inner::new(pages, switcher, (files, editor, changes), Rc::clone(&output))
         });
         inner.back.connect_clicked(move |_| output(Output::Back));
         Self { inner }
@@ -118,6 +140,10 @@ impl Panel {
 
     pub(crate) fn widget(&self) -> &gtk::Box {
         &self.inner.root
+    }
+
+    pub(crate) fn header(&self) -> &adw::HeaderBar {
+        &self.inner.header
     }
 
     pub(crate) fn editor(&self) -> &Editor {
@@ -168,6 +194,16 @@ impl Panel {
         self.inner.files.find();
     }
 
+    pub(crate) fn changes(&self) -> &ChangesPage {
+        &self.inner.changes
+    }
+
+    /// Shows what is to be reviewed, with the keyboard there.
+    pub(crate) fn review(&self) {
+        self.show_page("changes");
+        self.focus();
+    }
+
     /// Puts the keyboard into the page that is shown.
     pub(crate) fn focus(&self) {
         Editor::expect();
@@ -176,6 +212,7 @@ impl Panel {
                 self.inner.places.child_focus(gtk::DirectionType::TabForward);
             }
             Some("editor") => self.inner.editor.focus(),
+            Some("changes") => self.inner.changes.focus(),
             _ => self.inner.files.focus(),
         }
     }
@@ -207,8 +244,7 @@ impl Inner {
     fn new(
         pages: gtk::Stack,
         switcher: Switcher,
-        files: FilesPage,
-        editor: Editor,
+        (files, editor, changes): (FilesPage, Editor, ChangesPage),
         output: Rc<dyn Fn(Output)>,
     ) -> Self {
         let header = adw::HeaderBar::builder()
@@ -243,6 +279,7 @@ impl Inner {
             switcher,
             files,
             editor,
+            changes,
             project: RefCell::default(),
             output,
         }

@@ -54,6 +54,7 @@ impl ChatWidget {
                     self.mark_read(sender);
                 }
                 self.shown = Shown::Open(session);
+                self.look_at_changes(view, sender);
                 self.diagnostics.mark("chat");
                 self.take_wanted_project(view, sender);
                 self.show_state(view, sender);
@@ -166,6 +167,12 @@ impl ChatWidget {
                 }
                 true
             }
+            Event::FilesChanged { fid, .. } => {
+                if self.shown.fid() == Some(fid) {
+                    self.look_at_changes(view, sender);
+                }
+                false
+            }
             Event::SettingsChanged => {
                 self.take_settings(view);
                 self.take_default_mode();
@@ -208,8 +215,22 @@ impl ChatWidget {
         view.composer.set_busy(shown.is_busy());
         view.composer.set_hindrance(self.hindrance());
         self.show_hint(view);
+        self.show_plan_ready(view);
         self.show_page(view, sender);
         self.tell_project(view, sender);
+    }
+
+    pub(super) fn take_settings(&self, view: &View) {
+        if let Some(settings) = self.settings() {
+            view.composer.set_enter_sends(settings.ui.enter_sends);
+            view.model.set_favourites(&settings.ui.favourites);
+        }
+    }
+
+    pub(super) fn take_models(&self, view: &View) {
+        if let Some(manager) = &self.manager {
+            view.model.set_models(manager.models());
+        }
     }
 
     pub(super) fn known_capabilities(&self) -> Capabilities {

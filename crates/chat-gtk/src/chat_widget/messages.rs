@@ -9,11 +9,15 @@ use chat_core::error::Result;
 use chat_core::manager::{Manager, Sent};
 use chat_core::message::{Fid, MessageId, ModelRef, Thinking};
 use chat_core::permission::Mode;
+use chat_core::review::Seq;
 use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
 use super::along::OpenFiles;
+use super::restoring::{Extent, Restore};
+use super::reviewing::{Answered, News, Review};
 use crate::bridge::Arrival;
+use crate::changes::Wish;
 use crate::editor::{Outline, Place};
 use crate::models::Stock;
 use crate::projects::Recent;
@@ -73,6 +77,10 @@ pub enum Input {
     Open(Outline),
     /// The project that is shown has these files: their names in replies lead there.
     KnownFiles(KnownFiles),
+    /// The person answers to changes.
+    Answer(ToChanges),
+    /// A restore is to be taken back.
+    UndoRestore(Fid, Seq),
     /// Esc was pressed and nothing else wanted it.
     Escape,
     /// Stop the reply.
@@ -113,6 +121,10 @@ pub enum Find {
     Previous,
 }
 
+/// An answer to changes.
+#[derive(Debug)]
+pub struct ToChanges(pub(crate) Wish);
+
 /// What a part of the widget tells.
 #[derive(Debug)]
 pub struct Part(pub(super) Told);
@@ -144,6 +156,12 @@ pub(super) enum Told {
     /// The person has read that the model is a tiny one.
     TinyIsKnown,
     FindClosed,
+    /// What changed is to be seen.
+    Review,
+    /// The plan is to be carried out, in this mode.
+    StartPlan(Mode),
+    /// So much is to be as it was at this message.
+    Restore(Fid, MessageId, Extent),
     Height(i32),
 }
 
@@ -165,6 +183,14 @@ pub enum Output {
         /// Where in it.
         place: Option<Place>,
     },
+    /// There is something else to review than before.
+    Changes(Review),
+    /// What came of an answer to changes.
+    Answered(Answered),
+    /// The changes are to be seen.
+    Review,
+    /// Files were restored: this offers to take it back.
+    Restored(Restore),
     /// Something to say in passing.
     Note(String),
     /// The settings of connections are asked for; with the name of one, where it is about one.
@@ -220,6 +246,8 @@ pub(super) enum Done {
         fid: Fid,
         text: Option<String>,
     },
+    /// Something about changes of files is done.
+    Review(News),
     /// A chat's choices are stored, or could not be.
     Changed {
         fid: Fid,

@@ -13,6 +13,7 @@ use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
+use super::restoring;
 use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
@@ -110,6 +111,7 @@ impl ChatWidget {
                     manager.answer(&fid, ask, answer).await.map(drop)
                 });
             }
+            Told::Restore(message) => restoring::ask(fid, message, root, sender),
             Told::KeyboardLost => view.composer.focus(),
             Told::OpenLink(url) => open_link(&url, root),
             Told::OpenFile(FilePlace { path, place }) => {
@@ -295,7 +297,7 @@ impl ChatWidget {
         }
     }
 
-    fn run<F>(&self, sender: &ComponentSender<Self>, work: impl FnOnce(Manager) -> F)
+    pub(super) fn run<F>(&self, sender: &ComponentSender<Self>, work: impl FnOnce(Manager) -> F)
     where
         F: Future<Output = Result<()>> + Send + 'static,
     {

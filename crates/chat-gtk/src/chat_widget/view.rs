@@ -12,9 +12,11 @@ use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::background::Background;
+use super::changed_line::ChangedLine;
 use super::find_bar::FindBar;
 use super::hint::{Hint, HintBar};
 use super::plan::Plan;
+use super::plan_ready::PlanReady;
 use super::start_page::StartPage;
 use super::{ChatWidget, Input, Part, Told};
 use crate::choices::{self, Choices};
@@ -56,6 +58,8 @@ pub struct View {
     hint: HintBar,
     pub(super) plan: Rc<Plan>,
     pub(super) background: Rc<Background>,
+    pub(super) changed: ChangedLine,
+    pub(super) plan_ready: PlanReady,
 }
 
 impl std::fmt::Debug for View {
@@ -102,6 +106,10 @@ impl View {
         let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
         let plan = Plan::new();
         let background = Background::new(sender);
+        let changed = ChangedLine::new(sender);
+        let plan_ready = PlanReady::new(sender);
+        foot.append(plan_ready.widget());
+        foot.append(changed.widget());
         foot.append(background.widget());
         foot.append(plan.widget());
         foot.append(hint.widget());
@@ -140,6 +148,8 @@ impl View {
             hint,
             plan,
             background,
+            changed,
+            plan_ready,
         }
     }
 

@@ -74,7 +74,7 @@ impl RowWidget {
     /// Makes the widget of a row, and shows in it what it has to show.
     pub fn new(kind: RowKind, entry: &Entry, last: bool, around: &Around) -> Self {
         let mut widget = match kind {
-            RowKind::User => Self::User(Said::new(&entry.message)),
+            RowKind::User => Self::User(Said::new(&entry.message, around)),
             RowKind::Remark => Self::Remark(remark(&entry.text())),
             RowKind::Thinking { .. } => Self::Fold(Fold::new("natter-thinking-symbolic", None)),
             RowKind::Tool { part } => {

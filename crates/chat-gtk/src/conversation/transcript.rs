@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chat_core::error::Error;
 use chat_core::event::{Event, OpenCall, Snapshot, Stage};
 use chat_core::message::{
-    Ask, BackgroundCommand, Fid, Message, MessageId, Part, Queued, Role, Todo, ToolCallId,
+    Ask, BackgroundCommand, Ending, Fid, Message, MessageId, Part, Queued, Role, Todo, ToolCallId,
 };
 use chat_core::store::Page;
 
@@ -250,6 +250,17 @@ impl Transcript {
             .filter(|entry| entry.message.role == Role::Assistant)
             .map(Entry::text)
             .find(|text| !text.is_empty())
+    }
+
+    /// Whether it ends with a reply that was finished and has text.
+    pub fn ends_with_reply(&self) -> bool {
+        self.entries.last().is_some_and(|entry| {
+            let message = &entry.message;
+            message.role == Role::Assistant
+                && message.ended == Some(Ending::Complete)
+                && message.error.is_none()
+                && !entry.text().is_empty()
+        })
     }
 
     /// What the end of the conversation says went wrong.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use adw::prelude::*;
 use chat_core::message::Fid;
 use chat_edge::words;
+use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};
 
@@ -57,6 +58,7 @@ impl Window {
                 view.show_panel();
                 self.panel.find_file();
             }
+            Action::Review => self.review(view),
             Action::ToggleList => {
                 self.state.list_hidden = !self.state.list_hidden && !view.is_folded();
                 view.toggle_list(self.state.list_hidden);
@@ -121,7 +123,13 @@ impl Window {
         }
     }
 
-    pub(super) fn hear_panel(&self, output: panel::Output, view: &View) {
+    /// Shows what is to be reviewed.
+    fn review(&self, view: &View) {
+        view.show_panel();
+        self.panel.review();
+    }
+
+    pub(super) fn hear_panel(&mut self, output: panel::Output, view: &View) {
         use panel::Output as Told;
         match output {
             Told::Moved(outline) => self.chat.emit(chat_widget::Input::Open(outline)),
@@ -136,6 +144,11 @@ impl Window {
                 view.side.offer_panel();
                 view.note(&words);
             }
+            Told::Answer(wish) => {
+                let answer = chat_widget::ToChanges(wish);
+                self.chat.emit(chat_widget::Input::Answer(answer));
+            }
+            Told::Beside(beside) => self.state.review_beside = beside,
             Told::Back => {
                 view.forward();
                 self.chat.emit(chat_widget::Input::FocusMessage);
@@ -247,6 +260,17 @@ impl Window {
             Told::OpenFile { path, place } => {
                 view.show_panel();
                 self.panel.open(&path, place);
+            }
+            Told::Changes(review) => {
+                self.panel.changes().show(review.fid.as_ref(), review.listing);
+            }
+            Told::Answered(it) => self.panel.changes().tell(&it.fid, &it.wish, &it.answer),
+            Told::Review => self.review(view),
+            Told::Restored(it) => {
+                let chat = self.chat.sender().clone();
+                view.offer(&it.words, &gettext("Undo"), move || {
+                    chat.emit(chat_widget::Input::UndoRestore(it.fid.clone(), it.seq));
+                });
             }
             Told::Note(words) => view.note(&words),
             Told::Escaped => self.list.emit(chat_list::Input::EndSearch),

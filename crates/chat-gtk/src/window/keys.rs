@@ -21,6 +21,7 @@ pub(crate) enum Action {
     ToggleList,
     TogglePanel,
     FindFile,
+    Review,
     Previous,
     Next,
     FocusMessage,
@@ -39,7 +40,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    const ALL: [Self; 24] = [
+    const ALL: [Self; 25] = [
         Self::NewChat,
         Self::Switcher,
         Self::Search,
@@ -49,6 +50,7 @@ impl Action {
         Self::ToggleList,
         Self::TogglePanel,
         Self::FindFile,
+        Self::Review,
         Self::Previous,
         Self::Next,
         Self::FocusMessage,
@@ -78,6 +80,7 @@ impl Action {
             Self::ToggleList => "toggle-list",
             Self::TogglePanel => "toggle-panel",
             Self::FindFile => "find-file",
+            Self::Review => "review",
             Self::Previous => "previous-chat",
             Self::Next => "next-chat",
             Self::FocusMessage => "focus-message",
@@ -107,6 +110,7 @@ impl Action {
             Self::ToggleList => &["F9"],
             Self::TogglePanel => &["F8"],
             Self::FindFile => &["<Control>p"],
+            Self::Review => &["<Control><Shift>r"],
             Self::Previous => &["<Alt>Up"],
             Self::Next => &["<Alt>Down"],
             Self::FocusMessage => &["<Control>l"],
@@ -157,7 +161,7 @@ pub(super) fn show_window(parent: &adw::ApplicationWindow) {
 }
 
 /// The groups of keys and what they do.
-fn groups() -> [(String, Vec<(&'static str, String)>); 4] {
+fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
     let chats = vec![
         ("<Control>n", gettext("New chat")),
         ("<Control>k", gettext("Go to a chat")),
@@ -201,10 +205,19 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 4] {
         ("<Control>Page_Up", gettext("Previous file")),
         ("<Control><Shift>w", gettext("Close the file")),
     ];
+    let changes = vec![
+        ("<Control><Shift>r", gettext("Review what was changed")),
+        ("j", gettext("Next change")),
+        ("k", gettext("Previous change")),
+        ("a", gettext("Accept the change or the file")),
+        ("r", gettext("Reject the change or the file")),
+        ("Return", gettext("Open or close the file, open the change in the editor")),
+    ];
     [
         (gettext("Chats"), chats),
         (gettext("Messages"), messages),
         (gettext("Files"), files),
+        (gettext("Changes"), changes),
         (gettext("General"), general),
     ]
 }

@@ -40,6 +40,11 @@ impl Side {
         &self.root
     }
 
+    /// The header bar of the panel.
+    pub(super) fn header(&self) -> &adw::HeaderBar {
+        self.panel.header()
+    }
+
     pub(super) fn button(&self) -> &gtk::ToggleButton {
         &self.button
     }

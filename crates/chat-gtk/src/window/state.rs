@@ -14,6 +14,7 @@ const FILE: &str = "window.json";
 /// Size, panes, and the chat that was shown last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct WindowState {
     pub(super) width: i32,
     pub(super) height: i32,
@@ -22,6 +23,8 @@ pub(super) struct WindowState {
     pub(super) last_session: Option<Fid>,
     pub(super) panel_shown: bool,
     pub(super) panel_width: i32,
+    /// Whether old and new stand beside each other in a review.
+    pub(super) review_beside: bool,
 }
 
 impl Default for WindowState {
@@ -34,6 +37,7 @@ impl Default for WindowState {
             last_session: None,
             panel_shown: false,
             panel_width: 430,
+            review_beside: false,
         }
     }
 }

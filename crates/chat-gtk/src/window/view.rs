@@ -189,7 +189,8 @@ impl View {
         self.new_chat.set_visible(!folded && list_hidden);
         self.list_header.set_show_end_title_buttons(folded);
         choices::make_room(&self.agents, folded);
-        title_buttons::show(&[&self.list_header, &self.chat_header], folded);
+        let headers = [&self.list_header, &self.chat_header, self.side.header()];
+        title_buttons::show(&headers, folded);
         self.chat_header.set_show_start_title_buttons(folded || list_hidden);
         let beside = self.side.show(folded || list_hidden);
         self.chat_header.set_show_end_title_buttons(!beside);
@@ -252,6 +253,11 @@ impl View {
     /// Says that a chat was deleted, and offers to take that back.
     pub(super) fn offer_undo(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
         self.deletions.add(fid, title, restore(sender));
+    }
+
+    /// Says something in passing, and offers to do something about it.
+    pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
+        self.toasts.offer(words, button, then);
     }
 
     /// Asks whether to work in a folder that was dropped, in passing.

@@ -1,0 +1,282 @@
+//! The changes of a chat, to be reviewed: files with their differences, each change accepted or taken
+//! back.
+//!
+//! [`listing`] is what there is, [`item`] what of it stands in which row, [`list`] the rows. The page
+//! owns how one looks at it; what is done with an answer is told to whoever holds it.
+
+mod heads;
+mod item;
+mod line;
+mod list;
+pub(crate) mod listing;
+mod row;
+mod words;
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::{Rc, Weak};
+
+use chat_core::message::Fid;
+use chat_core::review::{Answer, Part};
+use gettextrs::gettext;
+use relm4::gtk::prelude::*;
+
+use crate::{accessible, beside};
+pub(crate) use heads::counted;
+use item::{Item, Looks, items};
+use list::List;
+pub(crate) use listing::{Listing, Verdict, Wish};
+use row::Act;
+pub(crate) use words::{answered, files_changed};
+
+/// Narrower than this old and new do not stand beside each other, in pixels.
+const BESIDE: i32 = 560;
+/// So many files are open when they are first seen.
+const OPEN: usize = 3;
+
+/// What the page tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// This is to be done with changes.
+    Answer(Wish),
+    /// This file is to be opened at this line.
+    Open { path: PathBuf, line: usize },
+    /// Old and new are to stand beside each other from now on, or no more.
+    Beside(bool),
+}
+
+/// The page. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct ChangesPage {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    root: gtk::Box,
+    pages: gtk::Stack,
+    nothing: adw::StatusPage,
+    title: gtk::Label,
+    two_sides: gtk::ToggleButton,
+    list: List,
+    state: RefCell<State>,
+    output: Box<dyn Fn(Output)>,
+}
+
+#[derive(Default)]
+struct State {
+    fid: Option<Fid>,
+    listing: Listing,
+    looks: Looks,
+    /// Whether old and new are wanted beside each other; they are where there is room.
+    wanted_beside: bool,
+}
+
+impl std::fmt::Debug for ChangesPage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChangesPage").finish_non_exhaustive()
+    }
+}
+
+impl ChangesPage {
+    pub(crate) fn new(output: impl Fn(Output) + 'static) -> Self {
+        let inner = Rc::new_cyclic(|weak: &Weak<Inner>| Inner::new(weak, Box::new(output)));
+        let weak = Rc::downgrade(&inner);
+        inner.two_sides.connect_toggled(move |button| {
+            if let Some(inner) = weak.upgrade() {
+                inner.state.borrow_mut().wanted_beside = button.is_active();
+                inner.lay_out();
+                (inner.output)(Output::Beside(button.is_active()));
+            }
+        });
+        let weak = Rc::downgrade(&inner);
+        inner.list.connect_width(move || {
+            if let Some(inner) = weak.upgrade() {
+                inner.lay_out();
+            }
+        });
+        Self { inner }
+    }
+
+    pub(crate) fn widget(&self) -> &gtk::Box {
+        &self.inner.root
+    }
+
+    /// Shows what is to be reviewed of a chat, or why nothing can be.
+    pub(crate) fn show(&self, fid: Option<&Fid>, listing: Result<Listing, String>) {
+        let inner = &self.inner;
+        let mut state = inner.state.borrow_mut();
+        if state.fid.as_ref() != fid {
+            state.fid = fid.cloned();
+            state.looks.open.clear();
+            state.looks.notes.clear();
+        }
+        let why = listing.as_ref().err().cloned();
+        state.listing = listing.unwrap_or_default();
+        let State { listing, looks, .. } = &mut *state;
+        looks.notes.retain(|(path, hunk), _| {
+            let file = listing.files().iter().find(|file| file.change.path == *path);
+            file.is_some_and(|file| {
+                hunk.is_none_or(|hunk| file.change.hunks.iter().any(|one| one.id == hunk))
+            })
+        });
+        for file in listing.files() {
+            let open = looks.open.len() < OPEN;
+            looks.open.entry(file.change.path.clone()).or_insert(open);
+        }
+        let count = listing.files().len();
+        let (added, removed) = listing.counts();
+        let title = format!("{} {}", files_changed(count), counted(added, removed));
+        inner.title.set_label(&title);
+        inner.title.set_tooltip_text(Some(&title));
+        inner.pages.set_visible_child_name(if count == 0 { "nothing" } else { "changes" });
+        let usual =
+            || gettext("What the assistant changes in files stands here until you have seen it.");
+        inner.nothing.set_description(Some(&why.unwrap_or_else(usual)));
+        drop(state);
+        inner.renew();
+    }
+
+    /// Says what came of an answer, where it was not done.
+    pub(crate) fn tell(&self, fid: &Fid, wish: &Wish, answer: &Answer) {
+        let mut state = self.inner.state.borrow_mut();
+        if state.fid.as_ref() != Some(fid) {
+            return;
+        }
+        let hunk_of = |part: &Part| match part {
+            Part::Hunks(hunks) => hunks.first().copied(),
+            Part::File => None,
+        };
+        match &wish.what {
+            Some((path, part)) => {
+                let key = (path.clone(), hunk_of(part));
+                state.looks.notes.remove(&key);
+                let conflict = answer.conflicts.iter().find(|conflict| conflict.path == *path);
+                let words = conflict.map(|conflict| words::conflict(&conflict.reason));
+                let gone = (!answer.gone.is_empty()).then(words::gone);
+                if let Some(words) = words.or(gone) {
+                    state.looks.notes.insert(key, words);
+                }
+            }
+            None => {
+                for conflict in &answer.conflicts {
+                    let key = (conflict.path.clone(), None);
+                    state.looks.notes.insert(key, words::conflict(&conflict.reason));
+                }
+            }
+        }
+        drop(state);
+        self.inner.renew();
+    }
+
+    /// Whether old and new are wanted beside each other.
+    pub(crate) fn set_beside(&self, beside: bool) {
+        self.inner.two_sides.set_active(beside);
+    }
+
+    /// Puts the keyboard to the first change.
+    pub(crate) fn focus(&self) {
+        self.inner.list.go(|at, item| at > 0 && item.is_stop() || item.hunk().is_some());
+    }
+}
+
+impl Inner {
+    fn new(weak: &Weak<Self>, output: Box<dyn Fn(Output)>) -> Self {
+        let owner = weak.clone();
+        let list = List::new(Rc::new(move |item: &Item, act: Act| {
+            if let Some(inner) = owner.upgrade() {
+                inner.act(item, act);
+            }
+        }));
+        let title =
+            gtk::Label::builder().xalign(0.0).ellipsize(gtk::pango::EllipsizeMode::End).build();
+        let two_sides = gtk::ToggleButton::builder()
+            .icon_name("view-dual-symbolic")
+            .tooltip_text(gettext("Old and New Beside Each Other"))
+            .css_classes(["flat"])
+            .build();
+        accessible::set_label(&two_sides, &gettext("Old and New Beside Each Other"));
+        let buttons = gtk::Box::builder().spacing(4).build();
+        buttons.append(&two_sides);
+        for (verdict, label) in
+            [(Verdict::Accept, gettext("Accept All")), (Verdict::Reject, gettext("Reject All"))]
+        {
+            let button = gtk::Button::builder().label(label).css_classes(["flat"]).build();
+            let owner = weak.clone();
+            button.connect_clicked(move |_| {
+                if let Some(inner) = owner.upgrade() {
+                    (inner.output)(Output::Answer(Wish::all(verdict)));
+                }
+            });
+            buttons.append(&button);
+        }
+        let bar = beside::controls(&title, &buttons);
+        bar.add_css_class("changes-bar");
+        let changes = gtk::Box::builder().orientation(gtk::Orientation::Vertical).build();
+        changes.append(&bar);
+        changes.append(list.widget());
+        let nothing = adw::StatusPage::builder()
+            .icon_name("object-select-symbolic")
+            .title(gettext("Nothing to Review"))
+            .css_classes(["compact"])
+            .build();
+        let pages = gtk::Stack::builder().vexpand(true).vhomogeneous(false).build();
+        pages.add_named(&nothing, Some("nothing"));
+        pages.add_named(&changes, Some("changes"));
+        let root = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .css_classes(["changes-page"])
+            .build();
+        root.append(&pages);
+        let state = RefCell::default();
+        Self { root, pages, nothing, title, two_sides, list, state, output }
+    }
+
+    fn act(&self, item: &Item, act: Act) {
+        let file = item.file();
+        let path = file.change.path.clone();
+        match act {
+            Act::Toggle => {
+                let mut state = self.state.borrow_mut();
+                let open = state.looks.open.entry(path).or_default();
+                *open = !*open;
+                drop(state);
+                self.renew();
+            }
+            Act::Answer(verdict) => {
+                let wish = match item.hunk() {
+                    Some(hunk) => Wish::hunk(verdict, path, hunk),
+                    None => Wish::file(verdict, path),
+                };
+                (self.output)(Output::Answer(wish));
+            }
+            Act::Open => {
+                let number = match item {
+                    Item::Hunk { number, .. } => Some(*number),
+                    _ => None,
+                };
+                let line = file.line_on_disk(number);
+                (self.output)(Output::Open { path, line });
+            }
+        }
+    }
+
+    /// Takes the width into account.
+    fn lay_out(&self) {
+        let mut state = self.state.borrow_mut();
+        let beside = state.wanted_beside && self.list.width() >= BESIDE;
+        if std::mem::replace(&mut state.looks.beside, beside) != beside {
+            drop(state);
+            self.renew();
+        }
+    }
+
+    fn renew(&self) {
+        let state = self.state.borrow();
+        let items = items(&state.listing, &state.looks);
+        drop(state);
+        self.list.show(&items);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,247 @@
+//! The list of changes: rows for what is in sight alone, and the keys that go from change to change.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use gettextrs::gettext;
+use gtk::{gdk, gio, glib};
+use relm4::gtk::prelude::*;
+
+use super::item::Item;
+use super::listing::Verdict;
+use super::row::{Act, Row, Told};
+use crate::accessible;
+use crate::models::has_keyboard;
+
+/// How often is looked for the row that is gone to: once a frame, until the list was laid out.
+const FRAMES: u32 = 10;
+
+/// The list.
+pub(super) struct List {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    root: gtk::ScrolledWindow,
+    view: gtk::ListView,
+    model: gio::ListStore,
+    /// The rows that there are, most of which show something.
+    rows: Rc<RefCell<Vec<glib::WeakRef<gtk::ListItem>>>>,
+    width: Cell<i32>,
+    told: Told,
+}
+
+impl List {
+    pub(super) fn new(told: Told) -> Self {
+        let model = gio::ListStore::new::<glib::BoxedAnyObject>();
+        let rows: Rc<RefCell<Vec<glib::WeakRef<gtk::ListItem>>>> = Rc::default();
+        let factory = gtk::SignalListItemFactory::new();
+        let (made, tells) = (Rc::clone(&rows), Rc::clone(&told));
+        factory.connect_setup(move |_, item| {
+            let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
+            item.set_child(Some(&Row::new(&tells)));
+            let mut made = made.borrow_mut();
+            made.retain(|item| item.upgrade().is_some());
+            made.push(item.downgrade());
+        });
+        factory.connect_bind(|_, item| {
+            let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
+            let (Some(row), Some(shown)) = (row_of(item), item.item()) else { return };
+            if let Some(shown) = shown.downcast_ref::<glib::BoxedAnyObject>() {
+                row.show(&shown.borrow::<Item>());
+            }
+        });
+        let selection = gtk::NoSelection::new(Some(model.clone()));
+        let view = gtk::ListView::builder()
+            .model(&selection)
+            .factory(&factory)
+            .css_classes(["changes"])
+            .build();
+        accessible::set_label(&view, &gettext("Changes"));
+        let root = gtk::ScrolledWindow::builder()
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .vexpand(true)
+            .child(&view)
+            .build();
+        let inner = Rc::new(Inner { root, view, model, rows, width: Cell::new(0), told });
+        inner.connect();
+        Self { inner }
+    }
+
+    pub(super) fn widget(&self) -> &gtk::ScrolledWindow {
+        &self.inner.root
+    }
+
+    /// How wide it is, in pixels.
+    pub(super) fn width(&self) -> i32 {
+        self.inner.width.get()
+    }
+
+    /// Calls this when it is another width.
+    pub(super) fn connect_width(&self, changed: impl Fn() + 'static) {
+        let weak = Rc::downgrade(&self.inner);
+        let changed = Rc::new(changed);
+        self.inner.root.hadjustment().connect_page_size_notify(move |across| {
+            let Some(inner) = weak.upgrade() else { return };
+            let width = across.page_size() as i32;
+            if inner.width.replace(width) != width {
+                // Not in the middle of the layout that brought it.
+                let changed = Rc::clone(&changed);
+                glib::idle_add_local_once(move || changed());
+            }
+        });
+    }
+
+    /// Shows these rows. What is as before keeps its widgets and its place.
+    pub(super) fn show(&self, items: &[Item]) {
+        let inner = &self.inner;
+        let before = inner.model.n_items() as usize;
+        let like = |at: usize, item: &Item| inner.item(at).is_some_and(|old| old.is_like(item));
+        let start = (0..before.min(items.len())).take_while(|&at| like(at, &items[at])).count();
+        let most = before.min(items.len()) - start;
+        let same = |back: &usize| like(before - 1 - back, &items[items.len() - 1 - back]);
+        let end = (0..most).take_while(same).count();
+        if (start, start) == (before - end, items.len() - end) {
+            return;
+        }
+        let at = inner.at_keyboard();
+        let new: Vec<_> = items[start..items.len() - end]
+            .iter()
+            .map(|item| glib::BoxedAnyObject::new(item.clone()))
+            .collect();
+        inner.model.splice(start as u32, (before - end - start) as u32, &new);
+        // Who answered one goes on with the next.
+        if let Some(at) = at.filter(|at| *at >= start as u32) {
+            inner.go(|place, item| place >= at && item.is_stop());
+        }
+    }
+
+    /// Puts the keyboard to the first row of which this is true, or the last stop.
+    pub(super) fn go(&self, is_it: impl Fn(u32, &Item) -> bool) {
+        self.inner.go(is_it);
+    }
+}
+
+impl Inner {
+    fn connect(self: &Rc<Self>) {
+        let weak = Rc::downgrade(self);
+        self.view.connect_activate(move |_, at| {
+            let Some(inner) = weak.upgrade() else { return };
+            match inner.item(at as usize) {
+                Some(item @ Item::File { .. }) => (inner.told)(&item, Act::Toggle),
+                Some(item @ Item::Hunk { .. }) => (inner.told)(&item, Act::Open),
+                _ => {}
+            }
+        });
+        let keys = gtk::EventControllerKey::new();
+        let weak = Rc::downgrade(self);
+        keys.connect_key_pressed(move |_, key, _, modifiers| {
+            match weak.upgrade().filter(|_| modifiers.is_empty()) {
+                Some(inner) if inner.press(key) => glib::Propagation::Stop,
+                _ => glib::Propagation::Proceed,
+            }
+        });
+        self.view.add_controller(keys);
+    }
+
+    /// A key is pressed in the list. Whether it means something here.
+    fn press(self: &Rc<Self>, key: gdk::Key) -> bool {
+        let Some(at) = self.at_keyboard() else { return false };
+        match key {
+            gdk::Key::j => self.go(|place, item| place > at && item.is_stop()),
+            gdk::Key::k => {
+                let before = (0..at)
+                    .rev()
+                    .find(|&place| self.item(place as usize).is_some_and(|item| item.is_stop()));
+                self.go(|place, _| place == before.unwrap_or_default());
+            }
+            gdk::Key::a => self.answer(at, Verdict::Accept),
+            gdk::Key::r => self.answer(at, Verdict::Reject),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Answers the change or the file that this row belongs to.
+    fn answer(&self, at: u32, verdict: Verdict) {
+        let head = (0..=at)
+            .rev()
+            .find(|&place| self.item(place as usize).is_some_and(|item| item.is_stop()));
+        if let Some(item) = head.and_then(|head| self.item(head as usize)) {
+            (self.told)(&item, Act::Answer(verdict));
+        }
+    }
+
+    fn item(&self, at: usize) -> Option<Item> {
+        let item = self.model.item(at as u32)?.downcast::<glib::BoxedAnyObject>().ok()?;
+        Some(item.borrow::<Item>().clone())
+    }
+
+    fn row_at(&self, at: u32) -> Option<Row> {
+        let rows = self.rows.borrow();
+        let mut shown = rows.iter().filter_map(glib::WeakRef::upgrade);
+        shown.find(|item| item.position() == at).and_then(|item| row_of(&item))
+    }
+
+    /// The place of the row that has the keyboard.
+    fn at_keyboard(&self) -> Option<u32> {
+        let rows = self.rows.borrow();
+        rows.iter().filter_map(glib::WeakRef::upgrade).find_map(|item| {
+            let place = WidgetExt::parent(&row_of(&item)?)?;
+            has_keyboard(&place).then(|| item.position())
+        })
+    }
+
+    /// Goes to the first row of which this is true, or else to the last stop.
+    fn go(self: &Rc<Self>, is_it: impl Fn(u32, &Item) -> bool) {
+        let (mut found, mut last) = (None, None);
+        for at in 0..self.model.n_items() {
+            let Some(item) = self.item(at as usize) else { break };
+            if is_it(at, &item) {
+                found = Some(at);
+                break;
+            }
+            if item.is_stop() {
+                last = Some(at);
+            }
+        }
+        if let Some(at) = found.or(last) {
+            self.go_to(at, FRAMES);
+        }
+    }
+
+    fn go_to(self: &Rc<Self>, at: u32, frames: u32) {
+        let _ = self.view.activate_action("list.scroll-to-item", Some(&at.to_variant()));
+        let weak = Rc::downgrade(self);
+        self.view.add_tick_callback(move |_, _| {
+            let Some(inner) = weak.upgrade() else { return glib::ControlFlow::Break };
+            let place = inner.row_at(at).and_then(|row| WidgetExt::parent(&row));
+            let there = place.is_some_and(|place| place.grab_focus());
+            if !there && frames > 0 {
+                inner.go_to(at, frames - 1);
+            }
+            glib::ControlFlow::Break
+        });
+    }
+}
+
+fn row_of(item: &gtk::ListItem) -> Option<Row> {
+    item.child().and_downcast()
+}
+
+#[cfg(test)]
+impl List {
+    /// How many rows were made.
+    pub(super) fn rows(&self) -> usize {
+        self.inner.rows.borrow().len()
+    }
+
+    /// A key in the row of this change.
+    pub(super) fn press_at(&self, hunk: chat_core::review::HunkId, key: gdk::Key) {
+        let at = (0..self.inner.model.n_items())
+            .find(|at| self.inner.item(*at as usize).is_some_and(|item| item.hunk() == Some(hunk)));
+        let place = at.and_then(|at| self.inner.row_at(at)).and_then(|row| WidgetExt::parent(&row));
+        assert!(place.is_some_and(|place| place.grab_focus()), "it takes the keyboard");
+        assert!(self.inner.press(key), "the key means something");
+    }
+}

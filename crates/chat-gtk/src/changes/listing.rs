@@ -1,0 +1,92 @@
+//! What of a chat is to be reviewed: files with their differences, ready to be shown.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chat_core::review::diff::Diff;
+use chat_core::review::{FileChange, HunkId, Part};
+
+/// All that is to be reviewed of a chat. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    files: Vec<Arc<Changed>>,
+}
+
+/// A file with its difference.
+#[derive(Debug)]
+pub struct Changed {
+    pub(crate) change: FileChange,
+    pub(crate) diff: Diff,
+}
+
+/// What the person answers to changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// They stay.
+    Accept,
+    /// They are taken back.
+    Reject,
+}
+
+/// What is to be done with changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// What the person answers.
+    pub verdict: Verdict,
+    /// To which changes of which file; none is all of them.
+    pub what: Option<(PathBuf, Part)>,
+}
+
+impl Listing {
+    /// Compares the lines of what changed; what is as before is taken from there. Takes its time.
+    pub(crate) fn of(changes: Vec<FileChange>, before: &Self) -> Self {
+        let files = changes.into_iter().map(|change| {
+            let same = before.files.iter().find(|file| file.change == change);
+            same.map_or_else(|| Arc::new(Changed::of(change)), Arc::clone)
+        });
+        Self { files: files.collect() }
+    }
+
+    pub(crate) fn files(&self) -> &[Arc<Changed>] {
+        &self.files
+    }
+
+    /// How many lines came and went in all files.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let changes = || self.files.iter().map(|file| &file.change);
+        (changes().map(|change| change.added).sum(), changes().map(|change| change.removed).sum())
+    }
+}
+
+impl Changed {
+    fn of(change: FileChange) -> Self {
+        let diff = if change.binary { Diff::default() } else { change.diff() };
+        Self { change, diff }
+    }
+
+    /// Whether it can be answered change by change.
+    pub(crate) fn has_hunks(&self) -> bool {
+        !self.change.hunks.is_empty() && self.change.hunks.len() == self.diff.changes.len()
+    }
+}
+
+impl Wish {
+    pub(crate) fn all(verdict: Verdict) -> Self {
+        Self { verdict, what: None }
+    }
+
+    pub(crate) fn file(verdict: Verdict, path: PathBuf) -> Self {
+        Self { verdict, what: Some((path, Part::File)) }
+    }
+
+    pub(crate) fn hunk(verdict: Verdict, path: PathBuf, hunk: HunkId) -> Self {
+        Self { verdict, what: Some((path, Part::Hunks(vec![hunk]))) }
+    }
+}
+
+#[cfg(test)]
+impl Listing {
+    pub(super) fn with(files: Vec<Arc<Changed>>) -> Self {
+        Self { files }
+    }
+}

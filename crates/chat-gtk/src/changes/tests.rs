@@ -1,0 +1,167 @@
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use chat_core::review::{Conflict, FileChange, FileKind, Hunk, HunkId, Node, Reason};
+use gtk::glib;
+
+use super::*;
+
+/// A change of a file in which each place is a hunk.
+fn change(path: &str, old: &str, new: &str) -> FileChange {
+    let node = |text: &str| Some(Node::file(text.as_bytes()));
+    let mut change = FileChange {
+        path: path.into(),
+        kind: FileKind::Modified,
+        before: node(old),
+        after: node(new),
+        added: 0,
+        removed: 0,
+        hunks: Vec::new(),
+        binary: false,
+        changed_since: false,
+        seq: 1,
+    };
+    let diff = change.diff();
+    for (index, part) in (0..).zip(&diff.changes) {
+        change.added += part.new.len() as u64;
+        change.removed += part.old.len() as u64;
+        change.hunks.push(Hunk {
+            id: HunkId { seq: 1, index },
+            old: (part.old.start, part.old.len()),
+            new: (part.new.start, part.new.len()),
+            line: part.new.start,
+            touched: false,
+        });
+    }
+    change
+}
+
+fn listing(changes: &[FileChange]) -> Listing {
+    Listing::of(changes.to_vec(), &Listing::default())
+}
+
+/// A page in a window of this width, and what it tells.
+fn page(width: i32) -> (ChangesPage, gtk::Window, Rc<RefCell<Vec<Output>>>) {
+    crate::init();
+    let told: Rc<RefCell<Vec<Output>>> = Rc::default();
+    let tell = Rc::clone(&told);
+    let page = ChangesPage::new(move |output| tell.borrow_mut().push(output));
+    let window = gtk::Window::builder()
+        .child(page.widget())
+        .default_width(width)
+        .default_height(700)
+        .build();
+    window.present();
+    (page, window, told)
+}
+
+/// How long this thread has been at work, however busy the machine is.
+fn on_the_processor() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    Duration::from_nanos(text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0))
+}
+
+/// Goes on until this is so.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !is_so() {
+        assert!(Instant::now() < end, "never: {what}");
+        glib::MainContext::default().iteration(false);
+    }
+}
+
+/// The texts of all labels that are seen below a widget.
+fn texts(widget: &impl IsA<gtk::Widget>) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut todo: Vec<gtk::Widget> = vec![widget.clone().upcast()];
+    while let Some(one) = todo.pop() {
+        if !one.is_mapped() {
+            continue;
+        }
+        if let Some(label) = one.downcast_ref::<gtk::Label>() {
+            all.push(label.text().to_string());
+        }
+        let mut children: Vec<_> =
+            std::iter::successors(one.first_child(), WidgetExt::next_sibling).collect();
+        children.reverse();
+        todo.extend(children);
+    }
+    all
+}
+
+fn shows(page: &ChangesPage, words: &str) -> bool {
+    texts(page.widget()).iter().any(|text| text == words)
+}
+
+#[gtk::test]
+fn a_large_change_is_seen_at_once() {
+    let (page, window, _) = page(480);
+    let (mut old, mut new) = (String::new(), String::new());
+    for line in 0..5000 {
+        writeln!(old, "    let value_{line} = compute(input, {line});").unwrap();
+        writeln!(new, "    let value_{line} = compute_all(input, {line})?;").unwrap();
+    }
+    let change = change("src/large.rs", &old, &new);
+    until("a window", || window.is_mapped());
+    page.show(None, Ok(Listing::default()));
+    let (begin, computed) = (Instant::now(), on_the_processor());
+    let listing = listing(&[change]);
+    let compared = on_the_processor().saturating_sub(computed);
+    page.show(None, Ok(listing));
+    let painted = Rc::new(std::cell::Cell::new(false));
+    let done = Rc::clone(&painted);
+    crate::paint::after_next(page.widget(), move || done.set(true));
+    until("a frame", || painted.get());
+    let (all, own) = (begin.elapsed(), on_the_processor().saturating_sub(computed));
+    println!(
+        "5,000 changed lines: compared in {compared:?}, seen after {own:?}, on the clock {all:?}"
+    );
+    assert!(shows(&page, "    let value_0 = compute(input, 0);"), "{:?}", texts(page.widget()));
+    assert!(page.inner.list.rows() < 500, "rows are made for what is in sight alone");
+}
+
+#[gtk::test]
+fn an_answer_is_told_and_what_came_of_it_stands_at_the_change() {
+    let (page, _window, told) = page(480);
+    let fid = Fid::new("one");
+    let old: String =
+        (1..=30).flat_map(|line| ["line ".to_owned(), line.to_string(), "\n".to_owned()]).collect();
+    let new = old.replace("line 5\n", "five\n").replace("line 20\n", "twenty\n");
+    let change = change("a.txt", &old, &new);
+    let hunk = change.hunks[1].id;
+    page.show(Some(&fid), Ok(listing(std::slice::from_ref(&change))));
+    until("the changes", || shows(&page, "Line 20") && shows(&page, "twenty"));
+    page.inner.list.press_at(hunk, gtk::gdk::Key::r);
+    let wish = Wish::hunk(Verdict::Reject, "a.txt".into(), hunk);
+    assert_eq!(*told.borrow(), [Output::Answer(wish.clone())]);
+    let conflict = Conflict { path: "a.txt".into(), hunks: Vec::new(), reason: Reason::Changed };
+    page.tell(&fid, &wish, &Answer { conflicts: vec![conflict], ..Answer::default() });
+    let words = "These lines were changed since; nothing was done.";
+    until("why", || shows(&page, words));
+    // It goes with the change.
+    let mut rest = change;
+    rest.hunks.truncate(1);
+    rest.after = Some(Node::file(old.replace("line 5\n", "five\n").as_bytes()));
+    page.show(Some(&fid), Ok(listing(&[rest])));
+    until("one left", || !shows(&page, "Line 20") && !shows(&page, words));
+    assert!(shows(&page, "Line 5"));
+    page.show(Some(&fid), Ok(Listing::default()));
+    until("nothing", || shows(&page, "Nothing to Review"));
+}
+
+#[gtk::test]
+fn two_sides_stand_beside_each_other_only_where_there_is_room() {
+    let (wide, window, told) = page(900);
+    wide.show(None, Ok(listing(&[change("a.txt", "one\n", "two\n")])));
+    wide.set_beside(true);
+    until("a window", || window.is_mapped() && wide.inner.list.width() > BESIDE);
+    until("two sides", || shows(&wide, "  1 −") && shows(&wide, "  1 +"));
+    assert_eq!(*told.borrow(), [Output::Beside(true)]);
+    let (narrow, window, _) = page(360);
+    narrow.show(None, Ok(listing(&[change("a.txt", "one\n", "two\n")])));
+    narrow.set_beside(true);
+    until("a window", || window.is_mapped() && narrow.inner.list.width() > 0);
+    until("one column", || shows(&narrow, "  1     −"));
+    let (least, ..) = narrow.widget().measure(gtk::Orientation::Horizontal, -1);
+    assert!(least <= 320, "{least}");
+}

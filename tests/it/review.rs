@@ -1,0 +1,127 @@
+//! What a model changed is reviewed: change by change, while everything else goes on.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+use chat_core::permission::Mode;
+use chat_core::store::{NewSession, Store};
+use chat_testkit::server::Script;
+use chat_testkit::ui::{Role, State, containing, named, until};
+use serde_json::json;
+
+use crate::stage::{Stage, Window, chat};
+
+/// Lines of one word each.
+const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve\n";
+
+/// A chat that works in a folder with this file, and may edit there; it edits two places.
+async fn edited() -> Result<(Stage, std::path::PathBuf, Window)> {
+    let stage = Stage::new().await?;
+    let project = stage.desktop.folder().canonicalize()?.join("project");
+    fs::create_dir(&project)?;
+    let file = project.join("count.txt");
+    fs::write(&file, LINES)?;
+    let store = Store::open(&stage.folders())?.store;
+    let work = NewSession { project: Some(project), mode: Mode::Edits, ..chat("Work") };
+    store.create(work, Vec::new()).await?;
+    drop(store);
+    for (id, old, new) in [("c1", "two\n", "zwei\n"), ("c2", "eleven\n", "elf\n")] {
+        let edit = json!({ "path": "count.txt", "edits": [{ "old": old, "new": new }] });
+        stage.server.push(Script::new().tool_call(id, "edit_file", edit));
+    }
+    stage.server.push(Script::new().text("It is German now."));
+    let window = stage.ready().await?;
+    window.open("Work").await?;
+    window.say("Say it in German").await?;
+    window.shows("It is German now.").await?;
+    Ok((stage, file, window))
+}
+
+async fn has(file: &std::path::Path, text: &str) -> Result<()> {
+    until(&format!("the file to be {text:?}"), || async {
+        Ok((fs::read_to_string(file)? == text).then_some(()))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn one_change_is_rejected_and_another_accepted_by_keyboard() -> Result<()> {
+    let (_stage, file, window) = edited().await?;
+    window.find(containing("1 file changed +2 −2").role(Role::Button)).await?;
+    window.keys(&["ctrl+shift+r"]).await?;
+    window.find(named("count.txt, Line 2").state(State::Focused)).await?;
+    // Somebody else changes the file meanwhile: that stays.
+    let both = fs::read_to_string(&file)?;
+    fs::write(&file, both.replace("six\n", "sechs\n"))?;
+    window.keys(&["j"]).await?;
+    window.find(named("count.txt, Line 11").state(State::Focused)).await?;
+    window.keys(&["r"]).await?;
+    has(&file, &LINES.replace("two", "zwei").replace("six", "sechs")).await?;
+    window.gone(named("count.txt, Line 11")).await?;
+    window.find(containing("1 file changed +1 −1").role(Role::Button)).await?;
+    // The keyboard is at what is left.
+    window.find(named("count.txt, Line 2").state(State::Focused)).await?;
+    window.keys(&["a"]).await?;
+    window.find(named("Nothing to Review")).await?;
+    window.gone(containing("file changed +")).await?;
+    ensure!(fs::read_to_string(&file)?.contains("zwei"), "what was accepted stays");
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_was_changed_since_is_left_alone_and_that_is_said() -> Result<()> {
+    let (_stage, file, window) = edited().await?;
+    window.click(containing("1 file changed +2 −2").role(Role::Button)).await?;
+    window.find(named("count.txt, Line 11")).await?;
+    let mine = fs::read_to_string(&file)?.replace("elf\n", "onze\n");
+    fs::write(&file, &mine)?;
+    window.find(named("Take count.txt, Line 11 Back")).await?.click_with_mouse().await?;
+    window.find(containing("changed since; nothing was done")).await?;
+    ensure!(fs::read_to_string(&file)? == mine, "it was changed all the same");
+    window.close().await
+}
+
+#[tokio::test]
+async fn files_and_conversation_go_back_to_a_message_and_the_files_forth_again() -> Result<()> {
+    let (_stage, file, window) = edited().await?;
+    let german = fs::read_to_string(&file)?;
+    window.writes().await?;
+    window.type_text("a draft").await?;
+    window.holds("a draft").await?;
+    window.click(named("Restore Files to Here…").role(Role::Button)).await?;
+    window.find(named("Restore to Here?")).await?;
+    window.click(containing("Files and Conversation").role(Role::Button)).await?;
+    // What was said is in the composer again, before what was being written.
+    window.holds("Say it in German\na draft").await?;
+    window.gone(containing("It is German now.")).await?;
+    window.find(named("Restored 1 file")).await?;
+    has(&file, LINES).await?;
+    window.click(named("Undo")).await?;
+    has(&file, &german).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_plan_is_started_with_one_click_in_the_mode_that_asks() -> Result<()> {
+    let stage = Stage::new().await?;
+    let project = stage.desktop.folder().canonicalize()?.join("project");
+    fs::create_dir(&project)?;
+    let store = Store::open(&stage.folders())?.store;
+    let work = NewSession { project: Some(project), mode: Mode::Plan, ..chat("Work") };
+    store.create(work, Vec::new()).await?;
+    drop(store);
+    stage.server.push(Script::new().text("First this, then that."));
+    stage.server.push(Script::new().text("All is done."));
+    let window = stage.ready().await?;
+    window.open("Work").await?;
+    window.say("How would you do it?").await?;
+    window.shows("First this, then that.").await?;
+    window.find(named("The plan is ready")).await?;
+    window.click(named("Start").role(Role::Button)).await?;
+    window.shows("All is done.").await?;
+    window.find(named("Ask")).await?;
+    window.gone(named("The plan is ready")).await?;
+    let sent = stage.server.wait_for_end(1).await;
+    ensure!(sent.texts_of("user").iter().any(|text| text.contains("Carry out the plan.")));
+    window.close().await
+}

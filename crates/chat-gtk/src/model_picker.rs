@@ -1,5 +1,4 @@
-//! The model dropdown: the models of all connections with what each can do, a search where there
-//! are many, the options of the chosen one, and the way to the connections.
+//! The model dropdown: all models with what each can do, a search, options, and the way to connections.
 
 mod keys;
 mod list;
@@ -22,10 +21,9 @@ use list::{ModelList, Told};
 use options::OptionsPage;
 use rows::{rows, short_name};
 
-/// From so many models on one wants to type rather than look.
-const SEARCH_FROM: usize = 8;
+const SEARCH_FROM: usize = 8; // From so many on one wants to type rather than look.
 
-/// What a person does with the dropdown.
+/// What a person does with it.
 #[derive(Debug)]
 pub(crate) enum Output {
     /// This model was chosen.

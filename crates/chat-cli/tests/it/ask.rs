@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use chat_testkit::server::{Gate, Model, Protocol, Script, Server};
+use chat_testkit::server::{Gate, Model, Protocol, Script, Server, text};
 use serde_json::{Value, json};
 
 use crate::home::{Home, Run, chunks, kill};
@@ -182,11 +182,11 @@ fn a_wrong_command_line_says_how_it_is_right() {
 
 #[test]
 fn a_hundred_thousand_chunks_arrive_whole() {
-    let pieces: Vec<String> = (0..100_000).map(|n| format!("{n} ")).collect();
+    let pieces = text::words(100_000);
     let server = Server::start();
     server.push(Script::new().flat_out(pieces.clone()));
     let home = Home::new(&server);
-    let run = home.run(["ask", "--json", "count"]).ok();
+    let run = home.run(["ask", "--json", "hello"]).ok();
     let events: Vec<Value> = run.events();
     assert_eq!(chunks(&events, false), pieces.concat());
     assert_eq!(home.transcript()[1].1, pieces.concat());

@@ -4,6 +4,7 @@ mod assistant;
 mod context;
 mod conversation;
 mod faults;
+mod folders;
 mod full_disk;
 mod keys;
 mod many;

@@ -4,16 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chat_core::error::Kind;
 use chat_core::event::{Status, StopReason};
 use chat_core::message::{
-    Answer, Asked, ChatRequest, Fid, Part, Preview, Question, Role, Todo, TodoState, ToolResult,
+    Answer, Asked, ChatRequest, Fid, Part, Preview, Question, Todo, TodoState, ToolResult,
     ToolSpec, ToolView, Verdict,
 };
 use chat_core::permission::{Effect, Mode, Request, Scope};
 use chat_core::settings::{ConnectionKind, Remembered, Settings};
 use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
-use chat_testkit::server::{Gate, Script, Server};
+use chat_testkit::server::{Script, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -99,13 +98,13 @@ impl Tool for Breaks {
     }
 }
 
-struct Scene {
-    world: World,
+pub struct Scene {
+    pub world: World,
     project: TempDir,
 }
 
 impl Scene {
-    async fn new(server: &Server) -> Self {
+    pub async fn new(server: &Server) -> Self {
         let tools: [Arc<dyn Tool>; 3] = [
             Arc::new(Touch(spec("touch", "path"))),
             Arc::new(Wonder(spec("wonder", "question"))),
@@ -116,12 +115,12 @@ impl Scene {
         Self { world, project: TempDir::new().unwrap() }
     }
 
-    fn root(&self) -> PathBuf {
+    pub fn root(&self) -> PathBuf {
         self.project.path().to_owned()
     }
 
     /// Begins a chat in the project.
-    async fn ask(&mut self, mode: Mode) -> Fid {
+    pub async fn ask(&mut self, mode: Mode) -> Fid {
         let request = ChatRequest {
             project: Some(self.root()),
             mode: Some(mode),
@@ -156,7 +155,7 @@ impl Scene {
     }
 }
 
-fn touches(id: &str, path: &str) -> Script {
+pub fn touches(id: &str, path: &str) -> Script {
     Script::new().tool_call(id, "touch", json!({ "path": path }))
 }
 
@@ -348,68 +347,6 @@ async fn a_wrong_call_comes_back_with_a_sentence_and_no_question() {
     let results = scene.results(&fid).await;
     assert!(results[0].text.starts_with("tool_call_invalid"), "{results:?}");
     assert!(results[0].text.contains("path"), "{results:?}");
-}
-
-#[tokio::test]
-async fn without_a_project_no_tools_are_offered() {
-    let server = Server::start();
-    let mut scene = Scene::new(&server).await;
-    let (fid, _) = scene.world.ask_and_wait("Hello").await;
-    assert!(server.chats()[0].body.get("tools").is_none(), "{}", server.chats()[0].body);
-    // And with one they are, with a word about where they work.
-    let root = scene.root();
-    let request = ChatRequest { project: Some(root.clone()), ..request(Some(&fid), "And now?") };
-    scene.world.manager.send(request).await.unwrap();
-    scene.world.events.finished(&fid).await;
-    let body = server.chats()[1].body.clone();
-    assert_eq!(body["tools"].as_array().unwrap().len(), 3);
-    assert!(body["messages"][0]["content"].as_str().unwrap().contains(root.to_str().unwrap()));
-    assert_eq!(scene.world.events.rows[&fid].project, Some(root));
-}
-
-#[tokio::test]
-async fn a_tool_that_is_switched_off_is_gone_at_the_next_round() {
-    let server = Server::start();
-    let gate = Gate::new();
-    server.push(touches("c1", "new.txt").gate(&gate));
-    server.push(Script::new().text("Done."));
-    let mut scene = Scene::new(&server).await;
-    let fid = scene.ask(Mode::Edits).await;
-    gate.reached().await;
-    let off = |settings: &mut chat_core::settings::Settings| {
-        settings.tools.off.insert("wonder".to_owned());
-    };
-    scene.world.manager.change_settings(off).await.unwrap();
-    gate.open();
-    scene.world.events.finished(&fid).await;
-    let offered: Vec<_> =
-        server.chats().iter().map(|chat| chat.body["tools"].as_array().unwrap().len()).collect();
-    assert_eq!(offered, [3, 2]);
-}
-
-#[tokio::test]
-async fn a_folder_that_is_gone_fails_the_request_and_loses_nothing() {
-    let server = Server::start();
-    let mut scene = Scene::new(&server).await;
-    let gone = scene.root().join("gone");
-    let request = ChatRequest { project: Some(gone.clone()), ..request(None, "Look") };
-    let fid = scene.world.manager.send(request).await.unwrap().fid;
-    scene.world.open(&fid).await;
-    let finished = scene.world.events.finished(&fid).await;
-    assert_eq!(finished.error.unwrap().kind, Kind::ProjectMissing { path: gone });
-    assert_eq!(scene.world.transcript(&fid).await[0], (Role::User, "Look".to_owned()));
-}
-
-#[tokio::test]
-async fn a_folder_with_natters_own_files_is_refused() {
-    let server = Server::start();
-    let mut scene = Scene::new(&server).await;
-    let above = scene.world.folder.path().to_owned();
-    let request = ChatRequest { project: Some(above.clone()), ..request(None, "Look") };
-    let fid = scene.world.manager.send(request).await.unwrap().fid;
-    scene.world.open(&fid).await;
-    let finished = scene.world.events.finished(&fid).await;
-    assert_eq!(finished.error.unwrap().kind, Kind::ProjectRefused { path: above });
 }
 
 #[tokio::test]

@@ -33,6 +33,7 @@ mod scan;
 mod stat;
 mod state;
 mod thin;
+mod untangle;
 mod walk;
 
 pub use bring::{Conflict, Reason};

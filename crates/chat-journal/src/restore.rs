@@ -8,6 +8,7 @@ use crate::entry::{By, Changed, Entry, Origin, Seq, What};
 use crate::fold::Fold;
 use crate::node::Node;
 use crate::state::Inner;
+use crate::untangle::untangle;
 use crate::{Error, Journal};
 
 /// What going back did.
@@ -132,7 +133,7 @@ impl Inner {
         wishes: Vec<Wish>,
     ) -> Result<Restored, Error> {
         let before = self.checkpoint(session, "", true)?.seq;
-        let (brought, conflicts) = self.bring(wishes)?;
+        let (brought, conflicts) = self.bring(untangle(wishes))?;
         let seq = self.log.next();
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
         let mut happened = vec![What::Restored { session: session.to_owned(), to, undoes, before }];

@@ -7,6 +7,7 @@ use gettextrs::gettext;
 pub fn tool_title(tool: &ToolSpec) -> String {
     match tool.name.as_str() {
         "read_file" => gettext("Read Files"),
+        "outline" => gettext("Outline Files"),
         "list_files" => gettext("List Files"),
         "find_files" => gettext("Find Files"),
         "search_files" => gettext("Search in Files"),
@@ -30,6 +31,7 @@ pub fn tool_title(tool: &ToolSpec) -> String {
 pub fn tool_description(tool: &ToolSpec) -> String {
     match tool.name.as_str() {
         "read_file" => gettext("Lines of a text, or a picture"),
+        "outline" => gettext("What a file defines, with its lines"),
         "list_files" => gettext("What lies in a folder and below it"),
         "find_files" => gettext("By a pattern of their names"),
         "search_files" => gettext("Lines that match an expression"),

@@ -50,7 +50,7 @@ pub fn tool_reason(result: &ToolResult) -> Option<String> {
 fn doing(call: &ToolCall) -> String {
     let said = Said(&call.arguments);
     match call.name.as_str() {
-        "read_file" => of(&gettext("Reading {what}"), &said.file()),
+        "read_file" | "outline" => of(&gettext("Reading {what}"), &said.file()),
         "list_files" => of(&gettext("Listing {what}"), &said.folder()),
         "find_files" => of(&gettext("Looking for files {what}"), &said.text("glob")),
         "search_files" => of(&gettext("Searching for {what}"), &said.text("pattern")),
@@ -75,7 +75,7 @@ fn doing(call: &ToolCall) -> String {
 fn done(call: &ToolCall) -> String {
     let said = Said(&call.arguments);
     match call.name.as_str() {
-        "read_file" => of(&gettext("Read {what}"), &said.file()),
+        "read_file" | "outline" => of(&gettext("Read {what}"), &said.file()),
         "list_files" => of(&gettext("Listed {what}"), &said.folder()),
         "find_files" => of(&gettext("Looked for files {what}"), &said.text("glob")),
         "search_files" => of(&gettext("Searched for {what}"), &said.text("pattern")),

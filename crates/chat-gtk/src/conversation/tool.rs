@@ -227,7 +227,7 @@ fn target(call: &ToolCall, line: &str) -> Option<Range<usize>> {
 /// The icon of a tool.
 fn icon(name: &str) -> &'static str {
     match name {
-        "read_file" | "fetch_output" => "text-x-generic-symbolic",
+        "read_file" | "outline" | "fetch_output" => "text-x-generic-symbolic",
         "list_files" | "find_files" => "folder-symbolic",
         "search_files" => "system-search-symbolic",
         "edit_file" | "write_file" => "document-edit-symbolic",

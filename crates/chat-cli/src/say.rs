@@ -18,7 +18,7 @@ pub use asking::{
     not_a_folder, number_or_words, or_a_word, own_words, rule_removed, why, worked_in, works_in,
 };
 
-pub use context::{compacted, not_begun, prompt_size, summing_up};
+pub use context::{compacted, not_begun, summing_up};
 
 /// What can be typed in this program about an error, the most promising first.
 pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {

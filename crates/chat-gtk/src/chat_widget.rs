@@ -13,6 +13,7 @@ mod find_bar;
 mod hint;
 mod local;
 mod messages;
+mod meter;
 mod plan;
 mod plan_ready;
 mod project;
@@ -110,6 +111,7 @@ pub struct ChatWidget {
     /// The project that was told last.
     told_project: Option<PathBuf>,
     reviewing: reviewing::Reviewing,
+    metering: meter::Metering,
     diagnostics: Diagnostics,
 }
 
@@ -162,6 +164,7 @@ impl Component for ChatWidget {
             goes: Goes::new(init.open_files),
             told_project: None,
             reviewing: reviewing::Reviewing::default(),
+            metering: meter::Metering::default(),
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -264,6 +267,7 @@ impl Component for ChatWidget {
             Done::Projects(kept) => self.projects_came(kept, view),
             Done::Project { fid, result } => self.project_found(fid, result, view, &sender),
             Done::Review(news) => self.review_came(news, view, &sender),
+            Done::Meter(news) => self.meter_came(news, view, &sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
             Done::Finished { fid, result: Err(error) } => {
                 self.failed(fid.as_ref(), &error, view, &sender);
@@ -349,22 +353,14 @@ impl ChatWidget {
                 self.draft_timer = false;
                 self.write_drafts(sender);
             }
-            Told::LookAgain => {
-                if let Some(manager) = &self.manager {
-                    manager.refresh();
-                }
-            }
+            Told::LookAgain => self.look_again(),
             // Another chat may have been asked for meanwhile.
             Told::Gone(fid) => {
                 if self.shown.fid() == Some(&fid) {
                     self.show(None, view, sender);
                 }
             }
-            Told::LookOut => {
-                if let Some(manager) = &self.manager {
-                    manager.look_out();
-                }
-            }
+            Told::LookOut => self.look_out(),
             Told::Model(model_picker::Output::Connections) | Told::Connections => {
                 tell(sender, Output::Connections(None));
             }
@@ -377,6 +373,7 @@ impl ChatWidget {
                 view.composer.focus();
                 self.tiny_is_known(sender);
             }
+            Told::Meter(wish) => self.hear_meter(wish, view, sender),
             Told::Review => tell(sender, Output::Review),
             Told::Restore(fid, at, extent) => self.restore(fid, at, extent, sender),
             Told::StartPlan(mode) => self.start_plan(mode, view, sender),

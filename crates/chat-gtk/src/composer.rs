@@ -351,7 +351,10 @@ mod tests {
             .label("a-model-with-a-rather-long-name")
             .ellipsize(gtk::pango::EllipsizeMode::Middle)
             .build();
-        let about = [project.widget().clone().upcast(), modes.widget().clone().upcast()];
+        // How full the window of the model is.
+        let meter = gtk::MenuButton::builder().label("⭘ 100 %").css_classes(["flat"]).build();
+        let about =
+            [project.widget().clone().upcast(), modes.widget().clone().upcast(), meter.upcast()];
         let to = [thinking.widget().clone().upcast(), model.upcast()];
         let composer = Composer::new(&about, &to, |_| {});
         composer.set_note(Some("This model cannot use tools"));

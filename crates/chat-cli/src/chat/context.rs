@@ -34,7 +34,7 @@ impl Conversation<'_> {
                 text.push_str("\n\n");
             }
         }
-        text.push_str(&say::prompt_size(&preview));
+        text.push_str(&words::prompt_size(&preview));
         self.program.output.print(text + "\n").await
     }
 

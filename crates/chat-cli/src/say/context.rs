@@ -1,21 +1,6 @@
 //! What is said about the window of a model.
 
-use chat_core::message::PromptPreview;
-use chat_edge::words::fill;
 use gettextrs::gettext;
-
-pub fn prompt_size(preview: &PromptPreview) -> String {
-    fill(
-        &gettext(
-            "{messages} earlier messages go out with this: {bytes} bytes, about {tokens} tokens.",
-        ),
-        &[
-            ("messages", &preview.messages.to_string()),
-            ("bytes", &preview.bytes.to_string()),
-            ("tokens", &preview.tokens.to_string()),
-        ],
-    )
-}
 
 pub fn summing_up() -> String {
     gettext("Summing up the earlier conversation…")

@@ -20,6 +20,8 @@ pub struct Meter {
     /// What the conversation cost so far, in millionths of a millionth of a US dollar, as far as
     /// the servers tell their prices; none where none of them does.
     pub cost: Option<u64>,
+    /// Whether earlier messages go out in short, which the person can take back.
+    pub shortened: bool,
 }
 
 /// What fills a window.

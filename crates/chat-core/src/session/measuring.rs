@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::begin::Plan;
 use super::said::Said;
+use super::shorter::holds;
 use super::sink::Sink;
 use super::{Session, World};
 use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};
@@ -115,6 +116,7 @@ impl Session {
             measured: scale.measured,
             fills: load.fills(scale),
             cost: self.cost(history),
+            shortened: history.iter().any(holds),
         }
     }
 

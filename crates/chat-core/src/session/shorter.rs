@@ -143,10 +143,7 @@ impl Session {
 
     async fn undo_claimed(&self) -> Result<bool> {
         let branch = self.load().await?;
-        let holds = |message: &&Arc<Message>| {
-            message.role == Role::Ui && message.compactions().any(|compaction| !compaction.undone)
-        };
-        let Some(marker) = branch.iter().rfind(holds) else { return Ok(false) };
+        let Some(marker) = branch.iter().rfind(|message| holds(message)) else { return Ok(false) };
         let mut marker = Message::clone(marker);
         for part in &mut marker.parts {
             if let Part::Compaction(compaction) = part {
@@ -160,4 +157,9 @@ impl Session {
         state.tell(|seq, fid| Event::MessageChanged { fid, seq, message: marker });
         Ok(true)
     }
+}
+
+/// Whether this is a marker that holds: earlier messages go out in short since then.
+pub(super) fn holds(message: &Arc<Message>) -> bool {
+    message.role == Role::Ui && message.compactions().any(|compaction| !compaction.undone)
 }

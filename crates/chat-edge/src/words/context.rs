@@ -1,6 +1,6 @@
 //! Words for what fills the window of a model.
 
-use chat_core::message::{Filling, Meter};
+use chat_core::message::{Filling, Meter, PromptPreview};
 use gettextrs::gettext;
 
 use super::fill;
@@ -24,6 +24,35 @@ pub fn fullness(meter: &Meter) -> String {
             &[("tokens", &tokens)],
         ),
     }
+}
+
+/// The same in the least room: how much of the window, or how many tokens.
+pub fn share(meter: &Meter) -> String {
+    match meter.window {
+        Some(window) if window > 0 => {
+            let percent = meter.tokens * 100 / u64::from(window);
+            fill(&gettext("{percent} %"), &[("percent", &percent.to_string())])
+        }
+        _ if meter.tokens < 1000 => meter.tokens.to_string(),
+        _ => fill(
+            &gettext("{thousands}k"),
+            &[("thousands", &((meter.tokens + 500) / 1000).to_string())],
+        ),
+    }
+}
+
+/// How large a prompt is.
+pub fn prompt_size(preview: &PromptPreview) -> String {
+    fill(
+        &gettext(
+            "{messages} earlier messages go out with this: {bytes} bytes, about {tokens} tokens.",
+        ),
+        &[
+            ("messages", &preview.messages.to_string()),
+            ("bytes", &preview.bytes.to_string()),
+            ("tokens", &preview.tokens.to_string()),
+        ],
+    )
 }
 
 /// What something in the window is.
@@ -67,7 +96,7 @@ pub fn compaction(summed: bool, undone: bool) -> String {
 }
 
 /// A count with its thousands parted, by a narrow blank as all languages read it.
-fn grouped(count: u64) -> String {
+pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let (first, rest) = digits.split_at(digits.len() % 3);
     let mut groups: Vec<&str> = Vec::new();
@@ -90,6 +119,7 @@ mod tests {
             ..Meter::default()
         };
         assert_eq!(fullness(&meter), "6\u{202f}100 of 8\u{202f}192 tokens (74 %)");
+        assert_eq!(share(&meter), "74 %");
         assert_eq!(cost(&meter).unwrap(), "This chat cost $0.0123 so far.");
         let unknown = Meter { window: None, measured: false, cost: None, ..meter };
         assert_eq!(
@@ -97,6 +127,8 @@ mod tests {
             "~6\u{202f}100 tokens; the window of the model is not known"
         );
         assert_eq!(cost(&unknown), None);
+        assert_eq!(share(&unknown), "6k");
+        assert_eq!(share(&Meter { tokens: 999, ..unknown }), "999");
     }
 
     #[test]

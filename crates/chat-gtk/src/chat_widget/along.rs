@@ -89,10 +89,16 @@ impl Goes {
 
     /// What goes along with a message that is sent now; the next one has all again.
     fn take(&mut self) -> Context {
+        let context = self.now();
+        self.without.clear();
+        context
+    }
+
+    /// What would go along now.
+    fn now(&self) -> Context {
         let mut open_files = self.files.ask();
         open_files
             .retain(|file| self.sends(if file.active { Along::Active } else { Along::Others }));
-        self.without.clear();
         Context { open_files, ..Context::default() }
     }
 }
@@ -124,6 +130,11 @@ impl ChatWidget {
             return Context::default();
         }
         self.goes.take()
+    }
+
+    /// What would go along if the message was sent now.
+    pub(super) fn goes_along(&self) -> Context {
+        self.shown.project().map(|_| self.goes.now()).unwrap_or_default()
     }
 
     pub(super) fn show_along(&self, view: &View) {

@@ -173,6 +173,10 @@ impl ChatWidget {
                 }
                 false
             }
+            Event::MeterChanged { fid, meter, .. } => {
+                self.meter_changed(fid, meter, view);
+                false
+            }
             Event::SettingsChanged => {
                 self.take_settings(view);
                 self.take_default_mode();
@@ -216,6 +220,7 @@ impl ChatWidget {
         view.composer.set_hindrance(self.hindrance());
         self.show_hint(view);
         self.show_plan_ready(view);
+        self.look_at_meter(view, sender);
         self.show_page(view, sender);
         self.tell_project(view, sender);
     }

@@ -14,6 +14,7 @@ use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
 use super::along::OpenFiles;
+use super::meter;
 use super::restoring::{Extent, Restore};
 use super::reviewing::{Answered, News, Review};
 use crate::bridge::Arrival;
@@ -156,6 +157,8 @@ pub(super) enum Told {
     /// The person has read that the model is a tiny one.
     TinyIsKnown,
     FindClosed,
+    /// Something about the window of the model.
+    Meter(meter::Wish),
     /// What changed is to be seen.
     Review,
     /// The plan is to be carried out, in this mode.
@@ -248,6 +251,8 @@ pub(super) enum Done {
     },
     /// Something about changes of files is done.
     Review(News),
+    /// Something about the window of the model is known, or done.
+    Meter(meter::News),
     /// A chat's choices are stored, or could not be.
     Changed {
         fid: Fid,

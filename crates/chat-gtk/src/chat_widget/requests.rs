@@ -26,7 +26,22 @@ impl ChatWidget {
     pub(super) fn stop(&mut self) {
         self.escaped = None;
         if let (Some(manager), Some(fid)) = (&self.manager, self.shown.fid()) {
+            self.metering.stopped(fid);
             manager.stop(fid);
+        }
+    }
+
+    /// Looks at all connections anew.
+    pub(super) fn look_again(&self) {
+        if let Some(manager) = &self.manager {
+            manager.refresh();
+        }
+    }
+
+    /// Looks for servers that were started meanwhile.
+    pub(super) fn look_out(&self) {
+        if let Some(manager) = &self.manager {
+            manager.look_out();
         }
     }
 

@@ -15,6 +15,7 @@ use super::background::Background;
 use super::changed_line::ChangedLine;
 use super::find_bar::FindBar;
 use super::hint::{Hint, HintBar};
+use super::meter::MeterButton;
 use super::plan::Plan;
 use super::plan_ready::PlanReady;
 use super::start_page::StartPage;
@@ -60,6 +61,7 @@ pub struct View {
     pub(super) background: Rc<Background>,
     pub(super) changed: ChangedLine,
     pub(super) plan_ready: PlanReady,
+    pub(super) meter: MeterButton,
 }
 
 impl std::fmt::Debug for View {
@@ -89,7 +91,12 @@ impl View {
         let agents = choices::agents(tells(sender, Told::Agent));
         let project = ProjectPicker::new(tells(sender, Told::Project));
         let modes = choices::modes(tells(sender, Told::Mode));
-        let about = [project.widget().clone().upcast(), modes.widget().clone().upcast()];
+        let meter = MeterButton::new(tells(sender, Told::Meter));
+        let about = [
+            project.widget().clone().upcast(),
+            modes.widget().clone().upcast(),
+            meter.widget().clone().upcast(),
+        ];
         let to = [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
         let composer = Composer::new(&about, &to, tells(sender, Told::Composer));
 
@@ -150,6 +157,7 @@ impl View {
             background,
             changed,
             plan_ready,
+            meter,
         }
     }
 

@@ -155,6 +155,14 @@ impl RowWidget {
                 footer.set_last(last);
                 false
             }
+            (Self::Remark(label), RowKind::Remark) => {
+                let text = entry.text();
+                let changed = label.label() != text;
+                if changed {
+                    label.set_label(&text);
+                }
+                changed
+            }
             _ => false,
         }
     }

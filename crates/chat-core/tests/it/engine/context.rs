@@ -189,7 +189,9 @@ async fn what_the_person_has_summed_up_goes_out_in_short_until_it_is_taken_back(
     assert_eq!(stored.iter().filter(|message| message.role == Role::User).count(), 6);
     assert_eq!(markers(&stored).len(), 1);
     world.open(&fid).await;
+    assert!(world.manager.meter(&fid).await.unwrap().shortened);
     assert!(world.manager.undo_compaction(&fid).await.unwrap());
+    assert!(!world.manager.meter(&fid).await.unwrap().shortened);
     assert!(!world.manager.undo_compaction(&fid).await.unwrap());
     server.push(Script::new().text("seven"));
     world.say_and_wait(&fid, "All of it?").await;

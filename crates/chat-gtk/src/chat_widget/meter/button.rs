@@ -1,0 +1,216 @@
+//! The button that says how full the window of the model is, and what it opens.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use chat_core::message::Meter;
+use chat_edge::words;
+use gettextrs::gettext;
+use relm4::gtk::prelude::*;
+
+use super::Wish;
+use super::ring::Ring;
+use crate::accessible;
+use crate::models::has_keyboard;
+
+/// From which part of the window on it is nearly full.
+const NEARLY: f64 = 0.9;
+
+/// The button. It is seen as soon as there is something to say.
+#[derive(Debug)]
+pub(in super::super) struct MeterButton {
+    button: gtk::MenuButton,
+    ring: Ring,
+    share: gtk::Label,
+    fullness: gtk::Label,
+    fills: gtk::Grid,
+    cost: gtk::Label,
+    compact: gtk::Button,
+    undo: gtk::Button,
+    shown: RefCell<Option<Meter>>,
+}
+
+impl MeterButton {
+    /// A button that tells what is wanted.
+    pub(in super::super) fn new(output: impl Fn(Wish) + 'static) -> Self {
+        let output: Rc<dyn Fn(Wish)> = Rc::new(output);
+        let ring = Ring::new();
+        let share = gtk::Label::builder().css_classes(["numeric"]).build();
+        let face = gtk::Box::new(gtk::Orientation::Horizontal, 6);
+        face.append(ring.widget());
+        face.append(&share);
+
+        let label = |classes: &[&str]| {
+            gtk::Label::builder()
+                .xalign(0.0)
+                .wrap(true)
+                .max_width_chars(36)
+                .css_classes(classes.iter().map(|class| (*class).to_owned()).collect::<Vec<_>>())
+                .build()
+        };
+        let fullness = label(&["heading"]);
+        let fills = gtk::Grid::builder().column_spacing(18).row_spacing(3).build();
+        let cost = label(&["choice-description"]);
+        let popover = gtk::Popover::new();
+        let act = |words: &str, wish: Wish| {
+            let label = gtk::Label::builder().label(words).xalign(0.0).build();
+            let button = gtk::Button::builder().child(&label).css_classes(["flat"]).build();
+            accessible::set_label(&button, words);
+            let (told, popover) = (Rc::clone(&output), popover.downgrade());
+            button.connect_clicked(move |_| {
+                // What makes it shorter is watched here.
+                if wish == Wish::Prompt
+                    && let Some(popover) = popover.upgrade()
+                {
+                    popover.popdown();
+                }
+                told(wish);
+            });
+            button
+        };
+        let prompt = act(&gettext("Show the Whole Prompt…"), Wish::Prompt);
+        let compact = act(&gettext("Compact Now"), Wish::Compact);
+        compact.set_tooltip_text(Some(&gettext(
+            "The model sums up the earlier messages and reads the summary from then on. They all stay in this chat.",
+        )));
+        let undo = act(&gettext("Undo Compaction"), Wish::Undo);
+        undo.set_tooltip_text(Some(&gettext("The model reads all messages again")));
+        let acts = gtk::Box::builder().orientation(gtk::Orientation::Vertical).spacing(2).build();
+        acts.append(&prompt);
+        acts.append(&compact);
+        acts.append(&undo);
+        let known = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .spacing(8)
+            .css_classes(["meter-known"])
+            .build();
+        known.append(&fullness);
+        known.append(&fills);
+        known.append(&cost);
+        let column = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .spacing(8)
+            .width_request(250)
+            .build();
+        column.append(&known);
+        column.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
+        column.append(&acts);
+        popover.set_child(Some(&column));
+
+        let button = gtk::MenuButton::builder()
+            .child(&face)
+            .popover(&popover)
+            .visible(false)
+            .css_classes(["flat", "meter"])
+            .build();
+        accessible::set_label(&button, &gettext("Window of the Model"));
+        popover.connect_show(move |_| output(Wish::Look));
+        let shown = RefCell::default();
+        Self { button, ring, share, fullness, fills, cost, compact, undo, shown }
+    }
+
+    pub(in super::super) fn widget(&self) -> &gtk::MenuButton {
+        &self.button
+    }
+
+    /// Whether the chat is at work, so that nothing can be made shorter now.
+    pub(in super::super) fn set_busy(&self, busy: bool) {
+        self.compact.set_sensitive(!busy);
+        self.undo.set_sensitive(!busy);
+    }
+
+    /// Shows how full the window is; where that is not known, nothing is seen. Whether what had the
+    /// keyboard is gone with it.
+    pub(in super::super) fn show(&self, meter: Option<&Meter>) -> bool {
+        if self.shown.borrow().as_ref() == meter {
+            return false;
+        }
+        self.shown.replace(meter.cloned());
+        let Some(meter) = meter else {
+            let lost = has_keyboard(&self.button);
+            self.button.popdown();
+            self.button.set_visible(false);
+            return lost;
+        };
+        let fullness = words::fullness(meter);
+        let window = meter.window.filter(|window| *window > 0).map(f64::from);
+        let full = window.map_or(0.0, |window| meter.tokens as f64 / window);
+        self.ring.show(full);
+        if full >= NEARLY {
+            self.button.add_css_class("nearly-full");
+        } else {
+            self.button.remove_css_class("nearly-full");
+        }
+        self.share.set_label(&words::share(meter));
+        self.button.set_tooltip_text(Some(&fullness));
+        accessible::set_description(&self.button, &fullness);
+        self.fullness.set_label(&fullness);
+        self.show_fills(meter);
+        let cost = words::cost(meter);
+        self.cost.set_visible(cost.is_some());
+        self.cost.set_label(&cost.unwrap_or_default());
+        self.undo.set_visible(meter.shortened);
+        self.button.set_visible(true);
+        false
+    }
+
+    fn show_fills(&self, meter: &Meter) {
+        while let Some(child) = self.fills.first_child() {
+            self.fills.remove(&child);
+        }
+        for (row, (filling, tokens)) in (0..).zip(&meter.fills) {
+            let name = gtk::Label::builder()
+                .label(words::filling(*filling))
+                .xalign(0.0)
+                .hexpand(true)
+                .ellipsize(gtk::pango::EllipsizeMode::End)
+                .build();
+            let count = gtk::Label::builder()
+                .label(words::grouped(*tokens))
+                .xalign(1.0)
+                .css_classes(["numeric", "dim-label"])
+                .build();
+            self.fills.attach(&name, 0, row, 1, 1);
+            self.fills.attach(&count, 1, row, 1, 1);
+        }
+        self.fills.set_visible(!meter.fills.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::message::Filling;
+
+    use super::*;
+
+    #[gtk::test]
+    fn what_is_known_is_shown_and_compaction_can_be_taken_back_where_there_is_one() {
+        crate::init();
+        let told: Rc<RefCell<Vec<Wish>>> = Rc::default();
+        let wishes = Rc::clone(&told);
+        let meter = MeterButton::new(move |wish| wishes.borrow_mut().push(wish));
+        meter.show(None);
+        assert!(!meter.button.get_visible());
+        let mut known = Meter {
+            window: Some(8_192),
+            tokens: 2_540,
+            fills: vec![(Filling::Answers, 2_000), (Filling::Person, 540)],
+            measured: true,
+            ..Meter::default()
+        };
+        meter.show(Some(&known));
+        assert!(meter.button.get_visible() && !meter.cost.get_visible());
+        assert_eq!(meter.share.label(), "31 %");
+        assert!(meter.fills.child_at(1, 1).is_some() && meter.fills.child_at(0, 2).is_none());
+        assert!(!meter.undo.get_visible());
+        known.shortened = true;
+        meter.show(Some(&known));
+        assert!(meter.undo.get_visible());
+        meter.set_busy(true);
+        assert!(!meter.compact.is_sensitive() && !meter.undo.is_sensitive());
+        meter.set_busy(false);
+        meter.undo.emit_clicked();
+        meter.compact.emit_clicked();
+        assert_eq!(*told.borrow(), [Wish::Undo, Wish::Compact]);
+    }
+}

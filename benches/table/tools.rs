@@ -23,8 +23,9 @@ use super::process::{cpu_of, diagnostics, memory, settle, settle_watched, termin
 use super::report::{Goal, Row};
 use super::seed;
 
-/// How many rounds of a call each a request has where a round is measured.
-const ROUNDS: usize = 40;
+/// How many rounds of a call each a request has where a round is measured: fewer than the limit after
+/// which the person is asked.
+const ROUNDS: usize = 20;
 
 /// Files of the tree that is searched, and the bytes of each.
 const FILES: usize = 2_000;
@@ -58,7 +59,8 @@ async fn round(plan: &Plan) -> Result<Row> {
         server.push(Script::new().text("There is nothing to read."));
         let without = cpu_of(&ask)?;
         for at in 0..ROUNDS {
-            let call = json!({ "path": "main.rs", "from": 1, "to": 80 });
+            // The same call again and again would be stopped.
+            let call = json!({ "path": "main.rs", "from": at + 1, "to": at + 80 });
             server.push(Script::new().tool_call(&format!("c{at}"), "read_file", call));
         }
         server.push(Script::new().text("That was it."));

@@ -1,6 +1,7 @@
 //! Brings files to a state, three-way: what was changed on disk since stays, or the file is left alone.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
 
 use chat_permission::path::Error as PathError;
 
@@ -76,6 +77,9 @@ impl Inner {
         // What goes first may lie where a folder is to be.
         planned.sort_by_key(|plan| plan.after.is_some());
         let mut brought = Vec::new();
+        // The person saves before or after, and never in between.
+        let doings = Arc::clone(&self.doings);
+        let _alone = doings.lock().unwrap_or_else(PoisonError::into_inner);
         for plan in planned {
             match self.carry_out(&plan) {
                 Ok(()) => brought.push(plan),

@@ -5,8 +5,9 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use chat_permission::ResolvedPath;
 use chat_permission::path::{Error as PathError, Kind, Project};
-use rustix::fs::{Dir, Stat};
+use rustix::fs::{AtFlags, Dir, Stat};
 use rustix::io::Errno;
 
 use crate::node::{Mode, Node, State};
@@ -14,6 +15,8 @@ use crate::stat;
 
 /// Bytes of a file that are read at all: it is held in memory, several times.
 const LARGEST: u64 = 256 * 1024 * 1024;
+/// How often a file is read again that is replaced while it is read.
+const TRIES: usize = 8;
 
 /// What lies at a path: a folder is no file, and so nothing. A pipe or a device is an error.
 pub fn read(project: &Project, path: &Path) -> Result<State, PathError> {
@@ -22,31 +25,68 @@ pub fn read(project: &Project, path: &Path) -> Result<State, PathError> {
 
 /// The same, with what the file was before it was read.
 pub fn read_with(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, PathError> {
+    let mut tries = 0;
+    loop {
+        match read_once(project, path) {
+            // Another took its place between two looks at it.
+            Err(PathError::Changed(_)) if tries < TRIES => tries += 1,
+            read => return read,
+        }
+    }
+}
+
+fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, PathError> {
     let entry = match project.entry(path) {
         // A file where a folder was on the way: nothing lies behind it.
         Err(PathError::NotAFolder(_) | PathError::NotFound(_)) => return Ok(None),
         entry => entry?,
     };
     let io = |error: std::io::Error| PathError::Io { path: entry.real().to_owned(), source: error };
+    let too_large = || io(std::io::ErrorKind::FileTooLarge.into());
     match entry.kind() {
         Kind::Missing | Kind::Folder => Ok(None),
         Kind::File => {
             let mut file = project.open_file(&entry)?;
             let stat = rustix::fs::fstat(&file).map_err(|error| io(error.into()))?;
             if stat.st_size as u64 > LARGEST {
-                return Err(io(std::io::ErrorKind::FileTooLarge.into()));
+                return Err(too_large());
             }
             let mut bytes = Vec::with_capacity(stat.st_size as usize);
-            file.read_to_end(&mut bytes).map_err(io)?;
-            Ok(Some((Node { mode: stat::mode(&stat), bytes: bytes.into() }, stat)))
+            // It may grow meanwhile.
+            Read::by_ref(&mut file).take(LARGEST + 1).read_to_end(&mut bytes).map_err(io)?;
+            if bytes.len() as u64 > LARGEST {
+                return Err(too_large());
+            }
+            let permissions = Some(stat::permissions(&stat));
+            Ok(Some((Node { mode: stat::mode(&stat), bytes: bytes.into(), permissions }, stat)))
         }
         Kind::Link => {
-            let stat = rustix::fs::lstat(entry.real()).map_err(|error| io(error.into()))?;
             let target = project.read_link(&entry)?;
-            Ok(Some((Node { mode: Mode::Link, bytes: target.as_bytes().into() }, stat)))
+            let stat = look(project, &entry)?;
+            if stat::mode(&stat) != Mode::Link {
+                return Err(PathError::Changed(entry.real().to_owned()));
+            }
+            let bytes = target.as_bytes().into();
+            Ok(Some((Node { mode: Mode::Link, bytes, permissions: None }, stat)))
         }
         Kind::Special => Err(PathError::NotAFile(entry.real().to_owned())),
     }
+}
+
+/// What lies there at this moment, without following a link.
+fn look(project: &Project, entry: &ResolvedPath) -> Result<Stat, PathError> {
+    let (folder, name) = project.parent(entry)?;
+    rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW)
+        .map_err(|_| PathError::Changed(entry.real().to_owned()))
+}
+
+/// Whether two looks at a file tell that nobody wrote to it in between.
+fn is_same(one: &Stat, other: &Stat) -> bool {
+    let told = |stat: &Stat| {
+        let modified = (stat.st_mtime, stat.st_mtime_nsec);
+        (stat.st_dev, stat.st_ino, stat.st_size, modified, (stat.st_ctime, stat.st_ctime_nsec))
+    };
+    told(one) == told(other)
 }
 
 /// Writes what is to lie at a path, where still lies what was judged: else the error is
@@ -56,8 +96,16 @@ pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Res
         return Ok(());
     }
     let entry = project.entry(path)?;
-    if read(project, path)? != *judged {
-        return Err(PathError::Changed(entry.real().to_owned()));
+    let changed = || PathError::Changed(entry.real().to_owned());
+    let found = read_with(project, path)?;
+    if found.as_ref().map(|(node, _)| node) != judged.as_ref() {
+        return Err(changed());
+    }
+    // Reading takes its time: somebody may have written since.
+    if let Some((_, stat)) = &found
+        && !is_same(stat, &look(project, &entry)?)
+    {
+        return Err(changed());
     }
     let is_link = |state: &State| state.as_ref().is_some_and(|node| node.mode == Mode::Link);
     match (judged, new) {
@@ -76,10 +124,18 @@ pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Res
             let entry = project.entry(path)?;
             match new.mode {
                 Mode::Link => project.create_link(&entry, OsStr::from_bytes(&new.bytes)),
-                mode => project.create_as(&entry, &new.bytes, mode == Mode::Executable),
+                mode => project.create_as(&entry, &new.bytes, permissions(mode, new.permissions)),
             }
         }
     }
+}
+
+/// What a file may have that is made anew: what it had, as far as that is known.
+fn permissions(mode: Mode, known: Option<u16>) -> u16 {
+    let usual = if mode == Mode::Executable { 0o777 } else { 0o666 };
+    // Whoever could not read it cannot run it either.
+    let known = known.map_or(0o777, |known| known | known >> 2 & 0o111 | 0o600);
+    usual & known
 }
 
 /// Removes a folder that lies where a file is to be, where nothing but folders is in it.
@@ -123,7 +179,9 @@ mod tests {
     fn each_kind_becomes_each_other() {
         let folder = tempfile::tempdir().unwrap();
         let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
-        let node = |mode, text: &str| Some(Node { mode, bytes: text.as_bytes().into() });
+        let node = |mode, text: &str| {
+            Some(Node { mode, bytes: text.as_bytes().into(), permissions: None })
+        };
         let states = [
             None,
             node(Mode::File, "a"),
@@ -139,6 +197,24 @@ mod tests {
                 write(&project, path, old, new).unwrap();
                 assert_eq!(read(&project, path).unwrap(), *new, "{old:?} to {new:?}");
             }
+        }
+    }
+
+    #[test]
+    fn what_was_the_persons_alone_is_that_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let path = folder.path().join("a");
+        for bits in [0o600, 0o640, 0o700, 0o400, 0o644] {
+            std::fs::write(&path, "secret").unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(bits)).unwrap();
+            let found = read(&project, Path::new("a")).unwrap();
+            write(&project, Path::new("a"), &found, &None).unwrap();
+            write(&project, Path::new("a"), &None, &found).unwrap();
+            let now = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(now & 0o077 & !bits, 0, "{bits:o} became {now:o}");
+            assert_eq!((now & 0o600, now & 0o100), (0o600, bits & 0o100), "{bits:o}");
+            write(&project, Path::new("a"), &found, &None).unwrap();
         }
     }
 

@@ -36,6 +36,8 @@ pub enum By {
     Restore,
     /// The person rejected a change.
     Reject,
+    /// The person took a rejection back.
+    Undo,
     /// The person did it in Natter: it is no session's, and told so that no command is taken for its doer.
     Person,
 }
@@ -92,6 +94,13 @@ pub(crate) struct Entry {
     pub what: What,
 }
 
+impl Entry {
+    /// The contents that it names.
+    pub fn kept(&self) -> impl Iterator<Item = Kept> + use<> {
+        self.what.kept()
+    }
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -113,8 +122,30 @@ pub(crate) enum What {
         #[serde(with = "crate::names::path")]
         path: PathBuf,
         hunks: Option<Vec<HunkId>>,
+        /// The answer that it is part of, by its first entry.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Seq>,
         /// Nothing of the session's is left to review.
         settled: bool,
+    },
+    /// The person took it back that they had accepted something of a file: it is to be reviewed again.
+    Reopened {
+        session: String,
+        #[serde(with = "crate::names::path")]
+        path: PathBuf,
+        /// Where it lay before the session moved it.
+        #[serde(
+            default,
+            with = "crate::names::maybe_path",
+            skip_serializing_if = "Option::is_none"
+        )]
+        origin: Option<PathBuf>,
+        /// The file without what is to be reviewed.
+        base: Option<Kept>,
+        /// The file with it.
+        now: Option<Kept>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        touched: bool,
     },
     /// The person went back to a checkpoint. The changes follow.
     Restored {
@@ -135,7 +166,7 @@ impl What {
         match self {
             Self::Accepted { settled, .. } | Self::Change(Changed { settled, .. }) => *settled,
             Self::Forgotten { .. } => true,
-            Self::Checkpoint { .. } | Self::Restored { .. } => false,
+            Self::Checkpoint { .. } | Self::Restored { .. } | Self::Reopened { .. } => false,
         }
     }
 
@@ -144,9 +175,28 @@ impl What {
         match self {
             Self::Checkpoint { session, .. }
             | Self::Accepted { session, .. }
+            | Self::Reopened { session, .. }
             | Self::Restored { session, .. }
             | Self::Forgotten { session } => session,
             Self::Change(change) => &change.origin.session,
+        }
+    }
+
+    /// The contents that it names.
+    pub fn kept(&self) -> impl Iterator<Item = Kept> + use<> {
+        let (before, after) = match self {
+            Self::Change(change) => (change.before, change.after),
+            Self::Reopened { base, now, .. } => (*base, *now),
+            _ => (None, None),
+        };
+        before.into_iter().chain(after)
+    }
+
+    /// The answer of the person's that it is part of.
+    pub fn answer(&self) -> Option<Seq> {
+        match self {
+            Self::Accepted { answer, .. } | Self::Change(Changed { answer, .. }) => *answer,
+            _ => None,
         }
     }
 }
@@ -167,7 +217,10 @@ pub(crate) struct Changed {
     /// The restore that it is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restore: Option<Seq>,
-    /// The restore whose change this takes back.
+    /// The answer that it is part of, by its first entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Seq>,
+    /// The restore or the answer whose change this takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Seq>,
     /// What was rejected: hunks, or (`None`) the whole.

@@ -40,6 +40,9 @@ pub enum Error {
     /// No checkpoint has this number.
     #[error("there is no checkpoint {0}")]
     NoCheckpoint(u64),
+    /// No answer of the session has this number, or it is too long ago.
+    #[error("there is no answer {0}")]
+    NoAnswer(u64),
     /// No restore has this number.
     #[error("there is no restore {0}")]
     NoRestore(u64),

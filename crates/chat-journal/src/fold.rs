@@ -72,6 +72,13 @@ impl Fold {
                 }
             }
             What::Accepted { path, hunks, .. } => self.accepted(seq, path, hunks.as_deref()),
+            What::Reopened { path, origin, base, now, touched, .. } => {
+                let (base, now) = (contents.state(*base), contents.state(*now));
+                let (origin, touched) = (origin.clone(), *touched);
+                let mut piece = Piece { origin, base, now, touched, hunks: Vec::new(), last: seq };
+                piece.refresh(seq, &[]);
+                self.put(path, piece);
+            }
             What::Forgotten { .. } => self.pieces.clear(),
             What::Checkpoint { .. } | What::Restored { .. } => {}
         }
@@ -300,7 +307,7 @@ impl Piece {
             at = hunk.old.end;
         }
         old[at..].iter().copied().for_each(|line| text.extend_from_slice(line));
-        let mode = like.as_ref().map(|node| node.mode)?;
-        Some(Node { mode, bytes: text.into() })
+        let like = like.as_ref()?;
+        Some(Node { bytes: text.into(), ..like.clone() })
     }
 }

@@ -56,6 +56,8 @@ impl Git {
         // Packs are few and made whole; nothing is tidied behind our back.
         command.args(["-c", "fastimport.unpackLimit=0", "-c", "gc.auto=0"]);
         command.args(["-c", "core.fsync=all", "-c", "pack.threads=1"]);
+        // Nothing is ever checked out: what other systems would take for another name is none here.
+        command.args(["-c", "core.protectNTFS=false", "-c", "core.protectHFS=false"]);
         command
     }
 

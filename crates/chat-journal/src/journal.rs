@@ -2,7 +2,7 @@
 
 use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use chat_permission::path::Project;
 use sha2::{Digest, Sha256};
 
+use crate::doing::Doings;
 use crate::entry::{Entry, Seq, What};
 use crate::lock::Lock;
 use crate::node::Id;
@@ -65,7 +66,11 @@ pub struct Journal {
 
 #[derive(Debug)]
 struct Shared {
+    project: Project,
+    /// Which folder that was, by its device and number.
+    folder: Option<(u64, u64)>,
     lock: Lock,
+    doings: Arc<Doings>,
     inner: Mutex<Inner>,
 }
 
@@ -97,8 +102,25 @@ impl Journal {
         let folder = state.join("projects").join(name(root));
         make(&folder)?;
         let (inner, lock) = Inner::open(project.clone(), folder, limits)?;
-        let shared = Shared { lock, inner: Mutex::new(inner) };
+        let (project, doings) = (project.clone(), Arc::clone(&inner.doings));
+        let folder = identity(root);
+        let shared = Shared { project, folder, lock, doings, inner: Mutex::new(inner) };
         Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Whether the project's folder still is the one that was opened: another one may have taken its place.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        let now = identity(self.project().root());
+        now.is_some() && now == self.shared.folder
+    }
+
+    pub(crate) fn project(&self) -> &Project {
+        &self.shared.project
+    }
+
+    pub(crate) fn doings(&self) -> &Doings {
+        &self.shared.doings
     }
 
     /// Whether a project has a journal in `state` already.
@@ -115,6 +137,9 @@ impl Journal {
         let mut inner = self.shared.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let _held = self.shared.lock.hold()?;
         inner.sync()?;
+        if let Err(error) = inner.note() {
+            tracing::error!(%error, "what was changed is not in the journal yet");
+        }
         act(&mut inner)
     }
 
@@ -184,6 +209,10 @@ impl Checkpoint {
         let (session, message) = (session.clone(), message.clone());
         Some(Self { seq: entry.seq, session, message, at: entry.at, left_out: Vec::new() })
     }
+}
+
+fn identity(folder: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(folder).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// The name of a project's folder: of its real path.

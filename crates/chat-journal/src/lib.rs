@@ -16,6 +16,7 @@
 mod bring;
 pub mod diff;
 mod disk;
+mod doing;
 mod entry;
 mod error;
 mod fold;

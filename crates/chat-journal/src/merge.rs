@@ -129,7 +129,7 @@ pub fn states(ancestor: &State, ours: &State, theirs: &State) -> Result<State, C
     // Only two of them are left once links are excluded: where both sides differ from it, they agree.
     let mode = if base.mode == one.mode { other.mode } else { one.mode };
     let merged = texts(&base.bytes, &one.bytes, &other.bytes);
-    let state = Some(Node { mode, bytes: merged.text.into() });
+    let state = Some(Node { mode, bytes: merged.text.into(), permissions: one.permissions });
     if merged.contested { Err(Contested(Some(state))) } else { Ok(state) }
 }
 

@@ -30,19 +30,30 @@ impl Mode {
     }
 }
 
-/// A file or a link as it lies on disk. Cheap to clone.
-#[derive(Clone, PartialEq, Eq)]
+/// A file or a link as it lies on disk. Cheap to clone. Two of the same kind with the same contents are the same.
+#[derive(Clone)]
 pub struct Node {
     /// Its kind.
     pub mode: Mode,
     /// Its contents, exactly.
     pub bytes: Arc<[u8]>,
+    /// What a file's permissions were (0o777), where that is known: one that was the person's alone is that again
+    /// when it comes back.
+    pub permissions: Option<u16>,
 }
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        (self.mode, &self.bytes) == (other.mode, &other.bytes)
+    }
+}
+
+impl Eq for Node {}
 
 impl Node {
     /// A file that nobody runs.
     pub fn file(bytes: impl Into<Arc<[u8]>>) -> Self {
-        Self { mode: Mode::File, bytes: bytes.into() }
+        Self { mode: Mode::File, bytes: bytes.into(), permissions: None }
     }
 
     /// Whether its lines may be compared and merged.
@@ -53,7 +64,8 @@ impl Node {
     }
 
     pub(crate) fn kept(&self) -> Kept {
-        Kept { mode: self.mode, id: Id::of(&self.bytes), size: self.bytes.len() as u64 }
+        let (mode, permissions) = (self.mode, self.permissions);
+        Kept { mode, id: Id::of(&self.bytes), size: self.bytes.len() as u64, permissions }
     }
 }
 
@@ -135,12 +147,22 @@ impl<'de> Deserialize<'de> for Id {
 }
 
 /// A [`Node`] as the log names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Kept {
     pub mode: Mode,
     pub id: Id,
     pub size: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<u16>,
 }
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        (self.mode, self.id) == (other.mode, other.id)
+    }
+}
+
+impl Eq for Kept {}
 
 #[cfg(test)]
 mod tests {

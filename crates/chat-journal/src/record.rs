@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use chat_permission::path::Error as PathError;
+
 use crate::entry::{By, Changed, Origin, Seq, What};
 use crate::node::{Id, Kept, Node};
 use crate::scan::Scan;
@@ -39,14 +41,6 @@ pub struct Recorded {
 }
 
 impl Journal {
-    /// What lies at a path: to be asked before and after a tool changes it. A folder is nothing.
-    ///
-    /// # Errors
-    /// It cannot be read, or a link lies on the way.
-    pub fn look(&self, path: &Path) -> Result<Option<Node>, Error> {
-        self.with(|inner| Ok(disk::read(&inner.project, path)?))
-    }
-
     /// Records what was done. What changed nothing is left out.
     ///
     /// # Errors
@@ -58,25 +52,16 @@ impl Journal {
         changes: &[Change],
     ) -> Result<Vec<Recorded>, Error> {
         self.with(|inner| {
-            let real = |change: &&Change| change.before != change.after || change.from.is_some();
-            let changes: Vec<&Change> = changes.iter().filter(real).collect();
+            let changes: Vec<_> = changes.iter().filter(|change| change.is_one()).collect();
             inner.store(
                 changes.iter().flat_map(|change| change.before.iter().chain(&change.after)),
             )?;
-            let changed = changes.iter().map(|change| Changed {
-                path: change.path.clone(),
-                from: change.from.clone(),
-                before: change.before.as_ref().map(Node::kept),
-                after: change.after.as_ref().map(Node::kept),
-                ..Changed::new(origin, by)
-            });
-            let changed = changed.collect();
-            inner.record(changed)
+            inner.record(changes.iter().map(|change| change.kept(origin, by)).collect())
         })
     }
 
     /// Records what a command did since a look, and looks again: for one that still runs, to be asked with the new
-    /// look later. What tools did meanwhile is theirs.
+    /// look later. What tools did meanwhile is theirs, and what the person did in Natter is the person's.
     ///
     /// # Errors
     /// `git` fails, or the disk says no.
@@ -87,7 +72,9 @@ impl Journal {
     ) -> Result<(Vec<Recorded>, Scan), Error> {
         self.with(|inner| {
             let new = inner.scan()?;
-            let changed = moved(inner.differing(scan, &new)?);
+            // What was done while it looked.
+            inner.note()?;
+            let changed = moved(inner.differing(scan, &new));
             let changed = changed.into_iter().map(|found| Changed {
                 path: found.path,
                 from: found.from,
@@ -96,7 +83,7 @@ impl Journal {
                 ..Changed::new(origin, By::Command)
             });
             let recorded = inner.record(changed.collect())?;
-            Ok((recorded, Scan { next: inner.log.next(), ..new }))
+            Ok((recorded, new))
         })
     }
 
@@ -105,7 +92,32 @@ impl Journal {
     /// # Errors
     /// The disk says no.
     pub fn forget(&self, session: &str) -> Result<(), Error> {
-        self.with(|inner| inner.append(vec![What::Forgotten { session: session.to_owned() }]))
+        self.with(|inner| {
+            let mut of_session = inner.log.entries().iter().map(|entry| &entry.what);
+            let last = of_session.rfind(|what| what.session() == session);
+            if last.is_none_or(What::settles) {
+                return Ok(());
+            }
+            inner.append(vec![What::Forgotten { session: session.to_owned() }])
+        })
+    }
+}
+
+impl Change {
+    /// Whether anything is other.
+    pub(crate) fn is_one(&self) -> bool {
+        self.before != self.after || self.from.is_some()
+    }
+
+    /// As the log has it.
+    pub(crate) fn kept(&self, origin: &Origin, by: By) -> Changed {
+        Changed {
+            path: self.path.clone(),
+            from: self.from.clone(),
+            before: self.before.as_ref().map(Node::kept),
+            after: self.after.as_ref().map(Node::kept),
+            ..Changed::new(origin, by)
+        }
     }
 }
 
@@ -119,11 +131,22 @@ impl Changed {
             before: None,
             after: None,
             restore: None,
+            answer: None,
             undoes: None,
             hunks: None,
             settled: false,
         }
     }
+}
+
+/// What was recorded of a path.
+struct Step {
+    seq: Seq,
+    by: By,
+    /// What lay there before.
+    met: Option<Kept>,
+    /// What lay there afterwards.
+    left: Option<Kept>,
 }
 
 /// A path that is not what it was.
@@ -151,42 +174,44 @@ impl Inner {
     }
 
     /// What differs between two looks, less what was recorded in between.
-    fn differing(&self, old: &Scan, new: &Scan) -> Result<Vec<Found>, Error> {
-        let mut recorded: HashMap<&OsStr, Option<Kept>> = HashMap::new();
-        for entry in self.log.entries().iter().filter(|entry| entry.seq >= old.next) {
-            if let What::Change(change) = &entry.what {
-                if let Some(from) = &change.from {
-                    recorded.insert(from.as_os_str(), None);
-                }
-                recorded.insert(change.path.as_os_str(), change.after);
-            }
-        }
+    fn differing(&self, old: &Scan, new: &Scan) -> Vec<Found> {
+        let steps = self.steps(old.next);
         let (was, is) = (&old.manifest, &new.manifest);
-        let mut paths: BTreeSet<&OsStr> = recorded.keys().copied().collect();
+        let mut paths: BTreeSet<&OsStr> = steps.keys().copied().collect();
         if !std::sync::Arc::ptr_eq(was, is) {
             paths.extend(was.files.keys().map(OsString::as_os_str));
             paths.extend(is.files.keys().map(OsString::as_os_str));
         }
-        let kept =
-            |known: &crate::stat::Known| Kept { mode: known.mode, id: known.id, size: known.size };
+        let kept = crate::stat::Known::kept;
         let mut found = Vec::new();
         for path in paths {
             if was.left_out.contains_key(path) || is.left_out.contains_key(path) {
                 continue;
             }
-            let then = was.files.get(path);
-            let before = recorded.get(path).copied().unwrap_or_else(|| then.map(kept));
             let now = is.files.get(path);
             let after = now.map(kept);
+            let mut before = was.files.get(path).map(kept);
+            for step in steps.get(path).into_iter().flatten() {
+                if step.seq >= new.next && before == after {
+                    // It came after the look.
+                    break;
+                }
+                // What the person met, where it is not what they had made when it was looked at.
+                let is_known = step.met == before || step.left == before;
+                if step.by == By::Person && !is_known && (before.is_some() || now.is_some()) {
+                    found.push(Found { path: path.into(), from: None, before, after: step.met });
+                }
+                before = step.left;
+            }
             if before == after {
                 continue;
             }
-            if after.is_none() && disk::read(&self.project, Path::new(path))?.is_some() {
-                // It is ignored by now, or always was.
+            if after.is_none() && !self.is_gone(Path::new(path)) {
+                // It is ignored by now, or always was, or cannot be told.
                 continue;
             }
             if before.is_none()
-                && !recorded.contains_key(path)
+                && !steps.contains_key(path)
                 && now.is_some_and(|known| known.is_older_than(old.at))
             {
                 // It was there, and is ignored no longer.
@@ -194,7 +219,28 @@ impl Inner {
             }
             found.push(Found { path: path.into(), from: None, before, after });
         }
-        Ok(found)
+        found
+    }
+
+    /// What was recorded from an entry on, by paths.
+    fn steps(&self, from: Seq) -> HashMap<&OsStr, Vec<Step>> {
+        let mut steps: HashMap<&OsStr, Vec<Step>> = HashMap::new();
+        for entry in self.log.entries().iter().filter(|entry| entry.seq >= from) {
+            let What::Change(change) = &entry.what else { continue };
+            if let Some(from) = &change.from {
+                let step = Step { seq: entry.seq, by: change.by, met: change.before, left: None };
+                steps.entry(from.as_os_str()).or_default().push(step);
+            }
+            let (by, met, left) = (change.by, change.before, change.after);
+            let step = Step { seq: entry.seq, by, met, left };
+            steps.entry(change.path.as_os_str()).or_default().push(step);
+        }
+        steps
+    }
+
+    /// Whether surely no file and no link lies there.
+    fn is_gone(&self, path: &Path) -> bool {
+        matches!(disk::read(&self.project, path), Ok(None) | Err(PathError::NotAFile(_)))
     }
 }
 

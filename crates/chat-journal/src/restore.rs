@@ -110,15 +110,6 @@ impl Journal {
 }
 
 impl Entry {
-    /// The contents that it names.
-    pub fn kept(&self) -> impl Iterator<Item = crate::node::Kept> + use<> {
-        let (before, after) = match &self.what {
-            What::Change(change) => (change.before, change.after),
-            _ => (None, None),
-        };
-        before.into_iter().chain(after)
-    }
-
     fn is_of(&self, restore: Seq) -> bool {
         matches!(&self.what, What::Change(change) if change.restore == Some(restore))
     }

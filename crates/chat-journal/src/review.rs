@@ -2,11 +2,13 @@
 
 mod answer;
 mod list;
+mod told;
+mod undo;
 
 use std::path::{Path, PathBuf};
 
 use crate::bring::Conflict;
-use crate::entry::{By, HunkId, Seq, What};
+use crate::entry::{HunkId, Seq, What};
 use crate::fold::Fold;
 use crate::node::{Mode, Node};
 use crate::state::Inner;
@@ -101,13 +103,13 @@ pub struct Answer {
     pub conflicts: Vec<Conflict>,
     /// Hunks that are there no longer. Nothing was done for their file.
     pub gone: Vec<HunkId>,
+    /// Its number, to [take it back](Journal::undo); none where nothing was done.
+    pub undo: Option<Seq>,
 }
 
-/// A change that the person rejected, for the model to be told.
+/// A change that the person rejected, or wanted after all, for the model to be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// Its number, to ask for later ones.
-    pub seq: Seq,
     /// The file.
     pub path: PathBuf,
     /// The call whose change it was, is not known: several may have made it. What the rejection did to the file,
@@ -117,6 +119,8 @@ pub struct Rejection {
     pub deleted: bool,
     /// Whether the file is back with it: the session had deleted or moved it.
     pub restored: bool,
+    /// It is an earlier rejection that the person took back.
+    pub undone: bool,
 }
 
 impl Journal {
@@ -170,19 +174,25 @@ impl Journal {
             inner.reject(session, &all)
         })
     }
-
-    /// What the person rejected after an entry, the oldest first: for the model.
-    ///
-    /// # Errors
-    /// `git` fails, or the disk says no.
-    pub fn rejections(&self, session: &str, after: Seq) -> Result<Vec<Rejection>, Error> {
-        self.with(|inner| inner.rejections(session, after))
-    }
 }
 
 impl Inner {
     fn all_of(&mut self, session: &str) -> Result<Vec<(PathBuf, Part)>, Error> {
         Ok(self.fold(session)?.pieces.keys().map(|path| (path.clone(), Part::File)).collect())
+    }
+
+    /// What was open of a session before an entry.
+    fn fold_until(&mut self, session: &str, end: Seq) -> Result<Fold, Error> {
+        let of_session = self.log.entries().iter().filter(|entry| entry.what.session() == session);
+        let mut before: Vec<_> = of_session.take_while(|entry| entry.seq < end).collect();
+        let settled = before.iter().rposition(|entry| entry.what.settles());
+        let before: Vec<_> = before.drain(settled.map_or(0, |at| at + 1)..).cloned().collect();
+        let contents = self.load(before.iter().flat_map(crate::entry::Entry::kept))?;
+        let mut fold = Fold::default();
+        for entry in &before {
+            fold.follow(entry.seq, &entry.what, &contents, false);
+        }
+        Ok(fold)
     }
 
     /// What is open of a session, as far as the log goes.
@@ -205,40 +215,5 @@ impl Inner {
             fold.follow(entry.seq, &entry.what, &contents, false);
         }
         Ok(&self.folds.entry(session.to_owned()).insert_entry((fold, end)).into_mut().0)
-    }
-
-    fn rejections(&mut self, session: &str, after: Seq) -> Result<Vec<Rejection>, Error> {
-        let is_meant = |what: &What| {
-            matches!(what, What::Change(change)
-                if change.by == By::Reject && change.origin.session == session)
-        };
-        let entries = self.log.entries().iter();
-        let found: Vec<_> =
-            entries.filter(|entry| entry.seq > after && is_meant(&entry.what)).cloned().collect();
-        let contents = self.load(found.iter().flat_map(crate::entry::Entry::kept))?;
-        let mut told = Vec::new();
-        for entry in &found {
-            let What::Change(change) = &entry.what else { continue };
-            let (before, after) = (contents.state(change.before), contents.state(change.after));
-            if before == after && change.from.is_none() {
-                continue;
-            }
-            let text = |node: &Option<Node>| match node {
-                None => Some(Vec::new()),
-                Some(node) => node.is_text().then(|| node.bytes.to_vec()),
-            };
-            let diff = match (text(&before), text(&after)) {
-                (Some(old), Some(new)) => diff::unified(&old, &new),
-                _ => String::new(),
-            };
-            told.push(Rejection {
-                seq: entry.seq,
-                path: change.path.clone(),
-                diff,
-                deleted: after.is_none(),
-                restored: before.is_none() || change.from.is_some(),
-            });
-        }
-        Ok(told)
     }
 }

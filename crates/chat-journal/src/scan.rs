@@ -10,8 +10,8 @@ use rustix::fs::Stat;
 use crate::entry::Seq;
 use crate::git::{Import, TreeChange};
 use crate::log::nanoseconds;
-use crate::node::{Id, Mode, Node};
-use crate::stat::{self, Known, LeftOut, Manifest, Why};
+use crate::node::{Id, Node};
+use crate::stat::{Known, LeftOut, Manifest, Why};
 use crate::state::Inner;
 use crate::walk::{Met, walk};
 use crate::{Error, disk};
@@ -190,7 +190,6 @@ impl Look<'_> {
                 import.blob(&node.bytes);
             }
         }
-        debug_assert!(node.mode != Mode::Link || stat::mode(&stat) == Mode::Link);
         let mut known = Known::new(&stat, id, at);
         // It may have grown while it was read: then it is read again.
         known.size = size;

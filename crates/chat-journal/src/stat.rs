@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Stat};
 
 use crate::Error;
-use crate::node::{Id, Mode};
+use crate::node::{Id, Kept, Mode};
 
 /// How fine the clock of a file system's times is where it has fractions of seconds: the kernel's tick, and some.
 const TICK: i64 = 20_000_000;
 /// The same where it has not, in nanoseconds.
 const COARSE: i64 = 2_000_000_000;
 /// The first bytes of the file.
-const MAGIC: &[u8; 8] = b"natstat1";
+const MAGIC: &[u8; 8] = b"natstat2";
 
 /// Why a file is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,7 @@ pub struct Known {
     pub mode: Mode,
     pub id: Id,
     pub size: u64,
+    permissions: u16,
     modified: i64,
     changed: i64,
     inode: u64,
@@ -68,6 +69,11 @@ pub fn mode(stat: &Stat) -> Mode {
     }
 }
 
+/// Who may do what with a file.
+pub fn permissions(stat: &Stat) -> u16 {
+    (stat.st_mode & 0o777) as u16
+}
+
 fn modified(stat: &Stat) -> i64 {
     stat.st_mtime * 1_000_000_000 + stat.st_mtime_nsec as i64
 }
@@ -83,11 +89,19 @@ impl Known {
             mode: mode(stat),
             id,
             size: stat.st_size as u64,
+            permissions: permissions(stat),
             modified: modified(stat),
             changed: changed(stat),
             inode: stat.st_ino,
             read,
         }
+    }
+
+    /// As the log names it.
+    pub fn kept(&self) -> Kept {
+        let Self { mode, id, size, permissions, .. } = *self;
+        let permissions = (mode != Mode::Link).then_some(permissions);
+        Kept { mode, id, size, permissions }
     }
 
     /// Whether it surely was there, as it is, before a moment.
@@ -130,11 +144,12 @@ impl Manifest {
                 1 => Mode::Executable,
                 _ => Mode::Link,
             };
+            let permissions = from.number()? as u16;
             let id = from.id()?;
             let mut next = || from.number();
             let (size, modified, changed) = (next()?, next()? as i64, next()? as i64);
             let (inode, read) = (next()?, next()? as i64);
-            let known = Known { mode, id, size, modified, changed, inode, read };
+            let known = Known { mode, id, size, permissions, modified, changed, inode, read };
             manifest.files.insert(path, known);
         }
         let is_current = stored.as_bytes() == generation.as_bytes();
@@ -144,7 +159,7 @@ impl Manifest {
 
     /// Stores it. Nothing is lost where it is not whole after a crash.
     pub fn store(&self, path: &Path, generation: &str, tree: Option<Id>) -> Result<(), Error> {
-        let mut to = Vec::with_capacity(64 + self.files.len() * 160);
+        let mut to = Vec::with_capacity(64 + self.files.len() * 168);
         to.extend(MAGIC);
         put_name(&mut to, OsStr::new(generation));
         to.extend(tree.unwrap_or(Id::from_bytes([0; 32])).as_bytes());
@@ -157,6 +172,7 @@ impl Manifest {
                 Mode::Link => 2,
             };
             to.extend(mode.to_le_bytes());
+            to.extend(u64::from(known.permissions).to_le_bytes());
             to.extend(known.id.as_bytes());
             let Known { size, modified, changed, inode, read, .. } = known;
             for number in [*size, *modified as u64, *changed as u64, *inode, *read as u64] {

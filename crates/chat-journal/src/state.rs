@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chat_permission::path::Project;
 
+use crate::doing::Doings;
 use crate::entry::What;
 use crate::fold::Fold;
 use crate::git::Git;
@@ -36,6 +37,8 @@ pub struct Inner {
     /// What surely is in the repository.
     pub stored: HashSet<Id>,
     pub held: Held,
+    /// What was done and is not in the log yet.
+    pub doings: Arc<Doings>,
 }
 
 impl Inner {
@@ -60,6 +63,7 @@ impl Inner {
             folds: HashMap::new(),
             stored: HashSet::new(),
             held: Held::default(),
+            doings: Arc::default(),
         };
         drop(held);
         Ok((inner, lock))
@@ -149,9 +153,9 @@ pub struct Contents(HashMap<Id, Arc<[u8]>>);
 impl Contents {
     /// What the log names; it was asked for before.
     pub fn state(&self, kept: Option<Kept>) -> State {
-        let Kept { mode, id, .. } = kept?;
+        let Kept { mode, id, permissions, .. } = kept?;
         let bytes = self.0.get(&id).map(Arc::clone)?;
-        Some(Node { mode, bytes })
+        Some(Node { mode, bytes, permissions })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::entry::{Entry, Seq, What};
+use crate::entry::{By, Changed, Entry, Seq, What};
 use crate::log;
 use crate::node::Id;
 use crate::state::Inner;
@@ -21,8 +21,8 @@ pub struct Thinned {
 }
 
 impl Journal {
-    /// Removes what is older than the limits say. It takes a while where much goes: to be called when nobody
-    /// waits, once a day or when the project is opened.
+    /// Removes what is older than the limits say. It takes a while where much goes, so that it goes a quarter of
+    /// its age late, and then all at once: to be called when nobody waits, once the project was worked in.
     ///
     /// # Errors
     /// `git` fails, or the disk says no. The journal is whole all the same.
@@ -32,10 +32,13 @@ impl Journal {
             let age = inner.limits.age.as_millis() as u64;
             let oldest = log::now().saturating_sub(age);
             let mut thinned = Thinned { before, after: before, ..Thinned::default() };
-            let young = |entry: &&Entry| entry.at >= oldest;
-            let first = inner.log.entries().iter().find(young).map(|entry| entry.seq);
-            thinned.checkpoints += inner.cut(first.unwrap_or(inner.log.next()))?;
-            thinned.after = inner.git.size();
+            let late = |entry: &Entry| entry.at < oldest.saturating_sub(age / 4);
+            if inner.log.entries().first().is_some_and(late) {
+                let young = |entry: &&Entry| entry.at >= oldest;
+                let first = inner.log.entries().iter().find(young).map(|entry| entry.seq);
+                thinned.checkpoints += inner.cut(first.unwrap_or(inner.log.next()))?;
+                thinned.after = inner.git.size();
+            }
             // Half of what is left, until it fits: how much a checkpoint holds alone is not known.
             while thinned.after > inner.limits.store_size {
                 let all = inner.checkpoints();
@@ -58,25 +61,47 @@ impl Inner {
         self.log.entries().iter().filter(is).map(|entry| entry.seq).collect()
     }
 
-    /// From which entry on everything is needed to review what is open.
-    fn open_since(&self) -> Seq {
-        let mut open: BTreeMap<&str, Seq> = BTreeMap::new();
+    /// From which entry on everything is needed to review what is open, where that is before another. Sessions of
+    /// which all came before that one and nothing is open any more are settled by it.
+    fn open_since(&mut self, before: Seq) -> Result<Seq, Error> {
+        let mut unsettled: BTreeMap<&str, (Seq, Seq)> = BTreeMap::new();
         for entry in self.log.entries() {
             let session = entry.what.session();
+            let is_persons = matches!(entry.what, What::Change(Changed { by: By::Person, .. }));
             if entry.what.settles() {
-                open.remove(session);
-            } else if matches!(entry.what, What::Change(_)) {
-                open.entry(session).or_insert(entry.seq);
+                unsettled.remove(session);
+            } else if !is_persons && !matches!(entry.what, What::Checkpoint { .. }) {
+                unsettled.entry(session).or_insert((entry.seq, entry.seq)).1 = entry.seq;
             }
         }
-        let Some(first) = open.into_values().min() else { return Seq::MAX };
-        // The checkpoint before it is what one would go back to.
-        self.checkpoints().into_iter().rfind(|seq| *seq < first).unwrap_or(first)
+        let mut early: Vec<_> = unsettled
+            .into_iter()
+            .filter(|(_, (first, _))| *first < before)
+            .map(|(session, (first, last))| (first, last, session.to_owned()))
+            .collect();
+        early.sort();
+        let mut settled = Vec::new();
+        let mut since = before;
+        for (first, last, session) in early {
+            // What cannot be told is open.
+            let is_open = self.fold(&session).map_or(true, |fold| !fold.pieces.is_empty());
+            if is_open || last >= before {
+                since = first;
+                break;
+            }
+            settled.push(What::Forgotten { session });
+        }
+        self.append(settled)?;
+        Ok(since)
     }
 
     /// Removes what stands before an entry, and says how many checkpoints went.
     fn cut(&mut self, before: Seq) -> Result<usize, Error> {
-        let first = before.min(self.open_since());
+        let mut first = self.open_since(before)?;
+        if first < before {
+            // The checkpoint before it is what one would go back to.
+            first = self.checkpoints().into_iter().rfind(|seq| *seq < first).unwrap_or(first);
+        }
         let gone = self.checkpoints().iter().filter(|seq| **seq < first).count();
         if self.log.entries().first().is_none_or(|entry| entry.seq >= first) {
             return Ok(0);

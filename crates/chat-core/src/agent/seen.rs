@@ -21,6 +21,8 @@ pub struct Seen<'a> {
     pub todos: &'a [Todo],
     /// What the person rejected of the model's changes since they last wrote, as a patch.
     pub rejected: Option<&'a str>,
+    /// What they had rejected before, and wanted after all since then, as a patch.
+    pub regained: Option<&'a str>,
     /// The folder to work in.
     pub project: Option<&'a Path>,
 }
@@ -39,6 +41,10 @@ impl Seen<'_> {
                 "The person took these changes of yours back; do not make them again:",
             );
             let _ = write!(text, "\n<rejected>\n{}\n</rejected>", patch.trim_end());
+        }
+        if let Some(patch) = self.regained.filter(|patch| !patch.is_empty()) {
+            block(&mut text, "The person wants these changes after all, which are there again:");
+            let _ = write!(text, "\n<restored>\n{}\n</restored>", patch.trim_end());
         }
         if !self.todos.is_empty() {
             block(&mut text, "Plan:");
@@ -134,7 +140,7 @@ mod tests {
     use crate::message::{Excerpt, Selection};
 
     fn seen<'a>(context: &'a Context, todos: &'a [Todo]) -> Seen<'a> {
-        Seen { context, todos, rejected: None, project: Some(Path::new("/p")) }
+        Seen { context, todos, rejected: None, regained: None, project: Some(Path::new("/p")) }
     }
 
     #[test]

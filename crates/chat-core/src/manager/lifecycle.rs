@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use chat_journal::Limits;
 use chat_permission::path::Surroundings;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -74,7 +75,11 @@ impl Manager {
             tools: options.tools,
             outputs: options.folders.outputs(),
             kept: Surroundings { home: home.clone(), own: options.folders.all() },
-            journals: Arc::new(Journals::new(options.folders.state.clone(), home)),
+            journals: Arc::new(Journals::new(
+                options.folders.state.clone(),
+                home,
+                Limits::default(),
+            )),
             clients: Arc::clone(&connections) as _,
             better_titles: options.better_titles,
             tasks: TaskTracker::new(),
@@ -97,9 +102,9 @@ impl Manager {
         if options.discover {
             manager.refresh();
         }
-        let store = manager.inner.world.store.clone();
+        let world = Arc::clone(&manager.inner.world);
         manager.inner.world.runtime.spawn(async move {
-            if let Err(error) = store.purge(KEPT_AFTER_DELETION).await {
+            if let Err(error) = world.purge(KEPT_AFTER_DELETION).await {
                 tracing::warn!(%error, "deleted sessions were not purged");
             }
         });

@@ -1,8 +1,10 @@
 //! The review of what tools changed in a session's project, and the way back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chat_journal::{Answer, FileChange, Journal, Part, Restored, Seq};
+use chat_permission::ResolvedPath;
+use chat_permission::path::Project;
 
 use super::{Fid, Kind, Manager, Result};
 use crate::message::{Content, MessageId, Role};
@@ -57,6 +59,38 @@ impl Manager {
             Ok(session.with_journal(true, act).await?.unwrap_or_default())
         })
         .await
+    }
+
+    /// Takes an [`accept`](Self::accept) or a [`reject`](Self::reject) back, by the number in its answer
+    /// ([`Answer::undo`]): what was rejected lies on disk again, what was accepted is to be reviewed
+    /// again. Where that cannot be, since it was changed too much, the file is left alone and named.
+    ///
+    /// # Errors
+    /// `NothingChanged` where there is no such answer any more, and as for [`changes`](Self::changes).
+    pub async fn undo_answer(&self, fid: &Fid, answer: Seq) -> Result<Answer> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            let session = this.session(&fid).await?;
+            let act = move |journal: &Journal, session: &str| journal.undo(session, answer);
+            let undone = session.with_journal(true, act).await?;
+            undone.ok_or_else(|| Kind::NothingChanged.into())
+        })
+        .await
+    }
+
+    /// Does what the person does to a file of a project in the front end itself, as its editor saves
+    /// one: `act` writes. No command of a model's that runs meanwhile is taken for its doer, so that it
+    /// is never offered to be rejected. Blocks for as long as `act` does, and for single files that
+    /// tools are writing: to be called where that is allowed. `path` is counted from the project on.
+    pub fn saved_by_person<T>(&self, project: &Path, path: &Path, act: impl FnOnce() -> T) -> T {
+        let world = &self.inner.world;
+        let Ok(project) = Project::open(project, &world.kept) else { return act() };
+        // Where it leads: the journal knows no other name.
+        let resolved = project.resolve_path(path);
+        match resolved.as_ref().ok().and_then(ResolvedPath::relative) {
+            Some(path) => world.journals.by_person(&project, path, act),
+            None => act(),
+        }
     }
 
     /// Brings the project's files back to how they were when the person sent this message. What

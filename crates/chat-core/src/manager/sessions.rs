@@ -191,30 +191,65 @@ mod tests {
         SessionPatch { title: Some((title.to_owned(), true)), ..SessionPatch::default() }
     }
 
-    #[tokio::test]
-    async fn of_two_changes_the_one_stored_last_is_the_one_that_is_known() {
-        let folder = tempfile::tempdir().unwrap();
+    async fn start(folder: &std::path::Path) -> Manager {
         let options = StartOptions {
-            folders: Folders::below(folder.path()),
+            folders: Folders::below(folder),
             timeouts: Timeouts::default(),
             hub: crate::models::HubOptions::default(),
             discover: false,
             better_titles: false,
             tools: crate::tool::Registry::default(),
         };
-        let manager = Manager::start(options).await.unwrap();
-        let store = &manager.inner.world.store;
-        let new = NewSession {
+        Manager::start(options).await.unwrap()
+    }
+
+    fn new(project: Option<std::path::PathBuf>) -> NewSession {
+        NewSession {
             title: "New".to_owned(),
             agent: "just-ask".to_owned(),
             model: None,
             thinking: crate::message::Thinking::default(),
             options: crate::message::Options::default(),
-            project: None,
+            project,
             mode: chat_permission::Mode::default(),
             rules: Vec::new(),
-        };
-        let fid = store.create(new, Vec::new()).await.unwrap().fid;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_session_changed_is_forgotten_when_it_is_gone_for_good() {
+        let (folder, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let manager = start(folder.path()).await;
+        let world = &manager.inner.world;
+        let root = project.path().to_owned();
+        let fid = world.store.create(new(Some(root.clone())), Vec::new()).await.unwrap().fid;
+        let opened = chat_permission::path::Project::open(&root, &world.kept).unwrap();
+        let journal = world.journals.of(&opened).unwrap();
+        let origin =
+            chat_journal::Origin { session: fid.to_string(), ..chat_journal::Origin::default() };
+        let write = || std::fs::write(root.join("a"), "a");
+        journal.by_tool(&origin, None, "a".as_ref(), write).unwrap().0.unwrap();
+        world.store.release(&fid).await.unwrap();
+        let day = std::time::Duration::from_hours(24);
+        for (deleted, age, open) in [(false, None, 1), (true, Some(day), 1), (true, None, 0)] {
+            if deleted {
+                manager.delete(&fid).await.unwrap();
+            }
+            world.purge(age.unwrap_or_default()).await.unwrap();
+            assert_eq!(journal.changes(fid.as_str()).unwrap().len(), open);
+            if open == 1 && deleted {
+                manager.restore(&fid).await.unwrap();
+            }
+        }
+        assert!(manager.restore(&fid).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn of_two_changes_the_one_stored_last_is_the_one_that_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let manager = start(folder.path()).await;
+        let store = &manager.inner.world.store;
+        let fid = store.create(new(None), Vec::new()).await.unwrap().fid;
         let session = manager.session(&fid).await.unwrap();
         let mut first = pin!(session.patch(titled("first")));
         let mut second = pin!(session.patch(titled("second")));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chat_permission::Mode;
 use chat_permission::path::{Error as PathError, Project};
 use jiff::Zoned;
 
@@ -11,13 +12,34 @@ use super::sink::offered;
 use crate::agent::{RuleFile, Surroundings, system_name};
 use crate::client::Capabilities;
 use crate::error::{Error, Kind, Result};
-use crate::message::ModelRef;
+use crate::message::{ChatRequest, ModelRef};
 use crate::tool::Registry;
+
+/// Where a request is made, and how far it may go.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub project: Option<PathBuf>,
+    /// The file that the person works on.
+    active: Option<PathBuf>,
+    mode: Mode,
+}
+
+impl Place {
+    /// Where a request would be made that is sent now.
+    pub(super) fn of(self, request: &ChatRequest) -> Self {
+        Self {
+            project: request.project.clone().or(self.project),
+            active: request.context.active().map(|file| file.path.clone()),
+            mode: request.mode.unwrap_or(self.mode),
+        }
+    }
+}
 
 /// What a request is made in.
 pub(super) struct Around {
     pub project: Option<Arc<Project>>,
     pub capabilities: Capabilities,
+    mode: Mode,
     rules: Vec<RuleFile>,
     branch: Option<String>,
 }
@@ -30,13 +52,20 @@ struct Folder {
 }
 
 impl Session {
+    /// Where its last request was made.
+    pub(super) fn place(&self) -> Place {
+        let state = self.lock();
+        Place {
+            project: state.record.project.clone(),
+            active: state.active.clone(),
+            mode: state.record.mode,
+        }
+    }
+
     /// The project's folder as it is now, and what the model can do with tools, where there are
     /// any to offer.
-    pub(super) async fn look_around(&self, model: &ModelRef) -> Result<Around> {
-        let (folder, active) = {
-            let state = self.lock();
-            (state.record.project.clone(), state.active.clone())
-        };
+    pub(super) async fn look_around(&self, model: &ModelRef, place: Place) -> Result<Around> {
+        let Place { project: folder, active, mode } = place;
         let folder = match folder {
             Some(folder) => {
                 let (path, kept) = (folder.clone(), self.world.kept.clone());
@@ -58,15 +87,15 @@ impl Session {
             Some(Folder { project, rules, branch }) => (Some(Arc::new(project)), rules, branch),
             None => (None, Vec::new(), None),
         };
-        Ok(Around { project, capabilities, rules, branch })
+        Ok(Around { project, capabilities, mode, rules, branch })
     }
 
     /// What an agent's instructions are made of.
-    pub(super) fn surroundings(&self, around: &Around, tools: Registry) -> Surroundings {
+    pub(super) fn surroundings(around: &Around, tools: Registry) -> Surroundings {
         Surroundings {
             project: around.project.as_ref().map(|project| project.root().to_owned()),
             tools,
-            mode: self.lock().record.mode,
+            mode: around.mode,
             rules: around.rules.clone(),
             branch: around.branch.clone(),
             system: system_name().to_owned(),

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use chat_permission::{Effect, Entry, Rule, Scope};
+use jiff::Timestamp;
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
+use super::review::Rejected;
 use super::said::Said;
 use super::state::Work;
 use super::{Session, World};
@@ -100,7 +102,8 @@ impl Session {
     ) -> Result<(Fid, MessageId)> {
         Plan::settle(world, &request, None).await;
         let plan = Plan::make(world, &request, None)?;
-        let said = Said::of(world, &request, request.project.clone(), &[], None).await;
+        let said =
+            Said::of(world, &request, request.project.clone(), &[], Rejected::default()).await;
         let user = Arc::new(said.message(&*plan.agent, None));
         let reply = Arc::new(Message::reply(Some(user.id), plan.model.clone()));
         let new = NewSession {
@@ -209,9 +212,11 @@ impl Session {
             state.active = request.context.active().map(|file| file.path.clone());
             state.record.project.clone()
         };
-        let rejected = self.rejected().await;
+        // What is rejected from now on is told with the next message.
+        let time = Timestamp::now();
+        let rejected = self.rejected(project.clone(), &branch).await;
         let said = Said::of(&self.world, request, project, &branch, rejected).await;
-        let user = Message { id, ..said.message(&*plan.agent, parent) };
+        let user = Message { id, time, ..said.message(&*plan.agent, parent) };
         let reply = Arc::new(Message::reply(Some(id), plan.model.clone()));
         let user = Arc::new(user);
         let messages = self.with_unsaved([&user, &reply]);

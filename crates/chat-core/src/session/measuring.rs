@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::around::Place;
 use super::begin::Plan;
 use super::said::Said;
 use super::shorter::holds;
@@ -62,8 +63,9 @@ impl Session {
         self: &Arc<Self>,
         agent: &dyn Agent,
         model: &ModelRef,
+        place: Place,
     ) -> Result<Surroundings> {
-        let around = self.look_around(model).await?;
+        let around = self.look_around(model, place).await?;
         let sink = Sink {
             session: Arc::clone(self),
             model: model.clone(),
@@ -73,7 +75,7 @@ impl Session {
             asked: None,
         };
         let (tools, _) = agent.configure_tools(&crate::agent::ReplySink::tools(&sink));
-        Ok(self.surroundings(&around, tools))
+        Ok(Self::surroundings(&around, tools))
     }
 
     /// How full the window is. Asks the model's server about it where nobody did before.
@@ -84,7 +86,7 @@ impl Session {
         let measured = match known {
             Some(measured) if measured.agent.name() == plan.agent.name() => measured,
             _ => {
-                let around = self.look_anew(&*plan.agent, &plan.model).await?;
+                let around = self.look_anew(&*plan.agent, &plan.model, self.place()).await?;
                 let room = Room::default();
                 Measured {
                     agent: Arc::clone(&plan.agent),
@@ -168,9 +170,11 @@ impl Session {
         let plan = self.plan_of(request)?;
         let stored = !self.fid.as_str().is_empty();
         let mut history = if stored { self.transcript().await? } else { Vec::new() };
-        let around = self.look_anew(&*plan.agent, &plan.model).await?;
-        let project = self.lock().record.project.clone();
-        let said = Said::of(&self.world, request, project, &history, None).await;
+        let place = self.place().of(request);
+        let project = place.project.clone();
+        let around = self.look_anew(&*plan.agent, &plan.model, place).await?;
+        let rejected = self.rejected(project.clone(), &history).await;
+        let said = Said::of(&self.world, request, project, &history, rejected).await;
         let said = said.message(&*plan.agent, None);
         let is_text = |part: &Part| matches!(part, Part::Text(_));
         let beside = said.parts.iter().filter(|part| !is_text(part)).cloned().collect();

@@ -1,19 +1,47 @@
 //! What the session's tools did to the project's files, as the person reviews it and takes it back.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use chat_journal::{Error as JournalError, Journal};
+use chat_journal::{Error as JournalError, Journal, Rejection};
 use chat_permission::path::Project;
 
 use super::Session;
 use crate::error::{Error, Kind, NoReview, Result};
 use crate::event::Event;
-use crate::message::{Content, MessageId, Part, Role};
+use crate::message::{Content, Message, MessageId, Part, Role};
 use crate::store::SessionPatch;
 
 /// Bytes of rejected changes that a model is told of.
 const MOST_TOLD: usize = 8 * 1024;
+
+/// What the person rejected, or wanted after all, as patches.
+#[derive(Default)]
+pub(super) struct Rejected {
+    /// What is gone.
+    pub gone: Option<String>,
+    /// What had been gone, and is there again.
+    pub back: Option<String>,
+}
+
+impl Rejected {
+    fn of(rejections: &[Rejection]) -> Self {
+        let (mut gone, mut back) = (String::new(), String::new());
+        for rejection in rejections {
+            let text = if rejection.undone { &mut back } else { &mut gone };
+            let path = rejection.path.display();
+            // Writing to a text cannot fail.
+            let _ = if text.len() + rejection.diff.len() > MOST_TOLD || rejection.diff.is_empty() {
+                writeln!(text, "{path}")
+            } else {
+                writeln!(text, "{path}\n{}", rejection.diff.trim_end())
+            };
+        }
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        Self { gone: some(gone), back: some(back) }
+    }
+}
 
 impl Session {
     /// Tells that files were changed for this session, or that what is to be reviewed is other.
@@ -53,37 +81,29 @@ impl Session {
         tokio::task::spawn_blocking(work).await.map_err(|_| Kind::Internal)?
     }
 
-    /// What the person rejected since the model was last told, as patches.
-    pub(super) async fn rejected(self: &Arc<Self>) -> Option<String> {
-        let (folder, told) = {
-            let state = self.lock();
-            (state.record.project.clone()?, state.told)
+    /// What the person rejected since their last message in this branch, which told the model of
+    /// all before it.
+    pub(super) async fn rejected(
+        self: &Arc<Self>,
+        project: Option<PathBuf>,
+        branch: &[Arc<Message>],
+    ) -> Rejected {
+        // A request to go on says nothing of the person's.
+        let says = |one: &&Arc<Message>| {
+            one.role == Role::User && one.parts.iter().any(|part| matches!(part, Part::Text(_)))
         };
+        let last = branch.iter().rfind(says).map_or(0, |one| one.time.as_millisecond());
+        let Some(folder) = project else { return Rejected::default() };
         let session = Arc::clone(self);
         let reading = tokio::task::spawn_blocking(move || {
             let world = &session.world;
             let project = Project::open(&folder, &world.kept).ok()?;
             // Where nothing was ever changed nothing was rejected.
             let journal = world.journals.existing(&project).ok()??;
-            let fid = session.fid.to_string();
-            // What was rejected before the program began anew was told, or came after the last change.
-            let last = || journal.checkpoints(&fid).ok()?.last().map(|last| last.seq);
-            let after = told.or_else(last).unwrap_or_default();
-            let rejections = journal.rejections(&fid, after).ok()?;
-            let newest = rejections.last()?.seq;
-            session.lock().told = Some(newest);
-            let mut text = String::new();
-            for rejection in &rejections {
-                let path = rejection.path.display();
-                if text.len() + rejection.diff.len() > MOST_TOLD || rejection.diff.is_empty() {
-                    let _ = writeln!(text, "{path}");
-                } else {
-                    let _ = writeln!(text, "{path}\n{}", rejection.diff.trim_end());
-                }
-            }
-            Some(text)
+            let since = u64::try_from(last).unwrap_or(0);
+            journal.rejections(&session.fid.to_string(), since).ok()
         });
-        reading.await.ok().flatten()
+        Rejected::of(&reading.await.ok().flatten().unwrap_or_default())
     }
 
     /// Brings the conversation back to before a message of the person, and gives what it said. What
@@ -124,6 +144,7 @@ fn failed(error: JournalError) -> Error {
     match error {
         JournalError::Refused(_) => Kind::NoReview { why: NoReview::Home }.into(),
         JournalError::NoGit => Kind::NoReview { why: NoReview::NoGit }.into(),
+        JournalError::NoAnswer(_) => Kind::NothingChanged.into(),
         error => Error::new(Kind::ReviewFailed).with_detail(error.to_string()),
     }
 }

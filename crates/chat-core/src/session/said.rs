@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::review::Rejected;
 use super::state::todos;
 use super::{World, mentions};
 use crate::agent::{Agent, Seen};
@@ -15,8 +16,8 @@ pub(super) struct Said<'a> {
     todos: Vec<Todo>,
     /// What they pointed at.
     gathered: Vec<Part>,
-    /// What they rejected of the model's changes.
-    rejected: Option<String>,
+    /// What they rejected of the model's changes, or wanted after all.
+    rejected: Rejected,
 }
 
 impl<'a> Said<'a> {
@@ -26,7 +27,7 @@ impl<'a> Said<'a> {
         request: &'a ChatRequest,
         project: Option<PathBuf>,
         branch: &[Arc<Message>],
-        rejected: Option<String>,
+        rejected: Rejected,
     ) -> Self {
         let gathered = mentions::gather(world, project.clone(), &request.context.mentions).await;
         Self { request, project, todos: todos(branch), gathered, rejected }
@@ -43,7 +44,8 @@ impl<'a> Said<'a> {
         let seen = Seen {
             context: &self.request.context,
             todos: &self.todos,
-            rejected: self.rejected.as_deref(),
+            rejected: self.rejected.gone.as_deref(),
+            regained: self.rejected.back.as_deref(),
             project: self.project.as_deref(),
         };
         parts.extend(agent.context(&seen).map(|text| Part::Context { text }));

@@ -90,7 +90,7 @@ impl Session {
 
     async fn sum_up(self: &Arc<Self>, plan: Plan, cancel: &CancellationToken) -> Result<bool> {
         let client = self.world.clients.client(&plan.model).await?;
-        let around = self.look_anew(&*plan.agent, &plan.model).await?;
+        let around = self.look_anew(&*plan.agent, &plan.model, self.place()).await?;
         let history = self.lock().branch().unwrap_or_default();
         let tools = around.tools.specs();
         let room = self.world.clients.room(&plan.model, &plan.options, u64::MAX).await;

@@ -54,8 +54,6 @@ pub(super) struct State {
     pub round: Round,
     /// The file that the person last worked on when they sent something.
     pub active: Option<PathBuf>,
-    /// Up to which entry of the project's journal the model was told what the person rejected.
-    pub told: Option<chat_journal::Seq>,
     /// What waits for the person.
     pub asks: Vec<Pending>,
     seq: u64,
@@ -117,7 +115,6 @@ impl State {
             meter: None,
             round: Round::default(),
             active: None,
-            told: None,
             asks: Vec::new(),
             seq: 0,
             watchers: Vec::new(),

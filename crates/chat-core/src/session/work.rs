@@ -50,7 +50,7 @@ impl Session {
         let around = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            around = self.look_around(&plan.model) => around,
+            around = self.look_around(&plan.model, self.place()) => around,
         };
         let around = match around {
             Ok(around) => around,
@@ -69,7 +69,7 @@ impl Session {
             asked: asked.map(|message| message.id),
         });
         let (tools, choice) = plan.agent.configure_tools(&sink.tools());
-        let around = self.surroundings(&around, tools);
+        let around = Self::surroundings(&around, tools);
         self.lock().around = around.clone();
         let work = Work {
             client,
@@ -230,6 +230,8 @@ impl Session {
             self.ask_for_title(model);
         }
         self.lock().unload();
+        // Nobody waits for anything now.
+        drop(self.world.journals.tidy());
         self.ended.notify_waiters();
         drop(gate);
     }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use chat_permission::path::Surroundings;
+use chat_permission::path::{Project, Surroundings};
 use tokio_util::task::TaskTracker;
 
 use crate::agent::Agent;
@@ -41,6 +42,32 @@ impl World {
     pub(crate) fn agent(&self, name: &str) -> Result<Arc<dyn Agent>> {
         let agent = self.agents.get(name);
         agent.cloned().ok_or_else(|| Kind::AgentMissing { name: name.to_owned() }.into())
+    }
+
+    /// Removes sessions for good that were deleted longer ago than `age`, with what the journals of
+    /// their projects keep for them.
+    pub(crate) async fn purge(&self, age: Duration) -> Result<()> {
+        let doomed = self.store.doomed(age).await?;
+        let mut by_project: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
+        for (fid, project) in &doomed {
+            if let Some(project) = project {
+                by_project.entry(project.clone()).or_default().push(fid.to_string());
+            }
+        }
+        let (journals, kept) = (Arc::clone(&self.journals), self.kept.clone());
+        // First the journals: what is cut off in between is done at the next start.
+        let forgetting = tokio::task::spawn_blocking(move || {
+            for (folder, sessions) in by_project {
+                // A folder that is gone takes no journal's word.
+                let Ok(project) = Project::open(&folder, &kept) else { continue };
+                if let Err(error) = journals.forget(&project, &sessions) {
+                    tracing::warn!(%error, "a journal did not forget deleted sessions");
+                }
+            }
+            drop(journals.tidy());
+        });
+        forgetting.await.map_err(|_| Kind::Internal)?;
+        self.store.remove(doomed).await
     }
 
     /// Runs a task that the end of the program waits for.

@@ -281,21 +281,40 @@ pub(super) fn restore(desk: &Desk, fid: &Fid) -> Outcome<SessionRecord> {
     one(desk, fid)
 }
 
-/// Removes sessions deleted longer ago than `age`, but for those that a living process writes.
-pub(super) fn purge(desk: &Desk, age: Duration) -> Outcome<()> {
+/// Sessions deleted longer ago than `age`, with their projects, but for those that a living process writes.
+pub(super) fn doomed(desk: &Desk, age: Duration) -> Outcome<Vec<(Fid, Option<PathBuf>)>> {
     let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
     let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
     let mut living = Living::new(&desk.places.owners);
     let own = desk.places.owners.id();
-    let doomed: Vec<(i64, Option<String>, String)> = {
-        let mut statement = desk
-            .connection
-            .prepare_cached("SELECT key, owner, fid FROM sessions WHERE deleted <= ?1")?;
-        let rows = statement
-            .query_map([nanoseconds(before)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        rows.collect::<Result<_, _>>()?
-    };
-    for (key, owner, fid) in doomed {
+    let mut statement = desk
+        .connection
+        .prepare_cached("SELECT fid, project, owner FROM sessions WHERE deleted <= ?1")?;
+    let rows = statement.query_map([nanoseconds(before)], |row| {
+        let project = row.get::<_, Option<String>>(1)?.map(PathBuf::from);
+        Ok((Fid::new(row.get::<_, String>(0)?), project, row.get::<_, Option<String>>(2)?))
+    })?;
+    let mut doomed = Vec::new();
+    for row in rows {
+        let (fid, project, owner) = row?;
+        if owner.is_none_or(|owner| owner != own && !living.elsewhere(&owner)) {
+            doomed.push((fid, project));
+        }
+    }
+    Ok(doomed)
+}
+
+/// Removes these sessions, where they are deleted and no living process writes them.
+pub(super) fn remove(desk: &Desk, fids: &[Fid]) -> Outcome<()> {
+    let mut living = Living::new(&desk.places.owners);
+    let own = desk.places.owners.id();
+    for fid in fids {
+        let found: Option<(i64, Option<String>)> = desk.find(
+            "SELECT key, owner FROM sessions WHERE fid = ?1 AND deleted IS NOT NULL",
+            [fid.as_str()],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let Some((key, owner)) = found else { continue };
         if owner.is_some_and(|owner| owner == own || living.elsewhere(&owner)) {
             continue;
         }
@@ -307,8 +326,8 @@ pub(super) fn purge(desk: &Desk, age: Duration) -> Outcome<()> {
         // Messages, journal and the list of attachments go with it.
         desk.run("DELETE FROM sessions WHERE key = ?1", [key])?;
         // Only what is a name in that folder: it is deleted whole.
-        if Path::new(&fid).file_name().is_some_and(|name| name == fid.as_str()) {
-            match fs::remove_dir_all(desk.places.outputs.join(&fid)) {
+        if Path::new(fid.as_str()).file_name().is_some_and(|name| name == fid.as_str()) {
+            match fs::remove_dir_all(desk.places.outputs.join(fid.as_str())) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     tracing::warn!(%error, "what tools wrote was not deleted");
                 }

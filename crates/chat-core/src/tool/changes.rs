@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use chat_journal::{By, Change, Error, Journal, Origin, Scan};
+use chat_journal::{Error, Journal, Origin, Scan};
 use chat_permission::ResolvedPath;
 use chat_permission::path::{Kind, Project};
 
@@ -49,12 +49,7 @@ impl Changes {
             return self.around_all(act);
         }
         let Some(((keeper, journal), path)) = self.inside(path)? else { return act() };
-        let before = journal.look(path).map_err(|error| unkept(&error))?;
-        let done = act();
-        let change = |after| Change { path: path.to_owned(), from: None, before, after };
-        let kept = journal.look(path).map(change);
-        keeper.record(&journal, kept);
-        done
+        keeper.keep(&journal, None, path, act)
     }
 
     /// Moves a file or a folder, and keeps that it was. Blocks.
@@ -76,14 +71,7 @@ impl Changes {
             return self.around(inside, act);
         };
         let Some((keeper, journal)) = self.begin()? else { return act() };
-        let before = journal.look(old).map_err(|error| unkept(&error))?;
-        let done = act();
-        if done.is_ok() {
-            let (path, from) = (new.to_owned(), Some(old.to_owned()));
-            let kept = journal.look(new).map(|after| Change { path, from, before, after });
-            keeper.record(&journal, kept);
-        }
-        done
+        keeper.keep(&journal, Some(old), new, act)
     }
 
     /// Does something to whatever files.
@@ -133,16 +121,26 @@ impl Changes {
 }
 
 impl Keeper {
-    fn record(&self, journal: &Journal, change: Result<Change, Error>) {
-        let kept = change.and_then(|change| journal.record(&self.origin, By::Tool, &[change]));
-        self.tell(kept.map(|kept| kept.len()));
+    /// Does something to a file, or moves one `from` elsewhere, and keeps what became of it.
+    fn keep<T>(
+        &self,
+        journal: &Journal,
+        from: Option<&Path>,
+        path: &Path,
+        act: impl FnOnce() -> Result<T, ToolFailure>,
+    ) -> Result<T, ToolFailure> {
+        journal.keep(from.unwrap_or(path)).map_err(|error| unkept(&error))?;
+        let done = journal.by_tool(&self.origin, from, path, act);
+        let (done, is_another) = done.map_err(|error| unkept(&error))?;
+        self.tell(journal.note().map(|()| usize::from(is_another)));
+        done
     }
 
     fn tell(&self, kept: Result<usize, Error>) {
         match kept {
             Ok(0) => {}
             Ok(_) => (self.heard)(),
-            // It is done by now. The next look at the project finds it.
+            // It is done by now, and written down with the next.
             Err(error) => tracing::error!(%error, "a change was not kept in the journal"),
         }
     }

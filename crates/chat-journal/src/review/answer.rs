@@ -29,6 +29,7 @@ impl Inner {
         let mut fold = self.fold(session)?.clone();
         let mut answer = Answer::default();
         let mut happened = Vec::new();
+        let number = self.log.next();
         for (path, part) in wanted {
             let Some(piece) = fold.pieces.get(path) else { continue };
             match hunks(piece, part) {
@@ -36,22 +37,20 @@ impl Inner {
                 Ok(hunks) => {
                     let (session, path) = (session.to_owned(), path.clone());
                     answer.done.push(path.clone());
-                    happened.push(What::Accepted { session, path, hunks, settled: false });
+                    let (answer, settled) = (Some(number), false);
+                    happened.push(What::Accepted { session, path, hunks, answer, settled });
                 }
             }
         }
+        answer.undo = (!happened.is_empty()).then_some(number);
         self.follow(&mut fold, &mut happened)?;
         self.append(happened)?;
         Ok(answer)
     }
 
     /// Follows what is about to be written to the log, and notes where nothing is left open by it.
-    fn follow(&mut self, fold: &mut Fold, happened: &mut [What]) -> Result<(), Error> {
-        let kept = happened.iter().flat_map(|what| match what {
-            What::Change(change) => [change.before, change.after],
-            _ => [None, None],
-        });
-        let contents = self.load(kept.flatten().collect::<Vec<_>>())?;
+    pub(super) fn follow(&mut self, fold: &mut Fold, happened: &mut [What]) -> Result<(), Error> {
+        let contents = self.load(happened.iter().flat_map(What::kept).collect::<Vec<_>>())?;
         for (seq, what) in (self.log.next()..).zip(happened.iter()) {
             fold.follow(seq, what, &contents, false);
         }
@@ -91,6 +90,7 @@ impl Inner {
             });
         }
         let (brought, conflicts) = self.bring(wishes)?;
+        let number = self.log.next();
         let mut happened = Vec::new();
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
         for Brought { wish, before, after } in brought {
@@ -103,10 +103,12 @@ impl Inner {
                 before: before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),
                 hunks,
+                answer: Some(number),
                 ..Changed::new(&origin, By::Reject)
             }));
             answer.done.push(wish.at);
         }
+        answer.undo = (!happened.is_empty()).then_some(number);
         for mut conflict in conflicts {
             let asked = named.iter().find(|(path, _)| *path == conflict.path);
             if let (Some(piece), Some((_, asked))) = (fold.pieces.get(&conflict.path), asked) {

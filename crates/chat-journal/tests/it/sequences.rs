@@ -32,6 +32,9 @@ enum Step {
     Reject(usize, Option<prop::sample::Index>),
     AcceptAll(usize),
     RejectAll(usize),
+    UndoAnswer,
+    /// The person saves in Natter, in the middle of a command.
+    Save(usize, Edit, Edit),
     Checkpoint(usize),
     Restore(usize, prop::sample::Index),
     Undo(usize),
@@ -60,6 +63,9 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (session.clone(), part).prop_map(|(session, part)| Step::Reject(session, part)),
         1 => session.clone().prop_map(Step::AcceptAll),
         1 => session.clone().prop_map(Step::RejectAll),
+        2 => Just(Step::UndoAnswer),
+        2 => (session.clone(), edit(), edit())
+            .prop_map(|(session, command, person)| Step::Save(session, command, person)),
         2 => session.clone().prop_map(Step::Checkpoint),
         2 => (session.clone(), any::<prop::sample::Index>())
             .prop_map(|(session, which)| Step::Restore(session, which)),
@@ -74,6 +80,7 @@ struct Play {
     count: usize,
     checkpoints: Vec<u64>,
     restores: Vec<u64>,
+    answers: Vec<(usize, u64)>,
 }
 
 impl Play {
@@ -82,7 +89,13 @@ impl Play {
         world.write("a", "1\n2\n1\n2\n3\n1\n2\n");
         world.write("sub/b", "x\ny\nno end");
         let start = world.journal.checkpoint(SESSIONS[0], "start").unwrap();
-        Self { world, count: 0, checkpoints: vec![start.seq], restores: Vec::new() }
+        Self {
+            world,
+            count: 0,
+            checkpoints: vec![start.seq],
+            restores: Vec::new(),
+            answers: Vec::new(),
+        }
     }
 
     /// The text of a file after an edit. Nobody removes a line of the person's.
@@ -175,7 +188,8 @@ impl Play {
             }
             Step::Accept(session, which) | Step::Reject(session, which) => {
                 let Some((path, part)) = self.part(*session, *which) else { return };
-                let (journal, session) = (&self.world.journal, SESSIONS[*session]);
+                let (journal, number) = (&self.world.journal, *session);
+                let session = SESSIONS[number];
                 let before = self.world.everything();
                 let is_accept = matches!(step, Step::Accept(..));
                 let answer = if is_accept {
@@ -184,6 +198,7 @@ impl Play {
                     journal.reject(session, Path::new(&path), &part).unwrap()
                 };
                 assert!(answer.gone.is_empty());
+                self.answers.extend(answer.undo.map(|undo| (number, undo)));
                 assert_eq!(answer.done.len() + answer.conflicts.len(), 1);
                 if is_accept || answer.done.is_empty() {
                     assert_eq!(self.world.everything(), before);
@@ -195,13 +210,29 @@ impl Play {
                 }
             }
             Step::AcceptAll(session) => {
-                self.world.journal.accept_all(SESSIONS[*session]).unwrap();
+                let answer = self.world.journal.accept_all(SESSIONS[*session]).unwrap();
+                self.answers.extend(answer.undo.map(|undo| (*session, undo)));
                 assert!(self.world.journal.changes(SESSIONS[*session]).unwrap().is_empty());
             }
             Step::RejectAll(session) => {
                 let answer = self.world.journal.reject_all(SESSIONS[*session]).unwrap();
                 let left = self.world.journal.changes(SESSIONS[*session]).unwrap();
                 assert!(left.len() <= answer.conflicts.len());
+                self.answers.extend(answer.undo.map(|undo| (*session, undo)));
+            }
+            Step::UndoAnswer => {
+                let Some((session, answer)) = self.answers.pop() else { return };
+                self.world.journal.undo(SESSIONS[session], answer).unwrap();
+            }
+            Step::Save(session, command, person) => {
+                let scan = self.world.journal.scan().unwrap();
+                let text = self.edited(command, "command");
+                self.world.write(FILES[command.file], text);
+                let text = self.edited(person, "person");
+                let path = FILES[person.file];
+                self.world.journal.by_person(Path::new(path), || self.world.write(path, text));
+                let origin = origin(SESSIONS[*session]);
+                self.world.journal.record_since(&scan, &origin).unwrap();
             }
             Step::Checkpoint(session) => {
                 let message = self.checkpoints.len().to_string();
@@ -259,7 +290,7 @@ proptest! {
     fn without_the_person_all_comes_back(steps in prop::collection::vec(step(), 1..12)) {
         let mut play = Play::new();
         let start = play.world.everything();
-        for step in steps.iter().filter(|step| !matches!(step, Step::Person(_))) {
+        for step in steps.iter().filter(|step| !matches!(step, Step::Person(_) | Step::Save(..))) {
             play.step(step);
         }
         let end = play.world.everything();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chat_journal::{Error, Limits};
 
-use crate::world::{SESSION, World, all, lines};
+use crate::world::{SESSION, World, all, lines, moment_after};
 
 #[test]
 fn a_log_cut_off_anywhere_opens_and_goes_on() {
@@ -81,14 +81,6 @@ fn several_journals_at_once_lose_nothing() {
     assert_eq!(world.journal.checkpoints("3").unwrap().len(), 5);
 }
 
-/// What was recorded until now is older afterwards.
-fn next_millisecond() {
-    let since = std::time::Instant::now();
-    while since.elapsed() < Duration::from_millis(1) {
-        std::hint::spin_loop();
-    }
-}
-
 #[test]
 fn old_checkpoints_go_and_what_is_open_stays() {
     let world = World::new();
@@ -106,7 +98,7 @@ fn old_checkpoints_go_and_what_is_open_stays() {
         Limits { age: Duration::ZERO, ..all() },
     )
     .unwrap();
-    next_millisecond();
+    moment_after();
     assert_eq!(journal.thin().unwrap().checkpoints, 1);
     let open = world.changes();
     assert_eq!(open.len(), 1);
@@ -125,7 +117,7 @@ fn old_checkpoints_go_and_what_is_open_stays() {
     world.journal.accept_all(SESSION).unwrap();
     world.edit(SESSION, "c", Some("c"));
     world.journal.accept_all(SESSION).unwrap();
-    next_millisecond();
+    moment_after();
     assert!(journal.thin().unwrap().checkpoints > 0);
     assert!(world.journal.checkpoints(SESSION).unwrap().is_empty());
     assert!(world.journal.checkpoint(SESSION, "9").unwrap().seq > later.seq);
@@ -151,4 +143,33 @@ fn the_oldest_go_where_there_is_no_room() {
     let left = world.journal.checkpoints(SESSION).unwrap();
     assert!(!left.is_empty() && left.len() < 8);
     assert_eq!(left.last().unwrap().message, "7");
+}
+
+#[test]
+fn what_nothing_is_open_of_any_more_keeps_nothing() {
+    let world = World::with(Limits { age: Duration::ZERO, ..all() });
+    world.write("a", lines("abc"));
+    world.journal.checkpoint(SESSION, "1").unwrap();
+    // Made and gone again, and nobody was asked about it; the person saved beside it.
+    world.edit(SESSION, "b", Some("b"));
+    world.edit(SESSION, "b", None);
+    world.journal.by_person("a".as_ref(), || world.write("a", lines("abcd")));
+    world.journal.checkpoint("later", "2").unwrap();
+    moment_after();
+    world.journal.thin().unwrap();
+    assert!(world.journal.checkpoints(SESSION).unwrap().is_empty());
+    assert!(world.journal.checkpoints("later").unwrap().is_empty());
+    assert!(world.changes().is_empty() && world.again().changes(SESSION).unwrap().is_empty());
+}
+
+#[test]
+fn who_did_nothing_is_not_forgotten_in_writing() {
+    let world = World::new();
+    world.edit(SESSION, "a", Some("a"));
+    world.journal.forget("nobody").unwrap();
+    world.journal.forget(SESSION).unwrap();
+    let log = std::fs::read(world.own("log")).unwrap();
+    world.journal.forget(SESSION).unwrap();
+    assert_eq!(std::fs::read(world.own("log")).unwrap(), log);
+    assert_eq!(String::from_utf8(log).unwrap().lines().count(), 3);
 }

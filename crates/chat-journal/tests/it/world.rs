@@ -145,3 +145,16 @@ impl World {
 pub fn lines(letters: &str) -> String {
     letters.chars().flat_map(|letter| [letter, '\n']).collect()
 }
+
+/// A moment after all that was done, in milliseconds since 1970.
+pub fn moment_after() -> u64 {
+    let now = || {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        since.as_millis() as u64
+    };
+    let begin = now();
+    while now() == begin {
+        std::hint::spin_loop();
+    }
+    now()
+}

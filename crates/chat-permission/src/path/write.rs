@@ -15,9 +15,7 @@ use rustix::io::Errno;
 use super::open::{at_use, open_beneath};
 use super::{Error, Kind, Project, ResolvedPath};
 
-/// What a new file may have, and the person's umask takes from.
-const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
-const NEW_PROGRAM: Mode = Mode::from_raw_mode(0o777);
+/// What a new folder may have, and the person's umask takes from.
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
 /// What a file has that takes another's place, until it has that one's permissions.
 const OWN_FILE: Mode = Mode::from_raw_mode(0o600);
@@ -31,22 +29,22 @@ impl Project {
     /// Makes a new file, with the folders that are missing on the way. Whatever came to lie there since the path
     /// was resolved stays, and the error is [`Error::Changed`].
     pub fn create(&self, path: &ResolvedPath, contents: &[u8]) -> Result<(), Error> {
-        self.create_as(path, contents, false)
+        self.create_as(path, contents, 0o666)
     }
 
-    /// The same, and whether it may be run.
+    /// The same with these permissions, of which the person's umask takes.
     pub fn create_as(
         &self,
         path: &ResolvedPath,
         contents: &[u8],
-        executable: bool,
+        permissions: u16,
     ) -> Result<(), Error> {
         if path.kind != Kind::Missing {
             return Err(Error::Exists(path.real.clone()));
         }
         let (folder, name) = self.folder_of(path, true)?;
         let io = |error: Errno| Error::of(&path.real, error);
-        let mode = if executable { NEW_PROGRAM } else { NEW_FILE };
+        let mode = Mode::from_raw_mode(u32::from(permissions & 0o777));
         let beside = Beside::write(&folder, mode, contents, None)
             .map_err(|error| Error::of(&path.real, error))?;
         beside.take_place(&name, false).map_err(|error| match error {

@@ -256,6 +256,8 @@ async fn a_preview_is_what_goes_out() {
     world.events.finished(&sent.fid).await;
     let body = &server.chats()[0].body["messages"];
     assert_eq!(body[0]["content"], *preview.system);
+    let said = format!("{}\n\nLook around.", preview.context);
+    assert_eq!(body[1]["content"].as_str().unwrap().trim_start(), said.trim_start());
 }
 
 #[tokio::test]

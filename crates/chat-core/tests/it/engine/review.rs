@@ -1,11 +1,11 @@
 //! What tools change is kept: reviewed by the hunk, taken back, and the model hears of it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use chat_core::error::{Kind, NoReview};
-use chat_core::message::{ChatRequest, Fid, MessageId, Role, ToolSpec};
+use chat_core::message::{ChatRequest, Context, Fid, MessageId, OpenFile, Role, ToolSpec};
 use chat_core::review::{FileKind, Part};
 use chat_core::settings::ConnectionKind;
 use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
@@ -15,8 +15,11 @@ use tempfile::TempDir;
 
 use super::world::{World, request, timeouts};
 
+/// What happens while the command of [`Put`] runs.
+type Meanwhile = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
+
 /// Writes a file, or what a command would: `path` is `*`, and `text` goes into two files.
-struct Put(ToolSpec);
+struct Put(ToolSpec, Meanwhile);
 
 #[async_trait]
 impl Tool for Put {
@@ -37,11 +40,15 @@ impl Tool for Put {
         let path = given["path"].as_str().unwrap().to_owned();
         let project = Arc::clone(context.project()?);
         let changes = context.changes.clone();
+        let meanwhile = Arc::clone(&self.1);
         let work = move || {
             if path == "*" {
                 let looked = changes.look()?;
                 for name in ["built.txt", "notes.txt"] {
                     std::fs::write(project.root().join(name), &text).unwrap();
+                }
+                if let Some(act) = meanwhile.lock().unwrap().take() {
+                    act();
                 }
                 drop(looked);
                 return Ok(());
@@ -61,11 +68,13 @@ struct Scene {
     server: Server,
     world: World,
     project: TempDir,
+    meanwhile: Meanwhile,
 }
 
 impl Scene {
     async fn new() -> Self {
         let server = Server::start();
+        let meanwhile = Meanwhile::default();
         let strings = json!({ "type": "string" });
         let spec = ToolSpec {
             name: "put".to_owned(),
@@ -76,10 +85,11 @@ impl Scene {
                 "required": ["path", "text"],
             }),
         };
-        let tools: Registry = std::iter::once(Arc::new(Put(spec)) as Arc<dyn Tool>).collect();
+        let tools: Registry =
+            std::iter::once(Arc::new(Put(spec, Arc::clone(&meanwhile))) as Arc<dyn Tool>).collect();
         let kind = ConnectionKind::Ollama;
         let world = World::with_tools(&server, kind, timeouts(), tools).await;
-        Self { server, world, project: tempfile::tempdir().unwrap() }
+        Self { server, world, project: tempfile::tempdir().unwrap(), meanwhile }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -161,6 +171,96 @@ async fn one_hunk_is_rejected_and_another_accepted_and_the_model_hears_of_it() {
     assert_eq!(scene.last_sent().matches("took these changes").count(), 1);
     scene.world.manager.reject(&fid, None).await.unwrap();
     assert_eq!(scene.read("new.txt"), "(gone)");
+}
+
+#[tokio::test]
+async fn what_goes_out_is_what_the_preview_shows() {
+    let mut scene = Scene::new().await;
+    scene.write("a.txt", LINES);
+    std::fs::create_dir(scene.at("sub")).unwrap();
+    scene.write("sub/AGENTS.md", "Use tabs here.\n");
+    let fid = scene.ask(None, &[("a.txt", "one\n"), ("b.txt", "two\n")]).await;
+    let of = |path: &str| Some((PathBuf::from(path), Part::File));
+    scene.world.manager.reject(&fid, of("a.txt")).await.unwrap();
+    // Another folder of the project, and with it other rules and a file.
+    let open = OpenFile { path: scene.at("sub/x.rs"), active: true, ..OpenFile::default() };
+    let context = Context { open_files: vec![open], ..Context::default() };
+    let agent = Some(chat_core::agent::CODE_ASSISTANT.to_owned());
+    let next = || ChatRequest {
+        agent: agent.clone(),
+        context: context.clone(),
+        ..request(Some(&fid), "Go on")
+    };
+    for _ in 0..2 {
+        let preview = scene.world.manager.preview(next()).await.unwrap();
+        scene.server.push(Script::new().text("Done."));
+        scene.world.manager.send(next()).await.unwrap();
+        scene.world.events.finished(&fid).await;
+        let sent = scene.server.chats().pop().unwrap().body["messages"].clone();
+        let sent = sent.as_array().unwrap();
+        assert_eq!(sent[0]["content"], *preview.system);
+        assert_eq!(sent.last().unwrap()["content"], format!("{}\n\nGo on", preview.context));
+        assert_eq!(sent.len(), preview.messages + 2);
+        assert!(preview.system.contains("Use tabs here."));
+    }
+    let sent = scene.last_sent();
+    assert_eq!(sent.matches("took these changes").count(), 1, "{sent}");
+    // What was told is told again where the person goes back to before it.
+    let said = scene.said(&fid).await;
+    scene.world.manager.rewind(&fid, said[1]).await.unwrap();
+    scene.ask(Some(&fid), &[]).await;
+    assert_eq!(scene.last_sent().matches("took these changes").count(), 1);
+}
+
+#[tokio::test]
+async fn what_the_person_saves_while_a_command_runs_is_the_persons() {
+    let mut scene = Scene::new().await;
+    scene.write("notes.txt", LINES);
+    let (manager, project) = (scene.world.manager.clone(), scene.project.path().to_owned());
+    std::os::unix::fs::symlink("mine.txt", scene.at("by-link.txt")).unwrap();
+    scene.write("mine.txt", "mine\n");
+    *scene.meanwhile.lock().unwrap() = Some(Box::new(move || {
+        let save = |path: &str, text: &str| {
+            let write = || std::fs::write(project.join(path), text).unwrap();
+            manager.saved_by_person(&project, Path::new(path), write);
+        };
+        save("notes.txt", "made\nand mine\n");
+        save("by-link.txt", "mine, saved\n");
+    }));
+    let fid = scene.ask(None, &[("*", "made\n")]).await;
+    assert_eq!(scene.paths(&fid).await, ["built.txt", "notes.txt"]);
+    scene.world.manager.reject(&fid, None).await.unwrap();
+    assert_eq!(scene.read("mine.txt"), "mine, saved\n");
+    assert!(scene.read("notes.txt").ends_with("and mine\n"), "{}", scene.read("notes.txt"));
+    assert_eq!(scene.read("built.txt"), "(gone)");
+}
+
+#[tokio::test]
+async fn an_answer_is_taken_back_and_the_model_hears_nothing_of_it() {
+    let mut scene = Scene::new().await;
+    scene.write("a.txt", LINES);
+    let fid = scene.ask(None, &[("a.txt", "one\n"), ("new.txt", "n\n")]).await;
+    let answer = scene.world.manager.reject(&fid, None).await.unwrap().undo.unwrap();
+    assert_eq!((scene.read("a.txt"), scene.read("new.txt")), (LINES.into(), "(gone)".into()));
+    let undone = scene.world.manager.undo_answer(&fid, answer).await.unwrap();
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!((scene.read("a.txt"), scene.read("new.txt")), ("one\n".into(), "n\n".into()));
+    assert_eq!(scene.paths(&fid).await, ["a.txt", "new.txt"]);
+    scene.ask(Some(&fid), &[]).await;
+    assert!(!scene.last_sent().contains("took these changes"));
+    let answer = scene.world.manager.accept(&fid, None).await.unwrap().undo.unwrap();
+    assert!(scene.paths(&fid).await.is_empty());
+    scene.world.manager.undo_answer(&fid, answer).await.unwrap();
+    assert_eq!(scene.paths(&fid).await, ["a.txt", "new.txt"]);
+    let error = scene.world.manager.undo_answer(&fid, 10_000).await.unwrap_err();
+    assert_eq!(error.kind, Kind::NothingChanged);
+    // One that was told is told to be there again.
+    let answer = scene.world.manager.reject(&fid, None).await.unwrap().undo.unwrap();
+    scene.ask(Some(&fid), &[]).await;
+    scene.world.manager.undo_answer(&fid, answer).await.unwrap();
+    scene.ask(Some(&fid), &[]).await;
+    let sent = scene.last_sent();
+    assert!(sent.contains("wants these changes after all"), "{sent}");
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ fn who_may_read_a_program_may_run_it() {
     let place = Place::new();
     let mode = |name: &str| fs::metadata(place.at(name)).unwrap().permissions().mode() & 0o777;
     let entry = |name: &str| place.project.entry(Path::new(name)).unwrap();
-    place.project.create_as(&entry("program"), b"x", true).unwrap();
+    place.project.create_as(&entry("program"), b"x", 0o777).unwrap();
     assert_eq!(mode("project/program") & 0o100, 0o100);
     fs::set_permissions(place.at("project/program"), fs::Permissions::from_mode(0o640)).unwrap();
     let replaced = |executable| {

@@ -1,0 +1,115 @@
+//! What is done to single files in Natter itself, by tools and by the person in the editor: one at a time, so that
+//! nobody takes it for a command's, and nothing is written over what came in between.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use crate::entry::{By, Origin, What};
+use crate::node::Node;
+use crate::record::Change;
+use crate::state::Inner;
+use crate::{Error, Journal, disk};
+
+/// What was done and is not in the log yet. Held locked while something is being done: to be taken after the
+/// journal itself, never before.
+pub type Doings = Mutex<Vec<Done>>;
+
+/// Something that was done.
+#[derive(Clone, Debug)]
+pub struct Done {
+    origin: Origin,
+    by: By,
+    change: Change,
+}
+
+impl Journal {
+    /// What lies at a path. A folder is nothing.
+    ///
+    /// # Errors
+    /// It cannot be read, or a link lies on the way.
+    pub fn look(&self, path: &Path) -> Result<Option<Node>, Error> {
+        Ok(disk::read(self.project(), path)?)
+    }
+
+    /// Sees that what lies at a path can be brought back, whatever becomes of it.
+    ///
+    /// # Errors
+    /// It cannot be read, `git` fails, or the disk says no.
+    pub fn keep(&self, path: &Path) -> Result<(), Error> {
+        self.with(|inner| {
+            let found = disk::read(&inner.project, path)?;
+            inner.store(found.iter())
+        })
+    }
+
+    /// Has a tool do something to a file, or (with `from`) move one, and remembers whose doing it was; the second
+    /// answer says whether it is another now. What a move that failed did is not remembered. It waits for nothing but
+    /// for what is being done to another file: [`note`](Self::note) writes it down.
+    ///
+    /// `act` must not ask this journal for anything.
+    ///
+    /// # Errors
+    /// What lies there cannot be read. Then nothing was done.
+    pub fn by_tool<T, E>(
+        &self,
+        origin: &Origin,
+        from: Option<&Path>,
+        path: &Path,
+        act: impl FnOnce() -> Result<T, E>,
+    ) -> Result<(Result<T, E>, bool), Error> {
+        let mut doings = self.doings().lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.look(from.unwrap_or(path))?;
+        let came = act();
+        let is_kept = from.is_none() || came.is_ok();
+        let done = is_kept.then(|| self.done(from, path, before)).flatten();
+        let is_another = done.is_some();
+        let (origin, by) = (origin.clone(), By::Tool);
+        doings.extend(done.map(|change| Done { origin, by, change }));
+        Ok((came, is_another))
+    }
+
+    /// The same for what the person does to a file in Natter, which nothing hinders. It is no session's, and no
+    /// command that runs meanwhile is taken for its doer.
+    pub fn by_person<T>(&self, path: &Path, act: impl FnOnce() -> T) -> (T, bool) {
+        let mut doings = self.doings().lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.look(path);
+        let came = act();
+        let done = before.ok().and_then(|before| self.done(None, path, before));
+        let is_another = done.is_some();
+        let (origin, by) = (Origin::default(), By::Person);
+        doings.extend(done.map(|change| Done { origin, by, change }));
+        (came, is_another)
+    }
+
+    /// What became of a file that was this before.
+    fn done(&self, from: Option<&Path>, path: &Path, before: Option<Node>) -> Option<Change> {
+        let after = self.look(path).inspect_err(|error| {
+            tracing::error!(%error, "what was changed cannot be read, and is not kept");
+        });
+        let (from, path) = (from.map(Path::to_owned), path.to_owned());
+        Some(Change { path, from, before, after: after.ok()? }).filter(Change::is_one)
+    }
+
+    /// Writes down what was done.
+    ///
+    /// # Errors
+    /// `git` fails, or the disk says no: then it is tried again with whatever the journal is asked next.
+    pub fn note(&self) -> Result<(), Error> {
+        self.with(Inner::note)
+    }
+}
+
+impl Inner {
+    /// Writes down what was done until now; what is being done is waited for.
+    pub fn note(&mut self) -> Result<(), Error> {
+        let doings = std::sync::Arc::clone(&self.doings);
+        let mut doings = doings.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes = || doings.iter().map(|done| &done.change);
+        self.store(changes().flat_map(|change| change.before.iter().chain(&change.after)))?;
+        let happened =
+            doings.iter().map(|done| What::Change(done.change.kept(&done.origin, done.by)));
+        self.append(happened.collect())?;
+        doings.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! Taking an answer back: what was rejected lies there again, and what was accepted is to be reviewed again.
+
+use std::path::PathBuf;
+
+use super::Answer;
+use crate::bring::{Brought, Conflict, Reason, Wish};
+use crate::entry::{By, Changed, Entry, HunkId, Origin, Seq, What};
+use crate::fold::{Fold, Piece};
+use crate::node::Node;
+use crate::state::Inner;
+use crate::untangle::untangle;
+use crate::{Error, Journal, disk, merge};
+
+/// What was accepted of a file.
+type Accepted = (PathBuf, Option<Vec<HunkId>>);
+
+impl Journal {
+    /// Takes an answer back, by [its number](Answer::undo). What was rejected is brought back on disk, and what
+    /// others changed since stays; a file in which that cannot be is left alone, and named. What was accepted is to
+    /// be reviewed again. Done twice, it does nothing the second time.
+    ///
+    /// # Errors
+    /// There is no such answer of this session (any more), `git` fails, or the disk says no.
+    pub fn undo(&self, session: &str, answer: Seq) -> Result<Answer, Error> {
+        self.with(|inner| inner.undo(session, answer))
+    }
+}
+
+impl Inner {
+    fn undo(&mut self, session: &str, number: Seq) -> Result<Answer, Error> {
+        let is_of =
+            |entry: &&Entry| entry.what.answer() == Some(number) && entry.what.session() == session;
+        let given: Vec<Entry> = self.log.entries().iter().filter(is_of).cloned().collect();
+        if given.is_empty() {
+            return Err(Error::NoAnswer(number));
+        }
+        let mut fold = self.fold(session)?.clone();
+        let mut answer = Answer::default();
+        let mut happened = self.bring_back(session, number, &given, &mut answer)?;
+        let accepted = given.into_iter().filter_map(|entry| match entry.what {
+            What::Accepted { path, hunks, .. } => Some((path, hunks)),
+            _ => None,
+        });
+        let accepted: Vec<Accepted> = accepted.collect();
+        happened.extend(self.reopen(session, number, &accepted, &fold, &mut answer)?);
+        self.follow(&mut fold, &mut happened)?;
+        self.append(happened)?;
+        answer.conflicts.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(answer)
+    }
+
+    /// Has what was rejected lie there again.
+    fn bring_back(
+        &mut self,
+        session: &str,
+        number: Seq,
+        given: &[Entry],
+        answer: &mut Answer,
+    ) -> Result<Vec<What>, Error> {
+        let contents = self.load(given.iter().flat_map(Entry::kept))?;
+        let wish = |entry: &Entry| {
+            let What::Change(change) = &entry.what else { return None };
+            Some(Wish {
+                at: change.path.clone(),
+                to: change.from.clone().unwrap_or_else(|| change.path.clone()),
+                now: contents.state(change.after),
+                then: contents.state(change.before),
+                touched: false,
+            })
+        };
+        let wishes = given.iter().filter_map(wish).collect();
+        let (brought, conflicts) = self.bring(untangle(wishes))?;
+        answer.conflicts.extend(conflicts);
+        let origin = Origin { session: session.to_owned(), ..Origin::default() };
+        let mut happened = Vec::new();
+        for Brought { wish, before, after } in brought {
+            answer.done.push(wish.to.clone());
+            if before == after && !wish.moves() {
+                continue;
+            }
+            let from = wish.moves().then(|| wish.at.clone());
+            happened.push(What::Change(Changed {
+                path: wish.to,
+                from,
+                before: before.as_ref().map(Node::kept),
+                after: after.as_ref().map(Node::kept),
+                undoes: Some(number),
+                ..Changed::new(&origin, By::Undo)
+            }));
+        }
+        Ok(happened)
+    }
+
+    /// Has what was accepted be reviewed again.
+    fn reopen(
+        &mut self,
+        session: &str,
+        number: Seq,
+        accepted: &[Accepted],
+        fold: &Fold,
+        answer: &mut Answer,
+    ) -> Result<Vec<What>, Error> {
+        if accepted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let before = self.fold_until(session, number)?;
+        let mut happened = Vec::new();
+        for (path, hunks) in accepted {
+            let Some(piece) = before.pieces.get(path) else { continue };
+            let now = fold.pieces.get(path);
+            let Some(open) = self.as_open(path, piece, hunks.as_deref(), now) else {
+                let (path, hunks) = (path.clone(), hunks.clone().unwrap_or_default());
+                answer.conflicts.push(Conflict { path, hunks, reason: Reason::Changed });
+                continue;
+            };
+            answer.done.push(path.clone());
+            if now.is_some_and(|now| (&now.base, &now.origin) == (&open.base, &open.origin)) {
+                continue;
+            }
+            // What came of a merge may be nowhere yet.
+            self.store(open.base.iter().chain(&open.now))?;
+            happened.push(What::Reopened {
+                session: session.to_owned(),
+                path: path.clone(),
+                origin: open.origin,
+                base: open.base.as_ref().map(Node::kept),
+                now: open.now.as_ref().map(Node::kept),
+                touched: open.touched,
+            });
+        }
+        Ok(happened)
+    }
+
+    /// What is open at a path once what was accepted of this piece is open again; none where it was changed too
+    /// much since.
+    fn as_open(
+        &self,
+        path: &std::path::Path,
+        before: &Piece,
+        hunks: Option<&[HunkId]>,
+        now: Option<&Piece>,
+    ) -> Option<Piece> {
+        let mut open = before.clone();
+        let Some(now) = now else {
+            let found = disk::read(&self.project, path).ok()?;
+            return (found.is_some() == open.now.is_some()).then_some(open);
+        };
+        let accepted = hunks.map_or_else(|| before.now.clone(), |hunks| before.with(hunks));
+        open.base = merge::states(&accepted, &now.base, &before.base).ok()?;
+        open.now.clone_from(&now.now);
+        open.origin = now.origin.clone().or(open.origin);
+        open.touched |= now.touched;
+        Some(open)
+    }
+}

@@ -1,0 +1,165 @@
+//! Answers are taken back: everything is as it was before them, and what came in between stays.
+
+use std::path::Path;
+
+use chat_journal::{Answer, Error, FileKind, Part, Reason};
+
+use crate::world::{SESSION, World, lines, moment_after};
+
+/// Takes an answer back.
+fn undo(world: &World, answer: &Answer) -> Answer {
+    world.journal.undo(SESSION, answer.undo.unwrap()).unwrap()
+}
+
+/// A project in which a session did everything that there is.
+fn changed() -> World {
+    let world = World::new();
+    for (path, text) in [("a", lines("abcdefgh")), ("gone", lines("xyz")), ("old", lines("mno"))] {
+        world.write(path, text);
+    }
+    world.write("run", "#!/bin/sh\n");
+    world.edit(SESSION, "a", Some(&lines("aBcdefGh")));
+    world.edit(SESSION, "new/file", Some("n"));
+    world.edit(SESSION, "gone", None);
+    world.rename(SESSION, "old", "moved");
+    world.edit(SESSION, "moved", Some(&lines("mNo")));
+    world.command(SESSION, |world| world.make_executable("run", 0o755));
+    world
+}
+
+/// What of the review stays when it comes back: hunks have other names then.
+fn seen(world: &World) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
+    let changes = world.journal.changes(SESSION).unwrap();
+    let again = world.again().changes(SESSION).unwrap();
+    assert_eq!(again, changes, "what is on disk is what is in memory");
+    let seen = |change: chat_journal::FileChange| {
+        let places: Vec<_> = change.hunks.iter().map(|hunk| (hunk.old, hunk.new)).collect();
+        (change.path, change.kind, change.before, change.after, places)
+    };
+    changes.into_iter().map(seen).collect()
+}
+
+#[test]
+fn all_that_was_rejected_comes_back_exactly() {
+    let world = changed();
+    let (files, review) = (world.everything(), seen(&world));
+    let answer = world.journal.reject_all(SESSION).unwrap();
+    assert_eq!((answer.done.len(), answer.conflicts.len()), (5, 0));
+    assert!(world.changes().is_empty() && world.read("new/file").is_none());
+    let undone = undo(&world, &answer);
+    assert_eq!((undone.done.len(), undone.conflicts), (5, Vec::new()));
+    assert_eq!((world.everything(), seen(&world)), (files.clone(), review));
+    // Once more does nothing.
+    undo(&world, &answer);
+    assert_eq!(world.everything(), files);
+    // It can be rejected as before.
+    world.journal.reject_all(SESSION).unwrap();
+    assert_eq!(world.read("old").unwrap(), lines("mno"));
+    assert_eq!(world.read("gone").unwrap(), lines("xyz"));
+}
+
+#[test]
+fn all_that_was_accepted_is_to_be_reviewed_again() {
+    let world = changed();
+    let (files, review) = (world.everything(), seen(&world));
+    let answer = world.journal.accept_all(SESSION).unwrap();
+    assert!(world.changes().is_empty());
+    undo(&world, &answer);
+    assert_eq!((world.everything(), seen(&world)), (files, review));
+    assert!(undo(&world, &answer).conflicts.is_empty());
+    assert_eq!(world.changes().len(), 5);
+    world.journal.reject_all(SESSION).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("abcdefgh"));
+}
+
+#[test]
+fn a_hunk_comes_back_beside_what_came_since() {
+    let world = World::new();
+    world.write("a", lines("abcdefghijklm"));
+    world.edit(SESSION, "a", Some(&lines("aBcdefGhijkLm")));
+    let accepted = world.journal.accept(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
+    let rejected = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("aBcdefghijkLm"));
+    world.write("a", lines("aBcPefghijkLm"));
+    world.edit(SESSION, "a", Some(&lines("aBcPefghijkLmN")));
+    undo(&world, &rejected);
+    assert_eq!(world.read("a").unwrap(), lines("aBcPefGhijkLmN"));
+    assert_eq!(world.change().hunks.len(), 3);
+    undo(&world, &accepted);
+    let change = world.change();
+    assert_eq!((change.hunks.len(), change.added, change.removed), (4, 4, 3));
+    world.journal.reject_all(SESSION).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("abcPefghijklm"));
+}
+
+#[test]
+fn where_the_person_changed_the_same_nothing_comes_back() {
+    let world = World::new();
+    for path in ["a", "b", "c"] {
+        world.write(path, lines("abc"));
+    }
+    world.edit(SESSION, "a", Some(&lines("aXc")));
+    world.edit(SESSION, "b", Some(&lines("aXc")));
+    world.edit(SESSION, "c", None);
+    world.edit(SESSION, "new", Some("n"));
+    let answer = world.journal.reject_all(SESSION).unwrap();
+    world.write("a", lines("aPc"));
+    world.write("c", lines("mine"));
+    world.write("new", "mine");
+    let undone = undo(&world, &answer);
+    assert_eq!(undone.done, [Path::new("b")]);
+    let left: Vec<_> =
+        undone.conflicts.iter().map(|one| (one.path.to_str().unwrap(), &one.reason)).collect();
+    let why = &Reason::Changed;
+    assert_eq!(left, [("a", why), ("c", why), ("new", why)]);
+    assert_eq!(world.read("a").unwrap(), lines("aPc"));
+    assert_eq!(world.read("c").unwrap(), lines("mine"));
+    assert_eq!(world.read("new").unwrap(), "mine");
+    assert_eq!(world.read("b").unwrap(), lines("aXc"));
+    assert_eq!(world.change().path, Path::new("b"));
+}
+
+#[test]
+fn what_was_accepted_and_is_gone_is_not_to_be_reviewed_again() {
+    let world = World::new();
+    world.write("a", lines("abc"));
+    world.edit(SESSION, "a", Some(&lines("aXc")));
+    let answer = world.journal.accept(SESSION, Path::new("a"), &Part::File).unwrap();
+    world.remove("a");
+    let undone = undo(&world, &answer);
+    assert_eq!((undone.done.len(), undone.conflicts.len()), (0, 1));
+    assert!(world.changes().is_empty());
+}
+
+#[test]
+fn only_answers_of_the_session_are_taken_back() {
+    let world = World::new();
+    world.edit(SESSION, "a", Some("a"));
+    assert!(matches!(world.journal.undo(SESSION, 1), Err(Error::NoAnswer(1))));
+    let answer = world.journal.reject_all(SESSION).unwrap().undo.unwrap();
+    assert!(matches!(world.journal.undo("another", answer), Err(Error::NoAnswer(_))));
+    assert_eq!(world.journal.reject_all(SESSION).unwrap().undo, None);
+    assert_eq!(world.journal.accept_all(SESSION).unwrap().undo, None);
+    world.journal.undo(SESSION, answer).unwrap();
+    assert_eq!(world.change().kind, FileKind::Created);
+}
+
+#[test]
+fn the_model_hears_of_what_is_true_in_the_end() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    world.edit(SESSION, "a", Some(&lines("aBcdefGh")));
+    let first = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
+    let second = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
+    undo(&world, &second);
+    let told = world.journal.rejections(SESSION, 0).unwrap();
+    let [only] = &told[..] else { panic!("{told:?}") };
+    assert!(only.diff.contains("-B") && !only.diff.contains("-G") && !only.undone, "{only:?}");
+    // What it was told already is taken back for it, too.
+    let later = moment_after();
+    undo(&world, &first);
+    let told = world.journal.rejections(SESSION, later).unwrap();
+    let [only] = &told[..] else { panic!("{told:?}") };
+    assert!(only.diff.contains("+B") && only.undone, "{only:?}");
+    assert_eq!(world.journal.rejections(SESSION, 0).unwrap(), []);
+}

@@ -21,6 +21,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use chat_core::manager::Manager;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
@@ -37,6 +38,9 @@ pub struct Place {
     /// From 1, in characters.
     pub column: u32,
 }
+
+/// The engine, once it is there: it is told what the person saves.
+type Engine = Rc<RefCell<Option<Manager>>>;
 
 /// What the editor tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +63,7 @@ struct Inner {
     pages: gtk::Stack,
     groups: RefCell<Vec<Rc<Group>>>,
     project: RefCell<Option<PathBuf>>,
+    engine: Engine,
     unsaved: Unsaved,
     /// Files whose text changed since it was last kept.
     to_keep: RefCell<HashSet<unsaved::File>>,
@@ -94,6 +99,7 @@ impl Editor {
             pages,
             groups: RefCell::default(),
             project: RefCell::default(),
+            engine: Engine::default(),
             unsaved: Unsaved::new(state),
             to_keep: RefCell::default(),
             keeping: Cell::default(),
@@ -108,6 +114,11 @@ impl Editor {
 
     pub(crate) fn widget(&self) -> &gtk::Box {
         &self.inner.root
+    }
+
+    /// The engine has started.
+    pub(crate) fn connect(&self, manager: &Manager) {
+        self.inner.engine.replace(Some(manager.clone()));
     }
 
     /// Files will be opened soon.

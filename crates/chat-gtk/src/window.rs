@@ -175,6 +175,7 @@ impl Component for Window {
             Command::Started(Ok(manager)) => {
                 self.list.emit(chat_list::Input::Connect(manager.clone()));
                 self.chat.emit(chat_widget::Input::Connect(manager.clone()));
+                self.panel.editor().connect(&manager);
                 self.manager = Some(manager);
             }
             Command::Started(Err(error)) => view.show_failure(&words::sentence(&error), &sender),

@@ -18,7 +18,7 @@ use super::find::Find;
 use super::go_to::GoTo;
 use super::notice::Notice;
 use super::unsaved::Draft;
-use super::{Place, look};
+use super::{Engine, Place, look};
 use crate::accessible;
 
 /// What a file tells the editor.
@@ -77,6 +77,7 @@ pub(super) struct Document {
     /// The file has changed since what is here was written: saving asks first.
     outdated: Cell<bool>,
     monitor: RefCell<Option<gio::FileMonitor>>,
+    engine: Engine,
     told: Box<dyn Fn(Told)>,
 }
 
@@ -86,6 +87,7 @@ impl Document {
         project: &Path,
         path: &Path,
         draft: Option<Draft>,
+        engine: Engine,
         told: impl Fn(Told) + 'static,
     ) -> Rc<Self> {
         let buffer = sourceview5::Buffer::new(None);
@@ -141,6 +143,7 @@ impl Document {
             saving: Cell::default(),
             outdated: Cell::default(),
             monitor: RefCell::default(),
+            engine,
             told: Box::new(told),
         });
         document.connect();

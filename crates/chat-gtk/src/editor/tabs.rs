@@ -156,7 +156,8 @@ impl Inner {
             return open;
         }
         let (weak, file) = (Rc::downgrade(self), (project.to_owned(), path.to_owned()));
-        let document = Document::open(project, path, draft, move |told| {
+        let engine = Rc::clone(&self.engine);
+        let document = Document::open(project, path, draft, engine, move |told| {
             if let Some(editor) = weak.upgrade() {
                 editor.heard(&file, told);
             }

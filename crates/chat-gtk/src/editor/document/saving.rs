@@ -30,10 +30,16 @@ impl Document {
         self.saving.set(true);
         let (project, path) = (self.project.clone(), self.path.clone());
         let (text, seen) = (self.text(), self.seen.borrow().clone());
-        let changes = self.changes.get();
+        let (changes, engine) = (self.changes.get(), self.engine.borrow().clone());
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
-            let write = move || disk::write(&project, &path, &text, format, seen.as_ref());
+            let write = move || {
+                let write = || disk::write(&project, &path, &text, format, seen.as_ref());
+                match engine {
+                    Some(engine) => engine.saved_by_person(&project, &path, write),
+                    None => write(),
+                }
+            };
             let written = gio::spawn_blocking(write).await;
             let (Some(document), Ok(written)) = (weak.upgrade(), written) else {
                 return done(false);

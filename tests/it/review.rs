@@ -82,6 +82,35 @@ async fn what_was_changed_since_is_left_alone_and_that_is_said() -> Result<()> {
 }
 
 #[tokio::test]
+async fn what_was_rejected_comes_back_by_mouse_and_by_keyboard() -> Result<()> {
+    let (_stage, file, window) = edited().await?;
+    let german = fs::read_to_string(&file)?;
+    window.click(containing("1 file changed +2 −2").role(Role::Button)).await?;
+    window.find(named("count.txt, Line 11")).await?;
+    window.click(named("Reject All")).await?;
+    has(&file, LINES).await?;
+    window.find(named("1 file rejected")).await?;
+    window.click(named("Undo")).await?;
+    has(&file, &german).await?;
+    window.gone(named("1 file rejected")).await?;
+    window.find(named("count.txt, Line 2")).await?;
+    // One after the other, the last one first.
+    window.keys(&["ctrl+shift+r"]).await?;
+    window.find(named("count.txt, Line 2").state(State::Focused)).await?;
+    window.keys(&["a"]).await?;
+    window.find(named("count.txt, Line 11").state(State::Focused)).await?;
+    window.keys(&["r"]).await?;
+    has(&file, &german.replace("elf", "eleven")).await?;
+    window.find(named("Undo the Last Decision").state(State::Focused)).await?;
+    window.keys(&["ctrl+z"]).await?;
+    has(&file, &german).await?;
+    window.find(named("count.txt, Line 11").state(State::Focused)).await?;
+    window.keys(&["ctrl+z"]).await?;
+    window.find(named("count.txt, Line 2")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn files_and_conversation_go_back_to_a_message_and_the_files_forth_again() -> Result<()> {
     let (_stage, file, window) = edited().await?;
     let german = fs::read_to_string(&file)?;

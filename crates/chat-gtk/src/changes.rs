@@ -19,8 +19,10 @@ use std::rc::{Rc, Weak};
 use chat_core::message::Fid;
 use chat_core::review::{Answer, Part};
 use gettextrs::gettext;
+use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
+use crate::models::has_keyboard;
 use crate::{accessible, beside};
 pub(crate) use heads::counted;
 use item::{Item, Looks, items};
@@ -39,6 +41,8 @@ const OPEN: usize = 3;
 pub(crate) enum Output {
     /// This is to be done with changes.
     Answer(Wish),
+    /// The last answer is to be taken back.
+    Undo,
     /// This file is to be opened at this line.
     Open { path: PathBuf, line: usize },
     /// Old and new are to stand beside each other from now on, or no more.
@@ -55,6 +59,8 @@ struct Inner {
     root: gtk::Box,
     pages: gtk::Stack,
     nothing: adw::StatusPage,
+    /// Stands where nothing is left to review.
+    undo: gtk::Button,
     title: gtk::Label,
     two_sides: gtk::ToggleButton,
     list: List,
@@ -88,6 +94,13 @@ impl ChangesPage {
                 (inner.output)(Output::Beside(button.is_active()));
             }
         });
+        let weak = Rc::downgrade(&inner);
+        inner.undo.connect_clicked(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                (inner.output)(Output::Undo);
+            }
+        });
+        inner.connect_undo();
         let weak = Rc::downgrade(&inner);
         inner.list.connect_width(move || {
             if let Some(inner) = weak.upgrade() {
@@ -128,12 +141,25 @@ impl ChangesPage {
         let title = format!("{} {}", files_changed(count), counted(added, removed));
         inner.title.set_label(&title);
         inner.title.set_tooltip_text(Some(&title));
-        inner.pages.set_visible_child_name(if count == 0 { "nothing" } else { "changes" });
+        let page = if count == 0 { "nothing" } else { "changes" };
+        let is_other = inner.pages.visible_child_name().as_deref() != Some(page);
+        let had_keyboard = is_other && has_keyboard(&inner.pages);
+        inner.pages.set_visible_child_name(page);
         let usual =
             || gettext("What the assistant changes in files stands here until you have seen it.");
         inner.nothing.set_description(Some(&why.unwrap_or_else(usual)));
         drop(state);
         inner.renew();
+        match (had_keyboard, count) {
+            (true, 0) => drop(inner.undo.grab_focus()),
+            (true, _) => self.focus(),
+            _ => {}
+        }
+    }
+
+    /// Says whether an answer can be taken back.
+    pub(crate) fn set_undo(&self, can: bool) {
+        self.inner.undo.set_visible(can);
     }
 
     /// Says what came of an answer, where it was not done.
@@ -214,9 +240,16 @@ impl Inner {
         let changes = gtk::Box::builder().orientation(gtk::Orientation::Vertical).build();
         changes.append(&bar);
         changes.append(list.widget());
+        let undo = gtk::Button::builder()
+            .label(gettext("Undo the Last Decision"))
+            .halign(gtk::Align::Center)
+            .visible(false)
+            .css_classes(["pill"])
+            .build();
         let nothing = adw::StatusPage::builder()
             .icon_name("object-select-symbolic")
             .title(gettext("Nothing to Review"))
+            .child(&undo)
             .css_classes(["compact"])
             .build();
         let pages = gtk::Stack::builder().vexpand(true).vhomogeneous(false).build();
@@ -228,7 +261,7 @@ impl Inner {
             .build();
         root.append(&pages);
         let state = RefCell::default();
-        Self { root, pages, nothing, title, two_sides, list, state, output }
+        Self { root, pages, nothing, undo, title, two_sides, list, state, output }
     }
 
     fn act(&self, item: &Item, act: Act) {
@@ -258,6 +291,24 @@ impl Inner {
                 (self.output)(Output::Open { path, line });
             }
         }
+    }
+
+    /// Ctrl+Z takes the last answer back.
+    fn connect_undo(self: &Rc<Self>) {
+        let keys = gtk::EventControllerKey::new();
+        let weak = Rc::downgrade(self);
+        keys.connect_key_pressed(move |_, key, _, modifiers| {
+            let modifiers = modifiers & gtk::accelerator_get_default_mod_mask();
+            let is_undo = key == gdk::Key::z && modifiers == gdk::ModifierType::CONTROL_MASK;
+            match weak.upgrade().filter(|_| is_undo) {
+                Some(inner) => {
+                    (inner.output)(Output::Undo);
+                    glib::Propagation::Stop
+                }
+                None => glib::Propagation::Proceed,
+            }
+        });
+        self.root.add_controller(keys);
     }
 
     /// Takes the width into account.

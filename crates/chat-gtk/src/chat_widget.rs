@@ -25,6 +25,7 @@ mod sending;
 mod shown;
 mod start_page;
 mod turning;
+mod undoing;
 mod view;
 
 use std::collections::{HashMap, VecDeque};
@@ -221,6 +222,7 @@ impl Component for ChatWidget {
             Input::KnownFiles(files) => view.conversation.set_files(files.0),
             Input::Answer(wish) => self.answer_changes(wish.0, &sender),
             Input::UndoRestore(fid, seq) => self.undo_restore(fid, seq, &sender),
+            Input::UndoAnswer(which) => self.undo_answer(which, &sender),
             Input::Escape => self.escape(&sender),
             Input::Stop => self.stop(),
             Input::SaveDrafts(saved) => self.save_drafts(saved, &sender),

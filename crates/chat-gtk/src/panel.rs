@@ -44,6 +44,8 @@ pub(crate) enum Output {
     Files,
     /// The person answers to changes.
     Answer(changes::Wish),
+    /// The person takes their last answer back.
+    Undo,
     /// Old and new stand beside each other from now on, or no more.
     Beside(bool),
     /// The conversation is wanted again.
@@ -105,6 +107,7 @@ impl Panel {
             let (told, owner) = (Rc::clone(&output), weak.clone());
             let changes = ChangesPage::new(move |said| match said {
                 changes::Output::Answer(wish) => told(Output::Answer(wish)),
+                changes::Output::Undo => told(Output::Undo),
                 changes::Output::Beside(beside) => told(Output::Beside(beside)),
                 changes::Output::Open { path, line } => {
                     if let Some(inner) = owner.upgrade() {

@@ -82,6 +82,8 @@ pub enum Input {
     Answer(ToChanges),
     /// A restore is to be taken back.
     UndoRestore(Fid, Seq),
+    /// An answer to changes is to be taken back; with none, the newest of the chat that is shown.
+    UndoAnswer(Option<(Fid, Seq)>),
     /// Esc was pressed and nothing else wanted it.
     Escape,
     /// Stop the reply.
@@ -190,6 +192,8 @@ pub enum Output {
     Changes(Review),
     /// What came of an answer to changes.
     Answered(Answered),
+    /// This answer to changes was taken back.
+    AnswerUndone(Seq),
     /// The changes are to be seen.
     Review,
     /// Files were restored: this offers to take it back.

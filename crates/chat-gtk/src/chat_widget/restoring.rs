@@ -1,9 +1,9 @@
 //! Back to how things were at a message: the files of the project, and on request the conversation.
 
 use adw::prelude::*;
-use chat_core::error::Result;
+use chat_core::error::{Error, Kind, Result};
 use chat_core::message::{Content, Fid, MessageId};
-use chat_core::review::{Restored, Seq};
+use chat_core::review::{Conflict, Restored, Seq};
 use chat_edge::words::{self, fill, one_line};
 use gettextrs::{gettext, ngettext};
 use relm4::ComponentSender;
@@ -76,20 +76,17 @@ impl ChatWidget {
         let Some(manager) = self.manager.clone() else { return };
         sender.oneshot_command(async move {
             let files = manager.restore_files(&fid, message).await;
-            let nothing = |error: &chat_core::error::Error| {
-                matches!(error.kind, chat_core::error::Kind::NothingChanged)
+            // Without the files the conversation stays, too, unless there were none to bring back.
+            let goes_on = match &files {
+                Ok(_) => true,
+                Err(error) => error.kind == Kind::NothingChanged,
             };
-            let news = match (files, extent) {
-                (Ok(files), Extent::Files) => Ok((Some(files), None)),
-                (Err(error), Extent::Conversation) if nothing(&error) => {
-                    manager.rewind(&fid, message).await.map(|said| (None, Some(said)))
-                }
-                (Ok(files), Extent::Conversation) => {
-                    manager.rewind(&fid, message).await.map(|said| (Some(files), Some(said)))
-                }
-                (Err(error), _) => Err(error),
+            let said = if extent == Extent::Conversation && goes_on {
+                Some(manager.rewind(&fid, message).await)
+            } else {
+                None
             };
-            done(Done::Review(News::Restored { fid, result: news }))
+            done(Done::Review(News::Restored { fid, files, said }))
         });
     }
 
@@ -106,28 +103,19 @@ impl ChatWidget {
     pub(super) fn restored(
         &mut self,
         fid: &Fid,
-        result: Result<(Option<Restored>, Option<Content>)>,
+        files: Result<Restored>,
+        said: Option<Result<Content>>,
         view: &View,
         sender: &ComponentSender<Self>,
     ) {
-        match result {
-            Ok((files, said)) => {
-                if let Some(files) = files {
-                    let words = restored_files(files.changed.len());
-                    tell(
-                        sender,
-                        Output::Restored(Restore { words, fid: fid.clone(), seq: files.seq }),
-                    );
-                    tell_left_alone(&files, sender);
-                }
-                if let Some(said) = said {
-                    self.give_back(Some(fid), &said.text, view, sender);
-                    if self.shown.fid() == Some(fid) {
-                        view.composer.focus();
-                    }
-                }
+        for output in came_back(fid, &files, said.as_ref()) {
+            tell(sender, output);
+        }
+        if let Some(Ok(said)) = said {
+            self.give_back(Some(fid), &said.text, view, sender);
+            if self.shown.fid() == Some(fid) {
+                view.composer.focus();
             }
-            Err(error) => tell(sender, Output::Note(words::sentence(&error))),
         }
         self.look_at_changes(view, sender);
     }
@@ -142,7 +130,9 @@ impl ChatWidget {
         match result {
             Ok(files) => {
                 tell(sender, Output::Note(restored_files(files.changed.len())));
-                tell_left_alone(&files, sender);
+                if let Some(words) = left_alone(&files.conflicts) {
+                    tell(sender, Output::Note(words));
+                }
             }
             Err(error) => tell(sender, Output::Note(words::sentence(&error))),
         }
@@ -157,19 +147,31 @@ fn restored_files(count: usize) -> String {
     fill(&words, &[("count", &count.to_string())])
 }
 
-fn tell_left_alone(files: &Restored, sender: &ComponentSender<ChatWidget>) {
-    if let Some(words) = left_alone(files) {
-        tell(sender, Output::Note(words));
+/// What is said of it. Files that were brought back can be taken forth again, whatever became of
+/// the conversation.
+fn came_back(fid: &Fid, files: &Result<Restored>, said: Option<&Result<Content>>) -> Vec<Output> {
+    let note = |error: &Error| Output::Note(words::sentence(error));
+    let mut told = Vec::new();
+    match (files, said) {
+        (Ok(files), _) => {
+            let words = restored_files(files.changed.len());
+            told.push(Output::Restored(Restore { words, fid: fid.clone(), seq: files.seq }));
+            told.extend(left_alone(&files.conflicts).map(Output::Note));
+        }
+        (Err(error), None) => told.push(note(error)),
+        // There were no files to bring back.
+        (Err(_), Some(_)) => {}
     }
+    if let Some(Err(error)) = said {
+        told.push(note(error));
+    }
+    told
 }
 
 /// Names the files that were left alone.
-fn left_alone(files: &Restored) -> Option<String> {
-    let paths: Vec<_> = files
-        .conflicts
-        .iter()
-        .map(|conflict| one_line(&conflict.path.display().to_string()))
-        .collect();
+pub(super) fn left_alone(conflicts: &[Conflict]) -> Option<String> {
+    let paths: Vec<_> =
+        conflicts.iter().map(|conflict| one_line(&conflict.path.display().to_string())).collect();
     if paths.is_empty() {
         return None;
     }
@@ -189,7 +191,7 @@ fn left_alone(files: &Restored) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::review::{Conflict, Reason};
+    use chat_core::review::Reason;
 
     use super::*;
 
@@ -197,10 +199,33 @@ mod tests {
     fn what_was_left_alone_is_named_up_to_a_few() {
         let conflict =
             |path: &str| Conflict { path: path.into(), hunks: Vec::new(), reason: Reason::Changed };
-        let mut files = Restored { seq: 1, before: 0, changed: Vec::new(), conflicts: Vec::new() };
-        assert_eq!(left_alone(&files), None);
-        files.conflicts = ["a", "b", "c", "d", "e"].map(conflict).into();
-        let words = left_alone(&files).unwrap();
+        assert_eq!(left_alone(&[]), None);
+        let words = left_alone(&["a", "b", "c", "d", "e"].map(conflict)).unwrap();
         assert!(words.ends_with("a, b, c and 2 more"), "{words}");
+    }
+
+    #[test]
+    fn files_that_came_back_can_go_again_whatever_became_of_the_conversation() {
+        let files = || Restored { seq: 7, before: 6, changed: Vec::new(), conflicts: Vec::new() };
+        let failed = |kind: Kind| Err(Error::new(kind));
+        let fid = Fid::new("chat");
+        let told = |files: Result<Restored>, said: Option<Result<Content>>| {
+            let told = came_back(&fid, &files, said.as_ref());
+            let name = |output: &Output| match output {
+                Output::Restored(restore) if restore.seq == 7 => "undo",
+                Output::Note(_) => "note",
+                _ => "other",
+            };
+            told.iter().map(name).collect::<Vec<_>>()
+        };
+        let said = || Some(Ok(Content::text("Do it")));
+        assert_eq!(told(Ok(files()), None), ["undo"]);
+        assert_eq!(told(Ok(files()), said()), ["undo"]);
+        assert_eq!(
+            told(Ok(files()), Some(failed(Kind::SessionInUse).map(|()| Content::default()))),
+            ["undo", "note"]
+        );
+        assert_eq!(told(failed(Kind::Busy).map(|()| files()), None), ["note"]);
+        assert_eq!(told(failed(Kind::NothingChanged).map(|()| files()), said()), [""; 0]);
     }
 }

@@ -3,12 +3,13 @@
 use chat_core::error::{Kind, NoReview, Result};
 use chat_core::manager::Manager;
 use chat_core::message::{Content, Fid};
-use chat_core::review::{Answer, Restored};
+use chat_core::review::{Answer, Restored, Seq};
 use chat_edge::words;
 use gtk::gio;
 use relm4::ComponentSender;
 
 use super::shown::Shown;
+use super::undoing::{self, Answers};
 use super::view::View;
 use super::{ChatWidget, Done, Output, done, tell};
 use crate::changes::{self, Listing, Verdict, Wish};
@@ -23,6 +24,15 @@ pub(super) struct Reviewing {
     asking: bool,
     /// Whether something changed since it was asked.
     again: bool,
+    /// What can be taken back.
+    pub(super) answers: Answers,
+}
+
+impl Reviewing {
+    /// The chat that it is of.
+    pub(super) fn fid(&self) -> Option<&Fid> {
+        self.fid.as_ref()
+    }
 }
 
 /// What there is to review of a chat, for whoever shows it.
@@ -31,6 +41,8 @@ pub struct Review {
     pub(crate) fid: Option<Fid>,
     /// The changes, or why there are none.
     pub(crate) listing: std::result::Result<Listing, String>,
+    /// Whether an answer can be taken back.
+    pub(crate) can_undo: bool,
 }
 
 /// What the person answered to changes, and what came of it.
@@ -39,6 +51,8 @@ pub struct Answered {
     pub(crate) fid: Fid,
     pub(crate) wish: Wish,
     pub(crate) answer: Answer,
+    /// What was done, where that is offered to be taken back.
+    pub(crate) words: Option<String>,
 }
 
 /// What background work about changes brings.
@@ -48,8 +62,10 @@ pub(super) enum News {
     Changes { fid: Fid, result: Result<Listing> },
     /// What came of an answer to changes.
     Answered { fid: Fid, wish: Wish, result: Result<Answer> },
-    /// What was restored, and what the message said that the conversation went back to.
-    Restored { fid: Fid, result: Result<(Option<Restored>, Option<Content>)> },
+    /// An answer was taken back.
+    AnswerUndone { fid: Fid, answer: Seq, result: Result<Answer> },
+    /// What was restored, and, where the conversation was to go back as well, what the message said.
+    Restored { fid: Fid, files: Result<Restored>, said: Option<Result<Content>> },
     /// A restore was taken back.
     Undone { result: Result<Restored> },
 }
@@ -62,7 +78,12 @@ impl ChatWidget {
             News::Answered { fid, wish, result } => {
                 self.answer_came(fid, wish, result, view, sender);
             }
-            News::Restored { fid, result } => self.restored(&fid, result, view, sender),
+            News::AnswerUndone { fid, answer, result } => {
+                self.answer_undone(&fid, answer, result, view, sender);
+            }
+            News::Restored { fid, files, said } => {
+                self.restored(&fid, files, said, view, sender);
+            }
             News::Undone { result } => self.undone(result, view, sender),
         }
     }
@@ -123,7 +144,8 @@ impl ChatWidget {
         };
         let listing = why.map_or_else(|| Ok(listing.clone()), Err);
         let fid = self.reviewing.fid.clone();
-        tell(sender, Output::Changes(Review { fid, listing }));
+        let can_undo = self.reviewing.answers.has(fid.as_ref());
+        tell(sender, Output::Changes(Review { fid, listing, can_undo }));
     }
 
     /// The person answers to changes.
@@ -157,7 +179,11 @@ impl ChatWidget {
                 {
                     tell(sender, Output::Note(words));
                 }
-                tell(sender, Output::Answered(Answered { fid, wish, answer }));
+                if let Some(undo) = answer.undo {
+                    self.reviewing.answers.add(&fid, undo);
+                }
+                let words = undoing::offered(&wish, &answer);
+                tell(sender, Output::Answered(Answered { fid, wish, answer, words }));
             }
             Err(error) => tell(sender, Output::Note(words::sentence(&error))),
         }

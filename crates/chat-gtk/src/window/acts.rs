@@ -148,6 +148,7 @@ impl Window {
                 let answer = chat_widget::ToChanges(wish);
                 self.chat.emit(chat_widget::Input::Answer(answer));
             }
+            Told::Undo => self.chat.emit(chat_widget::Input::UndoAnswer(None)),
             Told::Beside(beside) => self.state.review_beside = beside,
             Told::Back => {
                 view.forward();
@@ -262,9 +263,20 @@ impl Window {
                 self.panel.open(&path, place);
             }
             Told::Changes(review) => {
+                self.panel.changes().set_undo(review.can_undo);
                 self.panel.changes().show(review.fid.as_ref(), review.listing);
             }
-            Told::Answered(it) => self.panel.changes().tell(&it.fid, &it.wish, &it.answer),
+            Told::Answered(it) => {
+                self.panel.changes().tell(&it.fid, &it.wish, &it.answer);
+                if let (Some(words), Some(answer)) = (it.words, it.answer.undo) {
+                    let chat = self.chat.sender().clone();
+                    view.offer_answer(answer, &words, move || {
+                        let which = Some((it.fid.clone(), answer));
+                        chat.emit(chat_widget::Input::UndoAnswer(which));
+                    });
+                }
+            }
+            Told::AnswerUndone(answer) => view.answer_undone(answer),
             Told::Review => self.review(view),
             Told::Restored(it) => {
                 let chat = self.chat.sender().clone();

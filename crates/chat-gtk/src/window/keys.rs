@@ -211,6 +211,7 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
         ("k", gettext("Previous change")),
         ("a", gettext("Accept the change or the file")),
         ("r", gettext("Reject the change or the file")),
+        ("<Control>z", gettext("Take the last decision back")),
         ("Return", gettext("Open or close the file, open the change in the editor")),
     ];
     [

@@ -1,7 +1,10 @@
 //! What is said in passing, above what the person writes: it covers neither the composer nor what
 //! stands over it.
 
+use std::cell::RefCell;
+
 use adw::prelude::*;
+use gettextrs::gettext;
 use gtk::{gio, glib};
 
 /// Between a toast and what is below it, in pixels.
@@ -14,6 +17,8 @@ const OFFER: u32 = 10;
 #[derive(Debug)]
 pub(super) struct Toasts {
     overlay: adw::ToastOverlay,
+    /// What was answered last, by its number, as long as it is offered to be taken back.
+    answered: RefCell<Option<(u64, adw::Toast)>>,
     /// Tells of the toasts' widgets as long as it is kept.
     _children: gio::ListModel,
 }
@@ -41,11 +46,35 @@ impl Toasts {
                 toast.style_context().add_provider(&provider, priority);
             }
         });
-        Self { overlay, _children: children }
+        Self { overlay, answered: RefCell::default(), _children: children }
     }
 
     pub(super) fn widget(&self) -> &adw::ToastOverlay {
         &self.overlay
+    }
+
+    /// Says what was answered, in the place of what was answered before, and offers to take it back.
+    pub(super) fn offer_undo(&self, answer: u64, words: &str, then: impl Fn() + 'static) {
+        let toast = adw::Toast::builder()
+            .title(glib::markup_escape_text(words))
+            .button_label(gettext("Undo"))
+            .priority(adw::ToastPriority::High)
+            .timeout(OFFER)
+            .build();
+        toast.connect_button_clicked(move |_| then());
+        let former = self.answered.replace(Some((answer, toast.clone())));
+        if let Some((_, former)) = former {
+            former.dismiss();
+        }
+        self.overlay.add_toast(toast);
+    }
+
+    /// An answer was taken back, and is offered no longer.
+    pub(super) fn undone(&self, answer: u64) {
+        let offered = self.answered.borrow_mut().take_if(|(offered, _)| *offered == answer);
+        if let Some((_, toast)) = offered {
+            toast.dismiss();
+        }
     }
 
     /// Asks something of one line; `then` is done where the button is pressed.

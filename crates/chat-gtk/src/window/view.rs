@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use adw::prelude::*;
 use chat_core::message::Fid;
+use chat_core::review::Seq;
 use chat_edge::diagnostics::Diagnostics;
 use chat_edge::words;
 use gettextrs::gettext;
@@ -253,6 +254,16 @@ impl View {
     /// Says that a chat was deleted, and offers to take that back.
     pub(super) fn offer_undo(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
         self.deletions.add(fid, title, restore(sender));
+    }
+
+    /// Says what was answered to changes, and offers to take that back.
+    pub(super) fn offer_answer(&self, answer: Seq, words: &str, undo: impl Fn() + 'static) {
+        self.toasts.offer_undo(answer, words, undo);
+    }
+
+    /// An answer was taken back.
+    pub(super) fn answer_undone(&self, answer: Seq) {
+        self.toasts.undone(answer);
     }
 
     /// Says something in passing, and offers to do something about it.

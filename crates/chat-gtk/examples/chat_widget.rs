@@ -48,6 +48,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Project(_)
             | Output::Changes(_)
             | Output::Answered(_)
+            | Output::AnswerUndone(_)
             | Output::Review
             | Output::Restored(_)
             | Output::Panel(_)

@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for HunkId {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub seq: Seq,
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970; those that were written together have the same.
     pub at: u64,
     #[serde(flatten)]
     pub what: What,

@@ -127,7 +127,8 @@ impl Log {
         if happened.is_empty() {
             return Ok(());
         }
-        let at = now();
+        // No two are of one moment, so that each moment has a before and an after.
+        let at = now().max(self.entries.last().map_or(0, |last| last.at + 1));
         let entries: Vec<Entry> =
             (self.next..).zip(happened).map(|(seq, what)| Entry { seq, at, what }).collect();
         let text: Vec<u8> = entries.iter().flat_map(line).collect();

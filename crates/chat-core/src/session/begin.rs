@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use chat_permission::{Effect, Entry, Rule, Scope};
-use jiff::Timestamp;
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
@@ -103,7 +102,7 @@ impl Session {
         Plan::settle(world, &request, None).await;
         let plan = Plan::make(world, &request, None)?;
         let said =
-            Said::of(world, &request, request.project.clone(), &[], Rejected::default()).await;
+            Said::of(world, &request, request.project.clone(), &[], Rejected::nothing()).await;
         let user = Arc::new(said.message(&*plan.agent, None));
         let reply = Arc::new(Message::reply(Some(user.id), plan.model.clone()));
         let new = NewSession {
@@ -212,9 +211,9 @@ impl Session {
             state.active = request.context.active().map(|file| file.path.clone());
             state.record.project.clone()
         };
-        // What is rejected from now on is told with the next message.
-        let time = Timestamp::now();
         let rejected = self.rejected(project.clone(), &branch).await;
+        // By this the next message knows what this one told.
+        let time = rejected.until;
         let said = Said::of(&self.world, request, project, &branch, rejected).await;
         let user = Message { id, time, ..said.message(&*plan.agent, parent) };
         let reply = Arc::new(Message::reply(Some(id), plan.model.clone()));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chat_journal::{Error as JournalError, Journal, Rejection};
 use chat_permission::path::Project;
+use jiff::Timestamp;
 
 use super::Session;
 use crate::error::{Error, Kind, NoReview, Result};
@@ -17,16 +18,22 @@ use crate::store::SessionPatch;
 const MOST_TOLD: usize = 8 * 1024;
 
 /// What the person rejected, or wanted after all, as patches.
-#[derive(Default)]
 pub(super) struct Rejected {
     /// What is gone.
     pub gone: Option<String>,
     /// What had been gone, and is there again.
     pub back: Option<String>,
+    /// Until when this is; what is rejected later is told with the next message.
+    pub until: Timestamp,
 }
 
 impl Rejected {
-    fn of(rejections: &[Rejection]) -> Self {
+    /// Nothing, until now.
+    pub fn nothing() -> Self {
+        Self::of(&[], Timestamp::now())
+    }
+
+    fn of(rejections: &[Rejection], until: Timestamp) -> Self {
         let (mut gone, mut back) = (String::new(), String::new());
         for rejection in rejections {
             let text = if rejection.undone { &mut back } else { &mut gone };
@@ -39,7 +46,7 @@ impl Rejected {
             };
         }
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
-        Self { gone: some(gone), back: some(back) }
+        Self { gone: some(gone), back: some(back), until }
     }
 }
 
@@ -93,7 +100,7 @@ impl Session {
             one.role == Role::User && one.parts.iter().any(|part| matches!(part, Part::Text(_)))
         };
         let last = branch.iter().rfind(says).map_or(0, |one| one.time.as_millisecond());
-        let Some(folder) = project else { return Rejected::default() };
+        let Some(folder) = project else { return Rejected::nothing() };
         let session = Arc::clone(self);
         let reading = tokio::task::spawn_blocking(move || {
             let world = &session.world;
@@ -103,7 +110,11 @@ impl Session {
             let since = u64::try_from(last).unwrap_or(0);
             journal.rejections(&session.fid.to_string(), since).ok()
         });
-        Rejected::of(&reading.await.ok().flatten().unwrap_or_default())
+        let Some((rejections, until)) = reading.await.ok().flatten() else {
+            return Rejected::nothing();
+        };
+        let until = i64::try_from(until).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+        Rejected::of(&rejections, until.unwrap_or_else(Timestamp::now))
     }
 
     /// Brings the conversation back to before a message of the person, and gives what it said. What

@@ -103,12 +103,12 @@ impl ChatWidget {
     pub(super) fn restored(
         &mut self,
         fid: &Fid,
-        files: Result<Restored>,
+        files: &Result<Restored>,
         said: Option<Result<Content>>,
         view: &View,
         sender: &ComponentSender<Self>,
     ) {
-        for output in came_back(fid, &files, said.as_ref()) {
+        for output in came_back(fid, files, said.as_ref()) {
             tell(sender, output);
         }
         if let Some(Ok(said)) = said {

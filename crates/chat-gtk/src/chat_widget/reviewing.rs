@@ -82,7 +82,7 @@ impl ChatWidget {
                 self.answer_undone(&fid, answer, result, view, sender);
             }
             News::Restored { fid, files, said } => {
-                self.restored(&fid, files, said, view, sender);
+                self.restored(&fid, &files, said, view, sender);
             }
             News::Undone { result } => self.undone(result, view, sender),
         }

@@ -7,17 +7,20 @@ use super::Rejection;
 use crate::entry::{By, Changed, Entry, Seq, What};
 use crate::node::Node;
 use crate::state::Inner;
-use crate::{Error, Journal, diff};
+use crate::{Error, Journal, diff, log};
 
 impl Journal {
     /// What the person rejected of a session's changes from a moment on (milliseconds since 1970), the oldest
-    /// first. What they rejected and wanted after all since then is left out; what they had rejected before and
+    /// first, and the moment until which that is: what they reject later is from then on. What they rejected and wanted after all since then is left out; what they had rejected before and
     /// wanted after all is told as that.
     ///
     /// # Errors
     /// `git` fails, or the disk says no.
-    pub fn rejections(&self, session: &str, since: u64) -> Result<Vec<Rejection>, Error> {
-        self.with(|inner| inner.rejections(session, since))
+    pub fn rejections(&self, session: &str, since: u64) -> Result<(Vec<Rejection>, u64), Error> {
+        self.with(|inner| {
+            let newest = inner.log.entries().last().map_or(0, |newest| newest.at);
+            Ok((inner.rejections(session, since)?, log::now().max(newest + 1)))
+        })
     }
 }
 

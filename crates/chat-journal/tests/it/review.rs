@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chat_journal::{By, FileKind, Mode, Part, Reason};
 
-use crate::world::{SESSION, World, lines, moment_after, origin};
+use crate::world::{SESSION, World, lines, origin};
 
 #[test]
 fn hunks_are_accepted_and_rejected_one_by_one_and_keep_their_names() {
@@ -190,12 +190,12 @@ fn the_model_is_told_what_was_rejected() {
     world.edit(SESSION, "a", Some(&lines("aB")));
     world.edit(SESSION, "new", Some("x"));
     world.journal.reject_all(SESSION).unwrap();
-    let told = world.journal.rejections(SESSION, 0).unwrap();
+    let (told, until) = world.journal.rejections(SESSION, 0).unwrap();
     assert_eq!(told[0].diff.is_empty(), told[0].path == Path::new("other"));
     let of = |path: &str| told.iter().find(|told| told.path == Path::new(path)).unwrap();
     assert_eq!(of("a").diff, "@@ -1,2 +1,2 @@\n a\n-B\n+b\n");
     assert!(of("new").deleted && !of("a").deleted);
-    assert!(world.journal.rejections(SESSION, moment_after()).unwrap().is_empty());
+    assert!(world.journal.rejections(SESSION, until).unwrap().0.is_empty());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chat_journal::{Answer, Error, FileKind, Part, Reason};
 
-use crate::world::{SESSION, World, lines, moment_after};
+use crate::world::{SESSION, World, lines};
 
 /// Takes an answer back.
 fn undo(world: &World, answer: &Answer) -> Answer {
@@ -152,14 +152,14 @@ fn the_model_hears_of_what_is_true_in_the_end() {
     let first = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
     let second = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
     undo(&world, &second);
-    let told = world.journal.rejections(SESSION, 0).unwrap();
+    let told = world.journal.rejections(SESSION, 0).unwrap().0;
     let [only] = &told[..] else { panic!("{told:?}") };
     assert!(only.diff.contains("-B") && !only.diff.contains("-G") && !only.undone, "{only:?}");
     // What it was told already is taken back for it, too.
-    let later = moment_after();
+    let (_, later) = world.journal.rejections(SESSION, 0).unwrap();
     undo(&world, &first);
-    let told = world.journal.rejections(SESSION, later).unwrap();
+    let told = world.journal.rejections(SESSION, later).unwrap().0;
     let [only] = &told[..] else { panic!("{told:?}") };
     assert!(only.diff.contains("+B") && only.undone, "{only:?}");
-    assert_eq!(world.journal.rejections(SESSION, 0).unwrap(), []);
+    assert_eq!(world.journal.rejections(SESSION, 0).unwrap().0, []);
 }

@@ -66,6 +66,7 @@ fn prompt(plan: &Plan) -> Row {
             context: &context,
             todos: &[],
             rejected: None,
+            regained: None,
             project: around.project.as_deref(),
         };
         black_box((CodeAssistant.system_prompt(&around), CodeAssistant.context(&seen)));

@@ -40,6 +40,7 @@ command Xvfb                        | xvfb                   | xorg-x11-server-X
 command dbus-run-session            | dbus-daemon            | dbus-daemon           | dbus
 accessibility                       | at-spi2-core           | at-spi2-core          | at-spi2-core
 command xdotool                     | xdotool                | xdotool               | xdotool
+command xwininfo                    | x11-utils              | xwininfo              | xorg-xwininfo
 command import                      | imagemagick            | ImageMagick           | imagemagick
 '
 

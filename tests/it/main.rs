@@ -12,6 +12,7 @@ mod find;
 mod first_run;
 mod keyboard;
 mod long_list;
+mod mentions;
 mod meter;
 mod models;
 mod narrow;

@@ -3,6 +3,7 @@
 mod feature;
 mod model;
 mod name;
+mod page;
 mod review;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::feature::Feature;
 pub use self::model::FileFault;
+pub use self::page::PageFault;
 pub use self::review::NoReview;
 
 /// The engine's result.
@@ -260,6 +262,13 @@ pub enum Kind {
     ReviewFailed,
     /// Nothing was changed since: there is nothing to take back.
     NothingChanged,
+    /// A page of the web that the person named could not be had.
+    PageNotFetched {
+        /// Its address.
+        url: String,
+        /// Why.
+        why: PageFault,
+    },
     /// The session's connection is not configured.
     ConnectionMissing {
         /// Its name.

@@ -11,7 +11,9 @@ mod registry;
 use async_trait::async_trait;
 use serde_json::Value;
 
+use crate::error::Result;
 use crate::message::{ToolSpec, ToolView};
+use crate::settings::ToolSettings;
 
 pub use arguments::{check, repair};
 pub use bounds::{Bounds, Enforcement, Gap, WhyNot};
@@ -42,13 +44,23 @@ pub trait Tool: Send + Sync {
     }
 
     /// Whether it is there with these settings. One that is not set up is not offered.
-    fn is_set_up(&self, settings: &crate::settings::ToolSettings) -> bool {
+    fn is_set_up(&self, settings: &ToolSettings) -> bool {
         let _ = settings;
         true
     }
 
     /// What keeps its commands in bounds on this machine; none where it runs none.
     async fn bounds(&self) -> Option<Bounds> {
+        None
+    }
+
+    /// The text of a page that the person themselves named, so that nobody is asked for leave; none
+    /// where it fetches nothing. Dropping the future ends the fetching.
+    ///
+    /// # Errors
+    /// `PageNotFetched`.
+    async fn page(&self, url: &str, settings: &ToolSettings) -> Option<Result<String>> {
+        let _ = (url, settings);
         None
     }
 

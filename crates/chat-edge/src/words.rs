@@ -12,6 +12,7 @@ mod fill;
 mod level;
 mod model;
 mod number;
+mod page;
 mod permission;
 mod state;
 mod toolbox;

@@ -9,8 +9,8 @@ use adw::prelude::*;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{SessionPlaceholder, Snapshot, Stage, Status};
 use chat_core::message::{
-    Content, Ending, Fid, Message, MessageId, ModelRef, Options, Part, Queued, Role, Thinking,
-    ToolCall, ToolCallId, ToolResult, Usage,
+    Content, Context, Ending, Fid, Message, MessageId, ModelRef, Options, Part, Queued, Role,
+    Thinking, ToolCall, ToolCallId, ToolResult, Usage,
 };
 use chat_gtk::conversation::Conversation;
 use gtk::glib;
@@ -102,7 +102,8 @@ fn snapshot(live: bool) -> Snapshot {
         messages.push(Message::text(Role::User, None, "And now?"));
         messages.push(failed);
     }
-    let queued = Queued { id: MessageId::new(), content: Content::text("Then run the tests.") };
+    let content = Content::text("Then run the tests.");
+    let queued = Queued { id: MessageId::new(), content, context: Context::default() };
     Snapshot {
         session: SessionPlaceholder {
             fid: Fid::new("2026-01-15-14-30-45"),

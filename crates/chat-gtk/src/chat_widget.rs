@@ -16,6 +16,7 @@ mod messages;
 mod meter;
 mod plan;
 mod plan_ready;
+mod pointing;
 mod project;
 mod requests;
 mod restoring;
@@ -24,6 +25,7 @@ mod seeking;
 mod sending;
 mod shown;
 mod start_page;
+mod suggesting;
 mod turning;
 mod undoing;
 mod view;
@@ -47,16 +49,18 @@ use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
+use crate::composer::Written;
 use crate::drafts::{self, Drafts};
 pub use crate::editor::{At, Outline, Place};
+use crate::model_picker;
 use crate::projects::Recent;
-use crate::{composer, model_picker};
 use along::Goes;
 pub use along::OpenFiles;
 use changes::Changes;
 use local::{Local, Looking};
-pub use messages::{Brought, Command, Find, Init, Input, KnownFiles, Output, Part, ToChanges};
+pub use messages::{Brought, Command, Find, Init, Input, Output, Part, ToChanges};
 use messages::{Done, Told};
+pub use pointing::{Finder, Finding, KnownFiles, Pointed};
 pub use restoring::Restore;
 pub use reviewing::{Answered, Review};
 use shown::Shown;
@@ -88,7 +92,7 @@ pub struct ChatWidget {
     /// The epoch in which a message was sent that is not on disk yet.
     sending: Option<u64>,
     /// What is to be sent in the chat that is shown, once that can be.
-    outbox: VecDeque<String>,
+    outbox: VecDeque<Written>,
     /// Whether the person has turned to a chat that is not shown yet.
     leaving: bool,
     /// What they did since then.
@@ -113,6 +117,7 @@ pub struct ChatWidget {
     told_project: Option<PathBuf>,
     reviewing: reviewing::Reviewing,
     metering: meter::Metering,
+    pointing: pointing::Pointing,
     diagnostics: Diagnostics,
 }
 
@@ -166,6 +171,7 @@ impl Component for ChatWidget {
             told_project: None,
             reviewing: reviewing::Reviewing::default(),
             metering: meter::Metering::default(),
+            pointing: pointing::Pointing::default(),
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -219,7 +225,7 @@ impl Component for ChatWidget {
             Input::ChooseProject => view.project.open(),
             Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
             Input::Open(open) => self.set_open(open, view),
-            Input::KnownFiles(files) => view.conversation.set_files(files.0),
+            Input::KnownFiles(files) => self.set_known_files(files, view),
             Input::Answer(wish) => self.answer_changes(wish.0, &sender),
             Input::UndoRestore(fid, seq) => self.undo_restore(fid, seq, &sender),
             Input::UndoAnswer(which) => self.undo_answer(which, &sender),
@@ -248,8 +254,8 @@ impl Component for ChatWidget {
                     view.composer.set_content(self.drafts.get(self.shown.fid()));
                 }
             }
-            Done::Sent { epoch, from, text, result } => {
-                self.sent(epoch, from.as_ref(), &text, result, view, &sender);
+            Done::Sent { epoch, from, written, result } => {
+                self.sent(epoch, from.as_ref(), &written, result, view, &sender);
             }
             Done::Earlier { fid, before, result } => {
                 self.earlier_came(&fid, before, result, view, &sender);
@@ -258,8 +264,8 @@ impl Component for ChatWidget {
                 self.capabilities.insert(model, capabilities);
                 self.show_state(view, &sender);
             }
-            Done::Unqueued { fid, text: Some(text) } => {
-                self.give_back(Some(&fid), &text, view, &sender);
+            Done::Unqueued { fid, written: Some(written) } => {
+                self.give_back(Some(&fid), &written, view, &sender);
                 if self.shown.fid() == Some(&fid) {
                     view.composer.focus();
                 }
@@ -270,6 +276,8 @@ impl Component for ChatWidget {
             Done::Project { fid, result } => self.project_found(fid, result, view, &sender),
             Done::Review(news) => self.review_came(news, view, &sender),
             Done::Meter(news) => self.meter_came(news, view, &sender),
+            Done::Chats(query, chats) => self.chats_came(&query, chats, view),
+            Done::Page { url, result } => pointing::page_came(&url, result, view, &sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
             Done::Finished { fid, result: Err(error) } => {
                 self.failed(fid.as_ref(), &error, view, &sender);
@@ -318,16 +326,9 @@ impl ChatWidget {
         root: &gtk::Box,
     ) {
         match told {
-            Told::Composer(composer::Output::Submit(text)) => {
-                // Who sends something wants to see it.
-                view.conversation.go_to_end();
-                self.submit(text, sender);
-            }
-            Told::Composer(composer::Output::Hindered(why)) => self.hindered(why, view, sender),
-            Told::Left(text) => self.leave(text),
-            Told::Composer(composer::Output::Stop) => self.stop(),
-            Told::Composer(composer::Output::LeaveOut(along)) => self.leave_out(along, view),
-            Told::Composer(composer::Output::Changed) => self.draft_changed(view, sender),
+            Told::Composer(output) => self.hear_composer(output, view, sender),
+            Told::Found(query, found) => self.found_came(&query, found, view),
+            Told::Left(written) => self.leave(written),
             Told::Conversation(session, output) => {
                 self.hear_conversation(session.as_ref(), output, view, sender, root);
             }
@@ -345,12 +346,7 @@ impl ChatWidget {
             Told::Project(folder) => self.choose_project(folder, view, sender),
             Told::Mode(mode) => self.set_mode(mode, sender),
             Told::EndCommand(id) => self.end_command(id, sender),
-            Told::Begin(text) => {
-                // What was written already is what it is to be about.
-                view.composer.set_content(&format!("{text}{}", view.composer.content()));
-                view.composer.focus();
-                self.draft_changed(view, sender);
-            }
+            Told::Begin(text) => self.begin_message(&text, view, sender),
             Told::WriteDrafts => {
                 self.draft_timer = false;
                 self.write_drafts(sender);

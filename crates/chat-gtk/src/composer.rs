@@ -1,10 +1,17 @@
 //! Where a person writes: a text field that grows, the line of controls below it, Send and Stop.
 
+mod at;
 mod chips;
 mod keys;
+mod pasting;
+mod pinning;
+mod room;
+mod suggestions;
+mod written;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
@@ -12,6 +19,10 @@ use relm4::gtk::prelude::*;
 use crate::{accessible, beside};
 use chips::Chips;
 pub(crate) use chips::{Along, Chip};
+pub(crate) use pinning::icon;
+use suggestions::Suggestions;
+pub(crate) use suggestions::{MOST as MOST_SUGGESTIONS, Suggestion};
+pub(crate) use written::{Pin, Pinned, Written};
 
 /// The field's height before the window's is known, in pixels.
 const FIRST_HEIGHT: i32 = 240;
@@ -19,8 +30,8 @@ const FIRST_HEIGHT: i32 = 240;
 /// What a person does with the composer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// This text is to be sent. It has left the field: what is typed by now is the next one.
-    Submit(String),
+    /// This is to be sent. It has left the field: what is typed by now is the next one.
+    Submit(Written),
     /// The reply is to be stopped.
     Stop,
     /// The text changed.
@@ -29,6 +40,10 @@ pub(crate) enum Output {
     LeaveOut(Along),
     /// A text was to be sent, and this says why it cannot be.
     Hindered(String),
+    /// What is typed behind an `@`; none where nothing is.
+    LookFor(Option<String>),
+    /// The page at this address is to go along.
+    Fetch(String),
 }
 
 /// The composer. Cheap to clone.
@@ -45,6 +60,14 @@ struct Inner {
     /// What a person should know, quietly, below what they write.
     note: gtk::Label,
     chips: Chips,
+    suggestions: RefCell<Option<Rc<Suggestions>>>,
+    /// What was pinned to the text since it was put there. What has lost its word stays here: the word
+    /// may come back.
+    pins: RefCell<Vec<Arc<Pin>>>,
+    /// What goes along besides.
+    along: RefCell<Vec<Chip>>,
+    /// What was looked for last.
+    looked_for: RefCell<Option<String>>,
     told: Told,
     send: gtk::Button,
     stop: gtk::Button,
@@ -53,14 +76,12 @@ struct Inner {
     /// Why nothing can be sent, where that is so.
     hindrance: RefCell<Option<String>>,
     setting_text: Cell<bool>,
+    /// Whether what is inserted now is pasted.
+    pasting: Cell<bool>,
 }
 
-/// Who hears of the chips.
-#[derive(Default)]
-struct Told(RefCell<Option<Removed>>);
-
-/// Told which chip is taken away.
-type Removed = Rc<dyn Fn(Along)>;
+/// Who hears what a person does.
+struct Told(Box<dyn Fn(Output)>);
 
 impl std::fmt::Debug for Told {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -123,7 +144,7 @@ impl Composer {
             .build();
         root.append(&field);
         root.append(&note);
-        let chips = Chips::new();
+        let chips = Chips::default();
         root.append(chips.widget());
         root.append(&line);
 
@@ -133,15 +154,20 @@ impl Composer {
             scroller,
             note,
             chips,
-            told: Told::default(),
+            suggestions: RefCell::default(),
+            pins: RefCell::default(),
+            along: RefCell::default(),
+            looked_for: RefCell::default(),
+            told: Told(Box::new(output)),
             send,
             stop,
             enter_sends: Cell::new(true),
             busy: Cell::new(false),
             hindrance: RefCell::default(),
             setting_text: Cell::new(false),
+            pasting: Cell::new(false),
         });
-        inner.connect(&placeholder, output);
+        inner.connect(&placeholder);
         inner.show_buttons();
         Self { inner }
     }
@@ -150,18 +176,29 @@ impl Composer {
         &self.inner.root
     }
 
-    pub(crate) fn content(&self) -> String {
+    pub(crate) fn content(&self) -> Written {
         self.inner.content()
     }
 
-    /// Replaces the text without telling, with the cursor at its end.
-    pub(crate) fn set_content(&self, text: &str) {
-        self.inner.set_content(text);
+    /// Replaces what is written without telling, with the cursor at its end.
+    pub(crate) fn set_content(&self, written: &Written) {
+        self.inner.set_content(written);
     }
 
-    /// Takes the text out of the field without telling.
-    pub(crate) fn take(&self) -> String {
+    /// Takes what is written out of the field without telling.
+    pub(crate) fn take(&self) -> Written {
         self.inner.take()
+    }
+
+    /// What may be meant by what is looked for, the best first; more may come below. Answers to
+    /// earlier questions are late.
+    pub(crate) fn suggest(&self, query: &str, suggestions: Vec<Suggestion>) {
+        self.inner.suggest(query, suggestions);
+    }
+
+    /// A page came that is to go along; none where it could not be had.
+    pub(crate) fn page_came(&self, url: &str, text: Option<String>) {
+        self.inner.page_came(url, text);
     }
 
     pub(crate) fn focus(&self) {
@@ -200,12 +237,10 @@ impl Composer {
         }
     }
 
-    /// Shows what goes along with the message.
+    /// Shows what goes along with the message besides what is pinned to it.
     pub(crate) fn set_chips(&self, chips: Vec<Chip>) {
-        let told = self.inner.told.0.borrow().clone();
-        if let Some(told) = told {
-            self.inner.chips.show(chips, &told);
-        }
+        self.inner.along.replace(chips);
+        self.inner.show_chips();
     }
 
     /// The field grows to a third of this height.
@@ -218,35 +253,43 @@ impl Composer {
 }
 
 impl Inner {
-    fn connect(self: &Rc<Self>, placeholder: &gtk::Label, output: impl Fn(Output) + 'static) {
-        let output: Rc<dyn Fn(Output)> = Rc::new(output);
-        let told = Rc::clone(&output);
-        self.stop.connect_clicked(move |_| told(Output::Stop));
-        let told = Rc::clone(&output);
-        self.told.0.replace(Some(Rc::new(move |along| told(Output::LeaveOut(along)))));
-        let submit = {
-            let inner = Rc::downgrade(self);
-            let told = Rc::clone(&output);
-            move || {
-                let Some(inner) = inner.upgrade().filter(|inner| !inner.is_blank()) else { return };
-                let hindrance = inner.hindrance.borrow().clone();
-                told(hindrance.map_or_else(|| Output::Submit(inner.take()), Output::Hindered));
+    fn connect(self: &Rc<Self>, placeholder: &gtk::Label) {
+        let weak = Rc::downgrade(self);
+        self.stop.connect_clicked(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.tell(Output::Stop);
+            }
+        });
+        let weak = Rc::downgrade(self);
+        let submit = move || {
+            if let Some(inner) = weak.upgrade() {
+                inner.submit();
             }
         };
         let pressed = submit.clone();
         self.send.connect_clicked(move |_| pressed());
-        let inner = Rc::downgrade(self);
-        let enter_sends = move || inner.upgrade().is_some_and(|inner| inner.enter_sends.get());
-        keys::connect(&self.text, enter_sends, submit);
+        let weak = Rc::downgrade(self);
+        let enter_sends = move || weak.upgrade().is_some_and(|inner| inner.enter_sends.get());
+        let weak = Rc::downgrade(self);
+        let first = move |key, modifiers| {
+            let list = weak.upgrade().and_then(|inner| inner.suggestions.borrow().clone());
+            list.is_some_and(|list| list.press(key, modifiers))
+        };
+        keys::connect(&self.text, enter_sends, first, submit);
+        room::connect(&self.scroller, &self.text);
+        self.connect_chips();
+        self.connect_suggestions();
+        self.connect_pasting();
 
-        let inner = Rc::downgrade(self);
+        let weak = Rc::downgrade(self);
         let hint = placeholder.clone();
         self.text.buffer().connect_changed(move |buffer| {
             hint.set_visible(buffer.char_count() == 0);
-            if let Some(inner) = inner.upgrade() {
+            if let Some(inner) = weak.upgrade() {
+                inner.show_chips();
                 inner.show_buttons();
                 if !inner.setting_text.get() {
-                    output(Output::Changed);
+                    inner.tell(Output::Changed);
                 }
             }
         });
@@ -257,35 +300,59 @@ impl Inner {
         });
     }
 
-    fn content(&self) -> String {
+    fn tell(&self, output: Output) {
+        (self.told.0)(output);
+    }
+
+    fn submit(&self) {
+        if self.is_blank() {
+            return;
+        }
+        let hindrance = self.hindrance();
+        self.tell(hindrance.map_or_else(|| Output::Submit(self.take()), Output::Hindered));
+    }
+
+    fn content_text(&self) -> String {
         let buffer = self.text.buffer();
         let (start, end) = buffer.bounds();
         buffer.text(&start, &end, false).to_string()
     }
 
-    fn set_content(&self, text: &str) {
+    fn content(&self) -> Written {
+        let text = self.content_text();
+        Written { pins: self.live(&text), text }
+    }
+
+    fn set_content(&self, written: &Written) {
         self.setting_text.set(true);
+        self.pins.replace(written.pins.clone());
         let buffer = self.text.buffer();
         // A draft put back is not an edit to be undone.
         buffer.begin_irreversible_action();
-        buffer.set_text(text);
+        buffer.set_text(&written.text);
         buffer.end_irreversible_action();
         buffer.place_cursor(&buffer.end_iter());
         self.setting_text.set(false);
+        self.show_chips();
+        self.show_buttons();
+        self.fetch_pages();
     }
 
-    fn take(&self) -> String {
-        let text = self.content();
-        self.set_content("");
-        text
+    fn take(&self) -> Written {
+        let written = self.content();
+        self.set_content(&Written::default());
+        written
     }
 
     fn is_blank(&self) -> bool {
-        self.text.buffer().char_count() == 0 || self.content().trim().is_empty()
+        let has_text = || self.text.buffer().char_count() > 0;
+        !self.goes_alone() && (!has_text() || self.content_text().trim().is_empty())
     }
 
-    fn can_send(&self) -> bool {
-        self.hindrance.borrow().is_none() && !self.is_blank()
+    /// Why nothing can be sent now.
+    fn hindrance(&self) -> Option<String> {
+        let fetches = || self.is_fetching().then(|| gettext("The page is still being fetched"));
+        self.hindrance.borrow().clone().or_else(fetches)
     }
 
     /// Idle: Send. Busy: Stop; and Send beside it once there is something to queue.
@@ -294,10 +361,10 @@ impl Inner {
         let blank = self.is_blank();
         self.stop.set_visible(busy);
         self.send.set_visible(!busy || !blank);
-        self.send.set_sensitive(self.can_send());
-        let hindrance = self.hindrance.borrow();
-        let hint = match &*hindrance {
-            Some(words) => words.clone(),
+        let hindrance = self.hindrance();
+        self.send.set_sensitive(hindrance.is_none() && !blank);
+        let hint = match hindrance {
+            Some(words) => words,
             None if blank => gettext("Write a message first"),
             None if busy => gettext("Send when this reply is done"),
             None => gettext("Send"),
@@ -328,41 +395,4 @@ fn round_button(icon: &str, name: &str, class: &str) -> gtk::Button {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-    use crate::choices;
-    use crate::project_picker::ProjectPicker;
-
-    /// The narrowest window, without what is around the composer.
-    const NARROWEST: i32 = 360 - 2 * 14;
-
-    #[gtk::test]
-    fn all_controls_fit_the_narrowest_window() {
-        crate::init();
-        let project = ProjectPicker::new(|_| {});
-        project.show(Some(Path::new("/projects/a-folder-with-a-rather-long-name")));
-        let modes = choices::modes(|_| {});
-        modes.show(&chat_core::permission::Mode::Unattended);
-        let thinking = choices::thinking(|_| {});
-        thinking.show(&chat_core::message::Thinking::High);
-        let model = gtk::Label::builder()
-            .label("a-model-with-a-rather-long-name")
-            .ellipsize(gtk::pango::EllipsizeMode::Middle)
-            .build();
-        // How full the window of the model is.
-        let meter = gtk::MenuButton::builder().label("⭘ 100 %").css_classes(["flat"]).build();
-        let about =
-            [project.widget().clone().upcast(), modes.widget().clone().upcast(), meter.upcast()];
-        let to = [thinking.widget().clone().upcast(), model.upcast()];
-        let composer = Composer::new(&about, &to, |_| {});
-        composer.set_note(Some("This model cannot use tools"));
-        composer.set_busy(true);
-        composer.set_content("and one more");
-        let window = gtk::Window::builder().child(composer.widget()).build();
-        window.present();
-        let (least, ..) = composer.widget().measure(gtk::Orientation::Horizontal, -1);
-        assert!(least <= NARROWEST, "{least} of {NARROWEST}");
-    }
-}
+mod tests;

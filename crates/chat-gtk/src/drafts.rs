@@ -8,47 +8,55 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chat_core::message::Fid;
 
+use crate::composer::{Pin, Written};
+
 /// The name of the new chat's file: no fid looks like it.
 const NEW_CHAT: &str = "new";
+
+/// How the name of a draft's text ends.
+const TEXT: &str = "txt";
+/// How the name of the file ends that has what is pinned to it.
+const PINS: &str = "json";
 
 /// The drafts of all sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
-    texts: HashMap<Option<Fid>, String>,
+    written: HashMap<Option<Fid>, Written>,
     unwritten: Unwritten,
     typed: bool,
+    nothing: Written,
 }
 
 /// What has to be written. Cheap to clone: writers on other threads share it, so that whichever
 /// comes last writes what was typed last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unwritten {
-    texts: Arc<Mutex<HashMap<Option<Fid>, String>>>,
+    drafts: Arc<Mutex<HashMap<Option<Fid>, Written>>>,
     /// Held while files are written; never on the main thread.
     writing: Arc<Mutex<()>>,
 }
 
 impl Drafts {
     /// Takes what was stored. What was typed since the start is newer and stays.
-    pub(crate) fn absorb(&mut self, stored: HashMap<Option<Fid>, String>) {
-        for (fid, text) in stored {
-            self.texts.entry(fid).or_insert(text);
+    pub(crate) fn absorb(&mut self, stored: HashMap<Option<Fid>, Written>) {
+        for (fid, draft) in stored {
+            self.written.entry(fid).or_insert(draft);
         }
     }
 
     /// The draft of a session; none is the new chat.
-    pub(crate) fn get(&self, fid: Option<&Fid>) -> &str {
-        self.texts.get(&fid.cloned()).map_or("", String::as_str)
+    pub(crate) fn get(&self, fid: Option<&Fid>) -> &Written {
+        self.written.get(&fid.cloned()).unwrap_or(&self.nothing)
     }
 
     /// Remembers a draft. Says whether that is new.
-    pub(crate) fn set(&mut self, fid: Option<&Fid>, text: &str) -> bool {
-        if self.get(fid) == text {
+    pub(crate) fn set(&mut self, fid: Option<&Fid>, draft: &Written) -> bool {
+        if self.get(fid) == draft {
             return false;
         }
         self.typed = true;
-        self.texts.insert(fid.cloned(), text.to_owned());
-        lock(&self.unwritten.texts).insert(fid.cloned(), text.to_owned());
+        self.written.insert(fid.cloned(), draft.clone());
+        lock(&self.unwritten.drafts).insert(fid.cloned(), draft.clone());
         true
     }
 
@@ -57,15 +65,14 @@ impl Drafts {
         self.typed
     }
 
-    /// Takes a text back that was not sent: it comes before what was typed since. One that still is
-    /// the draft comes but once.
-    pub(crate) fn give_back(&mut self, fid: Option<&Fid>, text: &str) {
-        let draft = match self.get(fid) {
-            "" => text.to_owned(),
-            typed if typed == text => return,
-            typed => format!("{text}\n{typed}"),
-        };
-        self.set(fid, &draft);
+    /// Takes back what was not sent: it comes before what was typed since. What still is the draft
+    /// comes but once.
+    pub(crate) fn give_back(&mut self, fid: Option<&Fid>, unsent: &Written) {
+        let typed = self.get(fid);
+        if typed != unsent {
+            let draft = unsent.clone().followed_by(typed.clone(), "\n");
+            self.set(fid, &draft);
+        }
     }
 
     /// What has to be written, to be taken to another thread.
@@ -76,17 +83,17 @@ impl Drafts {
 
 impl Unwritten {
     pub(crate) fn is_empty(&self) -> bool {
-        lock(&self.texts).is_empty()
+        lock(&self.drafts).is_empty()
     }
 
     /// Writes it. Blocks. What could not be written is tried again the next time.
     pub(crate) fn write(&self, folder: &Path) -> std::io::Result<()> {
         let _writing = lock(&self.writing);
-        let texts = std::mem::take(&mut *lock(&self.texts));
-        write(folder, &texts).inspect_err(|_| {
-            let mut newer = lock(&self.texts);
-            for (fid, text) in texts {
-                newer.entry(fid).or_insert(text);
+        let drafts = std::mem::take(&mut *lock(&self.drafts));
+        write(folder, &drafts).inspect_err(|_| {
+            let mut newer = lock(&self.drafts);
+            for (fid, draft) in drafts {
+                newer.entry(fid).or_insert(draft);
             }
         })
     }
@@ -97,33 +104,48 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Reads all drafts of a folder. Blocks. What cannot be read is left alone.
-pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, String> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return HashMap::new();
-    };
-    entries
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            let name = path.file_name()?.to_str()?.strip_suffix(".txt")?.to_owned();
-            let text = std::fs::read_to_string(&path).ok()?;
-            Some(((name != NEW_CHAT).then(|| Fid::new(name)), text))
-        })
-        .collect()
+pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
+    let mut drafts: HashMap<_, Written> = HashMap::new();
+    let Ok(entries) = std::fs::read_dir(folder) else { return drafts };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let fid = name.map(|name| (name != NEW_CHAT).then(|| Fid::new(name)));
+        let kind = path.extension().and_then(|kind| kind.to_str());
+        let (Some(fid), Some(kind)) = (fid, kind) else { continue };
+        if kind == TEXT
+            && let Ok(text) = std::fs::read_to_string(&path)
+        {
+            drafts.entry(fid).or_default().text = text;
+        } else if kind == PINS
+            && let Ok(json) = std::fs::read(&path)
+            && let Ok(pins) = serde_json::from_slice::<Vec<Pin>>(&json)
+        {
+            drafts.entry(fid).or_default().pins = pins.into_iter().map(Arc::new).collect();
+        }
+    }
+    drafts
 }
 
-/// Writes drafts; an empty one removes its file. Blocks.
-fn write(folder: &Path, drafts: &HashMap<Option<Fid>, String>) -> std::io::Result<()> {
-    for (fid, text) in drafts {
-        let path = file(folder, fid.as_ref());
-        if text.is_empty() {
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-                _ => continue,
-            }
-        }
-        write_atomically(&path, text.as_bytes())?;
+/// Writes drafts; an empty one removes its files. Blocks.
+fn write(folder: &Path, drafts: &HashMap<Option<Fid>, Written>) -> std::io::Result<()> {
+    for (fid, draft) in drafts {
+        let pins: Vec<&Pin> = draft.pins.iter().map(|pin| &**pin).collect();
+        let pins = if pins.is_empty() { Vec::new() } else { serde_json::to_vec(&pins)? };
+        keep(&file(folder, fid.as_ref(), PINS), &pins)?;
+        keep(&file(folder, fid.as_ref(), TEXT), draft.text.as_bytes())?;
     }
     Ok(())
+}
+
+/// Writes a file; where there is nothing to write there is none.
+fn keep(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if !bytes.is_empty() {
+        return write_atomically(path, bytes);
+    }
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Removes the drafts of sessions that are gone. Blocks.
@@ -131,7 +153,9 @@ pub(crate) fn prune(folder: &Path, exists: impl Fn(&Fid) -> bool) {
     for fid in read(folder).into_keys().flatten() {
         if !exists(&fid) {
             // Left behind it costs a few bytes and is tried again at the next start.
-            let _ = std::fs::remove_file(file(folder, Some(&fid)));
+            for kind in [TEXT, PINS] {
+                let _ = std::fs::remove_file(file(folder, Some(&fid), kind));
+            }
         }
     }
 }
@@ -149,84 +173,103 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()>
     std::fs::rename(&partial, path)
 }
 
-fn file(folder: &Path, fid: Option<&Fid>) -> PathBuf {
+fn file(folder: &Path, fid: Option<&Fid>, kind: &str) -> PathBuf {
     let name = fid.map_or(NEW_CHAT, Fid::as_str);
     // A fid comes from the database; a slash in a damaged one must not lead out of the folder.
-    folder.join(format!("{}.txt", name.replace('/', "_")))
+    folder.join(format!("{}.{kind}", name.replace('/', "_")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::composer::Pinned;
+
+    fn text(text: &str) -> Written {
+        Written::text(text)
+    }
 
     #[test]
     fn drafts_come_back_and_empty_ones_leave_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let fid = Fid::new("2026-01-15-14-30-45");
         let mut drafts = Drafts::default();
-        assert!(drafts.set(Some(&fid), "half a thought"));
-        assert!(drafts.set(None, "another"));
+        assert!(drafts.set(Some(&fid), &text("half a thought")));
+        assert!(drafts.set(None, &text("another")));
         drafts.unwritten().write(folder.path()).unwrap();
 
         let mut again = Drafts::default();
         again.absorb(read(folder.path()));
-        assert_eq!(again.get(Some(&fid)), "half a thought");
-        assert_eq!(again.get(None), "another");
+        assert_eq!(*again.get(Some(&fid)), text("half a thought"));
+        assert_eq!(*again.get(None), text("another"));
 
-        assert!(again.set(Some(&fid), ""));
+        assert!(again.set(Some(&fid), &text("")));
         again.unwritten().write(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
+    fn what_is_pinned_to_a_draft_comes_back_with_it_and_goes_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pin = Pin { label: "Pasted".into(), word: None, what: Pinned::Text("a log".into()) };
+        let draft = Written { text: String::new(), pins: vec![Arc::new(pin)] };
+        let mut drafts = Drafts::default();
+        assert!(drafts.set(None, &draft));
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(read(folder.path())[&None], draft);
+        drafts.set(None, &Written::default());
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
     fn what_was_typed_before_the_drafts_were_read_stays() {
         let mut drafts = Drafts::default();
-        drafts.set(None, "typed");
-        drafts.absorb(HashMap::from([(None, "stored".to_owned())]));
-        assert_eq!(drafts.get(None), "typed");
+        drafts.set(None, &text("typed"));
+        drafts.absorb(HashMap::from([(None, text("stored"))]));
+        assert_eq!(*drafts.get(None), text("typed"));
         assert!(drafts.were_typed());
     }
 
     #[test]
     fn what_was_only_stored_was_not_typed_now() {
         let mut drafts = Drafts::default();
-        drafts.absorb(HashMap::from([(None, "stored".to_owned())]));
+        drafts.absorb(HashMap::from([(None, text("stored"))]));
         assert!(!drafts.were_typed());
     }
 
     #[test]
     fn an_unchanged_draft_is_not_written() {
         let mut drafts = Drafts::default();
-        assert!(!drafts.set(None, ""));
-        assert!(drafts.set(None, "a"));
+        assert!(!drafts.set(None, &text("")));
+        assert!(drafts.set(None, &text("a")));
         assert!(!drafts.unwritten().is_empty());
         let folder = tempfile::tempdir().unwrap();
         drafts.unwritten().write(folder.path()).unwrap();
-        assert!(!drafts.set(None, "a"));
+        assert!(!drafts.set(None, &text("a")));
         assert!(drafts.unwritten().is_empty());
     }
 
     #[test]
     fn what_was_not_sent_comes_before_what_was_typed_since_and_but_once() {
         let mut drafts = Drafts::default();
-        drafts.give_back(None, "sent");
-        drafts.give_back(None, "sent");
-        assert_eq!(drafts.get(None), "sent");
-        drafts.set(None, "typed");
-        drafts.give_back(None, "sent");
-        assert_eq!(drafts.get(None), "sent\ntyped");
+        drafts.give_back(None, &text("sent"));
+        drafts.give_back(None, &text("sent"));
+        assert_eq!(*drafts.get(None), text("sent"));
+        drafts.set(None, &text("typed"));
+        drafts.give_back(None, &text("sent"));
+        assert_eq!(*drafts.get(None), text("sent\ntyped"));
     }
 
     #[test]
     fn a_writer_that_comes_late_writes_what_was_typed_last() {
         let folder = tempfile::tempdir().unwrap();
         let mut drafts = Drafts::default();
-        drafts.set(None, "first");
+        drafts.set(None, &text("first"));
         let (early, late) = (drafts.unwritten(), drafts.unwritten());
-        drafts.set(None, "second");
+        drafts.set(None, &text("second"));
         late.write(folder.path()).unwrap();
         early.write(folder.path()).unwrap();
-        assert_eq!(read(folder.path())[&None], "second");
+        assert_eq!(read(folder.path())[&None], text("second"));
     }
 
     #[test]
@@ -235,11 +278,11 @@ mod tests {
         let blocked = folder.path().join("drafts");
         std::fs::write(&blocked, "a file in the way").unwrap();
         let mut drafts = Drafts::default();
-        drafts.set(None, "kept");
+        drafts.set(None, &text("kept"));
         assert!(drafts.unwritten().write(&blocked).is_err());
         std::fs::remove_file(&blocked).unwrap();
         drafts.unwritten().write(&blocked).unwrap();
-        assert_eq!(read(&blocked)[&None], "kept");
+        assert_eq!(read(&blocked)[&None], text("kept"));
     }
 
     #[test]
@@ -247,14 +290,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let stays = Fid::new("stays");
         let texts = HashMap::from([
-            (Some(stays.clone()), "a".to_owned()),
-            (Some(Fid::new("gone")), "b".to_owned()),
-            (None, "c".to_owned()),
+            (Some(stays.clone()), text("a")),
+            (Some(Fid::new("gone")), text("b")),
+            (None, text("c")),
         ]);
         write(folder.path(), &texts).unwrap();
         prune(folder.path(), |fid| *fid == stays);
         let left = read(folder.path());
         assert_eq!(left.len(), 2);
-        assert_eq!(left[&Some(stays)], "a");
+        assert_eq!(left[&Some(stays)], text("a"));
     }
 }

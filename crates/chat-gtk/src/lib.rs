@@ -16,6 +16,7 @@ pub mod conversation;
 mod drafts;
 mod editor;
 mod fuzzy;
+mod letters;
 pub mod markdown;
 mod model_picker;
 mod models;
@@ -28,6 +29,7 @@ mod projects;
 mod stalls;
 mod style;
 mod window;
+mod wrap;
 
 use std::sync::Once;
 

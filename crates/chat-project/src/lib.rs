@@ -1,5 +1,5 @@
 //! A project folder, as the window, the agent and the terminal need it: its files and what changes in them
-//! ([`Files`]), finding among them ([`search()`]), git's state ([`git`]), the project's rules ([`rules()`]), and the
+//! ([`Files`]), finding among them ([`search()`]) and in them ([`symbols()`]), git's state ([`git`]), the project's rules ([`rules()`]), and the
 //! reading and writing of one file ([`document`]).
 //!
 //! What lies in a project is data that anybody may have put there: no link is followed out of it, no program that
@@ -16,6 +16,7 @@ pub mod ignored;
 mod read;
 mod rules;
 mod search;
+mod symbols;
 pub mod text;
 pub mod tree;
 mod watch;
@@ -23,5 +24,6 @@ mod watch;
 pub use below::below;
 pub use rules::{Left, Rule, Rules, rules};
 pub use search::{Favoured, Found, search};
+pub use symbols::{FoundSymbol, symbols};
 pub use tree::Tree;
 pub use watch::{Event, Files, MOST_TOLD, Trouble};

@@ -27,9 +27,13 @@ impl Favoured {
     pub fn new(paths: Vec<PathBuf>) -> Self {
         Self(paths)
     }
+
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.0
+    }
 }
 
-/// A file that was found.
+/// A file or folder that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its path from the project on.
@@ -43,7 +47,7 @@ pub struct Found {
 /// A file that matches: how well, then which stands first among equals.
 type Rank = (Reverse<u32>, usize, usize, usize);
 
-/// Finds the `most` best files for a query, the best first. Letters are matched in order; large letters in the query
+/// Finds the `most` best files, or folders, for a query, the best first. Letters are matched in order; large letters in the query
 /// mean large ones; words between blanks are looked for one by one; a file's name weighs more than its folders. An
 /// empty query finds the favoured ones, then the others in their order. None where it was given up.
 pub fn search(

@@ -191,11 +191,12 @@ fn order(one: (Kind, &OsStr), other: (Kind, &OsStr)) -> Ordering {
 pub struct Tree {
     root: Arc<Folder>,
     paths: OnceLock<Paths>,
+    folder_paths: OnceLock<Paths>,
 }
 
 impl Tree {
     pub(crate) fn new(root: Arc<Folder>) -> Self {
-        Self { root, paths: OnceLock::new() }
+        Self { root, paths: OnceLock::new(), folder_paths: OnceLock::new() }
     }
 
     /// The project's own folder.
@@ -223,6 +224,11 @@ impl Tree {
         self.paths.get_or_init(|| Paths::of(&self.root))
     }
 
+    /// The paths of all folders below the project's own, the same way.
+    pub fn folder_paths(&self) -> &Paths {
+        self.folder_paths.get_or_init(|| Paths::of_folders(&self.root))
+    }
+
     /// Bytes that all of this takes, without what the allocator adds.
     pub fn memory(&self) -> usize {
         fn of(folder: &Folder) -> usize {
@@ -232,7 +238,8 @@ impl Tree {
                 + size_of_val(&*folder.folders)
                 + folder.folders.iter().map(|folder| of(folder)).sum::<usize>()
         }
-        of(&self.root) + self.paths.get().map_or(0, Paths::memory)
+        let paths = [&self.paths, &self.folder_paths].into_iter().filter_map(OnceLock::get);
+        of(&self.root) + paths.map(Paths::memory).sum::<usize>()
     }
 }
 

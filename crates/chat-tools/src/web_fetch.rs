@@ -1,9 +1,13 @@
 //! `web_fetch`: a page as Markdown or text, a picture, or a file into the project.
 
+mod given;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chat_core::error::Result as Fetched;
 use chat_core::message::{Preview, ToolSpec, ToolView};
+use chat_core::settings::ToolSettings;
 use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::{Request, ResolvedPath};
 use reqwest::Url;
@@ -129,6 +133,10 @@ impl Tool for WebFetch {
     fn only_reads(&self, arguments: &Value) -> bool {
         // What is not understood is refused, and writes nothing.
         arguments.get("as").is_none_or(|form| form != "file")
+    }
+
+    async fn page(&self, url: &str, settings: &ToolSettings) -> Option<Fetched<String>> {
+        Some(given::page(url, &*self.network, settings).await)
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

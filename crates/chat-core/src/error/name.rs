@@ -55,6 +55,7 @@ impl Kind {
             Self::NoReview { .. } => "no_review",
             Self::ReviewFailed => "review_failed",
             Self::NothingChanged => "nothing_changed",
+            Self::PageNotFetched { .. } => "page_not_fetched",
             Self::ConnectionMissing { .. } => "connection_missing",
             Self::NoModel => "no_model",
             Self::EngineMissing => "engine_missing",

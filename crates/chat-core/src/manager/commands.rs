@@ -1,6 +1,7 @@
-//! Commands: those that run in the background, and what keeps all of them in bounds.
+//! What tools do for the person: commands in the background, what keeps these in bounds, and pages of the web.
 
 use super::{Fid, Manager, Result};
+use crate::error::{Error, Feature, Kind};
 use crate::message::BackgroundCommand;
 use crate::tool::Bounds;
 
@@ -41,6 +42,26 @@ impl Manager {
                 }
             }
             Ok(None)
+        })
+        .await
+    }
+
+    /// The text of a page that the person names, for [`Mention::Page`](crate::message::Mention). It is
+    /// fetched as a tool would, within the same limits, and without a question: they asked for it.
+    /// Dropping the future ends the fetching.
+    ///
+    /// # Errors
+    /// `PageNotFetched`, and `Unsupported` where no tool fetches pages.
+    pub async fn page(&self, url: &str) -> Result<String> {
+        let tools = self.inner.world.tools.clone();
+        let (url, settings) = (url.to_owned(), self.settings());
+        self.run(async move {
+            for tool in tools.all() {
+                if let Some(page) = tool.page(&url, &settings.tools).await {
+                    return page;
+                }
+            }
+            Err(Error::new(Kind::Unsupported { feature: Feature::Tools }))
         })
         .await
     }

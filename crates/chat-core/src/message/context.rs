@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::Fid;
 
 /// A plain snapshot of what the person has before them, taken at the moment of sending.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Context {
     /// Files open in the editor, in the order of their tabs.
     pub open_files: Vec<OpenFile>,
@@ -21,7 +24,7 @@ impl Context {
 }
 
 /// A file that the person has open.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenFile {
     /// Where it lies.
     pub path: PathBuf,
@@ -40,7 +43,7 @@ pub struct OpenFile {
 }
 
 /// Selected text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// Its first line, from 1.
     pub from: u32,
@@ -51,7 +54,7 @@ pub struct Selection {
 }
 
 /// Some lines of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
     /// The number of the first, from 1.
     pub from: u32,
@@ -61,7 +64,7 @@ pub struct Excerpt {
 
 /// Something that a person points at in a message. It is gathered when the message is sent, and
 /// goes with it as a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mention {
     /// A file of the project, or some lines of it.
     File {

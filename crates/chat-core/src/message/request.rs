@@ -61,6 +61,8 @@ pub struct Queued {
     pub id: MessageId,
     /// What the person said.
     pub content: Content,
+    /// What they had before them then.
+    pub context: Context,
 }
 
 /// Something that goes with a message.

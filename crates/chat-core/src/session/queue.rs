@@ -22,10 +22,10 @@ impl Session {
             state.work.is_some() || !state.queue.is_empty()
         };
         if must_wait {
-            let queued = Queued { id, content: request.content.clone() };
-            self.world.store.enqueue(&self.fid, queued).await?;
+            let waiting = Waiting { id, request: request.clone() };
+            self.world.store.enqueue(&self.fid, waiting.queued()).await?;
             let mut state = self.lock();
-            state.queue.push_back(Waiting { id, request: request.clone() });
+            state.queue.push_back(waiting);
             state.tell_queue();
         }
         Ok(must_wait)
@@ -96,6 +96,6 @@ impl Session {
             return Ok(None);
         };
         state.tell_queue();
-        Ok(waited.then_some(Queued { id, content: waiting.request.content }))
+        Ok(waited.then(|| waiting.queued()))
     }
 }

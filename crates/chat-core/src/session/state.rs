@@ -71,10 +71,17 @@ pub(super) struct Waiting {
     pub request: ChatRequest,
 }
 
+impl Waiting {
+    pub(super) fn queued(&self) -> Queued {
+        let ChatRequest { content, context, .. } = self.request.clone();
+        Queued { id: self.id, content, context }
+    }
+}
+
 impl From<Queued> for Waiting {
     fn from(queued: Queued) -> Self {
-        let request = ChatRequest { content: queued.content, ..ChatRequest::default() };
-        Self { id: queued.id, request }
+        let Queued { id, content, context } = queued;
+        Self { id, request: ChatRequest { content, context, ..ChatRequest::default() } }
     }
 }
 
@@ -247,9 +254,7 @@ impl State {
 
     pub(super) fn queued(&self) -> Vec<Queued> {
         let queued = self.queue.iter();
-        queued
-            .map(|waiting| Queued { id: waiting.id, content: waiting.request.content.clone() })
-            .collect()
+        queued.map(Waiting::queued).collect()
     }
 
     /// The shown branch, the reply that is being written as far as it has come.

@@ -1,17 +1,29 @@
 //! Messages that wait until their session is free: what a person typed is on disk from then on.
 
 use rusqlite::params;
+use serde::{Deserialize, Serialize};
 
 use super::columns;
 use super::desk::Desk;
 use super::fault::Outcome;
-use crate::message::{MessageId, Queued};
+use crate::message::{Content, Context, MessageId, Queued};
+
+/// What is kept of a message that waits. Earlier versions kept no context.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    content: Content,
+    #[serde(default)]
+    context: Context,
+}
 
 /// Keeps a waiting message, behind those that wait already.
 pub(super) fn put(desk: &Desk, session: i64, queued: &Queued) -> Outcome<()> {
+    let Queued { id, content, context } = queued.clone();
+    let kept = Kept { content, context };
     desk.run(
         "INSERT INTO waiting (session, id, content) VALUES (?1, ?2, ?3)",
-        params![session, queued.id.as_bytes(), columns::json(Some(&queued.content))?],
+        params![session, id.as_bytes(), columns::json(Some(&kept))?],
     )?;
     Ok(())
 }
@@ -30,9 +42,9 @@ pub(super) fn all(desk: &Desk, session: i64) -> Outcome<Vec<Queued>> {
     let rows = statement.query_map([session], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
     let mut waiting = Vec::new();
     for row in rows {
-        let (id, content) = row?;
-        if let Ok(content) = serde_json::from_str(&content) {
-            waiting.push(Queued { id: MessageId::from_bytes(id), content });
+        let (id, kept) = row?;
+        if let Ok(Kept { content, context }) = serde_json::from_str(&kept) {
+            waiting.push(Queued { id: MessageId::from_bytes(id), content, context });
         }
     }
     Ok(waiting)

@@ -6,7 +6,7 @@ use chat_core::error::{Error, Feature, Kind, NoReview};
 use chat_core::models::CONNECTION;
 use gettextrs::gettext;
 
-use super::{fill, seconds};
+use super::{fill, page, seconds};
 
 /// Says what happened and what to do, in the language of the person.
 pub fn sentence(error: &Error) -> String {
@@ -243,6 +243,7 @@ pub fn sentence(error: &Error) -> String {
         Kind::NothingChanged => {
             gettext("No file was changed since then: there is nothing to take back.")
         }
+        Kind::PageNotFetched { url, why } => page::fault(url, why),
         Kind::ConnectionMissing { name } => fill(
             &gettext(
                 "There is no connection “{name}”. Choose another model, or add the connection again.",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chat_core::error::{Error, Feature, FileFault, Kind, NoReview};
+use chat_core::error::{Error, Feature, FileFault, Kind, NoReview, PageFault};
 
 use super::{advice, sentence};
 
@@ -61,6 +61,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::NoReview { why: NoReview::Home },
         Kind::ReviewFailed,
         Kind::NothingChanged,
+        Kind::PageNotFetched { url: name(), why: PageFault::NoText },
         Kind::ConnectionMissing { name: name() },
         Kind::NoModel,
         Kind::NothingToSend,
@@ -176,10 +177,11 @@ fn place(kind: &Kind) -> usize {
         Kind::Repetition { .. } => 62,
         Kind::RepeatedCalls { .. } => 63,
         Kind::ContextFull { .. } => 64,
+        Kind::PageNotFetched { .. } => 65,
     }
 }
 
-const KINDS: usize = 65;
+const KINDS: usize = 66;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

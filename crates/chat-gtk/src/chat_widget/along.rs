@@ -12,6 +12,9 @@ use super::view::View;
 use crate::composer::{Along, Chip};
 use crate::editor::Outline;
 
+/// The icon of what is open.
+const FILE: &str = "text-x-generic-symbolic";
+
 /// Tells which files are open, in full, at the moment that a message is sent.
 #[derive(Clone, Default)]
 pub struct OpenFiles(Option<Rc<dyn Fn() -> Vec<OpenFile>>>);
@@ -64,6 +67,9 @@ impl Goes {
             };
             chips.push(Chip {
                 along: Along::Active,
+                icon: FILE,
+                is_coming: false,
+                act: None,
                 label: format!("{name}:{place}"),
                 tooltip: fill(&text, &[("path", &path)]),
             });
@@ -80,6 +86,9 @@ impl Goes {
             let said = gettext("Goes along: the names of\n{names}");
             chips.push(Chip {
                 along: Along::Others,
+                icon: FILE,
+                is_coming: false,
+                act: None,
                 label: fill(&text, &[("count", &count.to_string())]),
                 tooltip: fill(&said, &[("names", &names.join("\n"))]),
             });

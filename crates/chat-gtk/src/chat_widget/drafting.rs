@@ -9,6 +9,7 @@ use relm4::ComponentSender;
 
 use super::view::View;
 use super::{ChatWidget, Done, Input, Part, Told, done};
+use crate::composer::Written;
 use crate::drafts::Unwritten;
 
 /// How long typing must rest before a draft is written.
@@ -33,11 +34,11 @@ impl ChatWidget {
         }
     }
 
-    /// Gives a text back that was not sent, to the chat that it was for, shown or not.
+    /// Gives back what was not sent, to the chat that it was for, shown or not.
     pub(super) fn give_back(
         &mut self,
         fid: Option<&Fid>,
-        text: &str,
+        written: &Written,
         view: &View,
         sender: &ComponentSender<Self>,
     ) {
@@ -45,7 +46,7 @@ impl ChatWidget {
         if shown {
             self.drafts.set(fid, &view.composer.content());
         }
-        self.drafts.give_back(fid, text);
+        self.drafts.give_back(fid, written);
         if shown {
             view.composer.set_content(self.drafts.get(fid));
         }

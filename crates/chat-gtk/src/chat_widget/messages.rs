@@ -1,11 +1,11 @@
 //! What a chat widget is told, what it tells, and what its background work brings.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::path::PathBuf;
 
 use chat_core::client::Capabilities;
 use chat_core::error::Result;
+use chat_core::event::SessionPlaceholder;
 use chat_core::manager::{Manager, Sent};
 use chat_core::message::{Fid, MessageId, ModelRef, Thinking};
 use chat_core::permission::Mode;
@@ -15,6 +15,7 @@ use chat_edge::diagnostics::Diagnostics;
 
 use super::along::OpenFiles;
 use super::meter;
+use super::pointing::{KnownFiles, Pointed};
 use super::restoring::{Extent, Restore};
 use super::reviewing::{Answered, News, Review};
 use crate::bridge::Arrival;
@@ -95,24 +96,6 @@ pub enum Input {
     Part(Part),
 }
 
-/// The files of a project.
-#[derive(Default)]
-pub struct KnownFiles(pub(super) Option<conversation::KnownFiles>);
-
-impl KnownFiles {
-    /// Those of a folder; `is_file` says whether a path from there on is one of them.
-    pub fn new(folder: PathBuf, is_file: impl Fn(&Path) -> bool + 'static) -> Self {
-        Self(Some((folder, Rc::new(is_file))))
-    }
-}
-
-impl std::fmt::Debug for KnownFiles {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let folder = self.0.as_ref().map(|(folder, _)| folder);
-        f.debug_tuple("KnownFiles").field(&folder).finish()
-    }
-}
-
 /// What is to be done about finding words in a chat.
 #[derive(Clone, Copy, Debug)]
 pub enum Find {
@@ -146,8 +129,8 @@ pub(super) enum Told {
     /// This command in the background is to end.
     EndCommand(String),
     Begin(String),
-    /// The person turned to another chat, and left this text behind.
-    Left(String),
+    /// The person turned to another chat, and left this behind.
+    Left(composer::Written),
     WriteDrafts,
     LookAgain,
     LookOut,
@@ -161,6 +144,8 @@ pub(super) enum Told {
     FindClosed,
     /// Something about the window of the model.
     Meter(meter::Wish),
+    /// What was found for what is looked for with an `@`.
+    Found(String, Vec<Pointed>),
     /// What changed is to be seen.
     Review,
     /// The plan is to be carried out, in this mode.
@@ -225,7 +210,7 @@ pub struct Brought(pub(super) Done);
 #[derive(Debug)]
 pub(super) enum Done {
     Arrived(Arrival),
-    Drafts(HashMap<Option<Fid>, String>),
+    Drafts(HashMap<Option<Fid>, composer::Written>),
     Projects(Recent),
     /// Why commands are not held as well as they could be; none where they are.
     Bounds(Option<String>),
@@ -237,7 +222,7 @@ pub(super) enum Done {
     Sent {
         epoch: u64,
         from: Option<Fid>,
-        text: String,
+        written: composer::Written,
         result: Result<Sent>,
     },
     Earlier {
@@ -251,12 +236,19 @@ pub(super) enum Done {
     },
     Unqueued {
         fid: Fid,
-        text: Option<String>,
+        written: Option<composer::Written>,
     },
     /// Something about changes of files is done.
     Review(News),
     /// Something about the window of the model is known, or done.
     Meter(meter::News),
+    /// The chats that there are, for what is looked for.
+    Chats(String, Vec<SessionPlaceholder>),
+    /// A page that is to go along was fetched, or could not be.
+    Page {
+        url: String,
+        result: Result<String>,
+    },
     /// A chat's choices are stored, or could not be.
     Changed {
         fid: Fid,

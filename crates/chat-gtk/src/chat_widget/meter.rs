@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use chat_core::error::Result;
 use chat_core::message::{
-    ChatRequest, Content, Fid, Meter, ModelRef, Options, PromptPreview, Thinking,
+    ChatRequest, Context, Fid, Meter, ModelRef, Options, PromptPreview, Thinking,
 };
 use chat_edge::words;
 use gettextrs::gettext;
@@ -140,10 +140,11 @@ impl ChatWidget {
         match wish {
             Wish::Look => self.measure_window(sender),
             Wish::Prompt => {
+                let (content, mentions) = view.composer.content().content();
                 let request = ChatRequest {
                     session: Some(fid.clone()),
-                    content: Content::text(view.composer.content()),
-                    context: self.goes_along(),
+                    content,
+                    context: Context { mentions, ..self.goes_along() },
                     ..ChatRequest::default()
                 };
                 sender.oneshot_command(async move {

@@ -13,10 +13,10 @@ use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::restoring;
 use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
+use super::{pointing, restoring};
 use crate::conversation::{self, FilePlace};
 
 /// How long a second Esc counts as the answer to the first.
@@ -108,11 +108,17 @@ impl ChatWidget {
             }
             Told::Unqueue(id) => {
                 let Some(manager) = self.manager.clone() else { return };
+                let project = self.shown.project().map(std::path::Path::to_owned);
                 sender.oneshot_command(async move {
                     match manager.unqueue(&fid, id).await {
                         Ok(queued) => {
-                            let text = queued.map(|queued| queued.content.text);
-                            done(Done::Unqueued { fid, text })
+                            let written = match queued {
+                                Some(queued) => Some(
+                                    pointing::written(&manager, project.as_deref(), queued).await,
+                                ),
+                                None => None,
+                            };
+                            done(Done::Unqueued { fid, written })
                         }
                         Err(error) => done(Done::Finished { fid: Some(fid), result: Err(error) }),
                     }

@@ -11,6 +11,7 @@ use relm4::ComponentSender;
 use super::reviewing::News;
 use super::view::{View, tells};
 use super::{ChatWidget, Done, Output, Told, done, tell};
+use crate::composer::Written;
 
 /// Files that are named where they were left alone; more are counted.
 const NAMED: usize = 3;
@@ -112,7 +113,8 @@ impl ChatWidget {
             tell(sender, output);
         }
         if let Some(Ok(said)) = said {
-            self.give_back(Some(fid), &said.text, view, sender);
+            let said = Written::of(said, Vec::new(), |_| String::new());
+            self.give_back(Some(fid), &said, view, sender);
             if self.shown.fid() == Some(fid) {
                 view.composer.focus();
             }

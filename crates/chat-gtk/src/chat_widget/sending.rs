@@ -5,7 +5,7 @@
 
 use chat_core::error::Result;
 use chat_core::manager::Sent;
-use chat_core::message::{ChatRequest, Content, Fid};
+use chat_core::message::{ChatRequest, Context, Fid};
 use chat_edge::diagnostics::Moment;
 use relm4::ComponentSender;
 
@@ -13,15 +13,52 @@ use super::shown::Shown;
 use super::turning::Ahead;
 use super::view::View;
 use super::{ChatWidget, Done, Output, done, tell};
+use crate::composer::{self, Written};
 
 impl ChatWidget {
+    /// The person does something with the composer.
+    pub(super) fn hear_composer(
+        &mut self,
+        output: composer::Output,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        use composer::Output as Told;
+        match output {
+            Told::Submit(written) => {
+                // Who sends something wants to see it.
+                view.conversation.go_to_end();
+                self.submit(written, sender);
+            }
+            Told::Hindered(why) => self.hindered(why, view, sender),
+            Told::Stop => self.stop(),
+            Told::LeaveOut(along) => self.leave_out(along, view),
+            Told::Changed => self.draft_changed(view, sender),
+            Told::LookFor(query) => self.look_for(query, view, sender),
+            Told::Fetch(url) => self.fetch_page(url, sender),
+        }
+    }
+
+    /// The person chose words to begin with. What was written already is what they are about.
+    pub(super) fn begin_message(
+        &mut self,
+        words: &str,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        let begun = Written::text(words).followed_by(view.composer.content(), "");
+        view.composer.set_content(&begun);
+        view.composer.focus();
+        self.draft_changed(view, sender);
+    }
+
     /// What was written leaves the composer for the engine, or waits until it can.
-    pub(super) fn submit(&mut self, text: String, sender: &ComponentSender<Self>) {
+    pub(super) fn submit(&mut self, written: Written, sender: &ComponentSender<Self>) {
         if self.leaving {
-            self.ahead.push_back(Ahead::Sent(text));
+            self.ahead.push_back(Ahead::Sent(written));
             return;
         }
-        self.outbox.push_back(text);
+        self.outbox.push_back(written);
         self.send_next(sender);
     }
 
@@ -45,9 +82,9 @@ impl ChatWidget {
             Shown::Opening(_) => return,
         };
         let Some(manager) = self.manager.clone() else { return };
-        let Some(text) = self.outbox.pop_front() else { return };
-        let content = Content::text(text.as_str());
-        let context = self.take_along();
+        let Some(written) = self.outbox.pop_front() else { return };
+        let (content, mentions) = written.content();
+        let context = Context { mentions, ..self.take_along() };
         let request = match &self.shown {
             Shown::New(chat) => chat.request(content, context),
             _ => ChatRequest { session, content, context, ..ChatRequest::default() },
@@ -60,7 +97,7 @@ impl ChatWidget {
         let from = self.shown.fid().cloned();
         sender.oneshot_command(async move {
             let result = manager.send(request).await;
-            done(Done::Sent { epoch, from, text, result })
+            done(Done::Sent { epoch, from, written, result })
         });
     }
 
@@ -69,7 +106,7 @@ impl ChatWidget {
         &mut self,
         epoch: u64,
         from: Option<&Fid>,
-        text: &str,
+        written: &Written,
         result: Result<Sent>,
         view: &mut View,
         sender: &ComponentSender<Self>,
@@ -79,16 +116,16 @@ impl ChatWidget {
         match result {
             Ok(sent) => {
                 self.has_chats = true;
-                let typed = if still_there { view.composer.content() } else { String::new() };
-                if self.drafts.get(from) == text || still_there {
-                    self.drafts.set(from, "");
+                let typed = if still_there { view.composer.content() } else { Written::default() };
+                if self.drafts.get(from) == written || still_there {
+                    self.drafts.set(from, &Written::default());
                 }
                 if from.is_none() {
                     self.diagnostics.reply(sent.fid.as_str(), Moment::Request);
                 }
                 if still_there && from.is_none() {
                     self.drafts.set(Some(&sent.fid), &typed);
-                    view.composer.set_content("");
+                    view.composer.set_content(&Written::default());
                     // What was sent after it is for the same chat.
                     let next = std::mem::take(&mut self.outbox);
                     self.show(Some(sent.fid), view, sender);
@@ -96,10 +133,10 @@ impl ChatWidget {
                 } else if !still_there
                     && !self.leaving
                     && self.shown.fid() == from
-                    && view.composer.content() == text
+                    && view.composer.content() == *written
                 {
                     // Who went away and came back was shown the text while it was on its way.
-                    view.composer.set_content("");
+                    view.composer.set_content(&Written::default());
                 }
                 self.draft_changed(view, sender);
                 self.write_drafts(sender);
@@ -108,7 +145,7 @@ impl ChatWidget {
                 if still_there {
                     self.give_back_waiting(from);
                 }
-                self.give_back(from, text, view, sender);
+                self.give_back(from, written, view, sender);
                 self.failed(from, &error, view, sender);
             }
         }
@@ -117,8 +154,8 @@ impl ChatWidget {
 
     /// What waits to be sent becomes a draft of this chat.
     pub(super) fn give_back_waiting(&mut self, fid: Option<&Fid>) {
-        while let Some(text) = self.outbox.pop_back() {
-            self.drafts.give_back(fid, &text);
+        while let Some(written) = self.outbox.pop_back() {
+            self.drafts.give_back(fid, &written);
         }
     }
 }

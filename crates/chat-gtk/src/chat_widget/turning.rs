@@ -11,7 +11,7 @@ use relm4::gtk::prelude::*;
 use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Input, Output, PAGE, Part, Told, tell};
-use crate::composer::Composer;
+use crate::composer::{Composer, Written};
 
 /// The action that a window activates when its person asks for a new chat, right before it tells
 /// [`Input::Show`].
@@ -34,20 +34,20 @@ pub(super) fn add_leave(
 #[derive(Debug)]
 pub(super) enum Ahead {
     /// They sent this.
-    Sent(String),
+    Sent(Written),
     /// They turned to yet another one, and left this behind.
-    Left(String),
+    Left(Written),
 }
 
 impl ChatWidget {
-    /// The person turned to another chat, which comes with the next [`Input::Show`]. `text` is what
-    /// they leave behind.
-    pub(super) fn leave(&mut self, text: String) {
+    /// The person turned to another chat, which comes with the next [`Input::Show`]. `written` is
+    /// what they leave behind.
+    pub(super) fn leave(&mut self, written: Written) {
         if self.leaving {
-            self.ahead.push_back(Ahead::Left(text));
+            self.ahead.push_back(Ahead::Left(written));
             return;
         }
-        self.drafts.set(self.shown.fid(), &text);
+        self.drafts.set(self.shown.fid(), &written);
         // Answers that come now are late.
         self.epoch += 1;
         self.leaving = true;
@@ -58,12 +58,12 @@ impl ChatWidget {
     fn arrive(&mut self, view: &View, sender: &ComponentSender<Self>) {
         self.leaving = false;
         let fid = self.shown.fid().cloned();
-        let mut draft = self.drafts.get(fid.as_ref()).to_owned();
+        let draft = self.drafts.get(fid.as_ref()).clone();
         while let Some(next) = self.ahead.pop_front() {
             match next {
-                Ahead::Sent(text) => self.submit(text, sender),
-                Ahead::Left(text) => {
-                    self.drafts.set(fid.as_ref(), &(draft + &text));
+                Ahead::Sent(written) => self.submit(written, sender),
+                Ahead::Left(written) => {
+                    self.drafts.set(fid.as_ref(), &draft.followed_by(written, ""));
                     self.give_back_waiting(fid.as_ref());
                     self.epoch += 1;
                     self.leaving = true;
@@ -71,7 +71,7 @@ impl ChatWidget {
                 }
             }
         }
-        draft += &view.composer.content();
+        let draft = draft.followed_by(view.composer.content(), "");
         view.composer.set_content(&draft);
         self.drafts.set(fid.as_ref(), &draft);
     }

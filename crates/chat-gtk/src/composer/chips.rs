@@ -9,6 +9,7 @@ use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 use crate::accessible;
+use crate::wrap::wrap;
 
 /// What goes along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +18,19 @@ pub(crate) enum Along {
     Active,
     /// The names of the other open files.
     Others,
+    /// What is pinned to the text, by its place.
+    Pin(usize),
 }
 
 /// A chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chip {
     pub(crate) along: Along,
+    pub(crate) icon: &'static str,
+    /// Whether it is still on its way.
+    pub(crate) is_coming: bool,
+    /// What a click on it does, where it does something.
+    pub(crate) act: Option<String>,
     /// What it says.
     pub(crate) label: String,
     /// What exactly goes along.
@@ -30,38 +38,64 @@ pub(crate) struct Chip {
 }
 
 /// The row of chips.
-#[derive(Debug)]
 pub(super) struct Chips {
     root: gtk::Box,
     shown: RefCell<Vec<Chip>>,
+    told: RefCell<Option<Told>>,
+}
+
+impl std::fmt::Debug for Chips {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Chips").field("shown", &self.shown).finish_non_exhaustive()
+    }
+}
+
+/// Hears what is done with chips.
+type Told = Rc<dyn Fn(Done)>;
+
+/// What a person does with a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Done {
+    /// It is not to go along.
+    Removed(Along),
+    /// It was clicked.
+    Acted(Along),
+}
+
+impl Default for Chips {
+    fn default() -> Self {
+        let root = wrap();
+        root.set_visible(false);
+        root.add_css_class("chips");
+        accessible::set_label(&root, &gettext("Goes Along"));
+        Self { root, shown: RefCell::default(), told: RefCell::default() }
+    }
 }
 
 impl Chips {
-    pub(super) fn new() -> Self {
-        let root = gtk::Box::builder().spacing(4).visible(false).css_classes(["chips"]).build();
-        accessible::set_label(&root, &gettext("Goes Along"));
-        Self { root, shown: RefCell::default() }
-    }
-
     pub(super) fn widget(&self) -> &gtk::Box {
         &self.root
     }
 
-    /// Shows these. `removed` gets the one that is taken away.
-    pub(super) fn show(&self, chips: Vec<Chip>, removed: &Rc<dyn Fn(Along)>) {
-        if *self.shown.borrow() == chips {
-            return;
-        }
+    /// `told` hears what is done with chips.
+    pub(super) fn connect(&self, told: impl Fn(Done) + 'static) {
+        self.told.replace(Some(Rc::new(told)));
+    }
+
+    /// Shows these.
+    pub(super) fn show(&self, chips: Vec<Chip>) {
+        let told = self.told.borrow().clone();
+        let Some(told) = told.filter(|_| *self.shown.borrow() != chips) else { return };
         self.root.set_visible(!chips.is_empty());
         // A chip whose words alone are others stays: it may have the keyboard.
-        let same =
-            self.shown.borrow().iter().map(|chip| chip.along).eq(chips.iter().map(|c| c.along));
+        let kind = |chip: &Chip| (chip.along, chip.act.is_some());
+        let same = self.shown.borrow().iter().map(kind).eq(chips.iter().map(kind));
         if !same {
             while let Some(child) = self.root.first_child() {
                 self.root.remove(&child);
             }
-            for Chip { along, .. } in &chips {
-                self.root.append(&chip(*along, removed));
+            for chip in &chips {
+                self.root.append(&made(chip, &told));
             }
         }
         let mut child = self.root.first_child();
@@ -74,8 +108,11 @@ impl Chips {
     }
 }
 
-fn chip(along: Along, removed: &Rc<dyn Fn(Along)>) -> gtk::Box {
-    let icon = gtk::Image::from_icon_name("text-x-generic-symbolic");
+fn made(chip: &Chip, told: &Told) -> gtk::Box {
+    let along = chip.along;
+    let icon = gtk::Stack::new();
+    icon.add_named(&gtk::Image::from_icon_name(chip.icon), Some("icon"));
+    icon.add_named(&gtk::Spinner::new(), Some("coming"));
     let label = gtk::Label::builder()
         .ellipsize(gtk::pango::EllipsizeMode::Middle)
         .width_chars(6)
@@ -87,32 +124,53 @@ fn chip(along: Along, removed: &Rc<dyn Fn(Along)>) -> gtk::Box {
         .build();
     let root = gtk::Box::builder().css_classes(["chip"]).spacing(4).build();
     root.append(&icon);
-    root.append(&label);
+    if chip.act.is_some() {
+        let button = gtk::Button::builder().child(&label).css_classes(["flat", "act"]).build();
+        let acted = Rc::clone(told);
+        button.connect_clicked(move |_| acted(Done::Acted(along)));
+        root.append(&button);
+    } else {
+        root.append(&label);
+    }
     root.append(&close);
-    let told = Rc::clone(removed);
-    close.connect_clicked(move |_| told(along));
+    let removed = Rc::clone(told);
+    close.connect_clicked(move |_| removed(Done::Removed(along)));
     let keys = gtk::EventControllerKey::new();
-    let told = Rc::clone(removed);
+    let removed = Rc::clone(told);
     keys.connect_key_pressed(move |_, key, _, _| {
         if matches!(key, gdk::Key::Delete | gdk::Key::BackSpace) {
-            told(along);
+            removed(Done::Removed(along));
             return glib::Propagation::Stop;
         }
         glib::Propagation::Proceed
     });
-    close.add_controller(keys);
+    root.add_controller(keys);
     root
 }
 
 fn describe(widget: &gtk::Widget, chip: &Chip) {
-    let icon = widget.first_child();
-    let Some(label) = icon.and_then(|icon| icon.next_sibling()).and_downcast::<gtk::Label>() else {
-        return;
-    };
+    let Some(icon) = widget.first_child().and_downcast::<gtk::Stack>() else { return };
+    if let Some(image) = icon.child_by_name("icon").and_downcast::<gtk::Image>() {
+        image.set_icon_name(Some(chip.icon));
+    }
+    if let Some(spinner) = icon.child_by_name("coming").and_downcast::<gtk::Spinner>() {
+        spinner.set_spinning(chip.is_coming);
+    }
+    icon.set_visible_child_name(if chip.is_coming { "coming" } else { "icon" });
+    let Some(body) = icon.next_sibling() else { return };
+    let label = body.downcast_ref::<gtk::Label>().cloned().or_else(|| {
+        let button = body.downcast_ref::<gtk::Button>()?;
+        button.child().and_downcast::<gtk::Label>()
+    });
+    let Some(label) = label else { return };
     label.set_label(&chip.label);
     widget.set_tooltip_text(Some(&chip.tooltip));
     accessible::set_description(&label, &chip.tooltip);
-    if let Some(close) = label.next_sibling() {
+    if let Some(act) = &chip.act {
+        body.set_tooltip_text(Some(act));
+        accessible::set_label(&body, &format!("{}, {act}", chip.label));
+    }
+    if let Some(close) = body.next_sibling() {
         let words = fill(&gettext("Do not send {what}"), &[("what", &chip.label)]);
         close.set_tooltip_text(Some(&words));
         accessible::set_label(&close, &words);

@@ -1,5 +1,8 @@
 //! What Enter does. The input method comes first: for many languages Enter ends a word.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
@@ -11,16 +14,24 @@ enum Meaning {
     Other,
 }
 
-/// Has Enter send or break the line; Shift turns that round, and Control always sends.
+/// Has Enter send or break the line; Shift turns that round, and Control always sends. `first` sees
+/// each key before, and says whether it was for it.
 pub(super) fn connect(
     text: &gtk::TextView,
     enter_sends: impl Fn() -> bool + 'static,
+    first: impl Fn(gdk::Key, gdk::ModifierType) -> bool + 'static,
     send: impl Fn() + 'static,
 ) {
     let keys = gtk::EventControllerKey::new();
     keys.set_propagation_phase(gtk::PropagationPhase::Capture);
     let view = text.downgrade();
+    let composing = Rc::new(Cell::new(false));
+    let composes = Rc::clone(&composing);
+    text.connect_preedit_changed(move |_, preedit| composes.set(!preedit.is_empty()));
     keys.connect_key_pressed(move |controller, key, _, modifiers| {
+        if !composing.get() && first(key, modifiers) {
+            return glib::Propagation::Stop;
+        }
         let meaning = meaning(key, modifiers, enter_sends());
         let Some(view) = view.upgrade().filter(|_| meaning != Meaning::Other) else {
             return glib::Propagation::Proceed;

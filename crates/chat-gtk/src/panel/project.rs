@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::chat_widget::{Finder, Finding, Pointed};
 use chat_permission::path::{Project, Surroundings};
 use chat_project::git::{self, Change, Head};
 use chat_project::tree::{Kind, Tree};
-use chat_project::{Event, Favoured, Files, Found, search};
+use chat_project::{Event, Favoured, Files, Found, search, symbols};
 use gtk::{gio, glib};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -173,6 +174,59 @@ impl ProjectFiles {
     }
 }
 
+/// Files that are offered behind an `@`.
+const FILES: usize = 8;
+/// Folders that are.
+const FOLDERS: usize = 4;
+/// Definitions that are.
+const SYMBOLS: usize = 8;
+
+impl Finder for ProjectFiles {
+    fn files(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding {
+        let tree = self.tree();
+        let favoured = Favoured::new(self.shared.open.borrow().clone());
+        let query = query.to_owned();
+        Box::pin(async move {
+            let Some(tree) = tree else { return Vec::new() };
+            let look = move || {
+                let files = search(tree.paths(), &query, &favoured, FILES, &given_up)?;
+                // Who has typed nothing yet means what they work on, and no folder of many.
+                let most = if query.is_empty() { 0 } else { FOLDERS };
+                let letters = query.trim_end_matches('/');
+                let folders = search(tree.folder_paths(), letters, &favoured, most, &given_up)?;
+                // Who has typed a folder's name means that, and not what is in it.
+                let is_named = |folder: &Found| is_name_of(&query, &folder.path);
+                let (named, folders): (Vec<_>, Vec<_>) = folders.into_iter().partition(is_named);
+                let folder = Pointed::Folder;
+                let found =
+                    named.into_iter().map(folder).chain(files.into_iter().map(Pointed::File));
+                Some(found.chain(folders.into_iter().map(folder)).collect())
+            };
+            gio::spawn_blocking(look).await.ok().flatten().unwrap_or_default()
+        })
+    }
+
+    fn symbols(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding {
+        let (tree, project) = (self.tree(), self.shared.project.borrow().clone());
+        let favoured = Favoured::new(self.shared.open.borrow().clone());
+        let query = query.to_owned();
+        Box::pin(async move {
+            let (Some(tree), Some(project)) = (tree, project) else { return Vec::new() };
+            let look =
+                move || symbols(&project, tree.paths(), &query, &favoured, SYMBOLS, &given_up);
+            let found = gio::spawn_blocking(look).await.ok().flatten().unwrap_or_default();
+            found.into_iter().map(Pointed::Symbol).collect()
+        })
+    }
+}
+
+/// Whether this is the name of a folder, or its path, as far as letters go.
+fn is_name_of(query: &str, folder: &Path) -> bool {
+    let query = query.trim_end_matches('/').to_lowercase();
+    let is = |part: &Path| part.to_string_lossy().to_lowercase() == query;
+    is(folder) || folder.file_name().is_some_and(|name| is(Path::new(name)))
+}
+
 fn open(folder: &Path, tell: UnboundedSender<Event>) -> Option<(Project, Files)> {
     let project = Project::open(folder, &Surroundings::default()).ok()?;
     // Who listened may be gone.
@@ -254,4 +308,16 @@ fn state_of(state: git::State) -> GitState {
     }
     let files = state.files.into_iter().map(|changed| (changed.path, changed.change)).collect();
     GitState { head: Some(state.head), files, folders }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_named_by_its_name_or_its_path() {
+        assert!(is_name_of("src", Path::new("crates/core/src")));
+        assert!(is_name_of("Core/src/", Path::new("core/src")));
+        assert!(!is_name_of("sr", Path::new("src")));
+    }
 }

@@ -1,6 +1,7 @@
 //! What the window does when an action is asked for, or when one of its parts tells something.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use adw::prelude::*;
 use chat_core::message::Fid;
@@ -135,8 +136,9 @@ impl Window {
             Told::Moved(outline) => self.chat.emit(chat_widget::Input::Open(outline)),
             Told::Files => {
                 let known = self.panel.project().map(|project| {
-                    let folder = project.folder().to_owned();
-                    chat_widget::KnownFiles::new(folder, move |path| project.has_file(path))
+                    let (folder, files) = (project.folder().to_owned(), Rc::clone(&project));
+                    chat_widget::KnownFiles::new(folder, move |path| files.has_file(path))
+                        .with_finder(project)
                 });
                 self.chat.emit(chat_widget::Input::KnownFiles(known.unwrap_or_default()));
             }

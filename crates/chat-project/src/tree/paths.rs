@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Folder, Kind};
 
-/// The paths of a tree's files and links, from the project on, in the order of the tree.
+/// The paths of a tree's files and links, or of its folders, from the project on, in the order of the tree.
 #[derive(Debug)]
 pub struct Paths {
     bytes: Box<[u8]>,
@@ -23,8 +23,16 @@ struct End {
 
 impl Paths {
     pub(super) fn of(root: &Folder) -> Self {
-        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(root.files()));
-        gather(root, &mut Vec::new(), &mut bytes, &mut ends);
+        Self::gathered(root, root.files(), |kind| kind != Kind::Folder)
+    }
+
+    pub(super) fn of_folders(root: &Folder) -> Self {
+        Self::gathered(root, root.folders(), |kind| kind == Kind::Folder)
+    }
+
+    fn gathered(root: &Folder, count: usize, wanted: impl Fn(Kind) -> bool + Copy) -> Self {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(count));
+        gather(root, wanted, &mut Vec::new(), &mut bytes, &mut ends);
         Self { bytes: bytes.into(), ends: ends.into() }
     }
 
@@ -59,20 +67,27 @@ impl Paths {
     }
 }
 
-fn gather(folder: &Folder, way: &mut Vec<u8>, bytes: &mut Vec<u8>, ends: &mut Vec<End>) {
+fn gather(
+    folder: &Folder,
+    wanted: impl Fn(Kind) -> bool + Copy,
+    way: &mut Vec<u8>,
+    bytes: &mut Vec<u8>,
+    ends: &mut Vec<End>,
+) {
     let before = way.len();
     for entry in folder.entries() {
         let name = entry.name.as_bytes();
-        if let Some(folder) = entry.folder {
-            way.extend_from_slice(name);
-            way.push(b'/');
-            gather(folder, way, bytes, ends);
-            way.truncate(before);
-        } else if entry.kind != Kind::Folder {
+        if wanted(entry.kind) {
             bytes.extend_from_slice(way);
             bytes.extend_from_slice(name);
             // A name has 255 bytes at most; and a million paths of 4 KiB each are not reached by far.
             ends.push(End { path: bytes.len() as u32, name: name.len() as u16 });
+        }
+        if let Some(folder) = entry.folder {
+            way.extend_from_slice(name);
+            way.push(b'/');
+            gather(folder, wanted, way, bytes, ends);
+            way.truncate(before);
         }
     }
 }

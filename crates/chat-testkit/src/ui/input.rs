@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use tokio::process::Command;
 
 /// The keyboard and the mouse of a screen.
@@ -46,10 +46,21 @@ impl Input {
     /// Gives the topmost window the keyboard, as a window manager would, and names it.
     pub async fn focus(&self) -> Result<String> {
         let windows = self.xdotool(&["search", "--onlyvisible", "--name", ".+"]).await?;
-        let top = windows.lines().last().context("there is no window")?.to_owned();
-        // There is no waiting for a focus that is there already.
-        self.xdotool(&["windowfocus", &top]).await?;
-        Ok(top)
+        for window in windows.lines().rev() {
+            if self.is_managed(window).await {
+                // There is no waiting for a focus that is there already.
+                self.xdotool(&["windowfocus", window]).await?;
+                return Ok(window.to_owned());
+            }
+        }
+        bail!("there is no window")
+    }
+
+    /// Whether a window manager would see a window: a list that hangs from another window is none of
+    /// its own. One that went away meanwhile is none either.
+    async fn is_managed(&self, window: &str) -> bool {
+        let told = self.run("xwininfo", &["-id", window]).await;
+        told.is_ok_and(|told| told.contains("Override Redirect State: no"))
     }
 
     /// Makes a window as large as this.

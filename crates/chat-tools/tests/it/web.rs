@@ -2,5 +2,6 @@
 
 mod bounds;
 mod fetch;
+mod given;
 mod internet;
 mod search;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chat_core::event::StopReason;
-use chat_core::message::{Fid, MessageId, Role};
+use chat_core::message::{ChatRequest, Content, Context, Fid, Mention, MessageId, Role};
 use chat_testkit::server::{Gate, Script, Server};
 
 use super::world::World;
@@ -91,6 +91,32 @@ async fn a_message_that_waits_is_still_there_after_the_program_ended() {
     world.say(&fid, "three").await;
     world.events.until(|mirror| mirror.last_text(&fid) == "You said: three").await;
     assert_eq!(server.chats()[2].texts_of("user"), ["one", "two", "three"]);
+}
+
+#[tokio::test]
+async fn what_a_waiting_message_points_at_goes_with_it_after_the_program_ended() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().text("first").gate(&gate));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("one").await.fid;
+    world.events.shows(&fid, "first").await;
+    let page = Mention::Page { url: "https://example.org/".to_owned(), text: "A page.".to_owned() };
+    let context = Context { mentions: vec![page], ..Context::default() };
+    let request = ChatRequest {
+        session: Some(fid.clone()),
+        content: Content::text("two"),
+        context: context.clone(),
+        ..ChatRequest::default()
+    };
+    world.manager.send(request).await.unwrap();
+    let mut world = world.restart().await;
+    assert_eq!(world.open(&fid).await.queue[0].context, context);
+    server.push(Script::new().text("second"));
+    world.manager.send_waiting(&fid).await.unwrap();
+    world.events.finished(&fid).await;
+    let sent = server.chats()[1].texts_of("user");
+    assert!(sent[1].contains("A page.") && sent[1].contains("two"), "{sent:?}");
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use relm4::gtk::prelude::*;
 
 use super::super::project::ProjectFiles;
 use crate::accessible;
+use crate::letters::bold;
 
 /// How many are shown: who looks for more types another letter.
 const MOST: usize = 40;
@@ -192,32 +193,4 @@ fn labels(row: &gtk::ListBoxRow) -> Option<(gtk::Label, gtk::Label)> {
     let name = row.child()?.first_child().and_downcast::<gtk::Label>()?;
     let folder = name.next_sibling().and_downcast::<gtk::Label>()?;
     Some((name, folder))
-}
-
-/// A text as markup, with the letters that were looked for. They are counted from a place before it.
-fn bold(text: &str, positions: &[u32], before: usize) -> String {
-    let mut markup = String::with_capacity(text.len() + 7 * positions.len());
-    for (at, letter) in text.chars().enumerate() {
-        let letter = if letter.is_control() { '�' } else { letter };
-        let mut bytes = [0; 4];
-        let escaped = glib::markup_escape_text(letter.encode_utf8(&mut bytes));
-        if positions.binary_search(&((before + at) as u32)).is_ok() {
-            markup.push_str("<b>");
-            markup.push_str(&escaped);
-            markup.push_str("</b>");
-        } else {
-            markup.push_str(&escaped);
-        }
-    }
-    markup
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_looked_for_is_bold_and_markup_is_text() {
-        assert_eq!(bold("a<b>.rs", &[4, 6], 4), "<b>a</b>&lt;<b>b</b>&gt;.rs");
-    }
 }

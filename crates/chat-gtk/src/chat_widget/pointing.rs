@@ -1,0 +1,200 @@
+//! What a person may point at with an `@`: files, folders and definitions of the project, other chats,
+//! what changed since the last commit, a page of the web.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin as Pinned;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chat_core::error::Result;
+use chat_core::event::SessionPlaceholder;
+use chat_core::manager::Manager;
+use chat_core::message::Queued;
+use chat_edge::words;
+use chat_project::{Found, FoundSymbol};
+use gtk::glib;
+use relm4::ComponentSender;
+
+use super::suggesting::{self, Gathered};
+use super::view::View;
+use super::{ChatWidget, Done, Input, Output, Part, Told, done, tell};
+use crate::composer::Written;
+use crate::conversation;
+
+/// What was found in a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pointed {
+    /// A file.
+    File(Found),
+    /// A folder.
+    Folder(Found),
+    /// A definition.
+    Symbol(FoundSymbol),
+}
+
+/// A search on its way. Dropping it ends it.
+pub type Finding = Pinned<Box<dyn Future<Output = Vec<Pointed>>>>;
+
+/// Looks in a project for what a person may point at.
+pub trait Finder {
+    /// Files and folders by letters of their paths, the best first.
+    fn files(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding;
+
+    /// Definitions by a part of their names, the best first. This may take two seconds.
+    fn symbols(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding;
+}
+
+/// The files of a project.
+#[derive(Default)]
+pub struct KnownFiles {
+    known: Option<conversation::KnownFiles>,
+    finder: Option<Rc<dyn Finder>>,
+}
+
+impl KnownFiles {
+    /// Those of a folder; `is_file` says whether a path from there on is one of them.
+    pub fn new(folder: PathBuf, is_file: impl Fn(&Path) -> bool + 'static) -> Self {
+        Self { known: Some((folder, Rc::new(is_file))), finder: None }
+    }
+
+    /// This finds what a person may point at.
+    #[must_use]
+    pub fn with_finder(mut self, finder: Rc<dyn Finder>) -> Self {
+        self.finder = Some(finder);
+        self
+    }
+}
+
+impl std::fmt::Debug for KnownFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let folder = self.known.as_ref().map(|(folder, _)| folder);
+        f.debug_tuple("KnownFiles").field(&folder).finish()
+    }
+}
+
+/// What is looked for, and what was found by now.
+#[derive(Default)]
+pub(super) struct Pointing {
+    folder: Option<PathBuf>,
+    finder: Option<Rc<dyn Finder>>,
+    gathered: Option<Gathered>,
+    given_up: Arc<AtomicBool>,
+}
+
+impl std::fmt::Debug for Pointing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pointing").field("gathered", &self.gathered).finish_non_exhaustive()
+    }
+}
+
+impl ChatWidget {
+    pub(super) fn set_known_files(&mut self, files: KnownFiles, view: &View) {
+        self.pointing.folder = files.known.as_ref().map(|(folder, _)| folder.clone());
+        self.pointing.finder = files.finder;
+        view.conversation.set_files(files.known);
+    }
+
+    /// The person types this behind an `@`, or nothing any more.
+    pub(super) fn look_for(
+        &mut self,
+        query: Option<String>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        self.pointing.given_up.store(true, Ordering::Relaxed);
+        self.pointing.gathered = None;
+        let Some(query) = query else { return };
+        let given_up = Arc::<AtomicBool>::default();
+        self.pointing.given_up = Arc::clone(&given_up);
+        // The files of another chat's project are none of this one's.
+        let folder =
+            self.pointing.folder.clone().filter(|folder| self.shown.project() == Some(folder));
+        let mut gathered = Gathered::new(query.clone(), folder);
+        let is_name = !gathered.is_address();
+        let finder = self.pointing.finder.clone();
+        let finder = finder.filter(|_| is_name && gathered.has_project());
+        let manager = self.manager.clone().filter(|_| is_name);
+        gathered.awaits(finder.is_some(), manager.is_some());
+        if let Some(finder) = finder {
+            let files = finder.files(&query, Arc::clone(&given_up));
+            let symbols = finder.symbols(&query, Arc::clone(&given_up));
+            let (query, input) = (query.clone(), sender.input_sender().clone());
+            glib::spawn_future_local(async move {
+                for found in [files, symbols] {
+                    let found = found.await;
+                    if given_up.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    input.emit(Input::Part(Part(Told::Found(query.clone(), found))));
+                }
+            });
+        }
+        if let Some(manager) = manager {
+            sender.oneshot_command(async move {
+                let chats = manager.sessions().await.unwrap_or_default();
+                done(Done::Chats(query, chats))
+            });
+        }
+        suggest(&gathered, view);
+        self.pointing.gathered = Some(gathered);
+    }
+
+    pub(super) fn found_came(&mut self, query: &str, found: Vec<Pointed>, view: &View) {
+        self.gather(query, view, |gathered| gathered.add_found(found));
+    }
+
+    pub(super) fn chats_came(&mut self, query: &str, chats: Vec<SessionPlaceholder>, view: &View) {
+        let this = self.shown.fid().cloned();
+        self.gather(query, view, |gathered| gathered.add_chats(chats, this.as_ref()));
+    }
+
+    fn gather(&mut self, query: &str, view: &View, add: impl FnOnce(&mut Gathered)) {
+        let gathered = self.pointing.gathered.as_mut();
+        if let Some(gathered) = gathered.filter(|gathered| gathered.query == query) {
+            add(gathered);
+            suggest(gathered, view);
+        }
+    }
+
+    /// The page at this address is to go along.
+    pub(super) fn fetch_page(&self, url: String, sender: &ComponentSender<Self>) {
+        let Some(manager) = self.manager.clone() else { return };
+        sender.oneshot_command(async move {
+            let result = manager.page(&url).await;
+            done(Done::Page { url, result })
+        });
+    }
+}
+
+/// A page that is to go along was fetched, or could not be.
+pub(super) fn page_came(
+    url: &str,
+    result: Result<String>,
+    view: &View,
+    sender: &ComponentSender<ChatWidget>,
+) {
+    match result {
+        Ok(text) => view.composer.page_came(url, Some(text)),
+        Err(error) => {
+            view.composer.page_came(url, None);
+            tell(sender, Output::Note(words::sentence(&error)));
+        }
+    }
+}
+
+fn suggest(gathered: &Gathered, view: &View) {
+    // All of what comes at once is shown at once.
+    if gathered.is_settled() {
+        view.composer.suggest(&gathered.query, gathered.suggestions());
+    }
+}
+
+/// What waited to be sent, as it was written.
+pub(super) async fn written(manager: &Manager, project: Option<&Path>, queued: Queued) -> Written {
+    let chats = manager.sessions().await.unwrap_or_default();
+    Written::of(queued.content, queued.context.mentions, |mention| {
+        suggesting::name(mention, project, &chats)
+    })
+}

@@ -1,0 +1,261 @@
+//! What was found for an `@`, put in order: what comes late stands below, so that nothing jumps.
+
+use std::path::{Path, PathBuf};
+
+use chat_core::event::SessionPlaceholder;
+use chat_core::message::{Fid, Mention};
+use chat_edge::words::fill;
+use chat_project::{Found, FoundSymbol};
+use gettextrs::gettext;
+use gtk::glib;
+
+use super::pointing::Pointed;
+use crate::composer::{self, MOST_SUGGESTIONS, Pin, Pinned, Suggestion};
+use crate::letters::bold;
+
+/// How many chats are shown at most.
+const CHATS: usize = 4;
+/// The longest title that is written into a message, in characters.
+const TITLE: usize = 40;
+
+/// What was found by now.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) query: String,
+    folder: Option<PathBuf>,
+    found: Vec<Pointed>,
+    chats: Vec<(Fid, String)>,
+    /// Who has not answered yet: definitions are not waited for, which may take seconds.
+    awaits_files: bool,
+    awaits_chats: bool,
+}
+
+impl Gathered {
+    /// Nothing yet. `folder` is that of the project.
+    pub(super) fn new(query: String, folder: Option<PathBuf>) -> Self {
+        Self {
+            query,
+            folder,
+            found: Vec::new(),
+            chats: Vec::new(),
+            awaits_files: false,
+            awaits_chats: false,
+        }
+    }
+
+    pub(super) fn has_project(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// Whether the address of a page is being typed.
+    pub(super) fn is_address(&self) -> bool {
+        let query = self.query.to_ascii_lowercase();
+        query.starts_with("https://") || query.starts_with("http://")
+    }
+
+    /// What is being asked, and will answer.
+    pub(super) fn awaits(&mut self, files: bool, chats: bool) {
+        (self.awaits_files, self.awaits_chats) = (files, chats);
+    }
+
+    /// Whether all have answered who do so at once.
+    pub(super) fn is_settled(&self) -> bool {
+        !self.awaits_files && !self.awaits_chats
+    }
+
+    pub(super) fn add_found(&mut self, found: Vec<Pointed>) {
+        self.awaits_files = false;
+        self.found.extend(found);
+    }
+
+    /// The chats whose titles have the letters, the latest first; never the one that is shown.
+    pub(super) fn add_chats(&mut self, chats: Vec<SessionPlaceholder>, shown: Option<&Fid>) {
+        self.awaits_chats = false;
+        let wanted = self.query.to_lowercase();
+        let fits = |chat: &SessionPlaceholder| {
+            Some(&chat.fid) != shown
+                && !chat.title.trim().is_empty()
+                && chat.title.to_lowercase().contains(&wanted)
+        };
+        let mut chats: Vec<_> = chats.into_iter().filter(fits).collect();
+        chats.sort_by_key(|chat| std::cmp::Reverse(chat.updated));
+        self.chats = chats.into_iter().take(CHATS).map(|chat| (chat.fid, chat.title)).collect();
+    }
+
+    /// All of it, the best first.
+    pub(super) fn suggestions(&self) -> Vec<Suggestion> {
+        if self.is_address() {
+            return vec![page(&self.query)];
+        }
+        let Some(folder) = &self.folder else { return self.chats().collect() };
+        let is_symbol = |found: &&Pointed| matches!(found, Pointed::Symbol(_));
+        let (symbols, files): (Vec<_>, Vec<_>) = self.found.iter().partition(is_symbol);
+        let files = files.into_iter().map(|found| pointed(folder, found));
+        let symbols = symbols.into_iter().map(|found| pointed(folder, found));
+        let diff = diff(&self.query.to_lowercase());
+        let (first, last) = if self.query.is_empty() { (None, diff) } else { (diff, None) };
+        let all = first.into_iter().chain(files).chain(self.chats()).chain(last).chain(symbols);
+        all.take(MOST_SUGGESTIONS).collect()
+    }
+
+    fn chats(&self) -> impl Iterator<Item = Suggestion> {
+        self.chats.iter().map(|(fid, title)| {
+            suggestion(
+                Mention::Chat { fid: fid.clone() },
+                short(title),
+                escaped(title),
+                gettext("Chat"),
+                fill(&gettext("Chat: {title}"), &[("title", title)]),
+            )
+        })
+    }
+}
+
+/// What something is called that was pointed at, as it is written behind the `@`.
+pub(super) fn name(
+    mention: &Mention,
+    project: Option<&Path>,
+    chats: &[SessionPlaceholder],
+) -> String {
+    let shown = |path: &Path| {
+        let path = project.and_then(|project| path.strip_prefix(project).ok()).unwrap_or(path);
+        path.display().to_string()
+    };
+    match mention {
+        Mention::File { path, .. } => shown(path),
+        Mention::Folder { path } => format!("{}/", shown(path)),
+        Mention::Symbol { name, .. } => name.clone(),
+        Mention::Chat { fid } => {
+            let chat = chats.iter().find(|chat| chat.fid == *fid);
+            chat.map_or_else(|| fid.to_string(), |chat| short(&chat.title))
+        }
+        Mention::Diff => DIFF.to_owned(),
+        Mention::Page { url, .. } => url.clone(),
+    }
+}
+
+/// What the changes since the last commit are called in a message, in each language.
+const DIFF: &str = "diff";
+
+/// The changes since the last commit, where what is looked for leads to them.
+fn diff(query: &str) -> Option<Suggestion> {
+    let title = gettext("Changes since the Last Commit");
+    let words = [DIFF, "git", &title.to_lowercase()];
+    words.iter().any(|word| word.starts_with(query)).then(|| {
+        let detail = escaped("git diff");
+        suggestion(Mention::Diff, DIFF.to_owned(), escaped(&title), detail, title)
+    })
+}
+
+fn page(url: &str) -> Suggestion {
+    suggestion(
+        Mention::Page { url: url.to_owned(), text: String::new() },
+        url.to_owned(),
+        escaped(url),
+        gettext("Fetch this page"),
+        fill(&gettext("Fetch {url}"), &[("url", url)]),
+    )
+}
+
+fn pointed(folder: &Path, pointed: &Pointed) -> Suggestion {
+    match pointed {
+        Pointed::File(found) => {
+            let mention = Mention::File { path: folder.join(&found.path), lines: None };
+            at_path(mention, found, found.shown.clone())
+        }
+        Pointed::Folder(found) => {
+            let mention = Mention::Folder { path: folder.join(&found.path) };
+            at_path(mention, found, format!("{}/", found.shown))
+        }
+        Pointed::Symbol(FoundSymbol { path, name, lines }) => {
+            let place = format!("{}:{}", path.display(), lines.0);
+            let mention =
+                Mention::Symbol { path: folder.join(path), name: name.clone(), lines: *lines };
+            let said = format!("{name}, {place}");
+            suggestion(mention, name.clone(), escaped(name), escaped(&place), said)
+        }
+    }
+}
+
+fn at_path(mention: Mention, found: &Found, label: String) -> Suggestion {
+    let split = found.shown.rfind('/').map_or(0, |at| at + 1);
+    let before = found.shown[..split].chars().count();
+    let name = bold(&found.shown[split..], &found.positions, before);
+    let detail = bold(found.shown[..split].trim_end_matches('/'), &found.positions, 0);
+    suggestion(mention, label.clone(), name, detail, label)
+}
+
+fn suggestion(
+    mention: Mention,
+    label: String,
+    name: String,
+    detail: String,
+    said: String,
+) -> Suggestion {
+    let icon = composer::icon(&mention);
+    let pin = Pin { word: Some(format!("@{label}")), label, what: Pinned::Mention(mention) };
+    Suggestion { icon, name, detail, said, pin }
+}
+
+fn escaped(text: &str) -> String {
+    glib::markup_escape_text(text).into()
+}
+
+/// A title as it is written into a message: one line, of which the end may be missing.
+fn short(title: &str) -> String {
+    let words: Vec<_> = title.split_whitespace().collect();
+    let title = words.join(" ");
+    match title.char_indices().nth(TITLE) {
+        Some((end, _)) => format!("{}…", title[..end].trim_end()),
+        None => title,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> Pointed {
+        let found = Found { path: path.into(), shown: path.to_owned(), positions: vec![0] };
+        Pointed::File(found)
+    }
+
+    fn words(gathered: &Gathered) -> Vec<String> {
+        let made = gathered.suggestions();
+        made.into_iter().filter_map(|suggestion| suggestion.pin.word).collect()
+    }
+
+    #[test]
+    fn what_comes_late_stands_below() {
+        let mut gathered = Gathered::new("di".to_owned(), Some("/p".into()));
+        assert_eq!(words(&gathered), ["@diff"]);
+        gathered.add_found(vec![file("src/dir.rs")]);
+        let symbol = FoundSymbol { path: "a.rs".into(), name: "dig".to_owned(), lines: (3, 5) };
+        gathered.add_found(vec![Pointed::Symbol(symbol)]);
+        assert_eq!(words(&gathered), ["@diff", "@src/dir.rs", "@dig"]);
+        gathered.query.clear();
+        assert_eq!(words(&gathered), ["@src/dir.rs", "@diff", "@dig"]);
+    }
+
+    #[test]
+    fn an_address_is_a_page_and_nothing_else() {
+        let mut gathered = Gathered::new("https://example.org/a".to_owned(), Some("/p".into()));
+        gathered.add_found(vec![file("https")]);
+        assert_eq!(words(&gathered), ["@https://example.org/a"]);
+    }
+
+    #[test]
+    fn names_are_text_and_no_markup() {
+        let mut gathered = Gathered::new("b".to_owned(), Some("/p".into()));
+        gathered.add_found(vec![file("a<b>&.rs")]);
+        let made = gathered.suggestions();
+        assert_eq!(made[0].name, "<b>a</b>&lt;b&gt;&amp;.rs");
+        assert_eq!(made[0].pin.label, "a<b>&.rs");
+    }
+
+    #[test]
+    fn a_long_title_is_written_in_short() {
+        assert_eq!(short("Fix\nthe  parser"), "Fix the parser");
+        assert_eq!(short(&"word ".repeat(20)).chars().count(), TITLE);
+    }
+}

@@ -1,0 +1,42 @@
+//! What a person looks for with an `@`.
+
+use super::written::begins;
+
+/// More letters than this are no name that somebody types.
+const LONGEST: usize = 300;
+
+/// What is looked for, where the cursor stands behind an `@` and what was typed after it: how many
+/// characters it takes with the `@`, and the text without. `before` is the line up to the cursor.
+pub(super) fn looked_for(before: &str) -> Option<(usize, &str)> {
+    let word = before.rfind(char::is_whitespace).map_or(before, |blank| {
+        let next = before[blank..].chars().next().map_or(0, char::len_utf8);
+        &before[blank + next..]
+    });
+    let at = word
+        .char_indices()
+        .find(|(at, letter)| *letter == '@' && begins(word[..*at].chars().next_back()))?;
+    let query = &word[at.0 + 1..];
+    (query.len() <= LONGEST).then(|| (query.chars().count() + 1, query))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_follows_an_at() {
+        let cases = [
+            ("see @ma", Some((3, "ma"))),
+            ("@", Some((1, ""))),
+            ("(@src/m", Some((6, "src/m"))),
+            ("see @ma ", None),
+            ("me@example.org", None),
+            ("@https://a.org/@b", Some((17, "https://a.org/@b"))),
+            ("ä\u{a0}@ö", Some((2, "ö"))),
+            ("", None),
+        ];
+        for (before, found) in cases {
+            assert_eq!(looked_for(before), found, "{before:?}");
+        }
+    }
+}

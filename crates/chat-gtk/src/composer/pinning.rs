@@ -1,0 +1,305 @@
+//! What is pinned to the text: picked from the list behind an `@`, shown as chips, and gone with its
+//! word.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use chat_core::message::Mention;
+use gettextrs::gettext;
+use gtk::gdk;
+use relm4::gtk::prelude::*;
+
+use super::at::looked_for;
+use super::chips::{Along, Chip, Done};
+use super::suggestions::{Suggestion, Suggestions, Told};
+use super::written::{Pin, Pinned, place};
+use super::{Inner, Output};
+
+/// How much of a pasted text its tooltip shows, in bytes.
+const GLIMPSE: usize = 400;
+
+impl Inner {
+    pub(super) fn connect_chips(self: &Rc<Self>) {
+        let weak = Rc::downgrade(self);
+        self.chips.connect(move |done| {
+            let Some(inner) = weak.upgrade() else { return };
+            match done {
+                Done::Removed(Along::Pin(at)) => inner.unpin(at),
+                Done::Removed(along) => inner.tell(Output::LeaveOut(along)),
+                Done::Acted(Along::Pin(at)) => inner.put_into_text(at),
+                Done::Acted(_) => {}
+            }
+        });
+    }
+
+    pub(super) fn connect_suggestions(self: &Rc<Self>) {
+        let weak = Rc::downgrade(self);
+        let list = Suggestions::new(&self.root, move |told| {
+            let Some(inner) = weak.upgrade() else { return };
+            match told {
+                Told::Picked(suggestion) => inner.take_suggestion(suggestion),
+                Told::Entered => inner.submit(),
+            }
+        });
+        self.suggestions.replace(Some(list));
+        let weak = Rc::downgrade(self);
+        self.text.buffer().connect_cursor_position_notify(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.look();
+            }
+        });
+        let focus = gtk::EventControllerFocus::new();
+        let weak = Rc::downgrade(self);
+        focus.connect_leave(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.look_for(None);
+            }
+        });
+        self.text.add_controller(focus);
+    }
+
+    /// What stands before the cursor in its line, and the cursor.
+    fn before_cursor(&self) -> (String, gtk::TextIter) {
+        let buffer = self.text.buffer();
+        let cursor = buffer.iter_at_mark(&buffer.get_insert());
+        let mut start = cursor;
+        start.set_line_offset(0);
+        (buffer.text(&start, &cursor, false).to_string(), cursor)
+    }
+
+    /// Finds out whether a name is being typed behind an `@`.
+    fn look(&self) {
+        if self.setting_text.get() {
+            self.look_for(None);
+            return;
+        }
+        let (before, _) = self.before_cursor();
+        let query = looked_for(&before).map(|(_, query)| query.to_owned());
+        // A name that is written out is meant, and nothing else is looked for.
+        let is_pinned = query.as_ref().is_some_and(|query| {
+            let is_word = |word: &String| word.strip_prefix('@') == Some(query.as_str());
+            self.pins.borrow().iter().any(|pin| pin.word.as_ref().is_some_and(is_word))
+        });
+        self.look_for(query.filter(|_| !is_pinned && !self.text.buffer().has_selection()));
+    }
+
+    fn look_for(&self, query: Option<String>) {
+        let before = self.looked_for.replace(query.clone());
+        if before == query {
+            return;
+        }
+        if let Some(list) = &*self.suggestions.borrow() {
+            if query.is_some() {
+                list.begin(before.is_none());
+            } else {
+                list.hide();
+            }
+        }
+        self.tell(Output::LookFor(query));
+    }
+
+    pub(super) fn suggest(&self, query: &str, suggestions: Vec<Suggestion>) {
+        if self.looked_for.borrow().as_deref() != Some(query) {
+            return;
+        }
+        let (before, mut word) = self.before_cursor();
+        let Some((length, _)) = looked_for(&before) else { return };
+        word.backward_chars(length as i32);
+        let place = self.text.iter_location(&word);
+        let (x, y) =
+            self.text.buffer_to_window_coords(gtk::TextWindowType::Widget, place.x(), place.y());
+        let corner = self.text.translate_coordinates(&self.root, f64::from(x), f64::from(y));
+        let (x, y) = corner.unwrap_or_default();
+        let place = gdk::Rectangle::new(x as i32, y as i32, 1, place.height());
+        if let Some(list) = &*self.suggestions.borrow() {
+            list.show(suggestions, &place, self.root.width());
+        }
+    }
+
+    fn take_suggestion(&self, suggestion: Suggestion) {
+        let (before, cursor) = self.before_cursor();
+        let Some((length, _)) = looked_for(&before) else { return };
+        let mut pin = suggestion.pin;
+        let word = self.free_word(&pin);
+        let (mut start, mut end) = (cursor, cursor);
+        start.backward_chars(length as i32);
+        let is_spaced = cursor.char().is_whitespace();
+        pin.word = Some(word.clone());
+        // The word counts from the moment that it stands there.
+        self.pins.borrow_mut().push(Arc::new(pin));
+        let buffer = self.text.buffer();
+        buffer.begin_user_action();
+        buffer.delete(&mut start, &mut end);
+        buffer.insert(&mut start, &if is_spaced { word } else { format!("{word} ") });
+        buffer.end_user_action();
+        if is_spaced && start.forward_char() {
+            buffer.place_cursor(&start);
+        }
+        self.fetch_pages();
+        self.text.grab_focus();
+    }
+
+    /// A word for what is to be pinned, which stands for nothing else.
+    fn free_word(&self, pin: &Pin) -> String {
+        let wanted = pin.word.clone().unwrap_or_else(|| format!("@{}", pin.label));
+        let pins = self.pins.borrow();
+        let is_free = |word: &str| {
+            pins.iter().all(|other| other.word.as_deref() != Some(word) || other.what == pin.what)
+        };
+        let numbered = (2..).map(|number| format!("{wanted}#{number}"));
+        let mut words = std::iter::once(wanted.clone()).chain(numbered);
+        words.find(|word| is_free(word)).unwrap_or(wanted.clone())
+    }
+
+    /// What goes along with this text.
+    pub(super) fn live(&self, text: &str) -> Vec<Arc<Pin>> {
+        let mut live: Vec<Arc<Pin>> = Vec::new();
+        for pin in self.pins.borrow().iter() {
+            let stands = pin.word.as_deref().is_none_or(|word| place(text, word).is_some());
+            if stands && !live.contains(pin) {
+                live.push(Arc::clone(pin));
+            }
+        }
+        live
+    }
+
+    fn live_now(&self) -> Vec<Arc<Pin>> {
+        if self.pins.borrow().is_empty() { Vec::new() } else { self.live(&self.content_text()) }
+    }
+
+    /// Whether something goes along that says something without any text.
+    pub(super) fn goes_alone(&self) -> bool {
+        self.pins.borrow().iter().any(|pin| pin.word.is_none())
+    }
+
+    pub(super) fn is_fetching(&self) -> bool {
+        self.live_now().iter().any(|pin| awaited(pin).is_some())
+    }
+
+    /// Asks for the pages that are not there yet.
+    pub(super) fn fetch_pages(&self) {
+        for pin in self.live_now() {
+            if let Some(url) = awaited(&pin) {
+                self.tell(Output::Fetch(url.to_owned()));
+            }
+        }
+    }
+
+    pub(super) fn page_came(&self, url: &str, text: Option<String>) {
+        {
+            let mut pins = self.pins.borrow_mut();
+            match text {
+                Some(text) => {
+                    for pin in pins.iter_mut().filter(|pin| awaited(pin) == Some(url)) {
+                        let (url, text) = (url.to_owned(), text.clone());
+                        let what = Pinned::Mention(Mention::Page { url, text });
+                        *pin = Arc::new(Pin { what, ..Pin::clone(pin) });
+                    }
+                }
+                None => pins.retain(|pin| awaited(pin) != Some(url)),
+            }
+        }
+        self.show_chips();
+        self.show_buttons();
+        // The draft has it from now on.
+        self.tell(Output::Changed);
+    }
+
+    /// Pins something that has no word in the text.
+    pub(super) fn pin(&self, pin: Pin) {
+        self.pins.borrow_mut().push(Arc::new(pin));
+        self.show_chips();
+        self.show_buttons();
+        self.tell(Output::Changed);
+    }
+
+    fn unpin(&self, at: usize) {
+        let Some(pin) = self.live_now().get(at).cloned() else { return };
+        self.pins.borrow_mut().retain(|other| *other != pin);
+        if let Some(word) = &pin.word {
+            self.make_plain(word);
+        }
+        self.show_chips();
+        self.show_buttons();
+        self.tell(Output::Changed);
+        self.text.grab_focus();
+    }
+
+    /// The sentence stays as it was read; the word points at nothing any more.
+    fn make_plain(&self, word: &str) {
+        let buffer = self.text.buffer();
+        buffer.begin_user_action();
+        loop {
+            let text = self.content_text();
+            let Some(at) = place(&text, word) else { break };
+            let mut start = buffer.iter_at_offset(text[..at].chars().count() as i32);
+            let mut end = start;
+            end.forward_char();
+            buffer.delete(&mut start, &mut end);
+        }
+        buffer.end_user_action();
+    }
+
+    /// A pasted text goes into the message after all.
+    fn put_into_text(&self, at: usize) {
+        let Some(pin) = self.live_now().get(at).cloned() else { return };
+        let Pinned::Text(text) = &pin.what else { return };
+        self.pins.borrow_mut().retain(|other| *other != pin);
+        self.text.buffer().insert_at_cursor(text);
+        self.show_chips();
+        self.text.grab_focus();
+    }
+
+    /// Shows what goes along.
+    pub(super) fn show_chips(&self) {
+        let mut chips = self.along.borrow().clone();
+        chips.extend(self.live_now().iter().enumerate().map(|(at, pin)| chip(at, pin)));
+        self.chips.show(chips);
+    }
+}
+
+/// The address of a page that is not there yet.
+fn awaited(pin: &Pin) -> Option<&str> {
+    match &pin.what {
+        Pinned::Mention(Mention::Page { url, text }) if text.is_empty() => Some(url),
+        _ => None,
+    }
+}
+
+fn chip(at: usize, pin: &Pin) -> Chip {
+    let (icon, tooltip) = match &pin.what {
+        Pinned::Text(text) => {
+            let glimpse = &text[..text.floor_char_boundary(GLIMPSE)];
+            let more = if glimpse.len() < text.len() { "…" } else { "" };
+            ("edit-paste-symbolic", format!("{}{more}", glimpse.trim_end()))
+        }
+        Pinned::Mention(mention) => (icon(mention), tooltip(mention)),
+    };
+    let act = matches!(pin.what, Pinned::Text(_)).then(|| gettext("Put It into the Message"));
+    let is_coming = awaited(pin).is_some();
+    Chip { along: Along::Pin(at), icon, is_coming, act, label: pin.label.clone(), tooltip }
+}
+
+/// The icon of what is pointed at.
+pub(crate) fn icon(mention: &Mention) -> &'static str {
+    match mention {
+        Mention::File { .. } => "text-x-generic-symbolic",
+        Mention::Folder { .. } => "folder-symbolic",
+        Mention::Symbol { .. } => "natter-symbol-symbolic",
+        Mention::Chat { .. } => "chat-message-new-symbolic",
+        Mention::Diff => "document-edit-symbolic",
+        Mention::Page { .. } => "web-browser-symbolic",
+    }
+}
+
+fn tooltip(mention: &Mention) -> String {
+    match mention {
+        Mention::File { path, .. } | Mention::Folder { path } => path.display().to_string(),
+        Mention::Symbol { path, lines: (from, to), .. } => {
+            format!("{}:{from}–{to}", path.display())
+        }
+        Mention::Chat { .. } => gettext("What was said in this chat goes along"),
+        Mention::Diff => gettext("What changed since the last commit goes along"),
+        Mention::Page { url, .. } => url.clone(),
+    }
+}

@@ -1,0 +1,257 @@
+//! What an `@` may mean: a list above the place where it is typed. The keyboard stays in the text.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use gettextrs::gettext;
+use gtk::gdk;
+use relm4::gtk::prelude::*;
+
+use super::written::Pin;
+use crate::accessible;
+
+/// How many are shown: who looks for more types another letter.
+pub(crate) const MOST: usize = 24;
+/// The list's greatest height, in pixels.
+const HIGHEST: i32 = 320;
+/// The list's width, where the composer is as wide.
+const WIDTH: i32 = 420;
+
+/// Something that may be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Suggestion {
+    pub(crate) icon: &'static str,
+    /// What it is called, as markup.
+    pub(crate) name: String,
+    /// What tells it from others of its name, as markup; may be empty.
+    pub(crate) detail: String,
+    /// All of it, for who hears it and for who points at it.
+    pub(crate) said: String,
+    /// What it becomes.
+    pub(crate) pin: Pin,
+}
+
+/// What the list tells.
+#[derive(Clone, Debug)]
+pub(super) enum Told {
+    /// This one was chosen.
+    Picked(Suggestion),
+    /// Enter was pressed, and there was nothing to choose.
+    Entered,
+}
+
+/// The list.
+pub(super) struct Suggestions {
+    popover: gtk::Popover,
+    list: gtk::ListBox,
+    shown: RefCell<Vec<Suggestion>>,
+    told: Rc<dyn Fn(Told)>,
+    /// Whether what is shown is for an earlier word: what was found for this one is yet to come.
+    is_old: Cell<bool>,
+    /// Whether Enter was pressed meanwhile.
+    entered: Cell<bool>,
+    /// What was put away with Esc is not shown again for the same word.
+    put_away: Cell<bool>,
+}
+
+impl std::fmt::Debug for Suggestions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Suggestions").finish_non_exhaustive()
+    }
+}
+
+impl Suggestions {
+    /// An empty list above a box.
+    pub(super) fn new(above: &gtk::Box, told: impl Fn(Told) + 'static) -> Rc<Self> {
+        let list = gtk::ListBox::builder().css_classes(["files-found"]).build();
+        accessible::set_label(&list, &gettext("Suggestions"));
+        for _ in 0..MOST {
+            list.append(&row());
+        }
+        let scroller = gtk::ScrolledWindow::builder()
+            .child(&list)
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .propagate_natural_height(true)
+            .max_content_height(HIGHEST)
+            .build();
+        let popover = gtk::Popover::builder()
+            .child(&scroller)
+            .autohide(false)
+            .has_arrow(false)
+            .position(gtk::PositionType::Top)
+            .halign(gtk::Align::Start)
+            .can_focus(false)
+            .css_classes(["suggestions"])
+            .build();
+        popover.set_parent(above);
+        // A popover is not among the children that a widget takes along.
+        let weak = popover.downgrade();
+        above.connect_destroy(move |_| {
+            if let Some(popover) = weak.upgrade() {
+                popover.unparent();
+            }
+        });
+        let this = Rc::new(Self {
+            popover,
+            list,
+            shown: RefCell::default(),
+            told: Rc::new(told),
+            is_old: Cell::new(false),
+            entered: Cell::new(false),
+            put_away: Cell::new(false),
+        });
+        let weak = Rc::downgrade(&this);
+        this.list.connect_row_activated(move |_, row| {
+            if let Some(this) = weak.upgrade() {
+                this.pick(row.index());
+            }
+        });
+        this
+    }
+
+    /// Shows these where the word begins, the first one selected; none closes the list.
+    pub(super) fn show(&self, suggestions: Vec<Suggestion>, word: &gdk::Rectangle, room: i32) {
+        self.is_old.set(false);
+        if suggestions.is_empty() || self.put_away.get() {
+            let entered = self.entered.get();
+            self.hide();
+            if entered {
+                (self.told)(Told::Entered);
+            }
+            return;
+        }
+        let same_first = self.shown.borrow().first() == suggestions.first();
+        for at in 0..MOST {
+            let Some(row) = self.list.row_at_index(at as i32) else { break };
+            row.set_visible(at < suggestions.len());
+            if let Some(suggestion) = suggestions.get(at) {
+                describe(&row, suggestion);
+            }
+        }
+        self.shown.replace(suggestions);
+        if self.entered.get() {
+            self.pick(0);
+            return;
+        }
+        // What comes later stands below: who has gone down stays there.
+        if !same_first || self.list.selected_row().is_none_or(|row| !row.is_visible()) {
+            self.select(0);
+        }
+        self.list.set_width_request(WIDTH.min(room));
+        self.popover.set_pointing_to(Some(word));
+        self.popover.popup();
+    }
+
+    /// Another word is typed; `is_first` says that none was before.
+    pub(super) fn begin(&self, is_first: bool) {
+        if is_first {
+            self.put_away.set(false);
+        }
+        self.is_old.set(true);
+        self.entered.set(false);
+    }
+
+    pub(super) fn hide(&self) {
+        self.popover.popdown();
+        self.shown.borrow_mut().clear();
+        self.is_old.set(false);
+        self.entered.set(false);
+    }
+
+    /// A key that was pressed in the text. Says whether it was for the list.
+    pub(super) fn press(&self, key: gdk::Key, modifiers: gdk::ModifierType) -> bool {
+        let held = gdk::ModifierType::SHIFT_MASK
+            | gdk::ModifierType::CONTROL_MASK
+            | gdk::ModifierType::ALT_MASK;
+        if modifiers.intersects(held) || self.put_away.get() {
+            return false;
+        }
+        let takes = matches!(
+            key,
+            gdk::Key::Return | gdk::Key::KP_Enter | gdk::Key::ISO_Enter | gdk::Key::Tab
+        );
+        if takes && self.is_old.get() {
+            // It is for what is found in a moment.
+            self.entered.set(true);
+            return true;
+        }
+        if self.shown.borrow().is_empty() {
+            return false;
+        }
+        match key {
+            _ if takes => {
+                let at = self.list.selected_row().map_or(0, |row| row.index());
+                self.pick(at);
+            }
+            gdk::Key::Down | gdk::Key::KP_Down => self.step(1),
+            gdk::Key::Up | gdk::Key::KP_Up => self.step(-1),
+            gdk::Key::Escape => {
+                self.put_away.set(true);
+                self.hide();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn pick(&self, at: i32) {
+        let chosen = usize::try_from(at).ok();
+        let chosen = chosen.and_then(|at| self.shown.borrow().get(at).cloned());
+        self.hide();
+        if let Some(chosen) = chosen {
+            (self.told)(Told::Picked(chosen));
+        }
+    }
+
+    fn step(&self, by: i32) {
+        let count = self.shown.borrow().len() as i32;
+        let at = self.list.selected_row().map_or(0, |row| row.index());
+        // Down from the last one leads to the first.
+        self.select((at + by).rem_euclid(count.max(1)));
+    }
+
+    fn select(&self, at: i32) {
+        let Some(row) = self.list.row_at_index(at) else { return };
+        self.list.select_row(Some(&row));
+        let (Some(bounds), Some(adjustment)) =
+            (row.compute_bounds(&self.list), self.list.adjustment())
+        else {
+            return;
+        };
+        let (top, bottom) = (f64::from(bounds.y()), f64::from(bounds.y() + bounds.height()));
+        adjustment.clamp_page(top, bottom);
+    }
+}
+
+fn row() -> gtk::ListBoxRow {
+    let label = |class: &str| {
+        gtk::Label::builder()
+            .xalign(0.0)
+            .ellipsize(gtk::pango::EllipsizeMode::Middle)
+            .css_classes([class])
+            .build()
+    };
+    let words = gtk::Box::builder().orientation(gtk::Orientation::Vertical).build();
+    words.append(&label("found-name"));
+    words.append(&label("found-folder"));
+    let line = gtk::Box::builder().spacing(8).build();
+    line.append(&gtk::Image::builder().css_classes(["dim-label"]).build());
+    line.append(&words);
+    gtk::ListBoxRow::builder().child(&line).focusable(false).build()
+}
+
+fn describe(row: &gtk::ListBoxRow, suggestion: &Suggestion) {
+    let image = row.child().and_then(|line| line.first_child()).and_downcast::<gtk::Image>();
+    let Some(image) = image else { return };
+    image.set_icon_name(Some(suggestion.icon));
+    let words = image.next_sibling();
+    let name = words.and_then(|words| words.first_child()).and_downcast::<gtk::Label>();
+    let Some(name) = name else { return };
+    name.set_markup(&suggestion.name);
+    if let Some(detail) = name.next_sibling().and_downcast::<gtk::Label>() {
+        detail.set_markup(&suggestion.detail);
+        detail.set_visible(!suggestion.detail.is_empty());
+    }
+    row.set_tooltip_text(Some(&suggestion.said));
+    accessible::set_label(row, &suggestion.said);
+}

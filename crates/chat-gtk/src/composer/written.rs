@@ -1,0 +1,193 @@
+//! What is written and not yet sent: the text, and what is pinned to it.
+
+use std::sync::Arc;
+
+use chat_core::message::{Attachment, Content, Mention};
+use serde::{Deserialize, Serialize};
+
+/// What is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) text: String,
+    /// What goes along with it, in the order in which it was pinned.
+    pub(crate) pins: Vec<Arc<Pin>>,
+}
+
+/// Something that goes along with a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pin {
+    /// What the person reads.
+    pub(crate) label: String,
+    /// The word of the text that stands for it, and without which it does not go along; what has
+    /// none goes along until it is taken away.
+    pub(crate) word: Option<String>,
+    pub(crate) what: Pinned,
+}
+
+/// What goes along.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Pinned {
+    /// What the person points at.
+    Mention(Mention),
+    /// A text that was pasted.
+    Text(String),
+}
+
+impl Written {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), pins: Vec::new() }
+    }
+
+    /// Whether there is nothing at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pins.is_empty() && self.text.is_empty()
+    }
+
+    /// This, and another that was written after it.
+    pub(crate) fn followed_by(mut self, other: Self, between: &str) -> Self {
+        if !self.text.is_empty() && !other.text.is_empty() {
+            self.text.push_str(between);
+        }
+        self.text.push_str(&other.text);
+        for pin in other.pins {
+            if !self.pins.contains(&pin) {
+                self.pins.push(pin);
+            }
+        }
+        self
+    }
+
+    /// The same as the engine takes it: what is said, and what is pointed at, in the order of the
+    /// words.
+    pub(crate) fn content(&self) -> (Content, Vec<Mention>) {
+        let mut attachments = Vec::new();
+        let mut mentions = Vec::new();
+        for pin in &self.pins {
+            match &pin.what {
+                Pinned::Text(text) => attachments
+                    .push(Attachment::File { name: pin.label.clone(), text: text.clone() }),
+                Pinned::Mention(mention) => {
+                    let at = pin.word.as_deref().and_then(|word| place(&self.text, word));
+                    mentions.push((at.unwrap_or(usize::MAX), mention.clone()));
+                }
+            }
+        }
+        mentions.sort_by_key(|(at, _)| *at);
+        let mentions = mentions.into_iter().map(|(_, mention)| mention).collect();
+        (Content { text: self.text.clone(), attachments }, mentions)
+    }
+
+    /// What was said and comes back to be said otherwise. `name` is what something is called that was
+    /// pointed at.
+    pub(crate) fn of(
+        content: Content,
+        mentions: Vec<Mention>,
+        name: impl Fn(&Mention) -> String,
+    ) -> Self {
+        let Content { text, attachments } = content;
+        let files = attachments.into_iter().filter_map(|attachment| match attachment {
+            Attachment::File { name, text } => {
+                Some(Pin { label: name, word: None, what: Pinned::Text(text) })
+            }
+            Attachment::Image { .. } => None,
+        });
+        let mentions = mentions.into_iter().map(|mention| {
+            let label = name(&mention);
+            let word = Some(format!("@{label}")).filter(|word| place(&text, word).is_some());
+            Pin { label, word, what: Pinned::Mention(mention) }
+        });
+        let pins = files.chain(mentions).map(Arc::new).collect();
+        Self { text, pins }
+    }
+}
+
+/// Where a word stands in a text, as a whole: `@a.rs` does not stand in `@a.rs.bak`.
+pub(super) fn place(text: &str, word: &str) -> Option<usize> {
+    text.match_indices(word).map(|(at, _)| at).find(|at| {
+        let before = text[..*at].chars().next_back();
+        begins(before) && ends(&text[at + word.len()..])
+    })
+}
+
+/// Whether a mention may begin after this letter.
+pub(super) fn begins(before: Option<char>) -> bool {
+    before.is_none_or(|letter| letter.is_whitespace() || "([{<\"'“‘«".contains(letter))
+}
+
+/// Whether a mention is over before this text: a full stop ends it where no letter follows.
+fn ends(after: &str) -> bool {
+    let mut after = after.chars();
+    match after.next() {
+        None => true,
+        Some(letter) if letter.is_whitespace() => true,
+        Some(letter) => {
+            ",.;:!?)]}>\"'”’»".contains(letter)
+                && after.next().is_none_or(|next| !next.is_alphanumeric())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_stands_as_a_whole_or_not_at_all() {
+        let cases = [
+            ("see @a.rs", Some(4)),
+            ("see @a.rs, please", Some(4)),
+            ("(@a.rs)", Some(1)),
+            ("@a.rs. And then", Some(0)),
+            ("@a.rs.bak", None),
+            ("@a.rs.bak and @a.rs", Some(14)),
+            ("me@a.rs", None),
+        ];
+        for (text, at) in cases {
+            assert_eq!(place(text, "@a.rs"), at, "{text:?}");
+        }
+    }
+
+    fn file(name: &str) -> Arc<Pin> {
+        let mention = Mention::File { path: name.into(), lines: None };
+        let word = Some(format!("@{name}"));
+        Arc::new(Pin { label: name.to_owned(), word, what: Pinned::Mention(mention) })
+    }
+
+    #[test]
+    fn what_is_pointed_at_goes_out_in_the_order_of_the_words() {
+        let pins = vec![file("b"), file("a")];
+        let (content, mentions) = Written { text: "@a and @b".to_owned(), pins }.content();
+        assert_eq!(content, Content::text("@a and @b"));
+        let path = |name: &str| Mention::File { path: name.into(), lines: None };
+        assert_eq!(mentions, [path("a"), path("b")]);
+    }
+
+    #[test]
+    fn what_was_pasted_goes_out_as_a_file() {
+        let pin = Pin {
+            label: "Pasted text".to_owned(),
+            word: None,
+            what: Pinned::Text("log".to_owned()),
+        };
+        let written = Written { text: String::new(), pins: vec![Arc::new(pin)] };
+        let (content, mentions) = written.content();
+        let file = Attachment::File { name: "Pasted text".to_owned(), text: "log".to_owned() };
+        assert_eq!((content.attachments, mentions), (vec![file], Vec::new()));
+    }
+
+    #[test]
+    fn nothing_is_lost_when_two_are_joined() {
+        let one = Written { text: "one @a".to_owned(), pins: vec![file("a")] };
+        let other = Written { text: "two @a @b".to_owned(), pins: vec![file("a"), file("b")] };
+        let both = one.followed_by(other, "\n");
+        assert_eq!(both.text, "one @a\ntwo @a @b");
+        assert_eq!(both.pins, [file("a"), file("b")]);
+    }
+
+    #[test]
+    fn what_waited_comes_back_as_it_was() {
+        let written = Written { text: "see @a".to_owned(), pins: vec![file("a")] };
+        let (content, mentions) = written.content();
+        assert_eq!(Written::of(content, mentions, |_| "a".to_owned()), written);
+    }
+}

@@ -1,0 +1,98 @@
+//! A page that the person themselves named: nobody is asked for leave, and redirects lead only to the
+//! open internet, or to the host that was named, where that still lies where it lay.
+
+use chat_core::error::{Error, Kind, PageFault, Result};
+use chat_core::settings::ToolSettings;
+use reqwest::Url;
+
+use super::REDIRECTS;
+use crate::web::answer::{Answer, Budget, Step, ask};
+use crate::web::destination::{self, Destination};
+use crate::web::judge::Reach;
+use crate::web::network::Network;
+use crate::web::page::Form;
+use crate::web::shown::{Shown, heading, shown};
+use crate::web::trouble::Trouble;
+
+/// The page as text, with its address and title above.
+pub(super) async fn page(
+    url: &str,
+    network: &dyn Network,
+    settings: &ToolSettings,
+) -> Result<String> {
+    let failed = |why| Error::new(Kind::PageNotFetched { url: url.to_owned(), why });
+    let given = destination::parse(url).map_err(|trouble| failed(fault(trouble)))?;
+    let answer = follow(given, network, settings).await.map_err(failed)?;
+    // Reading a page takes a while, and it may be made to take long.
+    let reading = tokio::task::spawn_blocking(move || (shown(&answer, Form::Markdown), answer));
+    let (shown, Answer { url: at, cut, .. }) =
+        reading.await.map_err(|_| Error::new(Kind::Internal))?;
+    match shown {
+        Shown::Text { title, text, note } => {
+            Ok(format!("{}\n\n{text}", heading(&at, title.as_deref(), cut, note)))
+        }
+        Shown::Picture(_) | Shown::Other(_) => Err(failed(PageFault::NoText)),
+    }
+}
+
+async fn follow(
+    mut url: Url,
+    network: &dyn Network,
+    settings: &ToolSettings,
+) -> std::result::Result<Answer, PageFault> {
+    let mut budget = Budget::new(settings.fetch_seconds, settings.fetch_kb);
+    let mut named = None;
+    for _ in 0..=REDIRECTS {
+        let (host, _) = destination::by_name(&url).map_err(fault)?;
+        let finding = Destination::find(&url, network);
+        let destination = budget.within(&host, finding).await.map_err(fault)?;
+        let there = (host, destination.reach);
+        // A name that leads elsewhere by now is not what the person named.
+        let named = named.get_or_insert_with(|| there.clone());
+        if !may_reach(destination.reach, *named == there) {
+            return Err(PageFault::Elsewhere);
+        }
+        match ask(&url, &destination, &mut budget).await.map_err(fault)? {
+            Step::Redirect(next) => url = next,
+            Step::Answer(answer) => return Ok(answer),
+        }
+    }
+    Err(PageFault::Elsewhere)
+}
+
+/// Whether a host may be asked: what is near only where the person named it, and what holds a
+/// machine's secrets never.
+fn may_reach(reach: Reach, is_named: bool) -> bool {
+    match reach {
+        Reach::Public => true,
+        Reach::ThisMachine | Reach::Private | Reach::LinkLocal => is_named,
+        Reach::Metadata | Reach::Multicast | Reach::Reserved => false,
+    }
+}
+
+fn fault(trouble: Trouble) -> PageFault {
+    match trouble {
+        Trouble::NoAddress(_) | Trouble::Scheme(_) | Trouble::Credentials => PageFault::Address,
+        Trouble::NoHost { host, .. }
+        | Trouble::Unreachable { host, .. }
+        | Trouble::BrokeOff { host, .. } => PageFault::Unreachable { host },
+        Trouble::TooLate { host, seconds } => PageFault::TooLate { host, seconds },
+        Trouble::Status { host, status } => PageFault::Refused { host, status },
+        Trouble::TooManyRedirects(_) | Trouble::BadRedirect { .. } | Trouble::Stopped => {
+            PageFault::Elsewhere
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_near_is_asked_only_where_the_person_named_it() {
+        assert!(may_reach(Reach::ThisMachine, true));
+        assert!(!may_reach(Reach::ThisMachine, false), "a page must not lead there");
+        assert!(may_reach(Reach::Public, false));
+        assert!(!may_reach(Reach::Metadata, true));
+    }
+}

@@ -1,0 +1,154 @@
+//! What a person points at with an `@`, and long texts that they paste.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use chat_testkit::server::Script;
+use chat_testkit::ui::{Role, State, containing, named};
+
+use crate::stage::{Stage, Window, program};
+
+/// A project on the stage's desktop, with these files.
+fn project(stage: &Stage, files: &[(&str, &str)]) -> Result<PathBuf> {
+    let folder = stage.desktop.folder().canonicalize()?.join("home/garden");
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().expect("a folder"))?;
+        fs::write(path, text)?;
+    }
+    Ok(folder)
+}
+
+async fn in_project(stage: &Stage, folder: &Path) -> Result<Window> {
+    let window = stage.launch(program().arg("--project").arg(folder)).await?;
+    window.find(named("scripted")).await?;
+    window.find(named("garden").role(Role::Label)).await?;
+    window.writes().await?;
+    Ok(window)
+}
+
+/// What went out with the last request, as the server got it.
+fn asked(stage: &Stage) -> String {
+    stage.server.chats().last().map(|request| request.body.to_string()).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_file_and_a_definition_go_along_with_the_message_that_names_them() -> Result<()> {
+    let stage = Stage::new().await?;
+    let source = "fn water() {}\n\nfn harvest_all() {\n    // with both hands\n}\n";
+    let files = [("beds/apples.txt", "red and ripe"), ("src/main.rs", source)];
+    let folder = project(&stage, &files)?;
+    let window = in_project(&stage, &folder).await?;
+    window.type_text("Look at @appl").await?;
+    window.find(named("beds/apples.txt").under("Suggestions")).await?;
+    window.keys(&["Return"]).await?;
+    window.holds("Look at @beds/apples.txt ").await?;
+    window.find(named("Do not send beds/apples.txt")).await?;
+    window.type_text("and @harvest").await?;
+    window.find(named("harvest_all, src/main.rs:3").under("Suggestions")).await?;
+    window.keys(&["Tab"]).await?;
+    window.holds("Look at @beds/apples.txt and @harvest_all ").await?;
+    stage.server.push(Script::new().text("Both are ripe."));
+    window.keys(&["Return"]).await?;
+    window.shows("Both are ripe.").await?;
+    let asked = asked(&stage);
+    assert!(asked.contains("red and ripe"), "{asked}");
+    assert!(asked.contains("with both hands"), "{asked}");
+    assert!(!asked.contains("fn water"), "{asked}");
+    // What went along is seen with the message, and does not go along with the next one.
+    window.find(named("beds/apples.txt").under("Conversation")).await?;
+    window.gone(named("Do not send beds/apples.txt")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_was_taken_away_stays_behind_and_the_sentence_stays_whole() -> Result<()> {
+    let stage = Stage::new().await?;
+    let folder = project(&stage, &[("apples.txt", "red and ripe")])?;
+    let window = in_project(&stage, &folder).await?;
+    window.type_text("Is @appl").await?;
+    window.find(named("apples.txt").under("Suggestions")).await?;
+    window.keys(&["Return"]).await?;
+    window.type_text("good?").await?;
+    window.click(named("Do not send apples.txt")).await?;
+    window.holds("Is apples.txt good?").await?;
+    window.gone(named("Do not send apples.txt")).await?;
+    stage.server.push(Script::new().text("It is."));
+    window.keys(&["Return"]).await?;
+    window.shows("It is.").await?;
+    assert!(!asked(&stage).contains("red and ripe"));
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_list_goes_with_esc_and_enter_sends_again() -> Result<()> {
+    let stage = Stage::new().await?;
+    let folder = project(&stage, &[("apples.txt", "red and ripe")])?;
+    let window = in_project(&stage, &folder).await?;
+    window.type_text("Write to me @appl").await?;
+    window.find(named("apples.txt").under("Suggestions")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("apples.txt").under("Suggestions")).await?;
+    stage.server.push(Script::new().text("I shall."));
+    window.keys(&["Return"]).await?;
+    window.shows("I shall.").await?;
+    let asked = asked(&stage);
+    assert!(asked.contains("Write to me @appl") && !asked.contains("red and ripe"), "{asked}");
+    window.close().await
+}
+
+#[tokio::test]
+async fn an_earlier_chat_and_a_page_go_along_without_a_project() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    stage.server.push(Script::new().text("Forty-two."));
+    window.say("What is the answer?").await?;
+    window.shows("Forty-two.").await?;
+    window.new_chat().await?;
+    window.type_text("@What").await?;
+    window.find(named("Chat: What is the answer?").under("Suggestions")).await?;
+    window.keys(&["Return"]).await?;
+    // Nothing listens there any more: the page cannot be had, and the person is told.
+    window.type_text("@http://127.0.0.1:9/page").await?;
+    window.find(containing("Fetch http://127.0.0.1:9/page").under("Suggestions")).await?;
+    window.keys(&["Return"]).await?;
+    window.find(containing("127.0.0.1 cannot be reached")).await?;
+    stage.server.push(Script::new().text("As I said."));
+    window.type_text("Sure?").await?;
+    window.keys(&["Return"]).await?;
+    window.shows("As I said.").await?;
+    assert!(asked(&stage).contains("Forty-two."), "{}", asked(&stage));
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_long_text_that_is_pasted_is_an_attachment_and_outlives_the_program() -> Result<()> {
+    let stage = Stage::new().await?;
+    let log: Vec<_> = (0..120).map(|line| format!("line {line} of the log\n")).collect();
+    let log = log.concat();
+    let folder = project(&stage, &[("log.txt", &log)])?;
+    let window = in_project(&stage, &folder).await?;
+    window.keys(&["F8"]).await?;
+    window.keys(&["ctrl+p"]).await?;
+    window.find(named("Find a File").state(State::Focused)).await?;
+    window.type_text("log").await?;
+    window.keys(&["Return"]).await?;
+    window.find(named("log.txt").role(Role::Text).state(State::Focused)).await?;
+    window.keys(&["ctrl+a", "ctrl+c", "ctrl+l"]).await?;
+    window.writes().await?;
+    window.type_text("Why?").await?;
+    window.keys(&["ctrl+v"]).await?;
+    window.find(named("Do not send Pasted text, 120 lines")).await?;
+    window.holds("Why?").await?;
+    window.close().await?;
+
+    let window = in_project(&stage, &folder).await?;
+    window.holds("Why?").await?;
+    window.find(named("Do not send Pasted text, 120 lines")).await?;
+    stage.server.push(Script::new().text("Because."));
+    window.keys(&["Return"]).await?;
+    window.shows("Because.").await?;
+    assert!(asked(&stage).contains("line 119 of the log"), "{}", asked(&stage));
+    window.close().await
+}

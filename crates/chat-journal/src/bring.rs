@@ -1,5 +1,6 @@
 //! Brings files to a state, three-way: what was changed on disk since stays, or the file is left alone.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
@@ -65,8 +66,12 @@ impl Inner {
     /// Fulfils wishes. What was on disk and what comes are in the repository before anything is written.
     pub fn bring(&mut self, wishes: Vec<Wish>) -> Result<(Vec<Brought>, Vec<Conflict>), Error> {
         let (mut planned, mut conflicts) = (Vec::new(), Vec::new());
+        // These go before anything comes.
+        let goes = |wish: &&Wish| !wish.moves() && wish.then.is_none();
+        let free: HashSet<PathBuf> =
+            wishes.iter().filter(goes).map(|wish| wish.at.clone()).collect();
         for wish in wishes {
-            match self.plan(&wish) {
+            match self.plan(&wish, &free) {
                 Ok((before, after)) => planned.push(Brought { wish, before, after }),
                 Err(reason) => {
                     conflicts.push(Conflict { path: wish.at, hunks: Vec::new(), reason });
@@ -92,14 +97,14 @@ impl Inner {
         Ok((brought, conflicts))
     }
 
-    fn plan(&self, wish: &Wish) -> Result<(State, State), Reason> {
+    fn plan(&self, wish: &Wish, free: &HashSet<PathBuf>) -> Result<(State, State), Reason> {
         let look = |path: &Path| disk::read(&self.project, path).map_err(|error| reason(&error));
         let before = look(&wish.at)?;
         if wish.touched {
             return Err(Reason::Changed);
         }
         let after = merge::states(&wish.now, &before, &wish.then).map_err(|_| Reason::Changed)?;
-        if wish.moves() && look(&wish.to)?.is_some() {
+        if wish.moves() && !free.contains(&wish.to) && look(&wish.to)?.is_some() {
             return Err(Reason::Occupied);
         }
         Ok((before, after))

@@ -18,7 +18,8 @@ const LARGEST: u64 = 256 * 1024 * 1024;
 /// How often a file is read again that is replaced while it is read.
 const TRIES: usize = 8;
 
-/// What lies at a path: a folder is no file, and so nothing. A pipe or a device is an error.
+/// What lies at a path: a folder is no file, and so nothing, and so is what a link on the way leads to. A pipe or
+/// a device is an error.
 pub fn read(project: &Project, path: &Path) -> Result<State, PathError> {
     Ok(read_with(project, path)?.map(|(node, _)| node))
 }
@@ -37,8 +38,14 @@ pub fn read_with(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>,
 
 fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, PathError> {
     let entry = match project.entry(path) {
-        // A file where a folder was on the way: nothing lies behind it.
-        Err(PathError::NotAFolder(_) | PathError::NotFound(_)) => return Ok(None),
+        // A file or a link where a folder was on the way: nothing of the project lies behind it.
+        Err(
+            PathError::NotAFolder(_)
+            | PathError::NotFound(_)
+            | PathError::Changed(_)
+            | PathError::Loop(_)
+            | PathError::MagicLink(_),
+        ) => return Ok(None),
         entry => entry?,
     };
     let io = |error: std::io::Error| PathError::Io { path: entry.real().to_owned(), source: error };

@@ -82,3 +82,15 @@ fn a_newer_log_is_left_alone() {
     assert!(matches!(Log::new(path.clone()).sync(), Err(Error::Newer(2))));
     assert_eq!(std::fs::read(&path).unwrap(), text);
 }
+
+#[test]
+fn no_two_are_of_one_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = Log::new(folder.path().join("log"));
+    log.sync().unwrap();
+    for name in ["a", "b", "c", "d"] {
+        log.append(vec![forgotten(name), forgotten(name)]).unwrap();
+    }
+    let moments: Vec<_> = log.entries().chunks(2).map(|pair| pair[0].at).collect();
+    assert!(moments.is_sorted_by(|one, next| one < next), "{moments:?}");
+}

@@ -89,6 +89,60 @@ fn a_command_is_found_out() {
 }
 
 #[test]
+fn what_took_a_files_place_hinders_nothing() {
+    let world = World::new();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("a"), "of another").unwrap();
+    for path in ["pipe", "other", "folder/a"] {
+        world.write(path, format!("contents of {path}"));
+    }
+    let before = world.everything();
+    let recorded = world.command(SESSION, |world| {
+        for path in ["pipe", "folder/a"] {
+            world.remove(path);
+        }
+        std::fs::remove_dir(world.path("folder")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), world.path("folder")).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(world.path("pipe")).status().unwrap();
+        assert!(made.success());
+        world.write("other", "changed");
+    });
+    assert_eq!(recorded, ["folder", "folder/a", "other", "pipe"]);
+    let answer = world.journal.reject_all(SESSION).unwrap();
+    // What is no file is nobody's to remove.
+    assert_eq!(answer.conflicts.len(), 1);
+    world.remove("pipe");
+    world.journal.reject_all(SESSION).unwrap();
+    assert_eq!(world.everything(), before);
+    assert_eq!(std::fs::read(outside.path().join("a")).unwrap(), b"of another");
+}
+
+#[test]
+fn names_that_other_systems_would_not_take_are_kept() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new();
+    let names: [&[u8]; 6] =
+        [b"git~1", b"a\\b", ".g\u{200c}it".as_bytes(), b"con", b"\xff\xfe", b" \n\"x"];
+    for name in names {
+        let path = world.folder.path().join(std::ffi::OsStr::from_bytes(name));
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join("file"), name).unwrap();
+    }
+    let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
+    assert_eq!(checkpoint.left_out, []);
+    let before = world.everything();
+    assert_eq!(before.len(), names.len());
+    world.command(SESSION, |world| {
+        for (path, _) in &before {
+            std::fs::remove_file(world.folder.path().join(path)).unwrap();
+        }
+    });
+    assert_eq!(world.changes().len(), names.len());
+    world.again().restore(SESSION, checkpoint.seq).unwrap();
+    assert_eq!(world.everything(), before);
+}
+
+#[test]
 fn what_a_tool_did_while_a_command_ran_is_the_tools() {
     let world = World::new();
     world.write("a", "a");

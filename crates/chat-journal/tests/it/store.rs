@@ -136,6 +136,8 @@ fn the_oldest_go_where_there_is_no_room() {
     };
     for turn in 0..8 {
         world.write("a", noise(turn));
+        // What the person saves keeps nothing.
+        world.journal.by_person("b".as_ref(), || world.write("b", turn.to_string()));
         world.journal.checkpoint(SESSION, &turn.to_string()).unwrap();
     }
     let thinned = world.journal.thin().unwrap();

@@ -59,6 +59,23 @@ fn all_that_was_rejected_comes_back_exactly() {
 }
 
 #[test]
+fn a_file_that_took_anothers_place_makes_room() {
+    let world = World::new();
+    world.write("a", lines("abc"));
+    world.rename(SESSION, "a", "b");
+    world.edit(SESSION, "a", Some("new"));
+    let files = world.everything();
+    let answer = world.journal.reject_all(SESSION).unwrap();
+    assert_eq!(answer.conflicts, []);
+    assert_eq!((world.read("a").unwrap(), world.read("b")), (lines("abc"), None));
+    assert!(world.changes().is_empty() && world.again().changes(SESSION).unwrap().is_empty());
+    assert_eq!(undo(&world, &answer).conflicts, []);
+    assert_eq!(world.everything(), files);
+    world.journal.reject_all(SESSION).unwrap();
+    assert_eq!((world.read("a").unwrap(), world.read("b")), (lines("abc"), None));
+}
+
+#[test]
 fn all_that_was_accepted_is_to_be_reviewed_again() {
     let world = changed();
     let (files, review) = (world.everything(), seen(&world));

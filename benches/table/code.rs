@@ -17,19 +17,23 @@ use chat_project::{Event, Favoured, Files};
 use chat_testkit::server::text;
 
 use super::Plan;
+use super::editor;
 use super::report::{Goal, Row};
 
-/// Files of the project that is opened, and of the one whose state is kept.
-const MANY: usize = 100_000;
+/// Files of the project that is opened.
+pub const MANY: usize = 100_000;
+
+/// Files of the one whose state is kept.
 const KEPT: usize = 10_000;
 
 /// Lines of the change that is shown.
 const LINES: usize = 5_000;
 
 /// All rows of the code assistant.
-pub fn code(plan: &Plan) -> Result<Vec<Row>> {
+pub async fn code(plan: &Plan) -> Result<Vec<Row>> {
     let mut rows = vec![prompt(plan), diff(plan), checkpoint(plan)?];
     rows.extend(open(plan)?);
+    rows.extend(editor::editor(plan).await?);
     Ok(rows)
 }
 
@@ -92,7 +96,8 @@ fn diff(plan: &Plan) -> Row {
     row
 }
 
-fn fill(folder: &Path, files: usize) -> Result<()> {
+/// Makes so many files.
+pub fn fill(folder: &Path, files: usize) -> Result<()> {
     for at in 0..files {
         let below = folder.join(format!("crates/part{}/src/inner{}", at % 97, at % 11));
         if at < 97 * 11 {

@@ -5,6 +5,7 @@
 mod code;
 mod conversation;
 mod drafts;
+mod editor;
 mod engine;
 mod growth;
 mod idle;
@@ -105,7 +106,7 @@ async fn main() -> Result<()> {
             "drafts" => drafts::drafts(&plan).await,
             "growth" => growth::window(&plan).await,
             "tools" => tools::tools(&plan).await,
-            "code" => code::code(&plan),
+            "code" => code::code(&plan).await,
             _ => idle::unseen_sessions(&plan).await,
         };
         rows.extend(measured.with_context(|| format!("measuring {group}"))?);

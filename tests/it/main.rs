@@ -17,6 +17,7 @@ mod meter;
 mod models;
 mod narrow;
 mod notifications;
+mod opening;
 mod projects;
 mod real_model;
 mod review;

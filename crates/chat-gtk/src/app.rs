@@ -16,7 +16,10 @@ use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::stalls;
-use crate::window::{self, Arrival, Reply, Window, Wish};
+use crate::window::{self, Arrival, Reply, Window, Wish, files};
+
+/// What `GLib` calls arguments that belong to no option.
+const FILES: &str = "";
 
 /// The action that shows a chat, by its id.
 pub(crate) const SHOW_CHAT: &str = "show-chat";
@@ -53,7 +56,8 @@ impl std::fmt::Debug for Launch {
 pub fn run(launch: Launch) -> glib::ExitCode {
     let app = adw::Application::builder()
         .application_id(launch.id)
-        .flags(gio::ApplicationFlags::HANDLES_COMMAND_LINE)
+        // A desktop hands files over on the bus, without a command line.
+        .flags(gio::ApplicationFlags::HANDLES_COMMAND_LINE | gio::ApplicationFlags::HANDLES_OPEN)
         .build();
     add_options(&app, launch.version);
 
@@ -79,6 +83,11 @@ pub fn run(launch: Launch) -> glib::ExitCode {
     };
     let activated = arrive.clone();
     app.connect_activate(move |_| activated(Arrival::plain()));
+    let opened = arrive.clone();
+    app.connect_open(move |_, files, _| {
+        let files = files.iter().filter_map(gio::File::path).collect();
+        opened(Arrival { files, ..Arrival::plain() });
+    });
     app.connect_command_line(move |_, line| {
         arrive(arrival(line));
         glib::ExitCode::SUCCESS
@@ -99,6 +108,12 @@ fn add_options(app: &adw::Application, version: &'static str) {
     app.add_main_option("session", none, flags, glib::OptionArg::String, &session, Some("FID"));
     let project = gettext("Work in this folder; begins a chat there, unless one is named");
     app.add_main_option("project", none, flags, glib::OptionArg::Filename, &project, Some("DIR"));
+    let files = glib::OptionArg::FilenameArray;
+    app.add_main_option(FILES, none, flags, files, "", Some("[FILE[:LINE]…]"));
+    let summary = gettext(
+        "A file opens in its project: the next folder above with a repository, or its own.",
+    );
+    app.set_option_context_summary(Some(&summary));
     let said = gettext("Say the version and end");
     app.add_main_option("version", none, flags, glib::OptionArg::None, &said, None);
     app.connect_handle_local_options(move |_, options| {
@@ -110,11 +125,13 @@ fn add_options(app: &adw::Application, version: &'static str) {
     });
 }
 
-/// What a call of the program wants. A folder is meant as seen from where the call was made.
+/// What a call of the program wants. Paths are meant as seen from where the call was made.
 fn arrival(line: &gio::ApplicationCommandLine) -> Arrival {
     let options = line.options_dict();
-    let folder = options.lookup::<PathBuf>("project").ok().flatten();
-    let project = folder.and_then(|folder| line.create_file_for_arg(folder).path());
+    let from = line.cwd().unwrap_or_default();
+    let project = options.lookup::<PathBuf>("project").ok().flatten();
+    let project = project.map(|folder| files::whole(&from, &folder));
+    let named = options.lookup::<Vec<PathBuf>>(FILES).ok().flatten().unwrap_or_default();
     let session = options.lookup::<String>("session").ok().flatten();
     let wish = match session {
         _ if options.contains("new") => Wish::New,
@@ -123,7 +140,8 @@ fn arrival(line: &gio::ApplicationCommandLine) -> Arrival {
         None if project.is_some() => Wish::New,
         None => Wish::Plain,
     };
-    Arrival { wish, project }
+    let files = named.iter().map(|file| files::whole(&from, file)).collect();
+    Arrival { wish, project, files }
 }
 
 /// What the desktop file, its launcher and notifications call.

@@ -11,13 +11,17 @@ mod fill;
 mod find;
 mod go_to;
 mod keeping;
+mod kept;
 mod look;
 mod notice;
+mod remembered;
+mod saving_as;
 mod tabs;
 mod unsaved;
+mod warm;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -27,8 +31,9 @@ use relm4::gtk::prelude::*;
 
 pub use context::{At, Outline};
 use document::Document;
+pub(crate) use keeping::State;
+use remembered::Tabs;
 use tabs::Group;
-pub(crate) use unsaved::Unsaved;
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +52,8 @@ type Engine = Rc<RefCell<Option<Manager>>>;
 pub(crate) enum Output {
     /// Other files are open, or the person works at another place.
     Moved(Outline),
+    /// The files that were open in an earlier run are open again.
+    Reopened,
     /// What was not saved in an earlier run is here again; this says so.
     BroughtBack(String),
 }
@@ -64,13 +71,17 @@ struct Inner {
     groups: RefCell<Vec<Rc<Group>>>,
     project: RefCell<Option<PathBuf>>,
     engine: Engine,
-    unsaved: Unsaved,
+    state: State,
     /// Files whose text changed since it was last kept.
     to_keep: RefCell<HashSet<unsaved::File>>,
     keeping: Cell<bool>,
+    /// What was last kept of which files are open.
+    told_tabs: RefCell<HashMap<PathBuf, Tabs>>,
+    remembering: Cell<bool>,
     /// What was told last.
     outline: RefCell<Outline>,
     telling: Cell<bool>,
+    warmth: Rc<warm::Warmth>,
     output: Box<dyn Fn(Output)>,
 }
 
@@ -84,7 +95,7 @@ impl std::fmt::Debug for Editor {
 }
 
 impl Editor {
-    /// Without a project. What is not saved is kept in a folder of the window's state.
+    /// Without a project. What is open and not saved is kept in folders of the window's state.
     pub(crate) fn new(state: &Path, output: impl Fn(Output) + 'static) -> Self {
         let bar = adw::TabBar::builder().autohide(false).visible(false).build();
         bar.add_css_class("file-tabs");
@@ -100,11 +111,14 @@ impl Editor {
             groups: RefCell::default(),
             project: RefCell::default(),
             engine: Engine::default(),
-            unsaved: Unsaved::new(state),
+            state: State::new(state),
             to_keep: RefCell::default(),
             keeping: Cell::default(),
+            told_tabs: RefCell::default(),
+            remembering: Cell::default(),
             outline: RefCell::default(),
             telling: Cell::default(),
+            warmth: Rc::default(),
             output: Box::new(output),
         });
         let editor = Self { inner };
@@ -122,8 +136,13 @@ impl Editor {
     }
 
     /// Files will be opened soon.
-    pub(crate) fn expect() {
-        look::warm_up();
+    pub(crate) fn expect(&self) {
+        self.inner.warmth.begin();
+    }
+
+    /// Such files will be opened soon: their languages are read when nobody is at work.
+    pub(crate) fn expect_kinds(&self, files: Vec<PathBuf>) {
+        self.inner.warmth.read(files, &self.inner.root);
     }
 
     /// Shows the open files of this project. Those of others stay open, and are not seen.
@@ -182,10 +201,17 @@ impl Editor {
         }
     }
 
-    /// What is not saved, to be written on another thread.
-    pub(crate) fn unsaved(&self) -> Unsaved {
+    /// What is open and not saved, to be written on another thread.
+    pub(crate) fn state(&self) -> State {
         self.inner.gather();
-        self.inner.unsaved.clone()
+        self.inner.state.clone()
+    }
+
+    /// Asks where else the file is to be saved.
+    pub(crate) fn save_as(&self) {
+        if let Some(document) = self.inner.active() {
+            self.inner.save_as(&document);
+        }
     }
 
     /// The keys of a file, while the keyboard is in it.

@@ -8,10 +8,11 @@ pub(crate) mod sides;
 mod switcher;
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use gettextrs::gettext;
+use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use crate::accessible;
@@ -23,6 +24,8 @@ use switcher::Switcher;
 
 /// The narrowest that the panel is usable, in pixels.
 const NARROWEST: i32 = 320;
+/// How many kinds of files are expected to be opened.
+const KINDS: usize = 5;
 
 /// A page.
 struct Page {
@@ -79,7 +82,7 @@ impl std::fmt::Debug for Panel {
 }
 
 impl Panel {
-    /// Without a project. What is not saved is kept in a folder of the window's state.
+    /// Without a project. What is open and not saved is kept in folders of the window's state.
     pub(crate) fn new(state: &Path, output: impl Fn(Output) + 'static) -> Self {
         let output: Rc<dyn Fn(Output)> = Rc::new(output);
         let inner = Rc::new_cyclic(|weak: &std::rc::Weak<Inner>| {
@@ -90,6 +93,11 @@ impl Panel {
                         inner.moved(&outline);
                     }
                     told(Output::Moved(outline));
+                }
+                editor::Output::Reopened => {
+                    if let Some(inner) = owner.upgrade() {
+                        Self { inner }.reopened();
+                    }
                 }
                 editor::Output::BroughtBack(words) => {
                     if let Some(inner) = owner.upgrade() {
@@ -192,9 +200,19 @@ impl Panel {
 
     /// Looks for a file by letters of its name.
     pub(crate) fn find_file(&self) {
-        Editor::expect();
+        self.expect_files();
         self.show_page("files");
         self.inner.files.find();
+    }
+
+    /// Files will be opened soon, most likely of the kinds that the project mostly has.
+    fn expect_files(&self) {
+        let editor = self.inner.editor.clone();
+        editor.expect();
+        let Some(project) = self.project() else { return };
+        glib::spawn_future_local(async move {
+            editor.expect_kinds(project.kinds(KINDS).await);
+        });
     }
 
     pub(crate) fn changes(&self) -> &ChangesPage {
@@ -209,7 +227,7 @@ impl Panel {
 
     /// Puts the keyboard into the page that is shown.
     pub(crate) fn focus(&self) {
-        Editor::expect();
+        self.expect_files();
         match self.inner.pages.visible_child_name().as_deref() {
             _ if self.inner.project.borrow().is_none() => {
                 self.inner.places.child_focus(gtk::DirectionType::TabForward);
@@ -236,6 +254,13 @@ impl Panel {
     pub(crate) fn set_covers(&self, covers: bool, at_start: bool) {
         self.inner.back.set_visible(covers);
         self.inner.header.set_show_start_title_buttons(covers && at_start);
+    }
+
+    /// The files that were open are again: they are what is shown, unless somebody is at work elsewhere.
+    fn reopened(&self) {
+        if !self.has_keyboard() {
+            self.show_page("editor");
+        }
     }
 
     fn show_page(&self, name: &str) {
@@ -292,8 +317,9 @@ impl Inner {
     fn moved(&self, outline: &Outline) {
         if let Some(project) = self.project.borrow().as_ref() {
             let active = outline.active.iter().map(|at| at.path.clone());
-            let open: Vec<PathBuf> = active.chain(outline.others.iter().cloned()).collect();
-            project.set_open(open);
+            let open = active.chain(outline.others.iter().cloned());
+            // What lies elsewhere is none of its files.
+            project.set_open(open.filter(|path| path.is_relative()).collect());
         }
     }
 }

@@ -4,6 +4,7 @@ mod about;
 mod acts;
 mod deletions;
 mod export;
+pub(crate) mod files;
 mod keys;
 mod messages;
 mod notifications;
@@ -51,6 +52,8 @@ pub(crate) struct Window {
     arrived: bool,
     quitting: quit::Quitting,
     notifications: Notifications,
+    /// Files that are to be shown as soon as a chat works in their project.
+    located: Option<files::Located>,
 }
 
 impl Component for Window {
@@ -107,6 +110,7 @@ impl Component for Window {
             title: String::new(),
             arrived: false,
             quitting: quit::Quitting::default(),
+            located: None,
         };
         ComponentParts { model, widgets: view }
     }
@@ -119,7 +123,7 @@ impl Component for Window {
         root: &adw::ApplicationWindow,
     ) {
         match input {
-            Input::Arrive(arrival) => self.arrive(arrival, view, root),
+            Input::Arrive(arrival) => self.arrive(arrival, view, &sender, root),
             Input::Do(action) => self.act(action, view, &sender, root),
             Input::Close => self.close(&sender, root),
             Input::Answer(answer) => self.answer(answer, &sender, root),
@@ -146,6 +150,7 @@ impl Component for Window {
             Input::AddModels(files) => self.add_models(files, &sender),
             Input::OfferFolder(folder) => view.offer_folder(folder, &sender),
             Input::Work(folder) => self.work_in(folder, view),
+            Input::Located(wish, located) => self.located(&wish, located, view),
             Input::Reply(reply) => self.reply(reply, &sender),
             Input::Note(words) => view.note(&words),
             Input::List(output) => self.hear_list(output, view, &sender, root),
@@ -198,38 +203,50 @@ fn start(launch: &Launch, sender: &ComponentSender<Window>) {
 
 impl Window {
     /// Somebody came: the first time the last chat is shown again, if nothing else is asked for.
-    fn arrive(&mut self, arrival: Arrival, view: &View, root: &adw::ApplicationWindow) {
+    fn arrive(
+        &mut self,
+        arrival: Arrival,
+        view: &View,
+        sender: &ComponentSender<Self>,
+        root: &adw::ApplicationWindow,
+    ) {
         if !self.quitting.come_back() {
             return;
         }
         let first = !std::mem::replace(&mut self.arrived, true);
-        let Arrival { wish, project } = arrival;
-        match wish {
+        let has_files = !arrival.files.is_empty();
+        match arrival.wish.clone() {
             Wish::Session(fid) => self.show(Some(fid), view),
             Wish::New => self.show(None, view),
-            Wish::Plain if first => {
+            Wish::Plain if first && !has_files => {
                 if let Some(fid) = self.state.last_session.clone() {
                     self.chat.emit(chat_widget::Input::ShowAgain(fid));
                 }
             }
             Wish::Plain => {}
         }
-        if let Some(project) = project {
+        if has_files {
+            Self::locate(arrival, sender);
+        } else if let Some(project) = arrival.project {
             self.work_in(project, view);
         }
         root.present();
-        if first {
+        if first && !has_files {
             self.chat.emit(chat_widget::Input::FocusMessage);
         }
     }
 
-    /// What is about a stored chat works only with one.
+    /// What is about a stored chat works only with one, and what is about a file with one that is open.
     fn show_actions(&self, root: &adw::ApplicationWindow) {
-        for action in [Action::Find, Action::Rename, Action::Export, Action::Delete] {
+        let enable = |action: Action, enabled| {
             let action = root.lookup_action(action.name()).and_downcast::<gio::SimpleAction>();
             if let Some(action) = action {
-                action.set_enabled(self.shown.is_some());
+                action.set_enabled(enabled);
             }
+        };
+        for action in [Action::Find, Action::Rename, Action::Export, Action::Delete] {
+            enable(action, self.shown.is_some());
         }
+        enable(Action::SaveAs, !self.panel.editor().is_empty());
     }
 }

@@ -6,7 +6,7 @@ mod stamp;
 use std::io;
 use std::path::Path;
 
-use chat_permission::path::{Error, Guard, Kind, Project};
+use chat_permission::path::{Error, Guard, Kind, Project, ResolvedPath};
 
 pub use endings::Endings;
 pub use stamp::Stamp;
@@ -126,36 +126,68 @@ pub fn save(
     format: Format,
     stamp: Option<&Stamp>,
 ) -> Result<Stamp, Refused> {
-    let bytes = format.encoding.encode(&endings::write(text, format.endings));
-    let bytes = bytes.map_err(Refused::Lacks)?;
-    let resolved = project.resolve_path(path)?;
-    inside(&resolved)?;
-    if resolved.guard() != Guard::Nothing {
-        return Err(Refused::Kept);
-    }
-    let changed = |error| match error {
-        Error::Changed(_) => Refused::Changed,
-        error => Refused::Path(error),
-    };
+    let bytes = encoded(text, format)?;
+    let resolved = writable(project, path)?;
     match stamp {
-        None => project.create(&resolved, &bytes).map_err(changed)?,
+        // Something came to lie there that was never read.
+        None if resolved.kind() != Kind::Missing => return Err(Refused::Changed),
+        None => project.create(&resolved, &bytes).map_err(refused)?,
         Some(_) if resolved.kind() == Kind::Missing => return Err(Refused::Changed),
         Some(_) if resolved.has_several_links() => return Err(Refused::SeveralLinks),
         Some(stamp) => {
-            let file = project.open_file(&resolved).map_err(changed)?;
+            let file = project.open_file(&resolved).map_err(refused)?;
             if !stamp.is_still(&file)? {
                 return Err(Refused::Changed);
             }
-            project.replace(&resolved, &bytes).map_err(changed)?;
+            project.replace(&resolved, &bytes).map_err(refused)?;
         }
     }
-    // It is another file now, by its number.
-    let file = project.open_file(&project.resolve_path(path)?)?;
-    let found = rustix::fs::fstat(&file).map_err(io::Error::from)?;
-    Ok(Stamp::new(&found, &bytes))
+    stamp_of(project, path, &bytes)
 }
 
-fn inside(path: &chat_permission::ResolvedPath) -> Result<(), Refused> {
+/// Writes a text to a file, whole or not at all, whatever was there before, and says what the file is now: for a
+/// person who was asked. A file keeps its permissions; one that is not there is made, with the folders that are missing.
+///
+/// # Errors
+/// Its encoding does not have the text, or the file cannot be written. It is as it was.
+pub fn put(project: &Project, path: &Path, text: &str, format: Format) -> Result<Stamp, Refused> {
+    let bytes = encoded(text, format)?;
+    let resolved = writable(project, path)?;
+    match resolved.kind() {
+        Kind::Missing => project.create(&resolved, &bytes).map_err(refused)?,
+        _ if resolved.has_several_links() => return Err(Refused::SeveralLinks),
+        _ => project.replace(&resolved, &bytes).map_err(refused)?,
+    }
+    stamp_of(project, path, &bytes)
+}
+
+fn encoded(text: &str, format: Format) -> Result<Vec<u8>, Refused> {
+    let bytes = format.encoding.encode(&endings::write(text, format.endings));
+    bytes.map_err(Refused::Lacks)
+}
+
+/// Where a path leads, if a person may write there.
+fn writable(project: &Project, path: &Path) -> Result<ResolvedPath, Refused> {
+    let resolved = project.resolve_path(path)?;
+    inside(&resolved)?;
+    if resolved.guard() == Guard::Nothing { Ok(resolved) } else { Err(Refused::Kept) }
+}
+
+fn refused(error: Error) -> Refused {
+    match error {
+        Error::Changed(_) => Refused::Changed,
+        error => Refused::Path(error),
+    }
+}
+
+/// What a file is that was just written: another one, by its number.
+fn stamp_of(project: &Project, path: &Path, bytes: &[u8]) -> Result<Stamp, Refused> {
+    let file = project.open_file(&project.resolve_path(path)?)?;
+    let found = rustix::fs::fstat(&file).map_err(io::Error::from)?;
+    Ok(Stamp::new(&found, bytes))
+}
+
+fn inside(path: &ResolvedPath) -> Result<(), Refused> {
     match path.guard() {
         Guard::Own => Err(Refused::Kept),
         _ if !path.is_inside() => Err(Refused::Outside),

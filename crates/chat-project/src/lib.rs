@@ -13,6 +13,7 @@ pub mod document;
 pub mod entries;
 pub mod git;
 pub mod ignored;
+mod kinds;
 mod read;
 mod rules;
 mod search;
@@ -22,6 +23,7 @@ pub mod tree;
 mod watch;
 
 pub use below::below;
+pub use kinds::kinds;
 pub use rules::{Left, Rule, Rules, rules};
 pub use search::{Favoured, Found, search};
 pub use symbols::{FoundSymbol, symbols};

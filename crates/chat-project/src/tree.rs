@@ -179,10 +179,10 @@ impl Folder {
 /// Folders first, then by name as people look for it.
 fn order(one: (Kind, &OsStr), other: (Kind, &OsStr)) -> Ordering {
     let is_file = |kind| kind != Kind::Folder;
-    let small = |name: &OsStr| name.as_bytes().to_ascii_lowercase();
+    let (first, second) = (one.1.as_bytes().iter(), other.1.as_bytes().iter());
     is_file(one.0)
         .cmp(&is_file(other.0))
-        .then_with(|| small(one.1).cmp(&small(other.1)))
+        .then_with(|| first.map(u8::to_ascii_lowercase).cmp(second.map(u8::to_ascii_lowercase)))
         .then_with(|| one.1.cmp(other.1))
 }
 

@@ -6,6 +6,7 @@ mod diff;
 mod inside;
 mod live;
 mod looks;
+mod place;
 mod prompt;
 mod state;
 mod styled;
@@ -22,8 +23,10 @@ use chat_core::message::{Asked, ToolCall, ToolResult, Verdict};
 use chat_edge::words::{fill, one_line, short_time, tool_line};
 
 use super::Output;
+use super::files::FilePlace;
 use super::fold::Fold;
 use super::row::Around;
+use crate::editor::Place;
 pub use inside::inside;
 use live::Live;
 pub use looks::Looks;
@@ -43,8 +46,8 @@ pub struct ToolCard {
     /// The revision that is shown.
     shown: Cell<Option<u64>>,
     title: RefCell<String>,
-    /// The file that the call is about, as the model named it.
-    about: RefCell<Option<String>>,
+    /// The file that the call is about, as the model named it, and the line in it.
+    about: RefCell<Option<(String, Option<Place>)>>,
 }
 
 impl ToolCard {
@@ -107,7 +110,7 @@ impl ToolCard {
         self.fold.stress(target(call, &title));
         self.title.replace(title);
         let path = call.arguments.get("path").and_then(|path| path.as_str());
-        self.about.replace(path.map(str::to_owned));
+        self.about.replace(path.map(|path| (path.to_owned(), place::of(call, result))));
         self.mark_file();
         self.fold.set_icon(icon(&call.name), tool.phase() == Phase::Failed);
         self.fold.set_busy(tool.phase() == Phase::Running);
@@ -121,7 +124,11 @@ impl ToolCard {
     /// The file that the call is about can be opened, where the project has it.
     pub fn mark_file(&self) {
         let files = &self.around.links.files;
-        let found = self.about.borrow().as_deref().and_then(|path| files.find(path));
+        let about = self.about.borrow();
+        let found = about.as_ref().and_then(|(path, place)| {
+            let file = files.find(path)?;
+            Some(FilePlace { place: file.place.or(*place), ..file })
+        });
         self.fold.set_opens(found.map(|file| {
             let path = file.path.display().to_string();
             let words = fill(&gettext("Open {path}"), &[("path", &path)]);

@@ -9,7 +9,7 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use super::document::Document;
-use super::{Editor, Inner, Output};
+use super::{Editor, Inner, Output, Place};
 
 /// How many lines go along before and after the cursor.
 const AROUND: i32 = 40;
@@ -77,7 +77,7 @@ impl Inner {
             .into_iter()
             .filter(|document| active.as_ref().is_none_or(|active| !Rc::ptr_eq(active, document)));
         Outline {
-            others: others.map(|document| document.path().to_owned()).collect(),
+            others: others.map(|document| document.path()).collect(),
             active: active.map(|document| document.at()),
         }
     }
@@ -90,11 +90,10 @@ impl Document {
         let lines = if let Some((start, end)) = &bounds {
             (line(start), last_line(start, end))
         } else {
-            let at = self.buffer().iter_at_mark(&self.buffer().get_insert());
-            (line(&at), line(&at))
+            (self.place().line, self.place().line)
         };
         At {
-            path: self.path().to_owned(),
+            path: self.path(),
             lines,
             is_selected: bounds.is_some(),
             is_unsaved: self.is_unsaved(),
@@ -102,12 +101,12 @@ impl Document {
     }
 
     fn open_file(&self, active: bool) -> OpenFile {
-        let path = self.place();
+        let path = self.location();
         if !self.has_text() {
             return OpenFile { path, active, ..OpenFile::default() };
         }
         let buffer = self.buffer();
-        let at = buffer.iter_at_mark(&buffer.get_insert());
+        let Place { line, column } = self.place();
         let selection = buffer.selection_bounds().map(|(start, end)| Selection {
             from: start.line() as u32 + 1,
             to: last_line(&start, &end),
@@ -116,10 +115,10 @@ impl Document {
         OpenFile {
             path,
             active,
-            line: Some(at.line() as u32 + 1),
-            column: Some(at.line_offset() as u32 + 1),
+            line: Some(line),
+            column: Some(column),
             selection: selection.filter(|_| active),
-            around: active.then(|| around(buffer, at.line())).flatten(),
+            around: active.then(|| around(buffer, line as i32 - 1)).flatten(),
             unsaved: self.is_unsaved(),
         }
     }

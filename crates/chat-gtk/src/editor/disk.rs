@@ -2,10 +2,10 @@
 //! nothing that somebody else changed is lost. All of it blocks.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chat_edge::words::fill;
-use chat_permission::path::{Kind, Project, Surroundings};
+use chat_permission::path::{Error, Kind, Project, Surroundings};
 pub(super) use chat_project::document::Format;
 use chat_project::document::{self, Endings, Opened, Refused, Stamp};
 use chat_project::text::{self, Encoding};
@@ -34,19 +34,19 @@ pub(super) struct Loaded {
     pub(super) format: Format,
     /// None where it is too large to be written again.
     pub(super) seen: Option<Seen>,
-    /// Why it is only to be read.
+    /// Why it is not the whole text, which can only be read.
     pub(super) part: Option<Part>,
+    /// Whether it is not to be written, by its permissions.
+    pub(super) is_protected: bool,
 }
 
-/// Why a text is only to be read.
+/// Why only a part of a text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// It has so many bytes.
     Large(u64),
     /// It has lines that are too long.
     LongLines,
-    /// By its permissions.
-    Protected,
 }
 
 /// Why a file has no text to show.
@@ -86,7 +86,6 @@ impl Part {
             Self::LongLines => gettext(
                 "This file has very long lines. Their beginnings are shown, to be read only.",
             ),
-            Self::Protected => gettext("This file is write-protected, and can only be read here."),
         }
     }
 }
@@ -106,6 +105,11 @@ impl Refusal {
             }
         }
     }
+}
+
+/// What is said of a file that is not to be written.
+pub(super) fn protected() -> String {
+    gettext("This file is write-protected, and can only be read here.")
 }
 
 /// How a new text is written.
@@ -135,22 +139,25 @@ pub(super) fn unusual(format: Format) -> Vec<String> {
     encoding.into_iter().chain(endings).collect()
 }
 
-/// Reads a file of a project.
+/// Reads a file of a project, or one that lies elsewhere.
 pub(super) fn read(project: &Path, path: &Path) -> Result<Loaded, Refusal> {
-    let project = open(project).map_err(Refusal::Failed)?;
+    let (project, path) = beneath(project, path).map_err(Refusal::from)?;
+    let path = path.as_path();
     match document::open(&project, path, MOST) {
         Ok(Opened::Text(found)) => {
             let seen = Seen { stamp: found.stamp, sum: sum(&found.text) };
             let (text, part) = match without_long_lines(&found.text) {
                 Some(short) => (short, Some(Part::LongLines)),
-                None => (found.text, found.is_read_only.then_some(Part::Protected)),
+                None => (found.text, None),
             };
-            Ok(Loaded { text, format: found.format, seen: Some(seen), part })
+            let is_protected = found.is_read_only;
+            Ok(Loaded { text, format: found.format, seen: Some(seen), part, is_protected })
         }
         Ok(Opened::Binary(_)) => Err(Refusal::Binary),
         Ok(Opened::TooLarge(bytes)) => {
             let text = beginning(&project, path).ok_or(Refusal::TooLarge(bytes))?;
-            Ok(Loaded { text, format: usual(), seen: None, part: Some(Part::Large(bytes)) })
+            let part = Some(Part::Large(bytes));
+            Ok(Loaded { text, format: usual(), seen: None, part, is_protected: false })
         }
         Err(refused) => Err(refusal(&project, path, &refused)),
     }
@@ -162,8 +169,8 @@ pub(super) fn read_if_changed(
     path: &Path,
     known: Option<&Seen>,
 ) -> Option<Result<Loaded, Refusal>> {
-    if let (Some(known), Ok(project)) = (known, open(project))
-        && !document::is_changed(&project, path, &known.stamp)
+    if let (Some(known), Ok((beneath, path))) = (known, beneath(project, path))
+        && !document::is_changed(&beneath, &path, &known.stamp)
     {
         return None;
     }
@@ -179,14 +186,41 @@ pub(super) fn write(
     format: Format,
     seen: Option<&Seen>,
 ) -> Result<Seen, NotSaved> {
-    let project = open(project).map_err(NotSaved::Failed)?;
+    let (project, path) =
+        beneath(project, path).map_err(|error| NotSaved::Failed(error.to_string()))?;
     let stamp = seen.map(|seen| &seen.stamp);
-    match document::save(&project, path, text, format, stamp) {
+    written(text, document::save(&project, &path, text, format, stamp))
+}
+
+/// Writes a text to a file, whatever it was before: the person said so.
+pub(super) fn put(
+    project: &Path,
+    path: &Path,
+    text: &str,
+    format: Format,
+) -> Result<Seen, NotSaved> {
+    let (project, path) =
+        beneath(project, path).map_err(|error| NotSaved::Failed(error.to_string()))?;
+    written(text, document::put(&project, &path, text, format))
+}
+
+fn written(text: &str, result: Result<Stamp, Refused>) -> Result<Seen, NotSaved> {
+    match result {
         Ok(stamp) => Ok(Seen { stamp, sum: sum(text) }),
         Err(Refused::Changed) => Err(NotSaved::Changed),
         Err(Refused::Lacks(letter)) => Err(NotSaved::Lacks(letter)),
         Err(refused) => Err(NotSaved::Failed(reason(&refused))),
     }
+}
+
+/// What a file is called that the person chose: from the project on, or whole where it lies elsewhere.
+pub(super) fn called(project: &Path, chosen: &Path) -> PathBuf {
+    let folder = chosen.parent().and_then(|folder| folder.canonicalize().ok());
+    let whole = match (folder, chosen.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => chosen.to_owned(),
+    };
+    whole.strip_prefix(project).map(Path::to_owned).unwrap_or(whole)
 }
 
 /// The beginning of a text that is too long to be shown.
@@ -201,8 +235,24 @@ fn beginning(project: &Project, path: &Path) -> Option<String> {
     Some(without_long_lines(&text).unwrap_or(text))
 }
 
-fn open(folder: &Path) -> Result<Project, String> {
-    Project::open(folder, &Surroundings::default()).map_err(|error| error.to_string())
+/// The folder that a file is opened beneath, and its path from there on: the project, or the file's own
+/// folder where it lies elsewhere.
+fn beneath(project: &Path, path: &Path) -> Result<(Project, PathBuf), Error> {
+    let (folder, path) = match (path.is_absolute(), path.parent(), path.file_name()) {
+        (true, Some(folder), Some(name)) => (folder, Path::new(name)),
+        _ => (project, path),
+    };
+    Ok((Project::open(folder, &Surroundings::default())?, path.to_owned()))
+}
+
+impl From<Error> for Refusal {
+    /// The folder cannot be opened.
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NotFound(_) => Self::Gone,
+            error => Self::Failed(error.to_string()),
+        }
+    }
 }
 
 fn refusal(project: &Project, path: &Path, refused: &Refused) -> Refusal {

@@ -22,7 +22,7 @@ use super::{Engine, Place, look};
 use crate::accessible;
 
 /// What a file tells the editor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// Whether it is unsaved changed.
     Title,
@@ -30,26 +30,38 @@ pub(super) enum Told {
     Text,
     /// The cursor or the selection moved.
     Cursor,
+    /// The person wants it written somewhere else.
+    SaveAs,
+    /// It is another file now, and was the one of this path before.
+    Became(PathBuf),
 }
 
 /// How far a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stand {
+    /// Nobody has looked at it yet.
+    Unread,
     /// Its text is on its way.
     Loading,
-    /// It can be edited.
+    /// All of it is there.
     Open,
-    /// It can only be read.
+    /// A part of it is there, which can only be read.
     Part,
     /// It has no text that can be shown.
     Refused,
 }
 
+/// Learns whether a file was saved.
+type Saved = Box<dyn FnOnce(bool)>;
+
+/// Hears what a file tells.
+type Listener = Box<dyn Fn(&Rc<Document>, Told)>;
+
 /// An open file.
 pub(super) struct Document {
     project: PathBuf,
-    /// From the project on.
-    path: PathBuf,
+    /// From the project on; whole where it lies elsewhere.
+    path: RefCell<PathBuf>,
     root: gtk::Box,
     view: sourceview5::View,
     buffer: sourceview5::Buffer,
@@ -74,21 +86,22 @@ pub(super) struct Document {
     looking: Cell<bool>,
     look_again: Cell<bool>,
     saving: Cell<bool>,
+    /// Saving was asked for while the file was being saved; this learns what comes of it.
+    save_next: RefCell<Option<Saved>>,
     /// The file has changed since what is here was written: saving asks first.
     outdated: Cell<bool>,
     monitor: RefCell<Option<gio::FileMonitor>>,
     engine: Engine,
-    told: Box<dyn Fn(Told)>,
+    told: Listener,
 }
 
 impl Document {
-    /// Opens a file of a project; it is read in the background.
-    pub(super) fn open(
+    /// A file of a project, which is read when it is [loaded](Self::load).
+    pub(super) fn new(
         project: &Path,
         path: &Path,
-        draft: Option<Draft>,
         engine: Engine,
-        told: impl Fn(Told) + 'static,
+        told: impl Fn(&Rc<Self>, Told) + 'static,
     ) -> Rc<Self> {
         let buffer = sourceview5::Buffer::new(None);
         buffer.set_max_undo_levels(0);
@@ -96,8 +109,7 @@ impl Document {
         look::follow_theme(&buffer);
         let view = look::view(&buffer);
         view.set_editable(false);
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        accessible::set_label(&view, &name);
+        accessible::set_label(&view, &name_of(path));
         let scroller = gtk::ScrolledWindow::builder().child(&view).vexpand(true).build();
         let notice = Notice::new();
         let status = gtk::Label::builder()
@@ -121,7 +133,7 @@ impl Document {
         root.append(&foot);
         let document = Rc::new(Self {
             project: project.to_owned(),
-            path: path.to_owned(),
+            path: RefCell::new(path.to_owned()),
             root,
             view,
             buffer,
@@ -130,24 +142,24 @@ impl Document {
             position,
             find: OnceCell::new(),
             go_to: OnceCell::new(),
-            stand: Cell::new(Stand::Loading),
+            stand: Cell::new(Stand::Unread),
             format: Cell::new(disk::usual()),
             seen: RefCell::default(),
             filling: RefCell::default(),
             aim: Cell::default(),
-            draft: RefCell::new(draft),
+            draft: RefCell::default(),
             setting: Cell::default(),
             changes: Cell::default(),
             looking: Cell::default(),
             look_again: Cell::default(),
             saving: Cell::default(),
+            save_next: RefCell::default(),
             outdated: Cell::default(),
             monitor: RefCell::default(),
             engine,
             told: Box::new(told),
         });
         document.connect();
-        document.load();
         document
     }
 
@@ -178,14 +190,22 @@ impl Document {
         });
     }
 
-    /// Its path from the project on.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    pub(super) fn project(&self) -> &Path {
+        &self.project
+    }
+
+    fn tell(self: &Rc<Self>, told: Told) {
+        (self.told)(self, told);
+    }
+
+    /// Its path from the project on, or whole where it lies elsewhere.
+    pub(super) fn path(&self) -> PathBuf {
+        self.path.borrow().clone()
     }
 
     /// Where it lies.
-    pub(super) fn place(&self) -> PathBuf {
-        self.project.join(&self.path)
+    pub(super) fn location(&self) -> PathBuf {
+        self.project.join(&*self.path.borrow())
     }
 
     pub(super) fn widget(&self) -> &gtk::Box {
@@ -197,7 +217,7 @@ impl Document {
     }
 
     pub(super) fn name(&self) -> String {
-        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+        name_of(&self.path.borrow())
     }
 
     /// Whether it holds what is not on disk.
@@ -208,6 +228,16 @@ impl Document {
     /// Whether its text is there.
     pub(super) fn has_text(&self) -> bool {
         matches!(self.stand.get(), Stand::Open | Stand::Part) && !self.setting.get()
+    }
+
+    /// Whether it is no longer being read.
+    pub(super) fn is_settled(&self) -> bool {
+        self.stand.get() == Stand::Refused || self.has_text()
+    }
+
+    /// Says something about it.
+    pub(super) fn say(&self, words: &str) {
+        self.notice.say(words, Vec::new());
     }
 
     pub(super) fn focus(&self) {
@@ -229,6 +259,22 @@ impl Document {
         })
     }
 
+    /// Where the person is in it, or will be once the text is there.
+    pub(super) fn place(&self) -> Place {
+        if let Some(aim) = self.aim.get().filter(|_| !self.has_text()) {
+            return aim;
+        }
+        let at = self.buffer.iter_at_mark(&self.buffer.get_insert());
+        Place { line: at.line() as u32 + 1, column: at.line_offset() as u32 + 1 }
+    }
+
+    /// Goes to a place once the text is there, unless somebody went to one before.
+    pub(super) fn expect_at(&self, place: Place) {
+        if !self.is_settled() && self.aim.get().is_none() {
+            self.aim.set(Some(place));
+        }
+    }
+
     /// Goes to a place, now or once the text is there.
     pub(super) fn go(&self, place: Place) {
         if !self.has_text() {
@@ -236,7 +282,8 @@ impl Document {
             return;
         }
         let (line, column) = (place.line.saturating_sub(1), place.column.saturating_sub(1));
-        let at = self.iter_at(i32::try_from(line).unwrap_or(i32::MAX), column as i32);
+        let whole = |count| i32::try_from(count).unwrap_or(i32::MAX);
+        let at = self.iter_at(whole(line), whole(column));
         self.buffer.place_cursor(&at);
         self.reveal();
     }
@@ -245,22 +292,34 @@ impl Document {
     fn iter_at(&self, line: i32, column: i32) -> gtk::TextIter {
         let line = line.min(self.buffer.line_count() - 1);
         let mut at = self.buffer.iter_at_line(line).unwrap_or_else(|| self.buffer.end_iter());
-        for _ in 0..column {
-            if at.ends_line() {
-                break;
-            }
-            at.forward_char();
+        let mut end = at;
+        if !end.ends_line() {
+            end.forward_to_line_end();
         }
+        at.set_line_offset(column.min(end.line_offset()));
         at
     }
 
-    /// Scrolls to the cursor, once the lines above it have their height.
+    /// Scrolls to the cursor, once the lines above it have their height: its line to a third of the view, from its
+    /// beginning on as far as the cursor can be seen then.
     pub(super) fn reveal(&self) {
-        let (view, mark) = (self.view.downgrade(), self.buffer.get_insert());
+        let (view, insert) = (self.view.downgrade(), self.buffer.get_insert());
+        let mut line = self.buffer.iter_at_mark(&insert);
+        line.set_line_offset(0);
+        let line = self.buffer.create_mark(None, &line, true);
         glib::idle_add_local_once(move || {
-            if let Some(view) = view.upgrade() {
-                view.scroll_to_mark(&mark, 0.1, true, 0.0, 0.35);
-            }
+            let Some(view) = view.upgrade() else { return };
+            // Further to the left than the beginning of a line it does not go.
+            view.scroll_to_mark(&line, 0.0, true, 1.0, 0.35);
+            view.buffer().delete_mark(&line);
+            // The view knows one aim at a time, and is there when all else is done.
+            let view = view.downgrade();
+            glib::idle_add_local_full(glib::Priority::LOW, move || {
+                if let Some(view) = view.upgrade() {
+                    view.scroll_mark_onscreen(&insert);
+                }
+                glib::ControlFlow::Break
+            });
         });
     }
 
@@ -307,8 +366,7 @@ impl Document {
         if self.setting.get() {
             return;
         }
-        let at = self.buffer.iter_at_mark(&self.buffer.get_insert());
-        let (line, column) = (at.line() + 1, at.line_offset() + 1);
+        let Place { line, column } = self.place();
         self.position.set_label(&format!("{line}:{column}"));
         let text = gettext("Line {line}, column {column}");
         let fields = [("line", &*line.to_string()), ("column", &*column.to_string())];
@@ -317,7 +375,7 @@ impl Document {
 
     /// The file's place, and how it is written where that is not as usual.
     fn show_status(&self) {
-        let mut words = self.path.display().to_string();
+        let mut words = self.path.borrow().display().to_string();
         for unusual in disk::unusual(self.format.get()) {
             words.push_str(" · ");
             words.push_str(&unusual);
@@ -327,8 +385,12 @@ impl Document {
     }
 }
 
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
 fn tell(document: &Weak<Document>, told: Told) {
     if let Some(document) = document.upgrade().filter(|document| !document.setting.get()) {
-        (document.told)(told);
+        document.tell(told);
     }
 }

@@ -1,9 +1,11 @@
 //! How a file looks: its language, its indentation, and colours that follow light and dark at once.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::path::Path;
 
-use gtk::glib;
+use gettextrs::gettext;
+use gtk::{gio, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
@@ -28,24 +30,10 @@ pub(super) fn view(buffer: &sourceview5::Buffer) -> sourceview5::View {
     view.set_hexpand(true);
     view.set_vexpand(true);
     view.add_css_class("file");
+    let menu = gio::Menu::new();
+    menu.append(Some(&gettext("Save _As…")), Some("win.save-as"));
+    view.set_extra_menu(Some(&menu));
     view
-}
-
-/// Loads what the first file needs, when there is nothing else to do: the list of languages and the
-/// first view take longer than a frame has.
-pub(super) fn warm_up() {
-    thread_local!(static WARM: Cell<bool> = const { Cell::new(false) });
-    if WARM.replace(true) {
-        return;
-    }
-    glib::idle_add_local_full(glib::Priority::LOW, || {
-        language(Path::new("a.rs"), "");
-        glib::idle_add_local_full(glib::Priority::LOW, || {
-            drop(view(&sourceview5::Buffer::new(None)));
-            glib::ControlFlow::Break
-        });
-        glib::ControlFlow::Break
-    });
 }
 
 /// Gives a buffer the colours of the theme, now and whenever it changes.
@@ -81,6 +69,38 @@ pub(super) fn language(path: &Path, text: &str) -> Option<sourceview5::Language>
     let kind = (!uncertain).then_some(kind);
     let manager = sourceview5::LanguageManager::default();
     manager.guess_language(Some(name.as_ref()), kind.as_deref())
+}
+
+/// Reads the colours of all themes, which takes some milliseconds the first time.
+pub(super) fn read_schemes() {
+    sourceview5::StyleSchemeManager::default().scheme("Adwaita");
+}
+
+thread_local! {
+    /// The languages that were read, by their names: there is one list of them for the program.
+    static READ: RefCell<HashSet<glib::GString>> = RefCell::default();
+}
+
+/// Whether a language was read before, so that giving it to a text takes no time.
+pub(super) fn is_read(language: &sourceview5::Language) -> bool {
+    READ.with_borrow(|read| read.contains(&language.id()))
+}
+
+/// Reads a language, and what is compiled for it with the first text.
+pub(super) fn read(language: &sourceview5::Language) {
+    let buffer = sourceview5::Buffer::new(None);
+    set_language(&buffer, Some(language));
+    buffer.set_text("a = \"b\" # c\n");
+    let (start, end) = buffer.bounds();
+    buffer.ensure_highlight(&start, &end);
+}
+
+/// Gives a text its language.
+pub(super) fn set_language(buffer: &sourceview5::Buffer, language: Option<&sourceview5::Language>) {
+    buffer.set_language(language);
+    if let Some(language) = language {
+        READ.with_borrow_mut(|read| read.insert(language.id()));
+    }
 }
 
 /// Indents as the file does: with tabs, or with so many spaces as it uses most.

@@ -1,15 +1,18 @@
 //! The open files of one project, in tabs.
 
-use std::cell::RefCell;
+mod titles;
+
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 
 use chat_edge::words::fill;
 use gettextrs::gettext;
 use gtk::glib;
+use relm4::gtk::prelude::*;
 
 use super::document::{Document, Told};
-use super::unsaved::Draft;
+use super::remembered::{Tab, Tabs};
 use super::{Inner, closing};
 
 /// The open files of a project.
@@ -17,6 +20,8 @@ pub(super) struct Group {
     project: PathBuf,
     view: adw::TabView,
     documents: RefCell<Vec<Rc<Document>>>,
+    /// Files of an earlier run are still on their way.
+    coming: Cell<bool>,
 }
 
 impl Group {
@@ -29,8 +34,12 @@ impl Group {
                 | adw::TabViewShortcuts::CONTROL_SHIFT_PAGE_UP
                 | adw::TabViewShortcuts::CONTROL_SHIFT_PAGE_DOWN,
         );
-        let group =
-            Rc::new(Self { project: project.to_owned(), view, documents: RefCell::default() });
+        let group = Rc::new(Self {
+            project: project.to_owned(),
+            view,
+            documents: RefCell::default(),
+            coming: Cell::default(),
+        });
         let weak = Rc::downgrade(&group);
         group.view.connect_close_page(move |view, page| {
             let document = weak.upgrade().and_then(|group| group.document(page));
@@ -47,9 +56,19 @@ impl Group {
             let (Some(group), Some(editor)) = (weak.upgrade(), owner.upgrade()) else { return };
             group.forget(page, &editor);
         });
+        let (weak, owner) = (Rc::downgrade(&group), editor.clone());
         group.view.connect_selected_page_notify(move |_| {
+            let (Some(group), Some(editor)) = (weak.upgrade(), owner.upgrade()) else { return };
+            if let Some(document) = group.active() {
+                document.load();
+                group.take_keyboard_along(&document);
+            }
+            editor.tell_moved();
+            editor.remember();
+        });
+        group.view.connect_page_reordered(move |_, _, _| {
             if let Some(editor) = editor.upgrade() {
-                editor.tell_moved();
+                editor.remember();
             }
         });
         group
@@ -78,8 +97,49 @@ impl Group {
         self.view.selected_page().and_then(|page| self.document(&page))
     }
 
-    pub(super) fn select(&self, document: &Document) {
+    /// Whether files of an earlier run are still on their way.
+    pub(super) fn is_coming(&self) -> bool {
+        self.coming.get()
+    }
+
+    pub(super) fn set_coming(&self, coming: bool) {
+        self.coming.set(coming);
+    }
+
+    /// Which files are open, and where.
+    pub(super) fn tabs(&self) -> Tabs {
+        let documents = self.documents();
+        let active = self.active();
+        let is_active = |document: &Rc<Document>| {
+            active.as_ref().is_some_and(|active| Rc::ptr_eq(active, document))
+        };
+        Tabs {
+            active: documents.iter().position(is_active).unwrap_or_default(),
+            files: documents.iter().map(|file| Tab::new(file.path(), file.place())).collect(),
+        }
+    }
+
+    /// Brings a file into sight; only then is it read.
+    pub(super) fn select(&self, document: &Rc<Document>) {
         self.view.set_selected_page(&self.view.page(document.widget()));
+        document.load();
+    }
+
+    /// Who was in the text of one file is in that of the next one.
+    fn take_keyboard_along(&self, document: &Rc<Document>) {
+        if self.view.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN) {
+            let document = Rc::downgrade(document);
+            glib::idle_add_local_once(move || {
+                if let Some(document) = document.upgrade() {
+                    document.focus();
+                }
+            });
+        }
+    }
+
+    /// Closes a file that has nothing to be saved.
+    pub(super) fn close(&self, document: &Document) {
+        self.view.close_page(&self.view.page(document.widget()));
     }
 
     pub(super) fn close_active(&self) {
@@ -99,9 +159,11 @@ impl Group {
         self.documents.borrow().iter().find(|document| document.path() == path).cloned()
     }
 
-    fn add(&self, document: Rc<Document>) {
-        let page = self.view.append(document.widget());
-        page.set_title(&document.name());
+    /// Adds a file at a place among the tabs, or behind them.
+    fn add(&self, document: Rc<Document>, position: Option<usize>) {
+        let last = self.view.n_pages();
+        let position = position.and_then(|position| i32::try_from(position).ok()).unwrap_or(last);
+        self.view.insert(document.widget(), position.min(last));
         self.documents.borrow_mut().push(document);
         self.show_titles();
     }
@@ -110,7 +172,7 @@ impl Group {
     fn forget(&self, page: &adw::TabPage, editor: &Rc<Inner>) {
         let Some(document) = self.document(page) else { return };
         self.documents.borrow_mut().retain(|other| !Rc::ptr_eq(other, &document));
-        editor.forget((self.project.clone(), document.path().to_owned()));
+        editor.forget((self.project.clone(), document.path()));
         self.show_titles();
         editor.show_pages();
     }
@@ -118,14 +180,8 @@ impl Group {
     /// Files of one name are told apart by their folders, and what is not saved has a mark.
     pub(super) fn show_titles(&self) {
         let documents = self.documents.borrow();
-        for document in documents.iter() {
-            let name = document.name();
-            let is_alone = documents.iter().filter(|other| other.name() == name).count() == 1;
-            let folder = document.path().parent().and_then(Path::file_name);
-            let title = match folder.filter(|_| !is_alone) {
-                Some(folder) => format!("{name} ({})", folder.to_string_lossy()),
-                None => name,
-            };
+        let paths: Vec<_> = documents.iter().map(|document| document.path()).collect();
+        for (document, title) in documents.iter().zip(titles::of(&paths)) {
             let path = document.path().display().to_string();
             let page = self.view.page(document.widget());
             if document.is_unsaved() {
@@ -141,43 +197,50 @@ impl Group {
 }
 
 impl Inner {
-    /// Opens a file in a tab of its own, or finds the tab that it has.
+    /// Opens a file in a tab of its own at a place among the others, or finds the tab that it has. It is
+    /// read when it comes into sight.
     pub(super) fn open(
         self: &Rc<Self>,
         project: &Path,
         path: &Path,
-        draft: Option<Draft>,
+        position: Option<usize>,
     ) -> Rc<Document> {
         let group = self.group_of(project);
         if let Some(open) = group.by_path(path) {
-            if let Some(draft) = draft {
-                open.offer(draft);
-            }
             return open;
         }
-        let (weak, file) = (Rc::downgrade(self), (project.to_owned(), path.to_owned()));
-        let engine = Rc::clone(&self.engine);
-        let document = Document::open(project, path, draft, engine, move |told| {
+        let (weak, engine) = (Rc::downgrade(self), Rc::clone(&self.engine));
+        let document = Document::new(project, path, engine, move |document, told| {
             if let Some(editor) = weak.upgrade() {
-                editor.heard(&file, told);
+                editor.heard(document, told);
             }
         });
-        group.add(Rc::clone(&document));
+        group.add(Rc::clone(&document), position);
+        if group.active().is_some_and(|active| Rc::ptr_eq(&active, &document)) {
+            document.load();
+        }
         self.show_pages();
+        self.remember();
         document
     }
 
-    fn heard(self: &Rc<Self>, file: &super::unsaved::File, told: Told) {
+    fn heard(self: &Rc<Self>, document: &Rc<Document>, told: Told) {
+        let file = || (document.project().to_owned(), document.path());
         match told {
             Told::Title => {
-                if let Some(group) = self.group(&file.0) {
+                if let Some(group) = self.group(document.project()) {
                     group.show_titles();
                 }
-                self.keep(file.clone());
+                self.keep(file());
                 self.tell_moved();
             }
-            Told::Text => self.keep(file.clone()),
-            Told::Cursor => self.tell_moved(),
+            Told::Text => self.keep(file()),
+            Told::Cursor => {
+                self.tell_moved();
+                self.remember();
+            }
+            Told::SaveAs => self.save_as(document),
+            Told::Became(before) => self.became(document, before),
         }
     }
 }

@@ -1,13 +1,10 @@
 //! What was typed and not saved, kept for the case that the program ends: by any way.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gtk::glib;
 use serde::{Deserialize, Serialize};
 
-use crate::drafts::write_atomically;
+use super::kept::{Kept, path};
 
 /// The folder, among those of the window's state.
 const FOLDER: &str = "unsaved";
@@ -22,9 +19,11 @@ pub(super) struct Draft {
     pub(super) base: Option<String>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Kept {
+#[derive(Debug, Serialize, Deserialize)]
+struct OfFile {
+    #[serde(with = "path")]
     project: PathBuf,
+    #[serde(with = "path")]
     path: PathBuf,
     draft: Draft,
 }
@@ -32,85 +31,41 @@ struct Kept {
 /// A file, by its project and its path there.
 pub(super) type File = (PathBuf, PathBuf);
 
-/// What has to be written. Cheap to clone: whichever thread comes last writes what is newest.
+/// What has to be written. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Unsaved {
-    folder: PathBuf,
-    waiting: Arc<Mutex<HashMap<File, Option<Draft>>>>,
-    /// Held while files are written; never on the main thread.
-    writing: Arc<Mutex<()>>,
-}
+pub(super) struct Unsaved(Kept<OfFile>);
 
 impl Unsaved {
     /// Kept in a folder of the window's state.
     pub(super) fn new(state: &Path) -> Self {
-        Self { folder: state.join(FOLDER), waiting: Arc::default(), writing: Arc::default() }
+        Self(Kept::new(state.join(FOLDER)))
     }
 
     /// A file has this that is not on disk; or nothing any more.
-    pub(super) fn set(&self, file: File, draft: Option<Draft>) {
-        lock(&self.waiting).insert(file, draft);
+    pub(super) fn set(&self, (project, path): File, draft: Option<Draft>) {
+        let place = project.join(&path);
+        self.0.set(place, draft.map(|draft| OfFile { project, path, draft }));
     }
 
-    /// Writes what has to be written. Blocks. What could not be written is tried again the next time.
-    pub(crate) fn write(&self) {
-        let _writing = lock(&self.writing);
-        let waiting = std::mem::take(&mut *lock(&self.waiting));
-        for (file, draft) in waiting {
-            if let Err(error) = self.write_one(&file, draft.as_ref()) {
-                tracing::warn!(%error, "what is not saved could not be kept");
-                lock(&self.waiting).entry(file).or_insert(draft);
-            }
-        }
+    /// Writes what has to be written. Blocks.
+    pub(super) fn write(&self) {
+        self.0.write();
     }
 
-    fn write_one(&self, file: &File, draft: Option<&Draft>) -> std::io::Result<()> {
-        let place = self.place(file);
-        let Some(draft) = draft else {
-            return match std::fs::remove_file(&place) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            };
-        };
-        let (project, path) = file.clone();
-        let kept = Kept { project, path, draft: draft.clone() };
-        let json = serde_json::to_vec(&kept).map_err(std::io::Error::from)?;
-        write_atomically(&place, &json)
-    }
-
-    /// What was kept of a project's files. Blocks. What cannot be read is left alone.
+    /// What was kept of a project's files. Blocks.
     pub(super) fn read(&self, project: &Path) -> Vec<(PathBuf, Draft)> {
-        let _writing = lock(&self.writing);
-        let Ok(entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
-        let mut kept: Vec<_> = entries
-            .filter_map(|entry| {
-                let path = entry.ok()?.path();
-                let is_ours = path.extension().is_some_and(|end| end == "json");
-                let bytes = is_ours.then(|| std::fs::read(&path).ok()).flatten()?;
-                serde_json::from_slice::<Kept>(&bytes).ok()
-            })
-            .filter(|kept| kept.project == project)
-            .map(|kept| (kept.path, kept.draft))
-            .collect();
+        let all = self.0.all().into_iter().filter(|kept| kept.project == project);
+        let mut kept: Vec<_> = all.map(|kept| (kept.path, kept.draft)).collect();
         kept.sort_by(|one, other| one.0.cmp(&other.0));
         kept
     }
-
-    /// A name that any path has.
-    fn place(&self, (project, path): &File) -> PathBuf {
-        let name = project.join(path);
-        let bytes = name.as_os_str().as_encoded_bytes();
-        let sum = glib::compute_checksum_for_data(glib::ChecksumType::Sha256, bytes);
-        self.folder.join(format!("{}.json", sum.unwrap_or_default()))
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     fn draft(text: &str) -> Draft {
@@ -137,17 +92,19 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_written_is_tried_again_unless_it_is_newer() {
+    fn a_file_whose_name_is_no_text_is_kept_like_any_other() {
         let state = tempfile::tempdir().unwrap();
-        let folder = state.path().join(FOLDER);
-        std::fs::write(&folder, "a file in the way").unwrap();
         let unsaved = Unsaved::new(state.path());
-        let file = (PathBuf::from("/a"), PathBuf::from("b"));
-        unsaved.set(file.clone(), Some(draft("one")));
+        let odd = PathBuf::from(OsStr::from_bytes(b"src/\xff.rs"));
+        unsaved.set(("/a".into(), odd.clone()), Some(draft("typed")));
         unsaved.write();
-        unsaved.set(file, Some(draft("two")));
-        std::fs::remove_file(&folder).unwrap();
-        unsaved.write();
-        assert_eq!(unsaved.read(Path::new("/a")), [(PathBuf::from("b"), draft("two"))]);
+        assert_eq!(unsaved.read(Path::new("/a")), [(odd, draft("typed"))]);
+    }
+
+    #[test]
+    fn what_an_earlier_version_kept_is_read() {
+        let kept = r#"{"project":"/a","path":"b.rs","draft":{"text":"t","cursor":1,"base":null}}"#;
+        let kept: OfFile = serde_json::from_str(kept).unwrap();
+        assert_eq!((kept.project, kept.path), (PathBuf::from("/a"), PathBuf::from("b.rs")));
     }
 }

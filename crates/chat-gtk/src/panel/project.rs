@@ -14,7 +14,7 @@ use crate::chat_widget::{Finder, Finding, Pointed};
 use chat_permission::path::{Project, Surroundings};
 use chat_project::git::{self, Change, Head};
 use chat_project::tree::{Kind, Tree};
-use chat_project::{Event, Favoured, Files, Found, search, symbols};
+use chat_project::{Event, Favoured, Files, Found, kinds, search, symbols};
 use gtk::{gio, glib};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -158,6 +158,12 @@ impl ProjectFiles {
             files.opened(open.clone());
         }
         self.shared.open.replace(open);
+    }
+
+    /// A file of each of the kinds that it mostly has, the most frequent first.
+    pub(crate) async fn kinds(&self, most: usize) -> Vec<PathBuf> {
+        let Some(tree) = self.tree() else { return Vec::new() };
+        gio::spawn_blocking(move || kinds(tree.paths(), most)).await.unwrap_or_default()
     }
 
     /// Looks for files by letters of their paths, the best first. None where it was given up.

@@ -60,6 +60,7 @@ impl Window {
                 self.panel.find_file();
             }
             Action::Review => self.review(view),
+            Action::SaveAs => self.panel.editor().save_as(),
             Action::ToggleList => {
                 self.state.list_hidden = !self.state.list_hidden && !view.is_folded();
                 view.toggle_list(self.state.list_hidden);
@@ -244,11 +245,16 @@ impl Window {
         use chat_widget::Output as Told;
         match output {
             Told::Shown(fid) => {
+                // Who is at work on a file stays there when the engine comes, and who came for one goes there.
+                let edits = self.shown == fid && self.panel.has_keyboard();
+                let edits = edits || self.located.is_some();
                 self.shown.clone_from(&fid);
                 self.state.last_session.clone_from(&fid);
                 self.list.emit(chat_list::Input::Shown(fid));
                 // Who walks through the list stays there.
-                if !self.list.widget().state_flags().contains(gtk::StateFlags::FOCUS_WITHIN) {
+                let walks =
+                    self.list.widget().state_flags().contains(gtk::StateFlags::FOCUS_WITHIN);
+                if !walks && !edits {
                     self.chat.emit(chat_widget::Input::FocusMessage);
                 }
             }
@@ -257,7 +263,12 @@ impl Window {
                 view.set_title(&title);
                 self.title = title;
             }
-            Told::Project(folder) => self.panel.set_project(folder.as_deref()),
+            Told::Project(folder) => {
+                self.panel.set_project(folder.as_deref());
+                if let Some(folder) = folder {
+                    self.open_waiting(&folder, view);
+                }
+            }
             // There is one panel, whatever page an agent means.
             Told::Panel(_) => view.side.offer_panel(),
             Told::OpenFile { path, place } => {

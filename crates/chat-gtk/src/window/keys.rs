@@ -22,6 +22,7 @@ pub(crate) enum Action {
     TogglePanel,
     FindFile,
     Review,
+    SaveAs,
     Previous,
     Next,
     FocusMessage,
@@ -40,7 +41,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    const ALL: [Self; 25] = [
+    const ALL: [Self; 26] = [
         Self::NewChat,
         Self::Switcher,
         Self::Search,
@@ -51,6 +52,7 @@ impl Action {
         Self::TogglePanel,
         Self::FindFile,
         Self::Review,
+        Self::SaveAs,
         Self::Previous,
         Self::Next,
         Self::FocusMessage,
@@ -81,6 +83,7 @@ impl Action {
             Self::TogglePanel => "toggle-panel",
             Self::FindFile => "find-file",
             Self::Review => "review",
+            Self::SaveAs => "save-as",
             Self::Previous => "previous-chat",
             Self::Next => "next-chat",
             Self::FocusMessage => "focus-message",
@@ -111,6 +114,7 @@ impl Action {
             Self::TogglePanel => &["F8"],
             Self::FindFile => &["<Control>p"],
             Self::Review => &["<Control><Shift>r"],
+            Self::SaveAs => &["<Control><Shift>s"],
             Self::Previous => &["<Alt>Up"],
             Self::Next => &["<Alt>Down"],
             Self::FocusMessage => &["<Control>l"],
@@ -198,6 +202,7 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
         ("F8", gettext("Show or hide files and editor")),
         ("<Control>p", gettext("Find a file")),
         ("<Control>s", gettext("Save the file")),
+        ("<Control><Shift>s", gettext("Save the file under another name")),
         ("<Control>f", gettext("Find in the file")),
         ("<Control>h", gettext("Find and replace")),
         ("<Control>i", gettext("Go to a line")),

@@ -6,6 +6,7 @@ use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
 
+use super::files::Located;
 use super::keys::Action;
 use super::notifications::{Finished, Reply};
 use super::quit::Answer;
@@ -26,10 +27,12 @@ pub(crate) struct Arrival {
     pub(crate) wish: Wish,
     /// The folder that they want to work in, where they named one.
     pub(crate) project: Option<PathBuf>,
+    /// The files that they want to see, each with the line behind it where they named one: whole paths.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// What somebody came to the program for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// Nothing that they said.
     Plain,
@@ -45,9 +48,9 @@ impl Arrival {
         Self::of(Wish::Plain)
     }
 
-    /// With a wish, and no folder.
+    /// With a wish, and neither folder nor files.
     pub(crate) fn of(wish: Wish) -> Self {
-        Self { wish, project: None }
+        Self { wish, project: None, files: Vec::new() }
     }
 }
 
@@ -84,6 +87,8 @@ pub(crate) enum Input {
     OfferFolder(PathBuf),
     /// Work in this folder.
     Work(PathBuf),
+    /// Where the files lie that somebody came for, or in words why they cannot be had.
+    Located(Wish, std::result::Result<Located, String>),
     /// What a tool waits for was answered from outside the window.
     Reply(Reply),
     /// Something to say in passing.

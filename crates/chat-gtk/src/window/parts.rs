@@ -34,6 +34,7 @@ pub(super) fn main_menu() -> gtk::MenuButton {
             (gettext("_Export as Markdown…"), "win.export"),
             (gettext("_Delete Chat"), "win.delete"),
         ][..],
+        &[(gettext("_Save File As…"), "win.save-as")],
         &[
             (gettext("_Preferences"), "win.preferences"),
             (gettext("_Keyboard Shortcuts"), "win.shortcuts"),
@@ -42,7 +43,12 @@ pub(super) fn main_menu() -> gtk::MenuButton {
     ] {
         let items = gio::Menu::new();
         for (label, action) in section {
-            items.append(Some(label), Some(action));
+            let item = gio::MenuItem::new(Some(label), Some(action));
+            if *action == "win.save-as" {
+                // Where no file is open it would be one more thing to read.
+                item.set_attribute_value("hidden-when", Some(&"action-disabled".to_variant()));
+            }
+            items.append_item(&item);
         }
         menu.append_section(None, &items);
     }

@@ -101,12 +101,12 @@ impl Window {
         let manager = self.manager.clone();
         let state = self.state.clone();
         let folder = self.launch.state_folder.clone();
-        let unsaved = self.panel.editor().unsaved();
+        let editor = self.panel.editor().state();
         sender.oneshot_command(async move {
             // Where the chat is gone its drafts were written before.
             let _ = drafts.await;
             let written = tokio::task::spawn_blocking(move || {
-                unsaved.write();
+                editor.write();
                 state.save(&folder)
             })
             .await;

@@ -105,7 +105,7 @@ fn nothing_is_written_outside_or_to_several_names_at_once() {
     assert!(matches!(new("../x"), Err(Refused::Outside)));
     assert!(matches!(new(".git/hooks/pre-commit"), Err(Refused::Kept)));
     fs::write(folder.path().join("a"), "a").unwrap();
-    assert!(matches!(new("a"), Err(Refused::Path(Error::Exists(_)))));
+    assert!(matches!(new("a"), Err(Refused::Changed)), "something came to lie there");
     new("sub/~").unwrap();
     assert_eq!(fs::read(folder.path().join("sub/~")).unwrap(), b"a");
     fs::hard_link(folder.path().join("a"), folder.path().join("b")).unwrap();
@@ -115,6 +115,29 @@ fn nothing_is_written_outside_or_to_several_names_at_once() {
     let lacks = save(&project, Path::new("new"), "“", format, None);
     assert!(matches!(lacks, Err(Refused::Lacks('“'))));
     assert!(!folder.path().join("new").exists());
+}
+
+#[test]
+fn what_a_person_chose_is_written_over_whatever_was_there() {
+    let (folder, project) = project();
+    let path = folder.path().join("a");
+    fs::write(&path, b"\x7fELF\0").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let format = Format { encoding: Encoding::Utf8, endings: Endings::CrLf };
+    let put = |path: &str, text: &str| put(&project, Path::new(path), text, format);
+    let stamp = put("a", "one\n").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one\r\n");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o640);
+    assert!(!is_changed(&project, Path::new("a"), &stamp));
+    put("new/b", "two").unwrap();
+    assert_eq!(fs::read(folder.path().join("new/b")).unwrap(), b"two");
+    // What other names would keep, what is no file, and what lies outside is left alone.
+    fs::hard_link(&path, folder.path().join("c")).unwrap();
+    assert!(matches!(put("a", "x"), Err(Refused::SeveralLinks)));
+    assert!(matches!(put("new", "x"), Err(Refused::Path(_))));
+    assert!(matches!(put("../x", "x"), Err(Refused::Outside)));
+    assert!(matches!(put(".git/config", "x"), Err(Refused::Kept)));
+    assert_eq!(fs::read(&path).unwrap(), b"one\r\n");
 }
 
 proptest! {

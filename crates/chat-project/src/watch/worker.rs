@@ -169,10 +169,12 @@ impl Worker {
                 return self.gone();
             }
         }
+        // It is told before it is watched, which takes a while where there are many folders: what changes in
+        // between is noticed then.
+        (self.tell)(Event::Rescanned);
         self.root = File::open(self.project.root()).ok();
         self.git = git::find(&self.project).ok().flatten();
         self.watch();
-        (self.tell)(Event::Rescanned);
         (self.tell)(Event::Git);
     }
 

@@ -18,7 +18,7 @@ const TOGETHER: i32 = 100;
 impl Document {
     /// Looks at the file whenever something happens to it.
     pub(super) fn watch(self: &Rc<Self>) {
-        let file = gio::File::for_path(self.place());
+        let file = gio::File::for_path(self.location());
         let flags = gio::FileMonitorFlags::WATCH_MOVES;
         // Where nothing can be watched any more, saving still notices what changed.
         let Ok(monitor) = file.monitor_file(flags, gio::Cancellable::NONE) else { return };
@@ -40,19 +40,22 @@ impl Document {
         }
         self.look_again.set(false);
         self.looking.set(true);
-        let (project, path) = (self.project.clone(), self.path.clone());
+        let (project, path) = (self.project.clone(), self.path());
         let known = self.seen.borrow().clone();
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
+            let (place, sum) = (path.clone(), known.as_ref().map(|known| known.sum.clone()));
             let look = move || disk::read_if_changed(&project, &path, known.as_ref());
             let found = gio::spawn_blocking(look).await;
             let Some(document) = weak.upgrade() else { return };
             document.looking.set(false);
-            // What is being saved is looked at when that is done.
-            if let Ok(Some(found)) = found
-                && !document.saving.get()
-            {
-                document.found(found);
+            // What was compared with something that it is no more, since it was saved, is looked at again.
+            let is_same = document.path() == place
+                && document.seen.borrow().as_ref().map(|seen| seen.sum.clone()) == sum;
+            match found {
+                Ok(Some(found)) if is_same && !document.saving.get() => document.found(found),
+                Ok(Some(_)) => document.look_again.set(true),
+                Ok(None) | Err(_) => {}
             }
             if document.look_again.get() {
                 document.look();
@@ -77,8 +80,10 @@ impl Document {
             Err(Refusal::Gone) => {
                 if self.seen.take().is_some() {
                     self.buffer.set_modified(true);
+                    self.outdated.set(false);
                     let text = gettext("“{name}” was deleted on disk. Saving writes it again.");
-                    self.notice.say(&fill(&text, &[("name", &self.name())]), Vec::new());
+                    let words = fill(&text, &[("name", &self.name())]);
+                    self.notice.say(&words, vec![self.save_as_choice()]);
                 }
             }
             // It became too large, or something else than text: what is here is not touched.
@@ -92,12 +97,17 @@ impl Document {
         let choices = vec![
             self.choice(gettext("Reload"), |document| document.take_disk(true)),
             self.choice(gettext("Keep Mine"), |document| document.take_disk(false)),
+            self.save_as_choice(),
         ];
         self.notice.say(&fill(&text, &[("name", &self.name())]), choices);
     }
 
     /// Something that can be done about this file.
-    pub(super) fn choice(self: &Rc<Self>, label: String, act: fn(&Rc<Self>)) -> Choice {
+    pub(super) fn choice(
+        self: &Rc<Self>,
+        label: String,
+        act: impl Fn(&Rc<Self>) + 'static,
+    ) -> Choice {
         let weak = Rc::downgrade(self);
         let act = move || {
             if let Some(document) = weak.upgrade() {
@@ -110,7 +120,7 @@ impl Document {
     /// Takes what is on disk as it is now: its text, or only the knowledge of it, so that the next
     /// saving overwrites it.
     pub(super) fn take_disk(self: &Rc<Self>, with_text: bool) {
-        let (project, path) = (self.project.clone(), self.path.clone());
+        let (project, path) = (self.project.clone(), self.path());
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
             let read = gio::spawn_blocking(move || disk::read(&project, &path)).await;
@@ -119,13 +129,17 @@ impl Document {
             document.view.grab_focus();
             match read {
                 Ok(loaded) if with_text && loaded.part.is_none() => document.take(&loaded),
-                Ok(loaded) if !with_text => document.know(&loaded),
-                Ok(_) => {}
+                Ok(loaded) if !with_text && loaded.seen.is_some() => document.know(&loaded),
+                // It is too large now, or has lines that are too long.
+                Ok(_) if with_text => document.read_anew(),
+                Ok(_) => document.say_changed(),
                 Err(Refusal::Gone) => {
                     document.seen.replace(None);
                     document.outdated.set(false);
                 }
-                Err(refusal) => document.notice.say(&refusal.sentence(), Vec::new()),
+                Err(refusal) => {
+                    document.notice.say(&refusal.sentence(), vec![document.save_as_choice()]);
+                }
             }
         });
     }
@@ -135,7 +149,11 @@ impl Document {
         self.know(loaded);
         self.replace_text(&loaded.text);
         self.buffer.set_modified(false);
+        self.view.set_editable(!loaded.is_protected);
         self.notice.close();
+        if loaded.is_protected {
+            self.notice.say(&disk::protected(), Vec::new());
+        }
         self.show_status();
     }
 

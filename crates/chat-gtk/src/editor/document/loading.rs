@@ -1,6 +1,7 @@
 //! Brings a file's text from the disk, and back what was not saved in an earlier run.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use gettextrs::gettext;
 use gtk::{gio, glib};
@@ -17,9 +18,19 @@ use super::{Document, Stand, Told};
 const COLOURED: usize = 1 << 20;
 
 impl Document {
-    /// Reads the file, and shows what it says.
-    pub(super) fn load(self: &Rc<Self>) {
-        let (project, path) = (self.project.clone(), self.path.clone());
+    /// Reads the file and shows what it says, unless that was done before. One that could not be shown
+    /// may be another by now.
+    pub(in super::super) fn load(self: &Rc<Self>) {
+        match self.stand.get() {
+            Stand::Unread => self.read(),
+            Stand::Refused => self.read_anew(),
+            Stand::Loading | Stand::Open | Stand::Part => {}
+        }
+    }
+
+    fn read(self: &Rc<Self>) {
+        self.stand.set(Stand::Loading);
+        let (project, path) = (self.project.clone(), self.path());
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
             let read = gio::spawn_blocking(move || disk::read(&project, &path)).await;
@@ -30,96 +41,156 @@ impl Document {
     }
 
     fn loaded(self: &Rc<Self>, read: Result<Loaded, Refusal>) {
-        let loaded = match read {
+        let mut loaded = match read {
             Ok(loaded) => loaded,
             Err(refusal) => return self.refuse(&refusal),
         };
         self.format.set(loaded.format);
         self.seen.replace(loaded.seen);
-        let part = loaded.part;
         self.show_status();
-        let coloured = loaded.text.len() <= COLOURED;
-        self.buffer.set_highlight_syntax(false);
-        if coloured {
-            self.buffer.set_language(look::language(&self.path, &loaded.text).as_ref());
+        let mut part = loaded.part;
+        if part.is_some() && self.draft.borrow().is_some() {
+            // What was typed is there as a whole: it must not be mixed with a part of what is on disk.
+            loaded.text.clear();
+            part = None;
         }
+        let is_protected = loaded.is_protected;
+        let coloured = loaded.text.len() <= COLOURED;
+        let language = look::language(&self.path(), &loaded.text).filter(|_| coloured);
+        self.buffer.set_highlight_syntax(false);
         look::indent_as(&self.view, &loaded.text);
         self.setting.set(true);
         let weak = Rc::downgrade(self);
         let filling = fill(&self.buffer, loaded.text, move || {
             if let Some(document) = weak.upgrade() {
                 document.buffer.set_highlight_syntax(coloured);
-                document.filled(part.is_some());
+                document.colour(language);
+                let stand = if part.is_some() { Stand::Part } else { Stand::Open };
+                document.filled(stand, is_protected);
             }
         });
         self.filling.replace(Some(filling));
         if let Some(part) = part {
             self.notice.say(&part.sentence(), Vec::new());
+        } else if is_protected {
+            self.notice.say(&disk::protected(), Vec::new());
         }
     }
 
+    /// Gives the text the colours of its language. One that must be read first comes when the text is seen.
+    pub(super) fn colour(&self, language: Option<sourceview5::Language>) {
+        if language.as_ref().is_none_or(look::is_read) {
+            return look::set_language(&self.buffer, language.as_ref());
+        }
+        let buffer = self.buffer.downgrade();
+        let later = async move {
+            glib::timeout_future_with_priority(glib::Priority::LOW, Duration::ZERO).await;
+            if let Some(buffer) = buffer.upgrade() {
+                look::set_language(&buffer, language.as_ref());
+            }
+        };
+        glib::spawn_future_local(later);
+    }
+
     /// All of the text is there.
-    fn filled(self: &Rc<Self>, part: bool) {
+    fn filled(self: &Rc<Self>, stand: Stand, is_protected: bool) {
         self.setting.set(false);
         self.buffer.set_modified(false);
-        self.stand.set(if part { Stand::Part } else { Stand::Open });
-        self.view.set_editable(!part);
+        self.stand.set(stand);
+        self.view.set_editable(stand == Stand::Open && !is_protected);
         self.buffer.place_cursor(&self.buffer.start_iter());
         self.watch();
-        if let Some(draft) = self.draft.take().filter(|_| !part) {
-            self.bring_back(&draft);
+        if let Some(draft) = self.draft.take() {
+            self.bring_back(&draft, None);
         }
         if let Some(place) = self.aim.take() {
             self.go(place);
         }
         self.show_position();
-        (self.told)(Told::Title);
-        (self.told)(Told::Cursor);
+        self.tell(Told::Title);
+        self.tell(Told::Cursor);
     }
 
-    /// There is no text to show; what was not saved is shown all the same.
+    /// There is no text to show. What was not saved is shown all the same, and a file that is not there
+    /// can be made.
     fn refuse(self: &Rc<Self>, refusal: &Refusal) {
         let draft = self.draft.take();
-        if let (Some(draft), Refusal::Gone) = (draft, refusal) {
-            self.stand.set(Stand::Open);
-            self.view.set_editable(true);
-            self.watch();
-            self.bring_back(&draft);
-            return;
+        if draft.is_none() && *refusal != Refusal::Gone {
+            self.setting.set(false);
+            self.stand.set(Stand::Refused);
+            self.view.set_sensitive(false);
+            self.notice.say(&refusal.sentence(), Vec::new());
+            return self.tell(Told::Title);
         }
-        self.stand.set(Stand::Refused);
-        self.view.set_sensitive(false);
-        self.notice.say(&refusal.sentence(), Vec::new());
-        (self.told)(Told::Title);
+        self.seen.replace(None);
+        self.colour(look::language(&self.path(), ""));
+        self.filled(Stand::Open, false);
+        if let Some(draft) = draft {
+            self.bring_back(&draft, Some(refusal));
+        } else {
+            self.notice.say(&gettext("There is no such file yet. Saving makes it."), Vec::new());
+        }
     }
 
-    /// What was not saved in an earlier run is there, for a file that was opened already.
+    /// What was not saved in an earlier run is there.
     pub(in super::super) fn offer(self: &Rc<Self>, draft: Draft) {
         match self.stand.get() {
-            Stand::Loading => drop(self.draft.replace(Some(draft))),
-            Stand::Open if !self.buffer.is_modified() => self.bring_back(&draft),
-            Stand::Open | Stand::Part | Stand::Refused => {}
+            Stand::Unread | Stand::Loading => {
+                self.draft.replace(Some(draft));
+                self.load();
+            }
+            // Somebody was faster, and typed something new.
+            Stand::Open if self.buffer.is_modified() => {}
+            Stand::Open => self.bring_back(&draft, None),
+            Stand::Part | Stand::Refused => {
+                self.draft.replace(Some(draft));
+                self.read_anew();
+            }
         }
     }
 
-    /// What was not saved in an earlier run comes back, as a change that can be undone.
-    fn bring_back(self: &Rc<Self>, draft: &Draft) {
+    /// Reads the file as if it was opened now. What is shown of it goes, and cannot be had again.
+    pub(super) fn read_anew(self: &Rc<Self>) {
+        if self.stand.get() == Stand::Loading {
+            return;
+        }
+        self.aim.set(Some(self.place()));
+        self.setting.set(true);
+        self.buffer.begin_irreversible_action();
+        self.buffer.set_text("");
+        self.buffer.end_irreversible_action();
+        self.view.set_sensitive(true);
+        self.view.set_editable(false);
+        self.notice.close();
+        self.outdated.set(false);
+        self.read();
+    }
+
+    /// What was not saved in an earlier run comes back, as a change that can be undone; also where the
+    /// file cannot be shown any more.
+    fn bring_back(self: &Rc<Self>, draft: &Draft, refusal: Option<&Refusal>) {
         if draft.text == self.text() {
             return;
         }
+        self.view.set_editable(true);
         self.replace_text(&draft.text);
         self.buffer.set_modified(true);
         let cursor = self.buffer.iter_at_offset(draft.cursor);
         self.buffer.place_cursor(&cursor);
         let sum = self.seen.borrow().as_ref().map(|seen| seen.sum.clone());
-        let changed = sum != draft.base;
+        let is_changed = refusal.is_none() && sum != draft.base;
         // Saving asks before it overwrites what came to the file since.
-        self.outdated.set(changed);
-        let words = if changed {
+        self.outdated.set(is_changed);
+        let words = if is_changed {
             gettext("What you had not saved is back. The file has changed on disk since.")
         } else {
             gettext("What you had not saved is back.")
         };
+        if let Some(refusal) = refusal {
+            let words = format!("{} {words}", refusal.sentence());
+            let discard = self.choice(gettext("Discard"), Self::read_anew);
+            return self.notice.say(&words, vec![discard, self.save_as_choice()]);
+        }
         let discard = self.choice(gettext("Discard"), |document| document.take_disk(true));
         let keep = self.choice(gettext("Keep"), |document| {
             document.notice.close();

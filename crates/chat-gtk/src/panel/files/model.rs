@@ -1,6 +1,7 @@
 //! The entries of one folder as a list, made only where they are looked at.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -124,11 +125,11 @@ struct Differing {
 
 /// What differs between two lists of entries.
 fn changes(old: Option<&Folder>, new: Option<&Folder>) -> Vec<Differing> {
+    fn entry(folder: Option<&Folder>, at: usize) -> Option<(&OsStr, Kind)> {
+        folder?.get(at).map(|entry| (entry.name, entry.kind))
+    }
     let count = |folder: Option<&Folder>| folder.map_or(0, Folder::len);
     let (before, after) = (count(old), count(new));
-    let entry = |folder: Option<&Folder>, at: usize| {
-        folder.and_then(|folder| folder.get(at).map(|entry| (entry.name.to_owned(), entry.kind)))
-    };
     if before.max(after) > MANY {
         let least = before.min(after);
         let start = (0..least).take_while(|at| entry(old, *at) == entry(new, *at)).count();
@@ -140,7 +141,7 @@ fn changes(old: Option<&Folder>, new: Option<&Folder>) -> Vec<Differing> {
     let (mut all, mut i, mut j) = (Vec::new(), 0, 0);
     for at in 0..before {
         let same = entry(old, at).and_then(|(name, kind)| {
-            let place = new?.place(&name)?;
+            let place = new?.place(name)?;
             (new?.get(place)?.kind == kind && place >= j).then_some(place)
         });
         let Some(place) = same else { continue };
@@ -153,4 +154,69 @@ fn changes(old: Option<&Folder>, new: Option<&Folder>) -> Vec<Differing> {
         all.push(Differing { old: i..before, new: j..after });
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_permission::path::{Project, Surroundings};
+    use chat_project::tree::walk;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The folder of a project with these entries; a name that ends with a slash is a folder.
+    fn folder(names: &[String]) -> Arc<Folder> {
+        let place = tempfile::tempdir().unwrap();
+        for name in names {
+            let path = place.path().join(name);
+            if name.ends_with('/') {
+                std::fs::create_dir_all(path).unwrap();
+            } else {
+                std::fs::write(path, "").unwrap();
+            }
+        }
+        let project = Project::open(place.path(), &Surroundings::default()).unwrap();
+        let given_up = std::sync::atomic::AtomicBool::new(false);
+        let tree = walk(&project, &given_up, |_| {}).unwrap().unwrap();
+        Arc::clone(tree.root())
+    }
+
+    fn names(model: &FolderModel) -> Vec<PathBuf> {
+        let item = |at| {
+            let item = model.item(at).and_downcast::<glib::BoxedAnyObject>().unwrap();
+            item.borrow::<Node>().path.clone()
+        };
+        (0..model.n_items()).map(item).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn a_list_that_follows_what_it_is_told_is_the_folder(
+            old in proptest::collection::hash_set("[a-e]/?", 0..6),
+            new in proptest::collection::hash_set("[a-e]/?", 0..6),
+        ) {
+            // A name is a file or a folder.
+            let plain = |names: std::collections::HashSet<String>| {
+                let mut names: Vec<_> = names.into_iter().collect();
+                names.sort();
+                names.dedup_by(|one, other| one.trim_end_matches('/') == other.trim_end_matches('/'));
+                names
+            };
+            let (old, new) = (folder(&plain(old)), folder(&plain(new)));
+            let model = FolderModel::new(Path::new(""), Some(old));
+            let followed = std::rc::Rc::new(RefCell::new(names(&model)));
+            let list = std::rc::Rc::clone(&followed);
+            model.connect_items_changed(move |model, at, removed, added| {
+                let (at, until) = (at as usize, (at + removed) as usize);
+                let came = names(model)[at..at + added as usize].to_vec();
+                list.borrow_mut().splice(at..until, came);
+                assert_eq!(list.borrow().len(), model.n_items() as usize);
+            });
+            model.set(Some(Arc::clone(&new)));
+            let expected: Vec<_> = new.entries().map(|entry| PathBuf::from(entry.name)).collect();
+            prop_assert_eq!(&*followed.borrow(), &expected);
+            prop_assert_eq!(names(&model), expected);
+        }
+    }
 }

@@ -164,12 +164,11 @@ impl Inner {
 
     fn expand(&self, row: &gtk::TreeListRow, expanded: bool) {
         row.set_expanded(expanded);
-        // What is seen is watched before what is not.
+        // What is seen is watched before what is not. A list lives for as long as its folder is opened.
         if let Some(project) = self.project.borrow().as_ref() {
-            let rows = (0..self.selection.n_items()).filter_map(|at| self.row(at));
-            let open = rows.filter(gtk::TreeListRow::is_expanded);
-            let paths = open.filter_map(|row| row.item().as_ref().and_then(node_of));
-            project.set_shown(paths.map(|node| node.path).collect());
+            let folders = self.folders.borrow();
+            let open = folders.iter().filter_map(glib::WeakRef::upgrade);
+            project.set_shown(open.map(|folder| folder.path()).collect());
         }
     }
 

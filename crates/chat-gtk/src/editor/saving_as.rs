@@ -1,0 +1,86 @@
+//! Saves a file under another name, in the project or elsewhere: wherever the person says.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use chat_edge::words::fill;
+use gettextrs::gettext;
+use gtk::{gio, glib};
+use relm4::gtk::prelude::*;
+
+use super::document::Document;
+use super::{Inner, disk};
+
+impl Inner {
+    /// Asks where to, and writes the file there.
+    pub(super) fn save_as(self: &Rc<Self>, document: &Rc<Document>) {
+        if !document.is_whole() {
+            return;
+        }
+        let chooser = gtk::FileChooserNative::builder()
+            .title(gettext("Save As"))
+            .action(gtk::FileChooserAction::Save)
+            .modal(true)
+            .build();
+        let window = self.root.root().and_downcast::<gtk::Window>();
+        chooser.set_transient_for(window.as_ref());
+        let location = document.location();
+        // The folder may be gone: then the dialog begins where it likes.
+        let folder = location.ancestors().skip(1).find(|folder| folder.is_dir());
+        let _ = chooser.set_current_folder(folder.map(gio::File::for_path).as_ref());
+        chooser.set_current_name(&document.name());
+        let (weak, document) = (Rc::downgrade(self), Rc::clone(document));
+        // The dialog lives until it is answered, and no longer.
+        let alive = std::cell::RefCell::new(Some(chooser.clone()));
+        chooser.connect_response(move |chooser, response| {
+            alive.take();
+            let path = chooser.file().and_then(|file| file.path());
+            if let (gtk::ResponseType::Accept, Some(path)) = (response, path) {
+                let (weak, document) = (weak.clone(), Rc::clone(&document));
+                glib::spawn_future_local(async move {
+                    let project = document.project().to_owned();
+                    let find = move || disk::called(&project, &path);
+                    let found = gio::spawn_blocking(find).await;
+                    if let (Some(editor), Ok(path)) = (weak.upgrade(), found) {
+                        editor.save_to(&document, path);
+                    }
+                });
+            }
+            document.focus();
+        });
+        chooser.show();
+    }
+
+    /// Writes a file to where it was chosen, unless that would take something that was typed elsewhere.
+    fn save_to(&self, document: &Rc<Document>, path: PathBuf) {
+        let open = self.other(document, &path).filter(|other| other.is_unsaved());
+        if let Some(other) = open {
+            let text =
+                gettext("“{name}” is open with changes that are not saved. Nothing was written.");
+            return document.say(&fill(&text, &[("name", &other.name())]));
+        }
+        document.save_as(path);
+    }
+
+    /// A file is another now: nothing is kept of what it was, and no other tab has what it is.
+    pub(super) fn became(self: &Rc<Self>, document: &Rc<Document>, before: PathBuf) {
+        let path = document.path();
+        if let Some(other) = self.other(document, &path)
+            && let Some(group) = self.group(document.project())
+        {
+            group.close(&other);
+        }
+        if before != path {
+            self.forget((document.project().to_owned(), before));
+        }
+        self.keep((document.project().to_owned(), path));
+        self.tell_moved();
+        self.remember();
+    }
+
+    /// Another tab with the file of this path.
+    fn other(&self, document: &Rc<Document>, path: &Path) -> Option<Rc<Document>> {
+        let documents = self.group(document.project())?.documents();
+        documents.into_iter().find(|other| !Rc::ptr_eq(other, document) && other.path() == path)
+    }
+}

@@ -1,0 +1,137 @@
+//! Loads ahead what the first file needs, while nobody is at work: the list of languages, the colours, the first
+//! view. A language itself takes from 5 to 100 ms of the main thread, and cannot be read in pieces or elsewhere; so those
+//! of the project's files are read in moments without a key or a move of the mouse.
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use gtk::glib;
+use relm4::gtk::prelude::*;
+
+use super::look;
+
+/// How long nobody must have done anything.
+const QUIET: Duration = Duration::from_millis(400);
+/// How often it is looked whether that is so; then it is left.
+const TRIES: usize = 100;
+
+/// What is loaded ahead. One for each window.
+#[derive(Default)]
+pub(super) struct Warmth {
+    begun: Cell<bool>,
+    /// Files whose languages are to be read, the first one first.
+    files: RefCell<Vec<PathBuf>>,
+    reading: Cell<bool>,
+}
+
+impl Warmth {
+    /// Loads what every file needs.
+    pub(super) fn begin(&self) {
+        if self.begun.replace(true) {
+            return;
+        }
+        glib::spawn_future_local(async {
+            let steps: [fn(); 3] = [
+                || drop(look::language(Path::new("a.txt"), "")),
+                look::read_schemes,
+                || drop(look::view(&sourceview5::Buffer::new(None))),
+            ];
+            for step in steps {
+                idle().await;
+                step();
+            }
+        });
+    }
+
+    /// Reads the languages of such files, when nobody is at work in this widget's window.
+    pub(super) fn read(self: &Rc<Self>, files: Vec<PathBuf>, widget: &gtk::Box) {
+        self.files.replace(files);
+        let Some(window) = widget.root().filter(|_| !self.reading.replace(true)) else { return };
+        let last = Rc::new(Cell::new(Instant::now()));
+        let input = gtk::EventControllerLegacy::new();
+        input.set_propagation_phase(gtk::PropagationPhase::Capture);
+        let seen = Rc::clone(&last);
+        input.connect_event(move |_, _| {
+            seen.set(Instant::now());
+            glib::Propagation::Proceed
+        });
+        window.add_controller(input.clone());
+        let (weak, window) = (Rc::downgrade(self), window.downgrade());
+        glib::spawn_future_local(async move {
+            let next = || weak.upgrade().and_then(|warmth| warmth.next());
+            while let Some(language) = next() {
+                if !quiet(&last).await {
+                    break;
+                }
+                look::read(&language);
+            }
+            if let Some(window) = window.upgrade() {
+                window.remove_controller(&input);
+            }
+            if let Some(warmth) = weak.upgrade() {
+                warmth.reading.set(false);
+            }
+        });
+    }
+
+    /// The next language that was not read yet.
+    fn next(&self) -> Option<sourceview5::Language> {
+        let mut files = self.files.borrow_mut();
+        while !files.is_empty() {
+            let language = look::language(&files.remove(0), "");
+            if let Some(language) = language.filter(|language| !look::is_read(language)) {
+                return Some(language);
+            }
+        }
+        None
+    }
+}
+
+/// Waits until there is nothing else to do.
+async fn idle() {
+    glib::timeout_future_with_priority(glib::Priority::LOW, Duration::ZERO).await;
+}
+
+/// Waits until nobody has done anything for a while. Whether that came.
+async fn quiet(last: &Cell<Instant>) -> bool {
+    for _ in 0..TRIES {
+        let since = last.get().elapsed();
+        if since >= QUIET {
+            idle().await;
+            return true;
+        }
+        glib::timeout_future(QUIET.saturating_sub(since)).await;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[gtk::test]
+    fn languages_that_are_expected_are_read_once_nobody_is_at_work() {
+        crate::init();
+        let widget = gtk::Box::default();
+        let window = gtk::Window::builder().child(&widget).build();
+        let warmth = Rc::new(Warmth::default());
+        let files = ["a.toml", "b.nothing", "c.sh"].map(PathBuf::from);
+        warmth.read(files.to_vec(), &widget);
+        let is_read = |name: &str| {
+            look::language(Path::new(name), "").is_some_and(|language| look::is_read(&language))
+        };
+        assert!(!is_read("a.toml"), "somebody may still be at work");
+        while warmth.reading.get() {
+            glib::MainContext::default().iteration(true);
+        }
+        assert!(is_read("a.toml") && is_read("c.sh") && !is_read("d.py"));
+        assert_eq!(window.observe_controllers().n_items(), plain().observe_controllers().n_items());
+    }
+
+    /// A window that nobody watches.
+    fn plain() -> gtk::Window {
+        gtk::Window::new()
+    }
+}

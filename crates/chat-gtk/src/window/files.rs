@@ -1,0 +1,208 @@
+//! Files that somebody named when they came: which project they belong to, and at which line they are to
+//! be seen.
+
+use std::path::{Path, PathBuf};
+
+use adw::prelude::*;
+use gtk::{gio, glib};
+use relm4::{ComponentController, ComponentSender};
+
+use super::view::View;
+use super::{Arrival, Input, Window, Wish};
+use crate::editor::Place;
+use crate::{chat_widget, projects};
+
+/// Files and the folder that they are worked on in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    /// Where it really is.
+    pub(super) project: PathBuf,
+    /// From the project on, or whole where they lie elsewhere.
+    pub(super) files: Vec<(PathBuf, Option<Place>)>,
+}
+
+/// A path that was named, as seen from a folder; it may be an address.
+pub(crate) fn whole(from: &Path, named: &Path) -> PathBuf {
+    let address = named.to_str().filter(|named| named.starts_with("file://"));
+    let path = address.and_then(|address| gio::File::for_uri(address).path());
+    path.unwrap_or_else(|| from.join(named))
+}
+
+/// Finds out where files lie. The project is the one that was named, or that of the first file: the nearest
+/// folder above it with a repository, or else its own. What is a folder itself is the project. Blocks.
+///
+/// # Errors
+/// In words: the project is no folder.
+fn locate(named: &[PathBuf], project: Option<&Path>) -> Result<Located, String> {
+    let mut files = Vec::new();
+    let mut project = project.map(projects::find).transpose()?;
+    for path in named {
+        if path.is_dir() {
+            let folder = projects::find(path)?;
+            project.get_or_insert(folder);
+            continue;
+        }
+        let (path, place) = parted(path);
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
+        let folder = projects::find(folder)?;
+        project.get_or_insert_with(|| project_of(&folder));
+        files.push((folder.join(name), place));
+    }
+    // There is one, unless nothing was named.
+    let project = project.unwrap_or_default();
+    for (path, _) in &mut files {
+        if let Ok(inside) = path.strip_prefix(&project) {
+            *path = inside.to_owned();
+        }
+    }
+    Ok(Located { project, files })
+}
+
+/// The nearest folder with a repository, or else the folder itself.
+fn project_of(folder: &Path) -> PathBuf {
+    let found = folder.ancestors().find(|above| above.join(".git").exists());
+    found.unwrap_or(folder).to_owned()
+}
+
+/// A file and the place behind its name, `FILE:LINE` or `FILE:LINE:COLUMN`. One that is called like that
+/// is meant as a whole.
+fn parted(path: &Path) -> (PathBuf, Option<Place>) {
+    let whole = || (path.to_owned(), None);
+    let Some(text) = path.to_str().filter(|_| !path.exists()) else { return whole() };
+    let last = |text: &str| {
+        let (before, number) = text.trim_end_matches(':').rsplit_once(':')?;
+        Some((before.to_owned(), number.parse::<u32>().ok()?))
+    };
+    let Some((name, line)) = last(text) else { return whole() };
+    match last(&name) {
+        Some((name, first)) if !Path::new(&format!("{name}:{first}")).exists() => {
+            (name.into(), Some(Place { line: first, column: line }))
+        }
+        _ => (name.into(), Some(Place { line, column: 1 })),
+    }
+}
+
+impl Window {
+    /// Looks for the files that somebody came for. A disk may be slow to say so: nobody waits.
+    pub(super) fn locate(arrival: Arrival, sender: &ComponentSender<Self>) {
+        let input = sender.input_sender().clone();
+        glib::spawn_future_local(async move {
+            let Arrival { wish, project, files } = arrival;
+            let find = move || locate(&files, project.as_deref());
+            if let Ok(located) = gio::spawn_blocking(find).await {
+                input.emit(Input::Located(wish, located));
+            }
+        });
+    }
+
+    /// Shows files in their project, and works there: in the chat that was asked for, in the one in sight
+    /// where that works there already, or in a new one.
+    pub(super) fn located(&mut self, wish: &Wish, located: Result<Located, String>, view: &View) {
+        let located = match located {
+            Ok(located) => located,
+            Err(words) => return view.note(&words),
+        };
+        if self.works_in(&located.project) {
+            self.open_located(&located, view);
+            if *wish == Wish::Plain {
+                return;
+            }
+        } else if *wish == Wish::Plain {
+            self.chat.emit(chat_widget::Input::Show(None));
+            view.forward();
+        }
+        self.chat.emit(chat_widget::Input::Work(located.project.clone()));
+        self.located = Some(located).filter(|located| !located.files.is_empty());
+    }
+
+    /// A chat works in this folder now: what waits for that is shown.
+    pub(super) fn open_waiting(&mut self, folder: &Path, view: &View) {
+        if let Some(located) = self.located.take()
+            && located.project == folder
+        {
+            self.open_located(&located, view);
+        }
+    }
+
+    fn works_in(&self, folder: &Path) -> bool {
+        self.panel.project().is_some_and(|project| project.folder() == folder)
+    }
+
+    fn open_located(&self, located: &Located, view: &View) {
+        if located.files.is_empty() {
+            return;
+        }
+        view.show_panel();
+        for (path, place) in &located.files {
+            self.panel.open(path, *place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn at(line: u32, column: u32) -> Place {
+        Place { line, column }
+    }
+
+    /// A repository with a folder in it, beside a folder without one.
+    fn world() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("garden/.git")).unwrap();
+        fs::create_dir_all(root.join("garden/beds")).unwrap();
+        fs::create_dir_all(root.join("shed")).unwrap();
+        for file in ["garden/beds/a.txt", "garden/b.txt", "garden/c:7", "shed/tools"] {
+            fs::write(root.join(file), "text").unwrap();
+        }
+        (folder, root)
+    }
+
+    #[test]
+    fn files_belong_to_the_repository_above_the_first_one_or_to_its_folder() {
+        let (_folder, root) = world();
+        let of = |named: &[&str], project: Option<&str>| {
+            let named: Vec<_> = named.iter().map(|file| root.join(file)).collect();
+            locate(&named, project.map(|folder| root.join(folder)).as_deref())
+        };
+        let found = of(&["garden/beds/a.txt:12", "shed/tools:3:4", "garden/new:5"], None).unwrap();
+        assert_eq!(found.project, root.join("garden"));
+        let files = [
+            ("beds/a.txt".into(), Some(at(12, 1))),
+            (root.join("shed/tools"), Some(at(3, 4))),
+            ("new".into(), Some(at(5, 1))),
+        ];
+        assert_eq!(found.files, files);
+        assert_eq!(of(&["shed/tools"], None).unwrap().project, root.join("shed"));
+        assert_eq!(of(&["garden/b.txt"], Some("shed")).unwrap().project, root.join("shed"));
+        let folder = of(&["garden/beds", "garden/b.txt"], None).unwrap();
+        assert_eq!(folder.project, root.join("garden/beds"));
+        assert_eq!(folder.files, [(root.join("garden/b.txt"), None)]);
+        assert!(of(&["nowhere/a.txt"], None).unwrap_err().contains("nowhere"));
+    }
+
+    #[test]
+    fn a_file_that_is_called_like_a_place_is_meant_as_a_whole() {
+        let (_folder, root) = world();
+        let of = |named: &str| {
+            let (path, place) = parted(&root.join(named));
+            (path.strip_prefix(&root).unwrap().display().to_string(), place)
+        };
+        assert_eq!(of("garden/c:7"), ("garden/c:7".to_owned(), None));
+        assert_eq!(of("garden/c:7:2"), ("garden/c:7".to_owned(), Some(at(2, 1))));
+        assert_eq!(of("garden/b.txt:2:"), ("garden/b.txt".to_owned(), Some(at(2, 1))));
+        assert_eq!(of("garden/b.txt:x"), ("garden/b.txt:x".to_owned(), None));
+    }
+
+    #[test]
+    fn what_is_named_is_seen_from_where_it_was_called() {
+        let from = Path::new("/home/me");
+        assert_eq!(whole(from, Path::new("a.rs:12")), Path::new("/home/me/a.rs:12"));
+        assert_eq!(whole(from, Path::new("/etc/hosts")), Path::new("/etc/hosts"));
+        assert_eq!(whole(from, Path::new("file:///etc/my%20hosts")), Path::new("/etc/my hosts"));
+    }
+}

@@ -189,8 +189,8 @@ async fn a_file_is_saved_under_another_name_and_is_that_file_then() -> Result<()
 #[tokio::test]
 async fn the_line_of_an_edit_opens_the_file_where_it_was_changed() -> Result<()> {
     let stage = Stage::new().await?;
-    let text: String = (1..=40).map(|line| format!("line {line}\n")).collect();
-    let folder = project(&stage, &[("a.txt", &text)])?;
+    let lines: Vec<_> = (1..=40).map(|line| format!("line {line}\n")).collect();
+    let folder = project(&stage, &[("a.txt", &lines.concat())])?;
     let edit = json!({ "path": "a.txt", "edits": [{ "old": "line 30", "new": "line thirty" }] });
     stage.server.push(Script::new().tool_call("c1", "edit_file", edit));
     stage.server.push(Script::new().text("Done."));

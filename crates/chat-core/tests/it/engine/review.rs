@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use chat_core::error::{Kind, NoReview};
-use chat_core::message::{ChatRequest, Context, Fid, MessageId, OpenFile, Role, ToolSpec};
+use chat_core::message::{
+    Attachment, ChatRequest, Content, Context, Fid, Mention, MessageId, OpenFile, Role, ToolSpec,
+};
 use chat_core::review::{FileKind, Part};
 use chat_core::settings::ConnectionKind;
 use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
@@ -184,12 +186,15 @@ async fn what_goes_out_is_what_the_preview_shows() {
     scene.world.manager.reject(&fid, of("a.txt")).await.unwrap();
     // Another folder of the project, and with it other rules and a file.
     let open = OpenFile { path: scene.at("sub/x.rs"), active: true, ..OpenFile::default() };
-    let context = Context { open_files: vec![open], ..Context::default() };
+    let mentions = vec![Mention::File { path: "b.txt".into(), lines: None }];
+    let context = Context { open_files: vec![open], mentions };
     let agent = Some(chat_core::agent::CODE_ASSISTANT.to_owned());
+    let attachments = vec![Attachment::File { name: "log".to_owned(), text: "a\nb".to_owned() }];
     let next = || ChatRequest {
         agent: agent.clone(),
+        content: Content { attachments: attachments.clone(), ..Content::text("Go on") },
         context: context.clone(),
-        ..request(Some(&fid), "Go on")
+        ..request(Some(&fid), "")
     };
     for _ in 0..2 {
         let preview = scene.world.manager.preview(next()).await.unwrap();

@@ -15,8 +15,8 @@ use relm4::{Component, ComponentController, Controller};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::stalls;
 use crate::window::{self, Arrival, Reply, Window, Wish, files};
+use crate::{languages, stalls};
 
 /// What `GLib` calls arguments that belong to no option.
 const FILES: &str = "";
@@ -66,6 +66,7 @@ pub fn run(launch: Launch) -> glib::ExitCode {
     let slot = Rc::clone(&window);
     app.connect_startup(move |app| {
         crate::init();
+        languages::set_up(&launch.state_folder);
         stalls::watch(&launch.diagnostics);
         let root = Window::builder();
         let controller = root.launch(window::Init { app: app.clone(), launch: launch.clone() });

@@ -175,7 +175,9 @@ impl Conversation {
     /// Loads what the first code block of a reply needs, when there is nothing else to do. To be
     /// called once somebody begins to write, so that a window that is only open stays small.
     pub fn expect_reply(&self) {
-        code::warm_up(&self.inner.tags);
+        let weak = Rc::downgrade(&self.inner);
+        let is_busy = |inner: Rc<Inner>| inner.state.borrow().transcript.is_busy();
+        code::warm_up(&self.inner.tags, move || weak.upgrade().is_some_and(is_busy));
     }
 
     /// Takes what happened. Events of other sessions are ignored; all are drawn with the next

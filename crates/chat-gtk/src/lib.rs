@@ -16,6 +16,7 @@ pub mod conversation;
 mod drafts;
 mod editor;
 mod fuzzy;
+mod languages;
 mod letters;
 pub mod markdown;
 mod model_picker;

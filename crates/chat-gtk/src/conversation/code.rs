@@ -1,8 +1,8 @@
 //! A code block: coloured, scrolled sideways within itself, with its language and a copy button.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::rc::Rc;
+use std::time::Duration;
 
 use gettextrs::gettext;
 use gtk::glib;
@@ -11,16 +11,17 @@ use sourceview5::prelude::*;
 
 use super::prose::common_prefix;
 use super::tags::{LIST_STEP, Tags};
-use crate::accessible;
 use crate::markdown::flow::{Code, Indent};
+use crate::{accessible, languages};
 
 /// The most lines that are shown at once. A longer block scrolls within itself: drawing thousands
 /// of lines at once would take longer than a frame has.
 const MOST_LINES: i32 = 120;
-/// Languages whose rules stay loaded.
-const MOST_LANGUAGES: usize = 16;
 /// Free space above and below the code together, in pixels; the style sheet says the same.
 const PADDING: i32 = 12;
+
+/// Between two languages that are read ahead.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A code block.
 pub struct CodeBlock {
@@ -190,10 +191,7 @@ impl CodeBlock {
         self.name.set_text(&title);
         accessible::set_label(&self.view, &title);
         self.buffer.set_highlight_syntax(language.is_some());
-        self.buffer.set_language(language.as_ref());
-        if let Some(language) = &language {
-            keep_loaded(language);
-        }
+        languages::give(&self.buffer, language.as_ref());
     }
 
     /// Gives the block the height of its lines at once: GTK would learn it only when idle.
@@ -226,33 +224,19 @@ impl CodeBlock {
     }
 }
 
-/// Keeps the rules of the languages that were used last. They are read from a file, which takes most
-/// of the time that a frame has, and are forgotten with the last buffer that uses them: blocks of a
-/// long reply come and go.
-fn keep_loaded(language: &sourceview5::Language) {
-    thread_local!(static KEPT: RefCell<VecDeque<sourceview5::Buffer>> = RefCell::default());
-    KEPT.with_borrow_mut(|kept| {
-        let at = kept.iter().position(|buffer| buffer.language().as_ref() == Some(language));
-        let buffer = at
-            .and_then(|at| kept.remove(at))
-            .unwrap_or_else(|| sourceview5::Buffer::with_language(language));
-        kept.push_back(buffer);
-        if kept.len() > MOST_LANGUAGES {
-            kept.pop_front();
-        }
-    });
-}
-
 /// Loads what the first code block needs, when there is nothing else to do: it takes some tens of
-/// milliseconds, which must not fall into the middle of a reply.
-pub fn warm_up(tags: &Tags) {
+/// milliseconds, which must not fall into the middle of a reply. `is_busy` says whether one comes.
+pub fn warm_up(tags: &Tags, is_busy: impl Fn() -> bool + 'static) {
     thread_local!(static WARM: Cell<bool> = const { Cell::new(false) });
     if WARM.replace(true) {
         return;
     }
-    let mut languages = ["rust", "python", "sh", "json", "js", "html"].into_iter();
+    let mut languages = ["sh", "rust", "python", "json", "js", "html"].into_iter();
     let tags = tags.clone();
-    glib::idle_add_local_full(glib::Priority::LOW, move || {
+    glib::timeout_add_local_full(PAUSE, glib::Priority::LOW, move || {
+        if is_busy() {
+            return glib::ControlFlow::Continue;
+        }
         let Some(language) = languages.next() else { return glib::ControlFlow::Break };
         let block = CodeBlock::make(&tags);
         block.update(&Code {

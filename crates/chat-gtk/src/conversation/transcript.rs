@@ -285,6 +285,11 @@ impl Transcript {
         stage || self.entries.iter().rev().take(LATEST).any(Entry::has_clock)
     }
 
+    /// Whether a request is at work.
+    pub fn is_busy(&self) -> bool {
+        self.stage != Stage::Idle || self.is_live()
+    }
+
     /// Whether a reply is being written.
     pub fn is_live(&self) -> bool {
         self.entries.last().is_some_and(Entry::is_live)

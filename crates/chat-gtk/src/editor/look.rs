@@ -1,13 +1,14 @@
 //! How a file looks: its language, its indentation, and colours that follow light and dark at once.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::cell::Cell;
 use std::path::Path;
 
 use gettextrs::gettext;
-use gtk::{gio, glib};
+use gtk::gio;
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
+
+use crate::languages;
 
 /// How many lines are looked at to learn how a file is indented.
 const LINES: usize = 400;
@@ -76,31 +77,13 @@ pub(super) fn read_schemes() {
     sourceview5::StyleSchemeManager::default().scheme("Adwaita");
 }
 
-thread_local! {
-    /// The languages that were read, by their names: there is one list of them for the program.
-    static READ: RefCell<HashSet<glib::GString>> = RefCell::default();
-}
-
-/// Whether a language was read before, so that giving it to a text takes no time.
-pub(super) fn is_read(language: &sourceview5::Language) -> bool {
-    READ.with_borrow(|read| read.contains(&language.id()))
-}
-
 /// Reads a language, and what is compiled for it with the first text.
 pub(super) fn read(language: &sourceview5::Language) {
     let buffer = sourceview5::Buffer::new(None);
-    set_language(&buffer, Some(language));
+    languages::give(&buffer, Some(language));
     buffer.set_text("a = \"b\" # c\n");
     let (start, end) = buffer.bounds();
     buffer.ensure_highlight(&start, &end);
-}
-
-/// Gives a text its language.
-pub(super) fn set_language(buffer: &sourceview5::Buffer, language: Option<&sourceview5::Language>) {
-    buffer.set_language(language);
-    if let Some(language) = language {
-        READ.with_borrow_mut(|read| read.insert(language.id()));
-    }
 }
 
 /// Indents as the file does: with tabs, or with so many spaces as it uses most.

@@ -11,6 +11,7 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use super::look;
+use crate::languages;
 
 /// How long nobody must have done anything.
 const QUIET: Duration = Duration::from_millis(400);
@@ -81,7 +82,7 @@ impl Warmth {
         let mut files = self.files.borrow_mut();
         while !files.is_empty() {
             let language = look::language(&files.remove(0), "");
-            if let Some(language) = language.filter(|language| !look::is_read(language)) {
+            if let Some(language) = language.filter(|language| !languages::is_read(language)) {
                 return Some(language);
             }
         }
@@ -120,7 +121,8 @@ mod tests {
         let files = ["a.toml", "b.nothing", "c.sh"].map(PathBuf::from);
         warmth.read(files.to_vec(), &widget);
         let is_read = |name: &str| {
-            look::language(Path::new(name), "").is_some_and(|language| look::is_read(&language))
+            look::language(Path::new(name), "")
+                .is_some_and(|language| languages::is_read(&language))
         };
         assert!(!is_read("a.toml"), "somebody may still be at work");
         while warmth.reading.get() {

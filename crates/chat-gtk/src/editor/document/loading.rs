@@ -13,6 +13,7 @@ use super::super::fill::fill;
 use super::super::look;
 use super::super::unsaved::Draft;
 use super::{Document, Stand, Told};
+use crate::languages;
 
 /// Longer texts are shown without colours, which take time and memory, in bytes.
 const COLOURED: usize = 1 << 20;
@@ -79,14 +80,14 @@ impl Document {
 
     /// Gives the text the colours of its language. One that must be read first comes when the text is seen.
     pub(super) fn colour(&self, language: Option<sourceview5::Language>) {
-        if language.as_ref().is_none_or(look::is_read) {
-            return look::set_language(&self.buffer, language.as_ref());
+        if language.as_ref().is_none_or(languages::is_read) {
+            return languages::give(&self.buffer, language.as_ref());
         }
         let buffer = self.buffer.downgrade();
         let later = async move {
             glib::timeout_future_with_priority(glib::Priority::LOW, Duration::ZERO).await;
             if let Some(buffer) = buffer.upgrade() {
-                look::set_language(&buffer, language.as_ref());
+                languages::give(&buffer, language.as_ref());
             }
         };
         glib::spawn_future_local(later);

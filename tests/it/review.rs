@@ -111,6 +111,43 @@ async fn what_was_rejected_comes_back_by_mouse_and_by_keyboard() -> Result<()> {
 }
 
 #[tokio::test]
+async fn what_is_saved_while_a_command_runs_is_not_to_be_reviewed() -> Result<()> {
+    let stage = Stage::new().await?;
+    let project = stage.desktop.folder().canonicalize()?.join("project");
+    fs::create_dir(&project)?;
+    let (notes, built) = (project.join("notes.txt"), project.join("built.txt"));
+    fs::write(&notes, "mine\n")?;
+    let store = Store::open(&stage.folders())?.store;
+    let work = NewSession { project: Some(project), mode: Mode::Edits, ..chat("Work") };
+    store.create(work, Vec::new()).await?;
+    drop(store);
+    let command = "echo built > built.txt; until grep -q saved notes.txt; do sleep 0.05; done";
+    let run = json!({ "command": command });
+    stage.server.push(Script::new().tool_call("c1", "run_command", run));
+    stage.server.push(Script::new().text("It is built."));
+    let window = stage.ready().await?;
+    window.open("Work").await?;
+    window.say("Build it").await?;
+    window.click(named("Allow Once")).await?;
+    until("the command to run", || async { Ok(built.exists().then_some(())) }).await?;
+    window.keys(&["ctrl+p"]).await?;
+    window.find(named("Find a File").state(State::Focused)).await?;
+    window.type_text("notes").await?;
+    window.keys(&["Return"]).await?;
+    window.find(named("notes.txt").role(Role::Text).state(State::Focused)).await?;
+    window.type_text("saved and ").await?;
+    window.find(containing("• notes.txt")).await?;
+    window.keys(&["ctrl+s"]).await?;
+    window.shows("It is built.").await?;
+    window.click(containing("1 file changed +1 −0").role(Role::Button)).await?;
+    window.click(named("Reject All")).await?;
+    window.find(named("1 file rejected")).await?;
+    ensure!(!built.exists(), "what the command made is still there");
+    ensure!(fs::read_to_string(&notes)? == "saved and mine\n", "what was saved is gone");
+    window.close().await
+}
+
+#[tokio::test]
 async fn files_and_conversation_go_back_to_a_message_and_the_files_forth_again() -> Result<()> {
     let (_stage, file, window) = edited().await?;
     let german = fs::read_to_string(&file)?;

@@ -26,3 +26,4 @@ mod stage;
 mod together;
 mod tools;
 mod typing;
+mod whole;

@@ -275,10 +275,12 @@ impl Inner {
         (files, editor, changes): (FilesPage, Editor, ChangesPage),
         output: Rc<dyn Fn(Output)>,
     ) -> Self {
-        let header = adw::HeaderBar::builder()
-            .css_classes(["flat"])
-            .title_widget(&gtk::Box::default())
-            .build();
+        // In the middle it has all the room that there is; at the side it would have half of that at most.
+        let switcher_at_start = switcher.widget();
+        switcher_at_start.set_hexpand(true);
+        switcher_at_start.set_halign(gtk::Align::Start);
+        let header =
+            adw::HeaderBar::builder().css_classes(["flat"]).title_widget(switcher_at_start).build();
         let back = gtk::Button::builder()
             .icon_name("go-previous-symbolic")
             .tooltip_text(gettext("Back to the Conversation"))
@@ -286,7 +288,6 @@ impl Inner {
             .build();
         accessible::set_label(&back, &gettext("Back to the Conversation"));
         header.pack_start(&back);
-        header.pack_start(switcher.widget());
         switcher.widget().set_visible(false);
         let places = gtk::Stack::builder().vexpand(true).build();
         places.add_named(&no_project(), Some("none"));

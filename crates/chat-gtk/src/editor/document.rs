@@ -300,26 +300,14 @@ impl Document {
         at
     }
 
-    /// Scrolls to the cursor, once the lines above it have their height: its line to a third of the view, from its
-    /// beginning on as far as the cursor can be seen then.
+    /// Scrolls to the cursor, once the lines above it have their height: to a third of the view, and no further to the
+    /// right than it must be to be seen.
     pub(super) fn reveal(&self) {
-        let (view, insert) = (self.view.downgrade(), self.buffer.get_insert());
-        let mut line = self.buffer.iter_at_mark(&insert);
-        line.set_line_offset(0);
-        let line = self.buffer.create_mark(None, &line, true);
+        let (view, mark) = (self.view.downgrade(), self.buffer.get_insert());
         glib::idle_add_local_once(move || {
-            let Some(view) = view.upgrade() else { return };
-            // Further to the left than the beginning of a line it does not go.
-            view.scroll_to_mark(&line, 0.0, true, 1.0, 0.35);
-            view.buffer().delete_mark(&line);
-            // The view knows one aim at a time, and is there when all else is done.
-            let view = view.downgrade();
-            glib::idle_add_local_full(glib::Priority::LOW, move || {
-                if let Some(view) = view.upgrade() {
-                    view.scroll_mark_onscreen(&insert);
-                }
-                glib::ControlFlow::Break
-            });
+            if let Some(view) = view.upgrade() {
+                view.scroll_to_mark(&mark, 0.1, true, 1.0, 0.35);
+            }
         });
     }
 

@@ -13,8 +13,8 @@ use crate::view::{Guard, Protection, View};
 /// Where a command's passing files lie inside.
 pub(crate) const SCRATCH: &str = "/tmp";
 
-/// Up to how many bytes a file is rather copied than mounted.
-const SMALL: u64 = 64 << 10;
+/// Up to how many bytes a file is rather copied than mounted: a mount takes longer.
+const SMALL: u64 = 128 << 10;
 
 /// Files that bubblewrap is handed open, until it has read them.
 ///
@@ -27,7 +27,7 @@ pub(crate) struct Handed {
 }
 
 impl Handed {
-    /// The filter, and small files of the system's: copied, they cost no mount.
+    /// The filter, and small files of the system's and of tool chains: copied, they cost no mount.
     pub(crate) fn new(view: &View, filters: Vec<OwnedFd>) -> Self {
         let small = |path: &Path| path.metadata().is_ok_and(|it| it.is_file() && it.len() < SMALL);
         let open = |path: &Path| {
@@ -37,7 +37,9 @@ impl Handed {
         let files = view
             .readable
             .iter()
-            .filter(|(from, place)| place.starts_with("/etc") && small(from))
+            .filter(|(from, place)| {
+                (place.starts_with("/etc") || place.starts_with(&view.home)) && small(from)
+            })
             .filter_map(|(from, place)| Some((place.clone(), open(from)?)))
             .collect();
         Self { filters, files }
@@ -59,6 +61,18 @@ impl Arguments {
 
     fn bind(&mut self, how: &str, from: &Path, to: &Path) {
         self.add([how.as_ref(), from.as_os_str(), to.as_os_str()]);
+    }
+
+    /// Something that can be read: a copy of one of these files, or the thing itself.
+    fn show(&mut self, files: &[(PathBuf, OwnedFd)], from: &Path, place: &Path) {
+        match files.iter().find(|(copied, _)| copied == place) {
+            Some((_, file)) => {
+                self.on("--perms", "0444");
+                let file = file.as_raw_fd().to_string();
+                self.add(["--file".as_ref(), file.as_ref(), place.as_os_str()]);
+            }
+            None => self.bind("--ro-bind", from, place),
+        }
     }
 
     fn on(&mut self, how: &str, place: impl AsRef<OsStr>) {
@@ -128,17 +142,11 @@ fn system(to: &mut Arguments, view: &View, files: &[(PathBuf, OwnedFd)], limits:
     // The home folder may lie in a folder of the system's: it covers that, and is furnished then.
     let in_home = |place: &Path| place.starts_with(&view.home);
     for (from, place) in view.readable.iter().filter(|(_, place)| !in_home(place)) {
-        match files.iter().find(|(copied, _)| copied == place) {
-            Some((_, file)) => {
-                to.on("--perms", "0444");
-                to.add(["--file".as_ref(), file.as_raw_fd().to_string().as_ref(), place.as_ref()]);
-            }
-            None => to.bind("--ro-bind", from, place),
-        }
+        to.show(files, from, place);
     }
     to.memory(limits.scratch, "0700", &view.home);
     for (from, place) in view.readable.iter().filter(|(_, place)| in_home(place)) {
-        to.bind("--ro-bind", from, place);
+        to.show(files, from, place);
     }
 }
 

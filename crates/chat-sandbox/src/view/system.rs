@@ -37,8 +37,6 @@ const ETC: &[&str] = &[
     "java-21-openjdk",
     "java-25-openjdk",
     "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
     "localtime",
     "mime.types",
     "nsswitch.conf",

@@ -32,7 +32,8 @@ const fn moved(variable: &'static str, toolchain: Toolchain) -> Toolchain {
 const TOOLCHAINS: &[Toolchain] = &[
     // Its own folder stays writable and empty but for these, so that it can lock.
     moved("CARGO_HOME", parts(".cargo", &["bin", "env", "git", "registry"])),
-    moved("RUSTUP_HOME", parts(".rustup", &["settings.toml", "toolchains"])),
+    // Without the last one rustup would make it, and fail.
+    moved("RUSTUP_HOME", parts(".rustup", &["settings.toml", "toolchains", "update-hashes"])),
     moved("GOPATH", parts("go", &["bin", "pkg"])),
     moved("PYENV_ROOT", whole(".pyenv")),
     moved("NVM_DIR", whole(".nvm")),

@@ -137,8 +137,12 @@ impl Suggestions {
         if !same_first || self.list.selected_row().is_none_or(|row| !row.is_visible()) {
             self.select(0);
         }
-        self.list.set_width_request(WIDTH.min(room));
-        self.popover.set_pointing_to(Some(word));
+        let width = WIDTH.min(room);
+        self.list.set_width_request(width);
+        // It stays above the composer, also where the word stands near its end.
+        let left = word.x().min(room - width);
+        let place = gdk::Rectangle::new(left, word.y(), word.width(), word.height());
+        self.popover.set_pointing_to(Some(&place));
         self.popover.popup();
     }
 

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::Result;
-use chat_testkit::server::{Script, Server};
+use chat_testkit::server::{Script, Server, text};
 use chat_testkit::ui::Desktop;
 
 use super::Plan;
@@ -22,7 +22,8 @@ pub async fn ask(plan: &Plan) -> Result<Vec<Row>> {
     let mut memory = Row::new("the same, peak memory", "MB", Goal::AtMost(16.0));
 
     let server = Server::start();
-    let pieces: Vec<String> = (0..CHUNKS).map(|n| format!("word{n} ")).collect();
+    // Words that are numbered alone would be taken for a model that goes round in circles.
+    let pieces: Vec<String> = text::words(CHUNKS);
     server.when("everything", Script::new().flat_out(pieces));
     server.when("hello", Script::new().text("Hello to you, too."));
     let desktop = Desktop::start().await?;

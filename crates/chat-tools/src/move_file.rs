@@ -54,7 +54,7 @@ impl Tool for MoveFile {
             Request::Read { path: from.path.clone() },
             Request::Write { path: to.path.clone() },
         ];
-        let preview = Preview::Move { to: to.path.real().to_owned() };
+        let preview = Preview::Move { to: to.shown().into() };
         from.may(&context, requests, preview).await?;
         match (from.path.kind(), to.path.kind()) {
             (Kind::Missing, _) => return Err(from.missing()),

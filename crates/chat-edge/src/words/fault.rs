@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chat_core::error::{Error, Feature, Kind, NoReview};
 use chat_core::models::CONNECTION;
-use gettextrs::gettext;
+use gettextrs::{gettext, ngettext};
 
 use super::{fill, page, seconds};
 
@@ -266,8 +266,10 @@ pub fn sentence(error: &Error) -> String {
             &gettext("The key could not be found. Enter it again in the settings."),
         ),
         Kind::RoundLimit { rounds } => fill(
-            &gettext(
+            &ngettext(
+                "The model reached the limit of {rounds} round of tools. Send a message to let it go on.",
                 "The model reached the limit of {rounds} rounds of tools. Send a message to let it go on.",
+                *rounds,
             ),
             &[("rounds", &rounds.to_string())],
         ),

@@ -4,7 +4,7 @@ use chat_core::message::{PermissionRequest, Preview};
 use chat_core::permission::command::Unparsable;
 use chat_core::permission::pattern::BadPattern;
 use chat_core::permission::{Action, BadRule, Effect, Mode, Scope, Why};
-use gettextrs::gettext;
+use gettextrs::{gettext, ngettext};
 
 use super::{fill, one_line};
 
@@ -36,10 +36,12 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
 
 /// Whether to go on after so many rounds of tools.
 pub fn go_on_question(rounds: u32) -> String {
-    fill(
-        &gettext("The model called tools in {rounds} rounds. Let it go on for as many again?"),
-        &[("rounds", &rounds.to_string())],
-    )
+    let text = ngettext(
+        "The model called tools in {rounds} round. Let it go on for as many again?",
+        "The model called tools in {rounds} rounds. Let it go on for as many again?",
+        rounds,
+    );
+    fill(&text, &[("rounds", &rounds.to_string())])
 }
 
 /// Why a request is asked, and where the rule holds that it is asked for, if there is one.

@@ -123,3 +123,45 @@ async fn the_plan_stands_above_the_composer() -> Result<()> {
     window.gone(named("Plan 1 of 3 Mend it")).await?;
     window.close().await
 }
+
+#[tokio::test]
+async fn a_command_in_the_background_is_ended_by_its_button() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    stage.configure_more("[[permissions.rules]]\nrule = \"run:*\"\neffect = \"allow\"\n")?;
+    // It tells by a file that it runs, and lives until it is ended.
+    let command = "touch begun; sleep 1000";
+    let run = json!({ "command": command, "background": true });
+    stage.server.push(Script::new().tool_call("c1", "run_command", run));
+    stage.server.push(Script::new().text("It runs."));
+    let window = says(&stage, "serve it").await?;
+    window.shows("It runs.").await?;
+    until("the command to run", || async { Ok(project.join("begun").exists().then_some(())) })
+        .await?;
+    window.click(containing("1 command in the background").role(Role::Button)).await?;
+    window.click(containing("End touch begun").role(Role::Button)).await?;
+    window.gone(containing("1 command in the background").role(Role::Button)).await?;
+    window.writes().await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn at_the_limit_of_rounds_the_person_lets_it_go_on_or_ends_it() -> Result<()> {
+    let (stage, _) = at_work().await?;
+    stage.configure_more("[tools]\nrounds = 1\n")?;
+    for id in ["c1", "c2", "c3"] {
+        let read = json!({ "path": ".", "depth": 1 });
+        stage.server.push(Script::new().tool_call(id, "list_files", read));
+    }
+    let window = says(&stage, "look around").await?;
+    window.find(containing("The model called tools in 1 round.")).await?;
+    window.keys(&["ctrl+shift+y"]).await?;
+    window.find(named("Go On").state(State::Focused)).await?;
+    window.keys(&["Return"]).await?;
+    stage.server.wait_for_chats(2).await;
+    // The next limit is as many rounds further on.
+    window.click(named("End Here").role(Role::Button)).await?;
+    window.gone(named("End Here")).await?;
+    window.writes().await?;
+    ensure!(stage.server.chats().len() == 2, "it went on");
+    window.close().await
+}

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use chat_permission::path::{Guard, Kind as PathKind, Project};
@@ -148,16 +149,26 @@ async fn chat(world: &World, fid: &Fid) -> Gathered {
         Err(error) => return (fid.to_string(), Err(error.to_string())),
     };
     let title = world.store.session(fid).await.map_or_else(|_| fid.to_string(), |row| row.title);
+    (title, Ok(conversation(&page.messages)))
+}
+
+/// What was said, without what was said first where not all has room.
+fn conversation(messages: &[Arc<Message>]) -> String {
     let mut text = String::new();
-    for message in page.messages.iter().rev() {
+    for message in messages.iter().rev() {
         let said = said(message);
-        if text.len() + said.len() > MOST {
+        let is_too_much = text.len() + said.len() > MOST;
+        // Of what was said last the beginning goes along.
+        if is_too_much && text.is_empty() {
+            text = cut(said);
+        } else if is_too_much {
             text.insert_str(0, "(what was said before is left out)\n\n");
             break;
+        } else {
+            text.insert_str(0, &said);
         }
-        text.insert_str(0, &said);
     }
-    (title, Ok(text))
+    text
 }
 
 fn said(message: &Message) -> String {
@@ -172,10 +183,39 @@ fn said(message: &Message) -> String {
 
 fn cut(mut text: String) -> String {
     if text.len() > MOST {
-        let at = text.floor_char_boundary(MOST);
-        let at = text[..at].rfind('\n').map_or(at, |line| line + 1);
-        text.truncate(at);
+        let most = text.floor_char_boundary(MOST);
+        // A line stays whole, where that leaves more than half.
+        let line = text[..most].rfind('\n').map(|line| line + 1);
+        text.truncate(line.filter(|at| *at > MOST / 2).unwrap_or(most));
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
         text.push_str("(cut here)\n");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_ends_with_a_line_where_lines_are_short() {
+        let lines = "a line\n".repeat(MOST);
+        let short = cut(lines);
+        assert!(short.len() <= MOST + 12 && short.ends_with("a line\n(cut here)\n"));
+        let made = cut(format!("// A licence\n{}", "x".repeat(2 * MOST)));
+        assert!(made.len() > MOST, "{} of {MOST} bytes", made.len());
+    }
+
+    #[test]
+    fn of_a_chat_that_ends_with_a_long_text_something_goes_along() {
+        let say = |role, text: &str| Arc::new(Message::text(role, None, text));
+        let long = "word ".repeat(MOST);
+        let told = conversation(&[say(Role::User, "Tell all"), say(Role::Assistant, &long)]);
+        assert!(told.contains("Assistant:\nword word"), "nothing was told");
+        assert!(told.starts_with("(what was said before is left out)"));
+        let told = conversation(&[say(Role::User, "One"), say(Role::Assistant, "Two")]);
+        assert_eq!(told, "Person:\nOne\n\nAssistant:\nTwo\n\n");
+    }
 }

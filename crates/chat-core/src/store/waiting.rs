@@ -19,7 +19,10 @@ struct Kept {
 
 /// Keeps a waiting message, behind those that wait already.
 pub(super) fn put(desk: &Desk, session: i64, queued: &Queued) -> Outcome<()> {
-    let Queued { id, content, context } = queued.clone();
+    let Queued { id, content, mut context } = queued.clone();
+    // What has a name that is no text cannot be kept; the person's words can.
+    context.open_files.retain(|file| file.path.to_str().is_some());
+    context.mentions.retain(|mention| serde_json::to_value(mention).is_ok());
     let kept = Kept { content, context };
     desk.run(
         "INSERT INTO waiting (session, id, content) VALUES (?1, ?2, ?3)",

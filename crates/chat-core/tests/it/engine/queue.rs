@@ -1,21 +1,30 @@
 //! Messages that wait until their session is free.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chat_core::event::StopReason;
-use chat_core::message::{ChatRequest, Content, Context, Fid, Mention, MessageId, Role};
+use chat_core::message::{ChatRequest, Content, Context, Fid, Mention, MessageId, OpenFile, Role};
 use chat_testkit::server::{Gate, Script, Server};
 
 use super::world::World;
 
-#[tokio::test]
-async fn a_message_sent_while_busy_waits_and_goes_out_when_the_reply_is_done() {
+/// A world whose first reply has begun, and does not end before its gate is opened.
+async fn busy() -> (Server, Gate, World, Fid) {
     let server = Server::start();
     let gate = Gate::new();
     server.push(Script::new().text("first").gate(&gate));
     let mut world = World::new(&server).await;
     let fid = world.ask("one").await.fid;
     world.events.shows(&fid, "first").await;
+    (server, gate, world, fid)
+}
+
+#[tokio::test]
+async fn a_message_sent_while_busy_waits_and_goes_out_when_the_reply_is_done() {
+    let (server, gate, mut world, fid) = busy().await;
     let two = world.say(&fid, "two").await;
     let three = world.say(&fid, "three").await;
     assert!(two.queued && three.queued);
@@ -75,12 +84,7 @@ async fn what_waits_behind_a_failure_waits_on_and_goes_with_the_next() {
 
 #[tokio::test]
 async fn a_message_that_waits_is_still_there_after_the_program_ended() {
-    let server = Server::start();
-    let gate = Gate::new();
-    server.push(Script::new().text("first").gate(&gate));
-    let mut world = World::new(&server).await;
-    let fid = world.ask("one").await.fid;
-    world.events.shows(&fid, "first").await;
+    let (server, _gate, world, fid) = busy().await;
     world.say(&fid, "two").await;
     let mut world = world.restart().await;
     let snapshot = world.open(&fid).await;
@@ -95,12 +99,7 @@ async fn a_message_that_waits_is_still_there_after_the_program_ended() {
 
 #[tokio::test]
 async fn what_a_waiting_message_points_at_goes_with_it_after_the_program_ended() {
-    let server = Server::start();
-    let gate = Gate::new();
-    server.push(Script::new().text("first").gate(&gate));
-    let mut world = World::new(&server).await;
-    let fid = world.ask("one").await.fid;
-    world.events.shows(&fid, "first").await;
+    let (server, _gate, world, fid) = busy().await;
     let page = Mention::Page { url: "https://example.org/".to_owned(), text: "A page.".to_owned() };
     let context = Context { mentions: vec![page], ..Context::default() };
     let request = ChatRequest {
@@ -117,6 +116,26 @@ async fn what_a_waiting_message_points_at_goes_with_it_after_the_program_ended()
     world.events.finished(&fid).await;
     let sent = server.chats()[1].texts_of("user");
     assert!(sent[1].contains("A page.") && sent[1].contains("two"), "{sent:?}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_of_a_waiting_message_leaves_its_words() {
+    let (_server, _gate, world, fid) = busy().await;
+    let path = PathBuf::from(OsStr::from_bytes(b"/p/\xff.rs"));
+    let open = OpenFile { path: path.clone(), ..OpenFile::default() };
+    let page = Mention::Page { url: "https://example.org/".to_owned(), text: "A page.".to_owned() };
+    let mentions = vec![Mention::Folder { path }, page.clone()];
+    let request = ChatRequest {
+        session: Some(fid.clone()),
+        content: Content::text("two"),
+        context: Context { open_files: vec![open], mentions },
+        ..ChatRequest::default()
+    };
+    world.manager.send(request).await.unwrap();
+    let mut world = world.restart().await;
+    let waiting = &world.open(&fid).await.queue[0];
+    assert_eq!(waiting.content.text, "two");
+    assert_eq!(waiting.context, Context { mentions: vec![page], ..Context::default() });
 }
 
 #[tokio::test]

@@ -249,10 +249,7 @@ impl Component for ChatWidget {
                 self.opened(&fid, result, view, &sender);
             }
             Done::Drafts(stored) => {
-                self.drafts.absorb(stored);
-                if view.composer.content().is_empty() {
-                    view.composer.set_content(self.drafts.get(self.shown.fid()));
-                }
+                self.drafts_came(stored, view, &sender);
             }
             Done::Sent { epoch, from, written, result } => {
                 self.sent(epoch, from.as_ref(), &written, result, view, &sender);
@@ -304,6 +301,7 @@ impl ChatWidget {
             tell(sender, Output::Note(words::sentence(&error)));
         }
         self.manager = Some(manager);
+        view.composer.fetch_pages();
         self.take_settings(view);
         self.take_models(view);
         self.look_at_stock(sender);

@@ -37,10 +37,17 @@ pub(crate) struct Unwritten {
 }
 
 impl Drafts {
-    /// Takes what was stored. What was typed since the start is newer and stays.
+    /// Takes what was stored. It comes before what was typed since the start.
     pub(crate) fn absorb(&mut self, stored: HashMap<Option<Fid>, Written>) {
         for (fid, draft) in stored {
-            self.written.entry(fid).or_insert(draft);
+            match self.written.remove(&fid) {
+                Some(typed) => {
+                    let both = draft.followed_by(typed, "\n");
+                    lock(&self.unwritten.drafts).insert(fid.clone(), both.clone());
+                    self.written.insert(fid, both);
+                }
+                None => drop(self.written.insert(fid, draft)),
+            }
         }
     }
 
@@ -118,9 +125,11 @@ pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
             drafts.entry(fid).or_default().text = text;
         } else if kind == PINS
             && let Ok(json) = std::fs::read(&path)
-            && let Ok(pins) = serde_json::from_slice::<Vec<Pin>>(&json)
+            && let Ok(pins) = serde_json::from_slice::<Vec<serde_json::Value>>(&json)
         {
-            drafts.entry(fid).or_default().pins = pins.into_iter().map(Arc::new).collect();
+            // A later version may have kept what this one does not know.
+            let known = pins.into_iter().filter_map(|pin| serde_json::from_value::<Pin>(pin).ok());
+            drafts.entry(fid).or_default().pins = known.map(Arc::new).collect();
         }
     }
     drafts
@@ -129,7 +138,9 @@ pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
 /// Writes drafts; an empty one removes its files. Blocks.
 fn write(folder: &Path, drafts: &HashMap<Option<Fid>, Written>) -> std::io::Result<()> {
     for (fid, draft) in drafts {
-        let pins: Vec<&Pin> = draft.pins.iter().map(|pin| &**pin).collect();
+        // One that cannot be told, as its path is no text, must not hold up the others.
+        let pins = draft.pins.iter().filter_map(|pin| serde_json::to_value(&**pin).ok());
+        let pins: Vec<_> = pins.collect();
         let pins = if pins.is_empty() { Vec::new() } else { serde_json::to_vec(&pins)? };
         keep(&file(folder, fid.as_ref(), PINS), &pins)?;
         keep(&file(folder, fid.as_ref(), TEXT), draft.text.as_bytes())?;
@@ -222,11 +233,36 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_before_the_drafts_were_read_stays() {
+    fn what_cannot_be_kept_holds_nothing_else_up() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"\xff.rs")).to_owned();
+        let mention = chat_core::message::Mention::Folder { path };
+        let pin = |what| Arc::new(Pin { label: "a".into(), word: None, what });
+        let log = pin(Pinned::Text("a log".into()));
+        let pins = vec![pin(Pinned::Mention(mention)), Arc::clone(&log)];
+        let mut drafts = Drafts::default();
+        drafts.set(None, &Written { text: "see".to_owned(), pins });
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(read(folder.path())[&None], Written { text: "see".to_owned(), pins: vec![log] });
+    }
+
+    #[test]
+    fn a_later_version_s_pins_take_no_others_with_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let known = r#"{"label":"a","word":null,"what":{"Text":"a log"}}"#;
+        let json = format!(r#"[{{"label":"b","word":null,"what":{{"Sound":7}}}},{known}]"#);
+        std::fs::write(folder.path().join("new.json"), json).unwrap();
+        let pin = Pin { label: "a".into(), word: None, what: Pinned::Text("a log".into()) };
+        assert_eq!(read(folder.path())[&None].pins, [Arc::new(pin)]);
+    }
+
+    #[test]
+    fn what_was_stored_comes_before_what_was_typed_meanwhile() {
         let mut drafts = Drafts::default();
         drafts.set(None, &text("typed"));
         drafts.absorb(HashMap::from([(None, text("stored"))]));
-        assert_eq!(*drafts.get(None), text("typed"));
+        assert_eq!(*drafts.get(None), text("stored\ntyped"));
         assert!(drafts.were_typed());
     }
 

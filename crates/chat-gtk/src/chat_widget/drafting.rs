@@ -1,5 +1,6 @@
 //! Keeps what is typed: by chat, written when typing rests and when the program ends.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,6 +33,25 @@ impl ChatWidget {
                 input.emit(Input::Part(Part(Told::WriteDrafts)));
             });
         }
+    }
+
+    /// What was kept is read. Somebody may have begun to write meanwhile.
+    pub(super) fn drafts_came(
+        &mut self,
+        stored: HashMap<Option<Fid>, Written>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        let shown = self.shown.fid().cloned();
+        let draft = stored.get(&shown).cloned();
+        self.drafts.absorb(stored);
+        // What is in the composer of who leaves is for another chat, which comes with its own draft.
+        if let Some(draft) = draft.filter(|_| !self.leaving) {
+            let both = draft.followed_by(view.composer.content(), "\n");
+            view.composer.set_content(&both);
+            self.draft_changed(view, sender);
+        }
+        self.write_drafts(sender);
     }
 
     /// Gives back what was not sent, to the chat that it was for, shown or not.

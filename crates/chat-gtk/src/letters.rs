@@ -1,5 +1,6 @@
 //! Shows in a text which of its letters were looked for.
 
+use chat_edge::words::hides;
 use gtk::glib;
 
 /// A text as markup, with the letters that were looked for in bold. They are counted from a place
@@ -7,9 +8,8 @@ use gtk::glib;
 pub(crate) fn bold(text: &str, positions: &[u32], before: usize) -> String {
     let mut markup = String::with_capacity(text.len() + 7 * positions.len());
     for (at, letter) in text.chars().enumerate() {
-        let letter = if letter.is_control() { '�' } else { letter };
         let mut bytes = [0; 4];
-        let escaped = glib::markup_escape_text(letter.encode_utf8(&mut bytes));
+        let escaped = glib::markup_escape_text(seen(letter).encode_utf8(&mut bytes));
         if positions.binary_search(&((before + at) as u32)).is_ok() {
             markup.push_str("<b>");
             markup.push_str(&escaped);
@@ -21,6 +21,16 @@ pub(crate) fn bold(text: &str, positions: &[u32], before: usize) -> String {
     markup
 }
 
+/// A name as it may stand among others: in one line, and with a sign for each letter that is not seen, or turns
+/// others round.
+pub(crate) fn plain(name: &str) -> String {
+    name.chars().map(seen).collect()
+}
+
+fn seen(letter: char) -> char {
+    if hides(letter) { '�' } else { letter }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,5 +38,11 @@ mod tests {
     #[test]
     fn what_was_looked_for_is_bold_and_markup_is_text() {
         assert_eq!(bold("a<b>.rs", &[4, 6], 4), "<b>a</b>&lt;<b>b</b>&gt;.rs");
+    }
+
+    #[test]
+    fn a_name_hides_nothing_and_turns_nothing_round() {
+        assert_eq!(plain("a\u{202e}b\nc.rs"), "a�b�c.rs");
+        assert_eq!(bold("a\u{202e}b", &[2], 0), "a�<b>b</b>");
     }
 }

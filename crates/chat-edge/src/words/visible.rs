@@ -50,7 +50,7 @@ fn show(c: char, out: &mut String) {
 
 /// Whether a character is not seen, or changes where others are seen. Joiners of letters and signs
 /// (U+200C, U+200D) are left: scripts and emoji need them.
-fn hides(c: char) -> bool {
+pub fn hides(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

@@ -11,7 +11,7 @@ use gtk::glib;
 
 use super::pointing::Pointed;
 use crate::composer::{self, MOST_SUGGESTIONS, Pin, Pinned, Suggestion};
-use crate::letters::bold;
+use crate::letters::{bold, plain};
 
 /// How many chats are shown at most.
 const CHATS: usize = 4;
@@ -90,8 +90,8 @@ impl Gathered {
         let Some(folder) = &self.folder else { return self.chats().collect() };
         let is_symbol = |found: &&Pointed| matches!(found, Pointed::Symbol(_));
         let (symbols, files): (Vec<_>, Vec<_>) = self.found.iter().partition(is_symbol);
-        let files = files.into_iter().map(|found| pointed(folder, found));
-        let symbols = symbols.into_iter().map(|found| pointed(folder, found));
+        let files = files.into_iter().filter_map(|found| pointed(folder, found));
+        let symbols = symbols.into_iter().filter_map(|found| pointed(folder, found));
         let diff = diff(&self.query.to_lowercase());
         let (first, last) = if self.query.is_empty() { (None, diff) } else { (diff, None) };
         let all = first.into_iter().chain(files).chain(self.chats()).chain(last).chain(symbols);
@@ -103,9 +103,9 @@ impl Gathered {
             suggestion(
                 Mention::Chat { fid: fid.clone() },
                 short(title),
-                escaped(title),
+                escaped(&plain(title)),
                 gettext("Chat"),
-                fill(&gettext("Chat: {title}"), &[("title", title)]),
+                fill(&gettext("Chat: {title}"), &[("title", &plain(title))]),
             )
         })
     }
@@ -119,12 +119,12 @@ pub(super) fn name(
 ) -> String {
     let shown = |path: &Path| {
         let path = project.and_then(|project| path.strip_prefix(project).ok()).unwrap_or(path);
-        path.display().to_string()
+        plain(&path.display().to_string())
     };
     match mention {
         Mention::File { path, .. } => shown(path),
         Mention::Folder { path } => format!("{}/", shown(path)),
-        Mention::Symbol { name, .. } => name.clone(),
+        Mention::Symbol { name, .. } => plain(name),
         Mention::Chat { fid } => {
             let chat = chats.iter().find(|chat| chat.fid == *fid);
             chat.map_or_else(|| fid.to_string(), |chat| short(&chat.title))
@@ -157,24 +157,32 @@ fn page(url: &str) -> Suggestion {
     )
 }
 
-fn pointed(folder: &Path, pointed: &Pointed) -> Suggestion {
-    match pointed {
+/// What was found, where it has a name that can be told: one that is no text a draft cannot keep, and the engine
+/// cannot be asked for.
+fn pointed(folder: &Path, pointed: &Pointed) -> Option<Suggestion> {
+    Some(match pointed {
         Pointed::File(found) => {
-            let mention = Mention::File { path: folder.join(&found.path), lines: None };
-            at_path(mention, found, found.shown.clone())
+            let mention = Mention::File { path: told(folder, &found.path)?, lines: None };
+            at_path(mention, found, plain(&found.shown))
         }
         Pointed::Folder(found) => {
-            let mention = Mention::Folder { path: folder.join(&found.path) };
-            at_path(mention, found, format!("{}/", found.shown))
+            let mention = Mention::Folder { path: told(folder, &found.path)? };
+            at_path(mention, found, format!("{}/", plain(&found.shown)))
         }
-        Pointed::Symbol(FoundSymbol { path, name, lines }) => {
-            let place = format!("{}:{}", path.display(), lines.0);
-            let mention =
-                Mention::Symbol { path: folder.join(path), name: name.clone(), lines: *lines };
-            let said = format!("{name}, {place}");
-            suggestion(mention, name.clone(), escaped(name), escaped(&place), said)
+        Pointed::Symbol(found) => {
+            let FoundSymbol { path, name, lines } = found;
+            let path = told(folder, path)?;
+            let place = plain(&format!("{}:{}", found.path.display(), lines.0));
+            let mention = Mention::Symbol { path, name: name.clone(), lines: *lines };
+            let label = plain(name);
+            let said = format!("{label}, {place}");
+            suggestion(mention, label.clone(), escaped(&label), escaped(&place), said)
         }
-    }
+    })
+}
+
+fn told(folder: &Path, path: &Path) -> Option<PathBuf> {
+    Some(folder.join(path)).filter(|path| path.to_str().is_some())
 }
 
 fn at_path(mention: Mention, found: &Found, label: String) -> Suggestion {
@@ -204,7 +212,7 @@ fn escaped(text: &str) -> String {
 /// A title as it is written into a message: one line, of which the end may be missing.
 fn short(title: &str) -> String {
     let words: Vec<_> = title.split_whitespace().collect();
-    let title = words.join(" ");
+    let title = plain(&words.join(" "));
     match title.char_indices().nth(TITLE) {
         Some((end, _)) => format!("{}…", title[..end].trim_end()),
         None => title,
@@ -251,6 +259,20 @@ mod tests {
         let made = gathered.suggestions();
         assert_eq!(made[0].name, "<b>a</b>&lt;b&gt;&amp;.rs");
         assert_eq!(made[0].pin.label, "a<b>&.rs");
+    }
+
+    #[test]
+    fn a_name_that_is_no_text_is_not_offered_and_one_that_turns_text_round_is_seen() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"a\xff")).to_owned();
+        let shown = path.to_string_lossy().into_owned();
+        let mut gathered = Gathered::new("a".to_owned(), Some("/p".into()));
+        gathered.add_found(vec![Pointed::File(Found { path, shown, positions: vec![0] })]);
+        gathered.add_found(vec![file("a\u{202e}\n.rs")]);
+        assert_eq!(words(&gathered), ["@a��.rs"]);
+        let Pinned::Mention(mention) = &gathered.suggestions()[0].pin.what else { panic!("what") };
+        assert_eq!(*mention, Mention::File { path: "/p/a\u{202e}\n.rs".into(), lines: None });
+        assert_eq!(name(mention, Some(Path::new("/p")), &[]), "a��.rs");
     }
 
     #[test]

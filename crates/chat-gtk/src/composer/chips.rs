@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use chat_edge::words::fill;
+use chat_edge::words::{fill, one_line, visible};
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
@@ -163,15 +163,17 @@ fn describe(widget: &gtk::Widget, chip: &Chip) {
         button.child().and_downcast::<gtk::Label>()
     });
     let Some(label) = label else { return };
-    label.set_label(&chip.label);
-    widget.set_tooltip_text(Some(&chip.tooltip));
-    accessible::set_description(&label, &chip.tooltip);
+    // Files may have any name.
+    let (name, tooltip) = (one_line(&chip.label), visible(&chip.tooltip));
+    label.set_label(&name);
+    widget.set_tooltip_text(Some(&tooltip));
+    accessible::set_description(&label, &tooltip);
     if let Some(act) = &chip.act {
         body.set_tooltip_text(Some(act));
-        accessible::set_label(&body, &format!("{}, {act}", chip.label));
+        accessible::set_label(&body, &format!("{name}, {act}"));
     }
     if let Some(close) = body.next_sibling() {
-        let words = fill(&gettext("Do not send {what}"), &[("what", &chip.label)]);
+        let words = fill(&gettext("Do not send {what}"), &[("what", &name)]);
         close.set_tooltip_text(Some(&words));
         accessible::set_label(&close, &words);
     }

@@ -18,9 +18,11 @@ const LONG_LINES: usize = 80;
 impl Inner {
     pub(super) fn connect_pasting(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
-        self.text.connect_paste_clipboard(move |_| {
+        self.text.connect_paste_clipboard(move |text| {
             if let Some(inner) = weak.upgrade() {
-                inner.pasting.set(true);
+                // Where there is no text to paste, GTK never says that it is done.
+                let formats = text.clipboard().formats().union_deserialize_types();
+                inner.pasting.set(formats.contains_type(glib::Type::STRING));
             }
         });
         let weak = Rc::downgrade(self);
@@ -29,6 +31,16 @@ impl Inner {
                 inner.pasting.set(false);
             }
         });
+        // What comes back was in the text before.
+        for signal in ["undo", "redo"] {
+            let weak = Rc::downgrade(self);
+            self.text.buffer().connect_local(signal, false, move |_| {
+                if let Some(inner) = weak.upgrade() {
+                    inner.pasting.set(false);
+                }
+                None
+            });
+        }
         let weak = Rc::downgrade(self);
         self.text.buffer().connect_insert_text(move |buffer, _, text| {
             let Some(inner) = weak.upgrade() else { return };

@@ -12,11 +12,18 @@ use relm4::gtk::prelude::*;
 use super::at::looked_for;
 use super::chips::{Along, Chip, Done};
 use super::suggestions::{Suggestion, Suggestions, Told};
-use super::written::{Pin, Pinned, place};
-use super::{Inner, Output};
+use super::written::{Pin, Pinned, place, words};
+use super::{Composer, Inner, Output};
 
 /// How much of a pasted text its tooltip shows, in bytes.
 const GLIMPSE: usize = 400;
+
+impl Composer {
+    /// Asks once more for the pages that are not there yet: nobody may have heard before.
+    pub(crate) fn fetch_pages(&self) {
+        self.inner.fetch_pages();
+    }
+}
 
 impl Inner {
     pub(super) fn connect_chips(self: &Rc<Self>) {
@@ -34,11 +41,11 @@ impl Inner {
 
     pub(super) fn connect_suggestions(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
-        let list = Suggestions::new(&self.root, move |told| {
+        let list = Suggestions::new(&self.root, &self.text, move |told| {
             let Some(inner) = weak.upgrade() else { return };
             match told {
                 Told::Picked(suggestion) => inner.take_suggestion(suggestion),
-                Told::Entered => inner.submit(),
+                Told::NotNeeded(key) => inner.press(key),
             }
         });
         self.suggestions.replace(Some(list));
@@ -56,6 +63,17 @@ impl Inner {
             }
         });
         self.text.add_controller(focus);
+    }
+
+    /// A key that the list kept, and had no use for, does what it does without the list.
+    fn press(&self, key: gdk::Key) {
+        if key == gdk::Key::Tab {
+            self.text.emit_move_focus(gtk::DirectionType::TabForward);
+        } else if self.enter_sends.get() {
+            self.submit();
+        } else {
+            self.text.emit_insert_at_cursor("\n");
+        }
     }
 
     /// What stands before the cursor in its line, and the cursor.
@@ -126,7 +144,10 @@ impl Inner {
         let is_spaced = cursor.char().is_whitespace();
         pin.word = Some(word.clone());
         // The word counts from the moment that it stands there.
-        self.pins.borrow_mut().push(Arc::new(pin));
+        let pin = Arc::new(pin);
+        if !self.pins.borrow().contains(&pin) {
+            self.pins.borrow_mut().push(pin);
+        }
         let buffer = self.text.buffer();
         buffer.begin_user_action();
         buffer.delete(&mut start, &mut end);
@@ -146,9 +167,8 @@ impl Inner {
         let is_free = |word: &str| {
             pins.iter().all(|other| other.word.as_deref() != Some(word) || other.what == pin.what)
         };
-        let numbered = (2..).map(|number| format!("{wanted}#{number}"));
-        let mut words = std::iter::once(wanted.clone()).chain(numbered);
-        words.find(|word| is_free(word)).unwrap_or(wanted.clone())
+        // One more than there are: one of them is free.
+        words(&wanted, pins.len() + 1).find(|word| is_free(word)).unwrap_or(wanted.clone())
     }
 
     /// What goes along with this text.
@@ -173,11 +193,19 @@ impl Inner {
     }
 
     pub(super) fn is_fetching(&self) -> bool {
-        self.live_now().iter().any(|pin| awaited(pin).is_some())
+        self.awaits_pages() && self.live_now().iter().any(|pin| awaited(pin).is_some())
+    }
+
+    /// Whether any page is not there yet: the text need not be read where none is.
+    fn awaits_pages(&self) -> bool {
+        self.pins.borrow().iter().any(|pin| awaited(pin).is_some())
     }
 
     /// Asks for the pages that are not there yet.
     pub(super) fn fetch_pages(&self) {
+        if !self.awaits_pages() {
+            return;
+        }
         for pin in self.live_now() {
             if let Some(url) = awaited(&pin) {
                 self.tell(Output::Fetch(url.to_owned()));
@@ -213,11 +241,12 @@ impl Inner {
         self.tell(Output::Changed);
     }
 
-    fn unpin(&self, at: usize) {
+    pub(super) fn unpin(&self, at: usize) {
         let Some(pin) = self.live_now().get(at).cloned() else { return };
-        self.pins.borrow_mut().retain(|other| *other != pin);
-        if let Some(word) = &pin.word {
-            self.make_plain(word);
+        match &pin.word {
+            // With its word it comes back, where the person undoes that.
+            Some(word) => self.make_plain(word),
+            None => self.pins.borrow_mut().retain(|other| *other != pin),
         }
         self.show_chips();
         self.show_buttons();
@@ -241,10 +270,11 @@ impl Inner {
     }
 
     /// A pasted text goes into the message after all.
-    fn put_into_text(&self, at: usize) {
+    pub(super) fn put_into_text(&self, at: usize) {
         let Some(pin) = self.live_now().get(at).cloned() else { return };
         let Pinned::Text(text) = &pin.what else { return };
         self.pins.borrow_mut().retain(|other| *other != pin);
+        self.pasting.set(false);
         self.text.buffer().insert_at_cursor(text);
         self.show_chips();
         self.text.grab_focus();

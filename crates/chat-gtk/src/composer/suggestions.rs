@@ -36,20 +36,22 @@ pub(crate) struct Suggestion {
 pub(super) enum Told {
     /// This one was chosen.
     Picked(Suggestion),
-    /// Enter was pressed, and there was nothing to choose.
-    Entered,
+    /// This key was kept for what would be found, and there was nothing to choose.
+    NotNeeded(gdk::Key),
 }
 
 /// The list.
 pub(super) struct Suggestions {
     popover: gtk::Popover,
     list: gtk::ListBox,
+    /// Where the keyboard is: it says to a screen reader what is selected here.
+    text: gtk::TextView,
     shown: RefCell<Vec<Suggestion>>,
     told: Rc<dyn Fn(Told)>,
     /// Whether what is shown is for an earlier word: what was found for this one is yet to come.
     is_old: Cell<bool>,
-    /// Whether Enter was pressed meanwhile.
-    entered: Cell<bool>,
+    /// The key that was pressed meanwhile to take the first one.
+    kept: Cell<Option<gdk::Key>>,
     /// What was put away with Esc is not shown again for the same word.
     put_away: Cell<bool>,
 }
@@ -61,8 +63,12 @@ impl std::fmt::Debug for Suggestions {
 }
 
 impl Suggestions {
-    /// An empty list above a box.
-    pub(super) fn new(above: &gtk::Box, told: impl Fn(Told) + 'static) -> Rc<Self> {
+    /// An empty list above a box, for what is typed into a text.
+    pub(super) fn new(
+        above: &gtk::Box,
+        text: &gtk::TextView,
+        told: impl Fn(Told) + 'static,
+    ) -> Rc<Self> {
         let list = gtk::ListBox::builder().css_classes(["files-found"]).build();
         accessible::set_label(&list, &gettext("Suggestions"));
         for _ in 0..MOST {
@@ -94,10 +100,11 @@ impl Suggestions {
         let this = Rc::new(Self {
             popover,
             list,
+            text: text.clone(),
             shown: RefCell::default(),
             told: Rc::new(told),
             is_old: Cell::new(false),
-            entered: Cell::new(false),
+            kept: Cell::default(),
             put_away: Cell::new(false),
         });
         let weak = Rc::downgrade(&this);
@@ -113,10 +120,10 @@ impl Suggestions {
     pub(super) fn show(&self, suggestions: Vec<Suggestion>, word: &gdk::Rectangle, room: i32) {
         self.is_old.set(false);
         if suggestions.is_empty() || self.put_away.get() {
-            let entered = self.entered.get();
+            let kept = self.kept.get();
             self.hide();
-            if entered {
-                (self.told)(Told::Entered);
+            if let Some(key) = kept {
+                (self.told)(Told::NotNeeded(key));
             }
             return;
         }
@@ -129,7 +136,7 @@ impl Suggestions {
             }
         }
         self.shown.replace(suggestions);
-        if self.entered.get() {
+        if self.kept.get().is_some() {
             self.pick(0);
             return;
         }
@@ -152,14 +159,16 @@ impl Suggestions {
             self.put_away.set(false);
         }
         self.is_old.set(true);
-        self.entered.set(false);
+        self.kept.set(None);
     }
 
     pub(super) fn hide(&self) {
         self.popover.popdown();
-        self.shown.borrow_mut().clear();
+        if !self.shown.take().is_empty() {
+            accessible::set_description(&self.text, "");
+        }
         self.is_old.set(false);
-        self.entered.set(false);
+        self.kept.set(None);
     }
 
     /// A key that was pressed in the text. Says whether it was for the list.
@@ -176,7 +185,7 @@ impl Suggestions {
         );
         if takes && self.is_old.get() {
             // It is for what is found in a moment.
-            self.entered.set(true);
+            self.kept.set(Some(key));
             return true;
         }
         if self.shown.borrow().is_empty() {
@@ -217,6 +226,9 @@ impl Suggestions {
     fn select(&self, at: i32) {
         let Some(row) = self.list.row_at_index(at) else { return };
         self.list.select_row(Some(&row));
+        if let Some(suggestion) = self.shown.borrow().get(at as usize) {
+            accessible::set_description(&self.text, &suggestion.said);
+        }
         let (Some(bounds), Some(adjustment)) =
             (row.compute_bounds(&self.list), self.list.adjustment())
         else {

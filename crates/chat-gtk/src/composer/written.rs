@@ -38,11 +38,6 @@ impl Written {
         Self { text: text.into(), pins: Vec::new() }
     }
 
-    /// Whether there is nothing at all.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.pins.is_empty() && self.text.is_empty()
-    }
-
     /// This, and another that was written after it.
     pub(crate) fn followed_by(mut self, other: Self, between: &str) -> Self {
         if !self.text.is_empty() && !other.text.is_empty() {
@@ -91,14 +86,27 @@ impl Written {
             }
             Attachment::Image { .. } => None,
         });
-        let mentions = mentions.into_iter().map(|mention| {
+        let most = mentions.len();
+        let mut taken: Vec<String> = Vec::new();
+        let mut pins: Vec<_> = files.collect();
+        for mention in mentions {
             let label = name(&mention);
-            let word = Some(format!("@{label}")).filter(|word| place(&text, word).is_some());
-            Pin { label, word, what: Pinned::Mention(mention) }
-        });
-        let pins = files.chain(mentions).map(Arc::new).collect();
-        Self { text, pins }
+            // Mentions come in the order of their words: of those of one name the first is meant.
+            let wanted = format!("@{label}");
+            let free = words(&wanted, most).filter(|word| !taken.contains(word));
+            let standing = free.filter_map(|word| Some((place(&text, &word)?, word)));
+            let word = standing.min().map(|(_, word)| word);
+            taken.extend(word.clone());
+            pins.push(Pin { label, word, what: Pinned::Mention(mention) });
+        }
+        Self { text, pins: pins.into_iter().map(Arc::new).collect() }
     }
+}
+
+/// The words that stand for things of one name: the name, and then numbered ones, up to this number.
+pub(super) fn words(wanted: &str, most: usize) -> impl Iterator<Item = String> {
+    let numbered = (2..=most).map(move |number| format!("{wanted}#{number}"));
+    std::iter::once(wanted.to_owned()).chain(numbered)
 }
 
 /// Where a word stands in a text, as a whole: `@a.rs` does not stand in `@a.rs.bak`.
@@ -189,5 +197,17 @@ mod tests {
         let written = Written { text: "see @a".to_owned(), pins: vec![file("a")] };
         let (content, mentions) = written.content();
         assert_eq!(Written::of(content, mentions, |_| "a".to_owned()), written);
+    }
+
+    #[test]
+    fn what_has_the_same_name_comes_back_with_its_own_word() {
+        let pin = |path: &str, word: &str| {
+            let what = Pinned::Mention(Mention::File { path: path.into(), lines: None });
+            Arc::new(Pin { label: "run".to_owned(), word: Some(word.to_owned()), what })
+        };
+        let text = "first @run#2, then @run".to_owned();
+        let written = Written { text, pins: vec![pin("b", "@run#2"), pin("a", "@run")] };
+        let (content, mentions) = written.content();
+        assert_eq!(Written::of(content, mentions, |_| "run".to_owned()), written);
     }
 }

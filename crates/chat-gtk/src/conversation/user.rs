@@ -7,6 +7,7 @@ use gtk::prelude::*;
 use gtk::{gio, pango};
 
 use chat_core::message::{Attachment, Content, Message, MessageId, Part};
+use chat_edge::words::one_line;
 
 use super::Output;
 use super::row::Around;
@@ -200,7 +201,10 @@ fn bubble(text: &str, chips: &[(&str, String)]) -> (gtk::Box, Option<Text>) {
                 .build();
             chip.append(&gtk::Image::from_icon_name(icon));
             chip.append(
-                &gtk::Label::builder().label(name).ellipsize(pango::EllipsizeMode::Middle).build(),
+                &gtk::Label::builder()
+                    .label(one_line(name))
+                    .ellipsize(pango::EllipsizeMode::Middle)
+                    .build(),
             );
             line.insert(&chip, -1);
         }

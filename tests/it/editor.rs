@@ -1,24 +1,13 @@
 //! The panel beside the conversation: files, their text, and what goes along with a message.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use chat_testkit::server::Script;
 use chat_testkit::ui::{Role, State, containing, named, until};
 
 use crate::stage::{Stage, Window, program};
-
-/// A project on the stage's desktop, with these files.
-fn project(stage: &Stage, files: &[(&str, &str)]) -> Result<PathBuf> {
-    let folder = stage.desktop.folder().canonicalize()?.join("home/garden");
-    for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().expect("a folder"))?;
-        fs::write(path, text)?;
-    }
-    Ok(folder)
-}
 
 /// The program in that project, with the panel open and the tree in sight.
 async fn with_panel(stage: &Stage, folder: &Path) -> Result<Window> {
@@ -62,7 +51,7 @@ async fn has(path: &Path, bytes: &str) -> Result<()> {
 #[tokio::test]
 async fn a_file_opened_from_the_tree_by_keyboard_is_saved_as_it_was_written() -> Result<()> {
     let stage = Stage::new().await?;
-    let folder = project(&stage, &[("beds/apples.txt", "red\r\ngreen\r\n"), ("notes.txt", "x")])?;
+    let folder = stage.project(&[("beds/apples.txt", "red\r\ngreen\r\n"), ("notes.txt", "x")])?;
     let window = with_panel(&stage, &folder).await?;
     window.find(named("beds").under("Files")).await?;
     window.find(named("Files").role(Role::List)).await?;
@@ -84,7 +73,7 @@ async fn a_file_opened_from_the_tree_by_keyboard_is_saved_as_it_was_written() ->
 #[tokio::test]
 async fn what_changes_on_disk_is_followed_and_never_overwritten_unasked() -> Result<()> {
     let stage = Stage::new().await?;
-    let folder = project(&stage, &[("a.txt", "one\n")])?;
+    let folder = stage.project(&[("a.txt", "one\n")])?;
     let file = folder.join("a.txt");
     let window = with_panel(&stage, &folder).await?;
     open(&window, "a.t", "a.txt", "one").await?;
@@ -115,7 +104,7 @@ async fn what_changes_on_disk_is_followed_and_never_overwritten_unasked() -> Res
 #[tokio::test]
 async fn what_was_not_saved_is_there_again_after_the_program_was_killed() -> Result<()> {
     let stage = Stage::new().await?;
-    let folder = project(&stage, &[("a.txt", "one\n")])?;
+    let folder = stage.project(&[("a.txt", "one\n")])?;
     let window = with_panel(&stage, &folder).await?;
     open(&window, "a.t", "a.txt", "one").await?;
     window.type_text("two ").await?;
@@ -143,7 +132,7 @@ async fn what_was_not_saved_is_there_again_after_the_program_was_killed() -> Res
 #[tokio::test]
 async fn words_are_found_and_replaced() -> Result<()> {
     let stage = Stage::new().await?;
-    let folder = project(&stage, &[("a.txt", "pear plum pear\n")])?;
+    let folder = stage.project(&[("a.txt", "pear plum pear\n")])?;
     let window = with_panel(&stage, &folder).await?;
     open(&window, "a.t", "a.txt", "pear").await?;
     window.keys(&["ctrl+h"]).await?;
@@ -164,7 +153,7 @@ async fn words_are_found_and_replaced() -> Result<()> {
 async fn a_file_named_in_a_reply_opens_at_its_line() -> Result<()> {
     let stage = Stage::new().await?;
     let text = "fn main() {\n    one();\n    two();\n}\n";
-    let folder = project(&stage, &[("src/main.rs", text)])?;
+    let folder = stage.project(&[("src/main.rs", text)])?;
     stage.server.when("where", Script::new().text("See `src/main.rs:3` and `src/none.rs:1`."));
     let window = with_panel(&stage, &folder).await?;
     window.find(named("src").under("Files")).await?;
@@ -185,7 +174,7 @@ async fn a_file_named_in_a_reply_opens_at_its_line() -> Result<()> {
 #[tokio::test]
 async fn what_is_open_goes_along_as_its_chips_say() -> Result<()> {
     let stage = Stage::new().await?;
-    let folder = project(&stage, &[("a.txt", "one\ntwo\n"), ("b.txt", "three\n")])?;
+    let folder = stage.project(&[("a.txt", "one\ntwo\n"), ("b.txt", "three\n")])?;
     let window = with_panel(&stage, &folder).await?;
     open(&window, "a.t", "a.txt", "one").await?;
     open(&window, "b.t", "b.txt", "three").await?;
@@ -216,7 +205,7 @@ async fn what_is_open_goes_along_as_its_chips_say() -> Result<()> {
 #[tokio::test]
 async fn a_narrow_window_shows_one_at_a_time() -> Result<()> {
     let stage = Stage::new().await?;
-    let folder = project(&stage, &[("a.txt", "one\n")])?;
+    let folder = stage.project(&[("a.txt", "one\n")])?;
     let window = with_panel(&stage, &folder).await?;
     open(&window, "a.t", "a.txt", "one").await?;
     window.resize(360, 640).await?;
@@ -236,7 +225,7 @@ async fn a_narrow_window_shows_one_at_a_time() -> Result<()> {
 #[tokio::test]
 async fn a_file_that_is_not_saved_is_asked_about_when_it_is_closed() -> Result<()> {
     let stage = Stage::new().await?;
-    let folder = project(&stage, &[("a.txt", "one\n")])?;
+    let folder = stage.project(&[("a.txt", "one\n")])?;
     let window = with_panel(&stage, &folder).await?;
     open(&window, "a.t", "a.txt", "one").await?;
     window.type_text("x").await?;

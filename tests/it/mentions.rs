@@ -1,24 +1,14 @@
 //! What a person points at with an `@`, and long texts that they paste.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use chat_testkit::server::Script;
 use chat_testkit::ui::{Role, State, containing, named};
+use serde_json::json;
 
 use crate::stage::{Stage, Window, program};
-
-/// A project on the stage's desktop, with these files.
-fn project(stage: &Stage, files: &[(&str, &str)]) -> Result<PathBuf> {
-    let folder = stage.desktop.folder().canonicalize()?.join("home/garden");
-    for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().expect("a folder"))?;
-        fs::write(path, text)?;
-    }
-    Ok(folder)
-}
 
 async fn in_project(stage: &Stage, folder: &Path) -> Result<Window> {
     let window = stage.launch(program().arg("--project").arg(folder)).await?;
@@ -38,7 +28,7 @@ async fn a_file_and_a_definition_go_along_with_the_message_that_names_them() -> 
     let stage = Stage::new().await?;
     let source = "fn water() {}\n\nfn harvest_all() {\n    // with both hands\n}\n";
     let files = [("beds/apples.txt", "red and ripe"), ("src/main.rs", source)];
-    let folder = project(&stage, &files)?;
+    let folder = stage.project(&files)?;
     let window = in_project(&stage, &folder).await?;
     window.type_text("Look at @appl").await?;
     window.find(named("beds/apples.txt").under("Suggestions")).await?;
@@ -65,7 +55,7 @@ async fn a_file_and_a_definition_go_along_with_the_message_that_names_them() -> 
 #[tokio::test]
 async fn what_was_taken_away_stays_behind_and_the_sentence_stays_whole() -> Result<()> {
     let stage = Stage::new().await?;
-    let folder = project(&stage, &[("apples.txt", "red and ripe")])?;
+    let folder = stage.project(&[("apples.txt", "red and ripe")])?;
     let window = in_project(&stage, &folder).await?;
     window.type_text("Is @appl").await?;
     window.find(named("apples.txt").under("Suggestions")).await?;
@@ -84,7 +74,7 @@ async fn what_was_taken_away_stays_behind_and_the_sentence_stays_whole() -> Resu
 #[tokio::test]
 async fn the_list_goes_with_esc_and_enter_sends_again() -> Result<()> {
     let stage = Stage::new().await?;
-    let folder = project(&stage, &[("apples.txt", "red and ripe")])?;
+    let folder = stage.project(&[("apples.txt", "red and ripe")])?;
     let window = in_project(&stage, &folder).await?;
     window.type_text("Write to me @appl").await?;
     window.find(named("apples.txt").under("Suggestions")).await?;
@@ -127,7 +117,7 @@ async fn a_long_text_that_is_pasted_is_an_attachment_and_outlives_the_program() 
     let stage = Stage::new().await?;
     let log: Vec<_> = (0..120).map(|line| format!("line {line} of the log\n")).collect();
     let log = log.concat();
-    let folder = project(&stage, &[("log.txt", &log)])?;
+    let folder = stage.project(&[("log.txt", &log)])?;
     let window = in_project(&stage, &folder).await?;
     window.keys(&["F8"]).await?;
     window.keys(&["ctrl+p"]).await?;
@@ -150,5 +140,23 @@ async fn a_long_text_that_is_pasted_is_an_attachment_and_outlives_the_program() 
     window.keys(&["Return"]).await?;
     window.shows("Because.").await?;
     assert!(asked(&stage).contains("line 119 of the log"), "{}", asked(&stage));
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_page_that_a_draft_waits_for_is_fetched_when_the_program_is_back() -> Result<()> {
+    let stage = Stage::new().await?;
+    let drafts = stage.folders().state.join("drafts");
+    let address = "http://127.0.0.1:9/page";
+    let page = json!({ "Mention": { "Page": { "url": address, "text": "" } } });
+    let pins = json!([{ "label": address, "word": format!("@{address}"), "what": page }]);
+    fs::create_dir_all(&drafts)?;
+    fs::write(drafts.join("new.txt"), format!("Read @{address} "))?;
+    fs::write(drafts.join("new.json"), pins.to_string())?;
+    let window = stage.ready().await?;
+    window.find(containing("127.0.0.1 cannot be reached")).await?;
+    stage.server.push(Script::new().text("I cannot."));
+    window.keys(&["Return"]).await?;
+    window.shows("I cannot.").await?;
     window.close().await
 }

@@ -14,12 +14,7 @@ use crate::stage::{Stage, Window, program};
 
 /// A repository on the stage's desktop with these files, and a folder beside it.
 fn project(stage: &Stage, files: &[(&str, &str)]) -> Result<PathBuf> {
-    let folder = stage.desktop.folder().canonicalize()?.join("home/garden");
-    for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().expect("a folder"))?;
-        fs::write(path, text)?;
-    }
+    let folder = stage.project(files)?;
     fs::create_dir_all(folder.join(".git"))?;
     Ok(folder)
 }

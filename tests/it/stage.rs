@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::ops::Deref;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use chat_core::client::Timeouts;
@@ -50,6 +51,17 @@ impl Stage {
         let file = self.folders().config.join("config.toml");
         let before = fs::read_to_string(&file)?;
         Ok(fs::write(file, format!("{before}\n{settings}"))?)
+    }
+
+    /// A project on the desktop, "garden", with these files.
+    pub fn project(&self, files: &[(&str, &str)]) -> Result<PathBuf> {
+        let folder = self.desktop.folder().canonicalize()?.join("home/garden");
+        for (path, text) in files {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().context("a folder")?)?;
+            fs::write(path, text)?;
+        }
+        Ok(folder)
     }
 
     /// Configures no server; the built-in engine takes one core.

@@ -1,6 +1,7 @@
 //! Finds what a project's files define by a part of its name, without an index: the files whose text has these
 //! letters at all are few, and only those are parsed.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -53,7 +54,8 @@ pub fn symbols(
     let mut found: Vec<(Rank, FoundSymbol)> = Vec::new();
     let favoured = favoured.paths();
     let others = (0..paths.len()).map(|place| paths.get(place));
-    let others = others.filter(|path| !favoured.iter().any(|dear| dear == path));
+    let dear: HashSet<&Path> = favoured.iter().map(PathBuf::as_path).collect();
+    let others = others.filter(|path| dear.is_empty() || !dear.contains(path));
     for (place, path) in favoured.iter().map(PathBuf::as_path).chain(others).enumerate() {
         if given_up.load(Ordering::Relaxed) {
             return None;

@@ -66,7 +66,7 @@ pub struct Queued {
 }
 
 /// Something that goes with a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Attachment {
     /// A picture.
     Image {

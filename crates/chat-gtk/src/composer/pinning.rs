@@ -303,6 +303,7 @@ fn chip(at: usize, pin: &Pin) -> Chip {
             let more = if glimpse.len() < text.len() { "…" } else { "" };
             ("edit-paste-symbolic", format!("{}{more}", glimpse.trim_end()))
         }
+        Pinned::Picture(_) => ("image-x-generic-symbolic", pin.label.clone()),
         Pinned::Mention(mention) => (icon(mention), tooltip(mention)),
     };
     let act = matches!(pin.what, Pinned::Text(_)).then(|| gettext("Put It into the Message"));

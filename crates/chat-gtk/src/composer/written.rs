@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chat_core::message::{Attachment, Content, Mention};
+use gettextrs::gettext;
 use serde::{Deserialize, Serialize};
 
 /// What is written.
@@ -31,6 +32,8 @@ pub(crate) enum Pinned {
     Mention(Mention),
     /// A text that was pasted.
     Text(String),
+    /// A picture, of a message that came back.
+    Picture(Attachment),
 }
 
 impl Written {
@@ -61,6 +64,7 @@ impl Written {
             match &pin.what {
                 Pinned::Text(text) => attachments
                     .push(Attachment::File { name: pin.label.clone(), text: text.clone() }),
+                Pinned::Picture(picture) => attachments.push(picture.clone()),
                 Pinned::Mention(mention) => {
                     let at = pin.word.as_deref().and_then(|word| place(&self.text, word));
                     mentions.push((at.unwrap_or(usize::MAX), mention.clone()));
@@ -80,11 +84,13 @@ impl Written {
         name: impl Fn(&Mention) -> String,
     ) -> Self {
         let Content { text, attachments } = content;
-        let files = attachments.into_iter().filter_map(|attachment| match attachment {
+        let files = attachments.into_iter().map(|attachment| match attachment {
             Attachment::File { name, text } => {
-                Some(Pin { label: name, word: None, what: Pinned::Text(text) })
+                Pin { label: name, word: None, what: Pinned::Text(text) }
             }
-            Attachment::Image { .. } => None,
+            Attachment::Image { .. } => {
+                Pin { label: gettext("Picture"), word: None, what: Pinned::Picture(attachment) }
+            }
         });
         let most = mentions.len();
         let mut taken: Vec<String> = Vec::new();
@@ -197,6 +203,17 @@ mod tests {
         let written = Written { text: "see @a".to_owned(), pins: vec![file("a")] };
         let (content, mentions) = written.content();
         assert_eq!(Written::of(content, mentions, |_| "a".to_owned()), written);
+    }
+
+    #[test]
+    fn a_picture_comes_back_with_its_message_and_a_draft_keeps_it() {
+        let picture = Attachment::Image { mime: "image/png".to_owned(), data: [1, 2].into() };
+        let file = Attachment::File { name: "log".to_owned(), text: "a line".to_owned() };
+        let said = Content { text: "see".to_owned(), attachments: vec![picture, file] };
+        let written = Written::of(said.clone(), Vec::new(), |_| String::new());
+        assert_eq!(written.content().0, said);
+        let kept = serde_json::to_string(&*written.pins[0]).unwrap();
+        assert_eq!(serde_json::from_str::<Pin>(&kept).unwrap(), *written.pins[0]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use relm4::gtk::prelude::*;
 
 use super::super::project::ProjectFiles;
 use crate::accessible;
-use crate::letters::bold;
+use crate::letters::{bold, plain};
 
 /// How many are shown: who looks for more types another letter.
 const MOST: usize = 40;
@@ -151,8 +151,9 @@ impl Inner {
                     0,
                 ));
                 folder.set_visible(split > 0);
-                row.set_tooltip_text(Some(&found.shown));
-                accessible::set_label(&row, &found.shown);
+                let path = plain(&found.shown);
+                row.set_tooltip_text(Some(&path));
+                accessible::set_label(&row, &path);
             }
         }
         self.list.select_row(self.list.row_at_index(0).as_ref());

@@ -275,12 +275,10 @@ impl Inner {
         (files, editor, changes): (FilesPage, Editor, ChangesPage),
         output: Rc<dyn Fn(Output)>,
     ) -> Self {
-        // In the middle it has all the room that there is; at the side it would have half of that at most.
-        let switcher_at_start = switcher.widget();
-        switcher_at_start.set_hexpand(true);
-        switcher_at_start.set_halign(gtk::Align::Start);
+        // In the middle it has all the room that there is; at the side it would have half of that at
+        // most. One that expands would be cut to what is free on both sides alike.
         let header =
-            adw::HeaderBar::builder().css_classes(["flat"]).title_widget(switcher_at_start).build();
+            adw::HeaderBar::builder().css_classes(["flat"]).title_widget(switcher.widget()).build();
         let back = gtk::Button::builder()
             .icon_name("go-previous-symbolic")
             .tooltip_text(gettext("Back to the Conversation"))

@@ -159,6 +159,10 @@ impl Inner {
             gdk::Key::r => self.answer(at, Verdict::Reject),
             _ => return false,
         }
+        // After a click no row is marked, and nobody could see what the next key answers.
+        if let Some(window) = self.view.root().and_downcast::<gtk::Window>() {
+            window.set_focus_visible(true);
+        }
         true
     }
 

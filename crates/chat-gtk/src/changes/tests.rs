@@ -150,6 +150,19 @@ fn an_answer_is_told_and_what_came_of_it_stands_at_the_change() {
 }
 
 #[gtk::test]
+fn keys_show_where_they_are() {
+    let (page, window, _told) = page(480);
+    let change = change("a.txt", "one\n", "two\n");
+    let hunk = change.hunks[0].id;
+    page.show(Some(&Fid::new("one")), Ok(listing(&[change])));
+    until("the change", || shows(&page, "Line 1"));
+    // As after a click on "Review": nothing is marked for who points.
+    window.set_focus_visible(false);
+    page.inner.list.press_at(hunk, gtk::gdk::Key::k);
+    assert!(window.gets_focus_visible(), "what the next key would reject is marked");
+}
+
+#[gtk::test]
 fn two_sides_stand_beside_each_other_only_where_there_is_room() {
     let (wide, window, told) = page(900);
     wide.show(None, Ok(listing(&[change("a.txt", "one\n", "two\n")])));

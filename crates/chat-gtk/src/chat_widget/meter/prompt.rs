@@ -48,8 +48,9 @@ pub(super) fn show(preview: &PromptPreview, above: Option<&gtk::Window>) {
         .modal(true)
         .destroy_with_parent(true)
         .content(&column)
-        .css_classes(["prompt"])
         .build();
+    // Added to the classes that it has: without "background" the window would be seen through.
+    window.add_css_class("prompt");
     window.set_transient_for(above);
     let keys = gtk::EventControllerKey::new();
     keys.set_propagation_phase(gtk::PropagationPhase::Capture);

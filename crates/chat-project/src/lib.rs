@@ -26,6 +26,6 @@ pub use below::below;
 pub use kinds::kinds;
 pub use rules::{Left, Rule, Rules, rules};
 pub use search::{Favoured, Found, search};
-pub use symbols::{FoundSymbol, symbols};
+pub use symbols::{FoundSymbol, places, symbols};
 pub use tree::Tree;
 pub use watch::{Event, Files, MOST_TOLD, Trouble};

@@ -82,9 +82,27 @@ pub fn symbols(
 fn defined(project: &Project, path: &Path, letters: &AhoCorasick) -> Option<Vec<Symbol>> {
     let language = Language::of(path, "")?;
     let resolved = project.resolve(path.to_str()?).ok().filter(ResolvedPath::is_inside)?;
-    let file = project.open_file(&resolved).ok()?;
+    outlined(project, &resolved, language, |bytes| letters.is_match(bytes))
+}
+
+/// Where a file defines something of this name by now, the first lines and the last, from 1. None where that cannot be
+/// found out. Blocks.
+pub fn places(project: &Project, file: &ResolvedPath, name: &str) -> Option<Vec<(u32, u32)>> {
+    let language = Language::of(file.relative()?, "")?;
+    let symbols = outlined(project, file, language, |_| true)?;
+    let called = symbols.into_iter().filter(|symbol| symbol.name == name);
+    Some(called.map(|symbol| symbol.lines).collect())
+}
+
+fn outlined(
+    project: &Project,
+    file: &ResolvedPath,
+    language: Language,
+    is_wanted: impl Fn(&[u8]) -> bool,
+) -> Option<Vec<Symbol>> {
+    let file = project.open_file(file).ok()?;
     let (bytes, is_more) = read::at_most(&file, LONGEST).ok()?;
-    if is_more || !letters.is_match(&bytes) {
+    if is_more || !is_wanted(&bytes) {
         return None;
     }
     let (text, _) = text::decode(&bytes)?;

@@ -51,17 +51,36 @@ async fn on_disk(world: &World, project: Option<PathBuf>, mention: Mention) -> G
     let called = name(&folder, &mention);
     let kept = world.kept.clone();
     let reading = tokio::task::spawn_blocking(move || {
-        let project = Project::open(&folder, &kept).map_err(|error| error.to_string())?;
-        match mention {
-            Mention::File { path, lines } => read(&project, &path, lines),
-            Mention::Symbol { path, lines, .. } => read(&project, &path, Some(lines)),
-            Mention::Folder { path } => list(&project, &path),
+        let project = match Project::open(&folder, &kept) {
+            Ok(project) => project,
+            Err(error) => return (name(&folder, &mention), Err(error.to_string())),
+        };
+        let mention = match moved(&project, mention.clone()) {
+            Ok(mention) => mention,
+            Err(why) => return (name(&folder, &mention), Err(why)),
+        };
+        let text = match &mention {
+            Mention::File { path, lines } => read(&project, path, *lines),
+            Mention::Symbol { path, lines, .. } => read(&project, path, Some(*lines)),
+            Mention::Folder { path } => list(&project, path),
             Mention::Diff => diff(&project),
             Mention::Chat { .. } | Mention::Page { .. } => Err("it is no file".to_owned()),
-        }
+        };
+        (name(&folder, &mention), text)
     });
-    let text = reading.await.unwrap_or_else(|_| Err("the reading failed".to_owned()));
-    (called, text)
+    reading.await.unwrap_or_else(|_| (called, Err("the reading failed".to_owned())))
+}
+
+/// A definition where it stands by now: its file may have changed since it was pointed at. Of several of one
+/// name the nearest is meant.
+fn moved(project: &Project, mention: Mention) -> Result<Mention, String> {
+    let Mention::Symbol { path, name, lines } = mention else { return Ok(mention) };
+    let Some(places) = chat_project::places(project, &resolve(project, &path)?, &name) else {
+        return Ok(Mention::Symbol { path, name, lines });
+    };
+    let nearest = places.into_iter().min_by_key(|(from, _)| from.abs_diff(lines.0));
+    let lines = nearest.ok_or("it is not defined there any more")?;
+    Ok(Mention::Symbol { path, name, lines })
 }
 
 /// What a mention is called, for person and model.
@@ -197,6 +216,8 @@ fn cut(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chat_permission::path::Surroundings;
+
     use super::*;
 
     #[test]
@@ -206,6 +227,22 @@ mod tests {
         assert!(short.len() <= MOST + 12 && short.ends_with("a line\n(cut here)\n"));
         let made = cut(format!("// A licence\n{}", "x".repeat(2 * MOST)));
         assert!(made.len() > MOST, "{} of {MOST} bytes", made.len());
+    }
+
+    #[test]
+    fn a_definition_is_found_where_it_stands_by_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let file = folder.path().join("a.rs");
+        let symbol = |from, to| Mention::Symbol {
+            path: file.clone(),
+            name: "run".to_owned(),
+            lines: (from, to),
+        };
+        std::fs::write(&file, "// One.\n// Two.\n\nfn run() {\n}\n").unwrap();
+        assert_eq!(moved(&project, symbol(1, 2)), Ok(symbol(4, 5)));
+        std::fs::write(&file, "fn walk() {\n}\n").unwrap();
+        assert!(moved(&project, symbol(4, 5)).is_err(), "other lines would be taken for it");
     }
 
     #[test]

@@ -115,16 +115,16 @@ async fn an_earlier_chat_and_a_page_go_along_without_a_project() -> Result<()> {
 #[tokio::test]
 async fn a_long_text_that_is_pasted_is_an_attachment_and_outlives_the_program() -> Result<()> {
     let stage = Stage::new().await?;
-    let log: Vec<_> = (0..120).map(|line| format!("line {line} of the log\n")).collect();
+    let log: Vec<_> = (0..120).map(|line| format!("let line = {line}; // of the log\n")).collect();
     let log = log.concat();
-    let folder = stage.project(&[("log.txt", &log)])?;
+    let folder = stage.project(&[("log.rs", &log)])?;
     let window = in_project(&stage, &folder).await?;
     window.keys(&["F8"]).await?;
     window.keys(&["ctrl+p"]).await?;
     window.find(named("Find a File").state(State::Focused)).await?;
     window.type_text("log").await?;
     window.keys(&["Return"]).await?;
-    window.find(named("log.txt").role(Role::Text).state(State::Focused)).await?;
+    window.find(named("log.rs").role(Role::Text).state(State::Focused)).await?;
     window.keys(&["ctrl+a", "ctrl+c", "ctrl+l"]).await?;
     window.writes().await?;
     window.type_text("Why?").await?;
@@ -139,7 +139,7 @@ async fn a_long_text_that_is_pasted_is_an_attachment_and_outlives_the_program() 
     stage.server.push(Script::new().text("Because."));
     window.keys(&["Return"]).await?;
     window.shows("Because.").await?;
-    assert!(asked(&stage).contains("line 119 of the log"), "{}", asked(&stage));
+    assert!(asked(&stage).contains("let line = 119; // of the log"), "{}", asked(&stage));
     window.close().await
 }
 

@@ -76,8 +76,6 @@ struct Inner {
     /// Why nothing can be sent, where that is so.
     hindrance: RefCell<Option<String>>,
     setting_text: Cell<bool>,
-    /// Whether what is inserted now is pasted.
-    pasting: Cell<bool>,
 }
 
 /// Who hears what a person does.
@@ -165,7 +163,6 @@ impl Composer {
             busy: Cell::new(false),
             hindrance: RefCell::default(),
             setting_text: Cell::new(false),
-            pasting: Cell::new(false),
         });
         inner.connect(&placeholder);
         inner.show_buttons();

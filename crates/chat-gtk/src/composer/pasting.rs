@@ -19,40 +19,39 @@ impl Inner {
     pub(super) fn connect_pasting(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
         self.text.connect_paste_clipboard(move |text| {
-            if let Some(inner) = weak.upgrade() {
-                // Where there is no text to paste, GTK never says that it is done.
-                let formats = text.clipboard().formats().union_deserialize_types();
-                inner.pasting.set(formats.contains_type(glib::Type::STRING));
+            let clipboard = text.clipboard();
+            let formats = clipboard.formats().union_deserialize_types();
+            if !formats.contains_type(glib::Type::STRING) {
+                return;
             }
-        });
-        let weak = Rc::downgrade(self);
-        self.text.buffer().connect_paste_done(move |_, _| {
-            if let Some(inner) = weak.upgrade() {
-                inner.pasting.set(false);
-            }
-        });
-        // What comes back was in the text before.
-        for signal in ["undo", "redo"] {
-            let weak = Rc::downgrade(self);
-            self.text.buffer().connect_local(signal, false, move |_| {
-                if let Some(inner) = weak.upgrade() {
-                    inner.pasting.set(false);
+            // Text from one of the program's own editors would come in many coloured pieces.
+            glib::signal::signal_stop_emission_by_name(text, "paste-clipboard");
+            let weak = weak.clone();
+            glib::spawn_future_local(async move {
+                let pasted = clipboard.read_text_future().await.ok().flatten();
+                if let (Some(inner), Some(pasted)) = (weak.upgrade(), pasted) {
+                    inner.paste(&pasted);
                 }
-                None
             });
-        }
-        let weak = Rc::downgrade(self);
-        self.text.buffer().connect_insert_text(move |buffer, _, text| {
-            let Some(inner) = weak.upgrade() else { return };
-            if inner.pasting.get() && !inner.setting_text.get() && is_long(text) {
-                glib::signal::signal_stop_emission_by_name(buffer, "insert-text");
-                inner.pin(Pin {
-                    label: inner.free_label(text),
-                    word: None,
-                    what: Pinned::Text(text.to_owned()),
-                });
-            }
         });
+    }
+
+    /// Puts a text where the cursor is, in the place of what is selected; a long one is pinned.
+    fn paste(&self, text: &str) {
+        let buffer = self.text.buffer();
+        buffer.begin_user_action();
+        buffer.delete_selection(true, true);
+        if is_long(text) {
+            self.pin(Pin {
+                label: self.free_label(text),
+                word: None,
+                what: Pinned::Text(text.to_owned()),
+            });
+        } else {
+            buffer.insert_interactive_at_cursor(text, true);
+        }
+        buffer.end_user_action();
+        self.text.scroll_mark_onscreen(&buffer.get_insert());
     }
 
     /// What a pasted text is called, for person and model.

@@ -274,7 +274,6 @@ impl Inner {
         let Some(pin) = self.live_now().get(at).cloned() else { return };
         let Pinned::Text(text) = &pin.what else { return };
         self.pins.borrow_mut().retain(|other| *other != pin);
-        self.pasting.set(false);
         self.text.buffer().insert_at_cursor(text);
         self.show_chips();
         self.text.grab_focus();

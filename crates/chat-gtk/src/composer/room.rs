@@ -7,21 +7,29 @@ use std::rc::Rc;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
+/// For how many frames it is looked whether the text was given another height: it comes some frames
+/// after the text has asked for it.
+const FRAMES: u32 = 30;
+
 /// Has the text look again at its height whenever that may be another.
 pub(super) fn connect(scroller: &gtk::ScrolledWindow, text: &gtk::TextView) {
-    let waits = Rc::new(Cell::new(false));
+    let left = Rc::new(Cell::new(0));
     let text = text.downgrade();
     scroller.vadjustment().connect_changed(move |adjustment| {
-        let Some(text) = text.upgrade().filter(|_| !waits.replace(true)) else { return };
-        let (adjustment, waits) = (adjustment.downgrade(), Rc::clone(&waits));
-        // By the next frame it has the height that it is given in this one.
+        let is_cut = adjustment.upper() > adjustment.page_size();
+        let Some(text) = text.upgrade().filter(|_| is_cut) else { return };
+        // Who looks already goes on for longer.
+        if left.replace(FRAMES) > 0 {
+            return;
+        }
+        let (adjustment, left) = (adjustment.downgrade(), Rc::clone(&left));
         text.add_tick_callback(move |text, _| {
-            waits.set(false);
+            left.set(left.get().saturating_sub(1));
             let known = adjustment.upgrade().map(|adjustment| adjustment.page_size());
             if known.is_some_and(|known| (known - f64::from(text.height())).abs() >= 1.0) {
                 text.queue_allocate();
             }
-            glib::ControlFlow::Break
+            if left.get() > 0 { glib::ControlFlow::Continue } else { glib::ControlFlow::Break }
         });
     });
 }

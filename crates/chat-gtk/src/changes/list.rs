@@ -105,6 +105,8 @@ impl List {
             return;
         }
         let at = inner.at_keyboard();
+        let is_hunk = |place: usize| matches!(inner.item(place), Some(Item::Hunk { .. }));
+        let was_hunk = at.is_some_and(|at| is_hunk(at as usize));
         let new: Vec<_> = items[start..items.len() - end]
             .iter()
             .map(|item| glib::BoxedAnyObject::new(item.clone()))
@@ -112,7 +114,12 @@ impl List {
         inner.model.splice(start as u32, (before - end - start) as u32, &new);
         // Who answered one goes on with the next.
         if let Some(at) = at.filter(|at| *at >= start as u32) {
-            inner.go(|place, item| place >= at && item.is_stop());
+            // The same key again must not mean a whole file.
+            let hunks = was_hunk && (at as usize..items.len()).any(is_hunk);
+            inner.go(|place, item| {
+                place >= at
+                    && if hunks { matches!(item, Item::Hunk { .. }) } else { item.is_stop() }
+            });
         }
     }
 
@@ -247,5 +254,11 @@ impl List {
         let place = at.and_then(|at| self.inner.row_at(at)).and_then(|row| WidgetExt::parent(&row));
         assert!(place.is_some_and(|place| place.grab_focus()), "it takes the keyboard");
         assert!(self.inner.press(key), "the key means something");
+    }
+
+    /// Whether the keyboard is at a change, and not at a file.
+    pub(super) fn is_at_hunk(&self) -> bool {
+        let at = self.inner.at_keyboard().and_then(|at| self.inner.item(at as usize));
+        at.is_some_and(|item| item.hunk().is_some())
     }
 }

@@ -163,6 +163,20 @@ fn keys_show_where_they_are() {
 }
 
 #[gtk::test]
+fn the_last_answer_in_a_file_leads_to_the_next_change_and_to_no_whole_file() {
+    let (page, _window, _told) = page(480);
+    let fid = Fid::new("one");
+    let (first, second) = (change("a.txt", "one\n", "two\n"), change("b.txt", "six\n", "ten\n"));
+    let hunk = first.hunks[0].id;
+    page.show(Some(&fid), Ok(listing(&[first, second.clone()])));
+    until("the changes", || shows(&page, "two") && shows(&page, "ten"));
+    page.inner.list.press_at(hunk, gtk::gdk::Key::r);
+    page.show(Some(&fid), Ok(listing(&[second])));
+    until("one left", || !shows(&page, "two"));
+    until("the keyboard at the next change", || page.inner.list.is_at_hunk());
+}
+
+#[gtk::test]
 fn two_sides_stand_beside_each_other_only_where_there_is_room() {
     let (wide, window, told) = page(900);
     wide.show(None, Ok(listing(&[change("a.txt", "one\n", "two\n")])));

@@ -19,6 +19,8 @@ pub(crate) struct Located {
     pub(super) project: PathBuf,
     /// From the project on, or whole where they lie elsewhere.
     pub(super) files: Vec<(PathBuf, Option<Place>)>,
+    /// Why one of them could not be found, in words.
+    pub(super) trouble: Option<String>,
 }
 
 /// A path that was named, as seen from a folder; it may be an address.
@@ -32,9 +34,10 @@ pub(crate) fn whole(from: &Path, named: &Path) -> PathBuf {
 /// folder above it with a repository, or else its own. What is a folder itself is the project. Blocks.
 ///
 /// # Errors
-/// In words: the project is no folder.
+/// In words: the project is no folder, or nothing that was named lies in one.
 fn locate(named: &[PathBuf], project: Option<&Path>) -> Result<Located, String> {
     let mut files = Vec::new();
+    let mut trouble = None;
     let mut project = project.map(projects::find).transpose()?;
     for path in named {
         if path.is_dir() {
@@ -44,18 +47,26 @@ fn locate(named: &[PathBuf], project: Option<&Path>) -> Result<Located, String> 
         }
         let (path, place) = parted(path);
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
-        let folder = projects::find(folder)?;
-        project.get_or_insert_with(|| project_of(&folder));
-        files.push((folder.join(name), place));
+        match projects::find(folder) {
+            Ok(folder) => {
+                project.get_or_insert_with(|| project_of(&folder));
+                files.push((folder.join(name), place));
+            }
+            // The others are shown all the same.
+            Err(words) => trouble = Some(words),
+        }
     }
-    // There is one, unless nothing was named.
-    let project = project.unwrap_or_default();
+    // There is one, unless nothing was named that is there.
+    let project = match (project, &trouble) {
+        (None, Some(words)) => return Err(words.clone()),
+        (project, _) => project.unwrap_or_default(),
+    };
     for (path, _) in &mut files {
         if let Ok(inside) = path.strip_prefix(&project) {
             *path = inside.to_owned();
         }
     }
-    Ok(Located { project, files })
+    Ok(Located { project, files, trouble })
 }
 
 /// The nearest folder with a repository, or else the folder itself.
@@ -102,6 +113,9 @@ impl Window {
             Ok(located) => located,
             Err(words) => return view.note(&words),
         };
+        if let Some(words) = &located.trouble {
+            view.note(words);
+        }
         if self.works_in(&located.project) {
             self.open_located(&located, view);
             if *wish == Wish::Plain {
@@ -183,6 +197,11 @@ mod tests {
         assert_eq!(folder.project, root.join("garden/beds"));
         assert_eq!(folder.files, [(root.join("garden/b.txt"), None)]);
         assert!(of(&["nowhere/a.txt"], None).unwrap_err().contains("nowhere"));
+        // What is not there takes nothing else with it.
+        let found = of(&["nowhere/a.txt", "garden/b.txt"], Some("garden")).unwrap();
+        assert_eq!(found.project, root.join("garden"));
+        assert_eq!(found.files, [("b.txt".into(), None)]);
+        assert!(found.trouble.unwrap().contains("nowhere"));
     }
 
     #[test]

@@ -220,6 +220,9 @@ fn no_command_stops_or_ends_the_program() {
     // Exponential would be years.
     assert!(began.elapsed() < std::time::Duration::from_mins(1), "{:?}", began.elapsed());
     assert_eq!(parse(&"(".repeat(13)), Err(Unparsable::TooDeep));
+    assert_eq!(parse(&"`a` ".repeat(7)), Err(Unparsable::TooDeep), "each may open another");
+    // What stands one after the other is not deep.
+    assert_eq!(told(&"$(a) ".repeat(20)).iter().filter(|part| *part == "a").count(), 20);
     assert_eq!(parse(&"if a; then ".repeat(101)), Err(Unparsable::TooDeep));
     // Many, one after another, are not deep.
     assert_eq!(told(&"(a); ".repeat(40)).len(), 40);

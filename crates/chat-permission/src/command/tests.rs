@@ -159,6 +159,10 @@ fn what_is_not_understood_is_not_guessed() {
     for text in syntax {
         assert!(matches!(parse(text), Err(Unparsable::Syntax(_))), "{text}: {:?}", parse(text));
     }
+    for text in ["a &>f b", "a&>>f b", "a &>f >g b", "a &>f b=c"] {
+        assert_eq!(parse(text), Err(Unparsable::Unclear("&>".to_owned())), "{text}");
+    }
+    assert_eq!(told("a b &>f 2>&1"), ["a|b|>f"]);
     // Backslashes within backquotes hide what runs: bash takes this for `$(b)`.
     assert!(matches!(parse("a \"`echo \"\\$(b)\"`\""), Err(Unparsable::Unclear(_))));
     for text in ["", "  \n", "# a"] {

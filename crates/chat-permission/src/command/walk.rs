@@ -113,7 +113,16 @@ impl Walk {
             let name = self.word(&name.value)?;
             simple.words.push(name);
         }
+        let mut both = false;
         for item in suffix {
+            match item {
+                CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                    both |= matches!(redirect, IoRedirect::OutputAndError(..));
+                }
+                // A shell that knows no `&>` takes what stands behind it for a command of its own.
+                _ if both => return Err(Unparsable::Unclear("&>".to_owned())),
+                _ => {}
+            }
             self.item(&mut simple, item, false)?;
         }
         self.found.push(simple);

@@ -20,7 +20,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Unparsable;
-use crate::pattern::{Host, Pattern};
+use crate::pattern::{Host, HostPattern, Pattern};
 use crate::{Action, Effect, Entry, Mode, Request, Rule};
 
 /// What is to become of a request.
@@ -135,7 +135,11 @@ fn network(rules: Rules<'_>, host: &str, private: bool, found: &mut Found) {
         return found.refuse(Why::PrivateAddress);
     }
     if patterns(Effect::Allow).next().is_none() {
-        let rule = named.as_ref().unwrap_or(&host).to_string();
+        let rule = match &named {
+            Some(name) => name.to_string(),
+            None if !private && host.is_nearby() => HostPattern::Service(host).to_string(),
+            None => host.to_string(),
+        };
         found.obstacle(Why::Mode, Rule::new(Action::Network, &rule).ok());
     }
 }

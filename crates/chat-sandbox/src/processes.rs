@@ -6,6 +6,8 @@
 //! that the kernel has long stopped limiting (`RLIMIT_RSS`), and every process with that number is
 //! the command's. The filter forbids changing it.
 
+mod memory;
+
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -133,15 +135,12 @@ impl Family {
     /// What they use.
     pub(crate) fn usage(&self) -> Use {
         let members = self.members();
-        Use {
-            processes: members.len() as u32,
-            memory: members.iter().map(|pid| own_memory(*pid)).sum(),
-        }
+        Use { processes: members.len() as u32, memory: memory::at_most(&members) }
     }
 
     /// What they use, counting what they share once: slower.
     pub(crate) fn shared_memory(&self) -> u64 {
-        self.members().into_iter().map(proportional_memory).sum()
+        memory::counted_once(&self.members())
     }
 
     /// Ends all of them, and waits until none runs. The process that was started may still have
@@ -265,26 +264,6 @@ fn is_zombie(pid: Pid) -> bool {
     };
     let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start());
     state.is_none_or(|state| state.starts_with(['Z', 'X']))
-}
-
-/// Memory that no file backs, in bytes: `/proc/PID/statm` counts in pages, the second number is
-/// what is resident, the third what of that is shared with files.
-fn own_memory(pid: Pid) -> u64 {
-    let numbers = file(pid, "statm").unwrap_or_default();
-    let mut numbers =
-        numbers.split_ascii_whitespace().skip(1).map_while(|number| number.parse::<u64>().ok());
-    let (resident, shared) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    resident.saturating_sub(shared) * rustix::param::page_size() as u64
-}
-
-/// The same, each page divided among those who have it; as [`own_memory`] where that is not told.
-fn proportional_memory(pid: Pid) -> u64 {
-    let of = || -> Option<u64> {
-        let rollup = file(pid, "smaps_rollup")?;
-        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss_Anon:"))?;
-        Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? << 10)
-    };
-    of().unwrap_or_else(|| own_memory(pid))
 }
 
 #[cfg(test)]

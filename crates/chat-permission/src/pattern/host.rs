@@ -2,7 +2,8 @@
 //!
 //! Whoever answers for a name decides where it leads, so that none of these is leave for this machine or the local
 //! network, an address itself excepted. `local printer.example` is: the host wherever it leads. `local *` is for
-//! commands, which reach whatever the machine does.
+//! commands, which reach whatever the machine does. `service 192.168.1.5` is the service that the person set up at an
+//! address of the local network, and nothing else there.
 //!
 //! Names and addresses are brought into one form first, as browsers do it: small letters, punycode, no dot at the
 //! end, `127.1` and `0x7f000001` as `127.0.0.1`.
@@ -42,6 +43,22 @@ impl Host {
     pub(crate) fn is_this_machine(&self) -> bool {
         matches!(self, Self::Address(address) if address.is_loopback())
     }
+
+    /// Whether it is an address of the local network, as it is given out there.
+    pub(crate) fn is_nearby(&self) -> bool {
+        match self {
+            Self::Address(IpAddr::V4(address)) => {
+                // The last is what a provider gives to its customers (RFC 6598).
+                address.is_private()
+                    || address.is_link_local()
+                    || matches!(address.octets(), [100, 64..=127, ..])
+            }
+            Self::Address(IpAddr::V6(address)) => {
+                address.is_unique_local() || address.is_unicast_link_local()
+            }
+            Self::Name(_) => false,
+        }
+    }
 }
 
 /// A `*` is no letter of a name, and no part of one is empty.
@@ -69,6 +86,8 @@ pub enum HostPattern {
     Exactly(Host),
     /// `local HOST`: just this host, on this machine or the local network too.
     Local(Host),
+    /// `service ADDRESS`: the service that the person set up at this address of the local network, nothing else there.
+    Service(Host),
     /// `local *`: every host; commands may reach this machine and the local network too.
     LocalAny,
 }
@@ -85,6 +104,10 @@ impl HostPattern {
                 "*" => Ok(Self::LocalAny),
                 host => Host::new(host).map(Self::Local).ok_or_else(bad),
             },
+            _ if text.starts_with("service ") => Host::new(text["service ".len()..].trim_start())
+                .filter(Host::is_nearby)
+                .map(Self::Service)
+                .ok_or_else(bad),
             _ => match text.strip_prefix("*.") {
                 Some(parent) => match Host::new(parent).ok_or_else(bad)? {
                     Host::Name(name) => Ok(Self::Below(name)),
@@ -103,7 +126,9 @@ impl HostPattern {
                 name.strip_suffix(parent.as_str()).is_some_and(|child| child.ends_with('.'))
             }
             (Self::Below(_), Host::Address(_)) => false,
-            (Self::Exactly(wanted) | Self::Local(wanted), host) => wanted == host,
+            (Self::Exactly(wanted) | Self::Local(wanted) | Self::Service(wanted), host) => {
+                wanted == host
+            }
         }
     }
 
@@ -121,6 +146,7 @@ impl fmt::Display for HostPattern {
             Self::Below(name) => write!(f, "*.{name}"),
             Self::Exactly(host) => host.fmt(f),
             Self::Local(host) => write!(f, "local {host}"),
+            Self::Service(host) => write!(f, "service {host}"),
             Self::LocalAny => f.write_str("local *"),
         }
     }
@@ -175,6 +201,10 @@ mod tests {
             "local a b",
             "local *.example.org",
             "local local a",
+            "service printer.example",
+            "service 93.184.215.14",
+            "service 127.0.0.1",
+            "service *",
         ] {
             assert_eq!(HostPattern::new(text), Err(BadPattern::Host(text.to_owned())), "{text}");
         }
@@ -192,6 +222,8 @@ mod tests {
             "local *",
             "local example.org",
             "local ::1",
+            "service 192.168.1.5",
+            "service fd00::5",
             "local",
         ] {
             assert_eq!(HostPattern::new(text).unwrap().to_string(), text);
@@ -205,7 +237,8 @@ mod tests {
         assert!(nearby("local example.org"));
         assert!(nearby("local 127.0.0.1"));
         assert!(nearby("127.0.0.1"));
-        for pattern in ["example.org", "local", "*.example.org", "*", "local *"] {
+        for pattern in ["example.org", "local", "*.example.org", "*", "local *", "service 10.0.0.1"]
+        {
             assert!(!nearby(pattern), "{pattern}");
         }
         assert!(matches("local Example.org", "example.org"));

@@ -40,8 +40,8 @@ impl Destination {
         if found.is_empty() {
             return Err(nowhere("it has no address".to_owned()));
         }
-        let near = found.iter().map(|address| judge(*address)).find(|reach| !reach.is_public());
-        let reach = near.map_or(by_name, judged);
+        let judgements = found.iter().map(|address| judged(judge(*address)));
+        let reach = judgements.fold(by_name, Reach::farther);
         let port = url.port_or_known_default().unwrap_or(80);
         let doors = found.iter().map(|address| network.door(SocketAddr::new(*address, port)));
         Ok(Self { host, reach, addresses: doors.collect() })
@@ -208,6 +208,17 @@ mod tests {
         assert_eq!(reach(url, &["93.184.216.34", "2606:4700::1111"]).await, Reach::Public);
         assert_eq!(reach(url, &["93.184.216.34", "10.0.0.1"]).await, Reach::Private);
         assert_eq!(reach(url, &["fe80::1", "93.184.216.34"]).await, Reach::LinkLocal);
+    }
+
+    #[tokio::test]
+    async fn of_several_near_addresses_the_worst_counts_wherever_it_stands() {
+        let url = "https://example.org/";
+        for addresses in [["10.0.0.1", "169.254.169.254"], ["169.254.169.254", "10.0.0.1"]] {
+            assert_eq!(reach(url, &addresses).await, Reach::Metadata);
+        }
+        // What a name alone tells is not forgotten for where it leads.
+        let secrets = "http://metadata.google.internal/";
+        assert_eq!(reach(secrets, &["10.0.0.1"]).await, Reach::Metadata);
     }
 
     #[tokio::test]

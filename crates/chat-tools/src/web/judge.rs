@@ -31,6 +31,19 @@ impl Reach {
         self == Self::Public
     }
 
+    /// The one of two that is farther from the open internet: where it is not even the person's to reach, then where
+    /// only they may, by name.
+    #[must_use]
+    pub fn farther(self, other: Self) -> Self {
+        let distance = |reach| match reach {
+            Self::Public => 0,
+            Self::ThisMachine | Self::Private | Self::LinkLocal => 1,
+            Self::Multicast | Self::Reserved => 2,
+            Self::Metadata => 3,
+        };
+        if distance(other) > distance(self) { other } else { self }
+    }
+
     /// What the place is, in words that follow "it is".
     pub fn words(self) -> &'static str {
         match self {

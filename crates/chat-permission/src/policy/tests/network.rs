@@ -60,6 +60,26 @@ fn leave_for_a_service_of_this_machine_is_none_for_the_others_there() {
 }
 
 #[test]
+fn leave_for_a_service_of_the_local_network_is_none_for_the_rest_of_its_machine() {
+    for address in ["192.168.1.5", "10.0.0.9", "172.16.0.1", "100.64.0.7", "169.254.1.1", "fd00::5"]
+    {
+        let service = Request::Network { host: address.to_owned(), private: false };
+        let page = Request::Network { host: address.to_owned(), private: true };
+        let stored = always(&[], Mode::Ask, &service);
+        assert_eq!(stored, [format!("network:service {address}")]);
+        let stored = format!("+{}", stored[0]);
+        assert_eq!(outcome(&[&stored], Mode::Unattended, &service), "pass");
+        assert_eq!(why(&[&stored], Mode::Ask, &page), Some(Why::PrivateAddress));
+        assert_eq!(outcome(&[&format!("+network:{address}")], Mode::Ask, &service), "pass");
+        assert_eq!(outcome(&[&stored.replace('+', "-")], Mode::Ask, &service), "refuse");
+    }
+    let other = Request::Network { host: "192.168.1.6".to_owned(), private: false };
+    assert_eq!(outcome(&["+network:service 192.168.1.5"], Mode::Ask, &other), "ask");
+    let command = Request::Run(Run { network: true, ..command("ls") });
+    assert_eq!(outcome(&["+run:*", "+network:service 192.168.1.5"], Mode::Ask, &command), "ask");
+}
+
+#[test]
 fn leave_for_a_public_name_is_none_for_where_it_leads_later() {
     let name = host("rebind.test");
     let private = Request::Network { host: "rebind.test".to_owned(), private: true };

@@ -94,6 +94,39 @@ fn memory_is_not_eaten_up() {
     });
 }
 
+/// Memory that programs share, mapped or in a file that no folder has: as much of it as of any other.
+#[test]
+fn memory_is_not_eaten_up_as_shared_memory_either() {
+    unprivileged::run(async || {
+        // Held for longer than the bounds take between two looks.
+        let fill = "[m.write(bytes(1 << 20)) for _ in range(SIZE)]; time.sleep(1)";
+        let mapped = format!("import mmap, time; m = mmap.mmap(-1, SIZE << 20); {fill}");
+        let in_file = format!(
+            "import os, time; m = os.fdopen(os.memfd_create('m'), 'wb', buffering=0); {fill}"
+        );
+        for eat in [mapped, in_file] {
+            for way in WAYS {
+                let Some(scene) = Scene::new(way).await else { continue };
+                let ended = async |size: &str, limits| {
+                    let text = format!("python3 -c \"{}\"", eat.replace("SIZE", size));
+                    let mut command = scene.command(text);
+                    command.limits = limits;
+                    scene.run_command(command).await.exit.ended
+                };
+                let limits = Limits { memory: 100 << 20, ..Limits::default() };
+                assert_eq!(
+                    ended("250", limits).await,
+                    Ended::Limit(Limit::Memory),
+                    "{way:?}: {eat}"
+                );
+                assert_eq!(ended("250", Limits::default()).await, Ended::Status(0), "{way:?}");
+                // What is within the bounds counts once, mapped and open.
+                assert_eq!(ended("60", limits).await, Ended::Status(0), "{way:?}");
+            }
+        }
+    });
+}
+
 #[test]
 fn one_file_does_not_fill_the_disk() {
     unprivileged::run(async || {

@@ -41,6 +41,120 @@ fn memory_that_programs_share_is_not_found() {
     });
 }
 
+/// It stays where no count of a command's memory finds it, so that there may be only so much of it.
+#[test]
+fn memory_that_is_found_by_a_number_comes_in_small_pieces() {
+    unprivileged::run(async || {
+        let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };
+        let piece =
+            |bytes: u64| call(libc::SYS_shmget, &format!("0, ctypes.c_ulong({bytes}), 0o1600"));
+        assert_eq!(scene.run(piece(256 << 10)).await.success(), "done");
+        for bytes in [(256 << 10) + 1, 1 << 30, 1 << 40] {
+            assert_eq!(scene.run(piece(bytes)).await.success(), "EPERM", "{bytes}");
+        }
+    });
+}
+
+/// A program without a name on any disk is bound as any other.
+#[test]
+fn a_program_in_memory_is_bound_too() {
+    unprivileged::run(async || {
+        let run = |path: &std::path::Path| {
+            crate::support::write(path, "secret");
+            let program = "import os; m = os.memfd_create('cat'); \
+                os.write(m, open('/bin/cat', 'rb').read()); \
+                os.execve(m, ['cat', 'PATH'], {})";
+            format!("python3 -c \"{}\"", program.replace("PATH", path.to_str().unwrap()))
+        };
+        attempt(|scene| run(&scene.beside("secret"))).await;
+        lawful(|scene| run(&scene.project("open"))).await;
+    });
+}
+
+/// What Natter has open is Natter's: the chats, the keys on their way to a server.
+#[test]
+fn what_the_program_outside_has_open_is_not_reached() {
+    unprivileged::run(async || {
+        use std::os::fd::AsRawFd;
+        let open = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut &open, b"VICTIM_KEY").unwrap();
+        let place = format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd());
+        for (way, _, outcome) in attempt(|_| format!("cat {place}")).await {
+            assert_eq!(outcome.said.contains("VICTIM_KEY"), way == Preference::None, "{way:?}");
+        }
+        let memory = format!("/proc/{}/mem", std::process::id());
+        attempt(|_| format!("exec 3< {memory}")).await;
+        lawful(|_| {
+            "exec 3< /proc/self/mem && echo x > f && exec 4< f && cat /proc/self/fd/4".into()
+        })
+        .await;
+    });
+}
+
+/// The same by calls that need no name in `/proc`.
+#[test]
+fn nothing_is_fetched_out_of_the_program_outside() {
+    unprivileged::run(async || {
+        use std::os::fd::AsRawFd;
+        let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
+        if scope.is_ok_and(|scope| scope.trim() != "0") {
+            eprintln!("This is forbidden here without a sandbox already.");
+            return;
+        }
+        let open = tempfile::tempfile().unwrap();
+        let secret: Box<[u8; 10]> = Box::new(*b"VICTIM_KEY");
+        let (pid, at) = (std::process::id(), secret.as_ptr() as usize);
+        let python = |calls: String| {
+            format!(
+                "python3 -c \"import ctypes, os, sys; libc = ctypes.CDLL(None, use_errno=True)
+def call(*arguments):
+    done = libc.syscall(*arguments)
+    if done < 0: sys.exit(os.strerror(ctypes.get_errno()))
+    return done
+{calls}\""
+            )
+        };
+        let file = python(format!(
+            "call({}, call({}, {pid}, 0), {}, 0)",
+            libc::SYS_pidfd_getfd,
+            libc::SYS_pidfd_open,
+            open.as_raw_fd()
+        ));
+        attempt(|_| file.clone()).await;
+        let memory = python(format!(
+            "room = ctypes.create_string_buffer(10)
+here = (ctypes.c_ulong * 2)(ctypes.addressof(room), 10)
+there = (ctypes.c_ulong * 2)({at}, 10)
+call({}, {pid}, here, ctypes.c_ulong(1), there, ctypes.c_ulong(1), ctypes.c_ulong(0))
+print(room.value.decode())",
+            libc::SYS_process_vm_readv
+        ));
+        for (way, _, outcome) in attempt(|_| memory.clone()).await {
+            assert_eq!(outcome.said.contains("VICTIM_KEY"), way == Preference::None, "{way:?}");
+        }
+        // Its own it may have.
+        let own = format!(
+            "call({}, call({}, os.getpid(), 0), 1, 0)",
+            libc::SYS_pidfd_getfd,
+            libc::SYS_pidfd_open
+        );
+        lawful(|_| python(own.clone())).await;
+    });
+}
+
+/// A program that fails leaves no picture of its memory, in the project or where the system gathers them.
+#[test]
+fn what_was_in_memory_is_not_left_on_the_disk() {
+    unprivileged::run(async || {
+        for way in WAYS {
+            let Some(scene) = Scene::new(way).await else { continue };
+            let said = scene.run("ulimit -H -c; sh -c 'kill -SEGV $$'; ls").await;
+            assert_eq!(said.said.lines().next(), Some("0"), "{way:?}: {said:?}");
+            assert!(!said.said.contains("core"), "{way:?}: {said:?}");
+        }
+    });
+}
+
 /// The filter alone stands between a command and these: a build without it turns this red.
 #[test]
 fn calls_that_lead_round_the_bounds_are_refused() {

@@ -6,9 +6,9 @@ use std::sync::{Arc, PoisonError};
 
 use chat_permission::path::Error as PathError;
 
-use crate::entry::HunkId;
+use crate::entry::{Entry, HunkId, What};
 use crate::node::{Node, State};
-use crate::state::Inner;
+use crate::state::{Contents, Inner};
 use crate::{Error, disk, merge};
 
 /// Why a file was left alone.
@@ -57,6 +57,18 @@ pub struct Brought {
 }
 
 impl Wish {
+    /// That what a change did is taken back.
+    pub fn back(entry: &Entry, contents: &Contents) -> Option<Self> {
+        let What::Change(change) = &entry.what else { return None };
+        Some(Self {
+            at: change.path.clone(),
+            to: change.from.clone().unwrap_or_else(|| change.path.clone()),
+            now: contents.state(change.after),
+            then: contents.state(change.before),
+            touched: false,
+        })
+    }
+
     pub fn moves(&self) -> bool {
         self.at != self.to
     }

@@ -93,17 +93,7 @@ impl Journal {
                 .cloned()
                 .collect();
             let contents = inner.load(done.iter().flat_map(Entry::kept))?;
-            let wish = |entry: &Entry| {
-                let What::Change(change) = &entry.what else { return None };
-                Some(Wish {
-                    at: change.path.clone(),
-                    to: change.from.clone().unwrap_or_else(|| change.path.clone()),
-                    now: contents.state(change.after),
-                    then: contents.state(change.before),
-                    touched: false,
-                })
-            };
-            let wishes = done.iter().filter_map(wish).collect();
+            let wishes = done.iter().filter_map(|entry| Wish::back(entry, &contents)).collect();
             inner.restore(session, restore, true, wishes)
         })
     }

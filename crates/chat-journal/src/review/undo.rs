@@ -58,17 +58,7 @@ impl Inner {
         answer: &mut Answer,
     ) -> Result<Vec<What>, Error> {
         let contents = self.load(given.iter().flat_map(Entry::kept))?;
-        let wish = |entry: &Entry| {
-            let What::Change(change) = &entry.what else { return None };
-            Some(Wish {
-                at: change.path.clone(),
-                to: change.from.clone().unwrap_or_else(|| change.path.clone()),
-                now: contents.state(change.after),
-                then: contents.state(change.before),
-                touched: false,
-            })
-        };
-        let wishes = given.iter().filter_map(wish).collect();
+        let wishes = given.iter().filter_map(|entry| Wish::back(entry, &contents)).collect();
         let (brought, conflicts) = self.bring(untangle(wishes))?;
         answer.conflicts.extend(conflicts);
         let origin = Origin { session: session.to_owned(), ..Origin::default() };

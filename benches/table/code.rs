@@ -19,6 +19,7 @@ use chat_testkit::server::text;
 use super::Plan;
 use super::editor;
 use super::report::{Goal, Row};
+use super::review;
 
 /// Files of the project that is opened.
 pub const MANY: usize = 100_000;
@@ -33,6 +34,7 @@ const LINES: usize = 5_000;
 pub async fn code(plan: &Plan) -> Result<Vec<Row>> {
     let mut rows = vec![prompt(plan), diff(plan), checkpoint(plan)?];
     rows.extend(open(plan)?);
+    rows.push(review::review(plan).await?);
     rows.extend(editor::editor(plan).await?);
     Ok(rows)
 }

@@ -11,6 +11,7 @@ mod growth;
 mod idle;
 mod process;
 mod report;
+mod review;
 mod seed;
 mod start;
 mod terminal;

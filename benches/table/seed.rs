@@ -43,6 +43,14 @@ url = "{url}"
     Ok(())
 }
 
+/// Has commands run in the sandbox with nobody asked.
+pub fn unattended(desktop: &Desktop) -> Result<()> {
+    let config = folders(desktop).config.join("config.toml");
+    let told = fs::read_to_string(&config)?;
+    fs::write(&config, format!("{told}\n[permissions]\nmode = \"unattended\"\n"))?;
+    Ok(())
+}
+
 /// Stores this many chats of two messages each.
 pub async fn chats(desktop: &Desktop, count: usize) -> Result<()> {
     let store = Store::open(&folders(desktop))?.store;

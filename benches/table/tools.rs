@@ -174,9 +174,7 @@ async fn of_terminal(plan: &Plan, command: &str) -> Result<f64> {
 async fn of_window(plan: &Plan, command: &str) -> Result<(f64, f64)> {
     let (server, desktop) = (Server::start(), Desktop::start().await?);
     seed::configure(&desktop, &server.url())?;
-    let config = seed::folders(&desktop).config.join("config.toml");
-    let told = std::fs::read_to_string(&config)?;
-    std::fs::write(&config, format!("{told}\n[permissions]\nmode = \"unattended\"\n"))?;
+    seed::unattended(&desktop)?;
     let file = desktop.folder().join("diagnostics.json");
     let project = desktop.folder().join("project");
     std::fs::create_dir_all(&project)?;

@@ -10,6 +10,7 @@ mod line;
 mod list;
 pub(crate) mod listing;
 mod row;
+mod text;
 mod words;
 
 use std::cell::RefCell;
@@ -18,6 +19,7 @@ use std::rc::{Rc, Weak};
 
 use chat_core::message::Fid;
 use chat_core::review::{Answer, Part};
+use chat_edge::words::fill;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
@@ -33,6 +35,8 @@ pub(crate) use words::{answered, files_changed};
 
 /// Narrower than this old and new do not stand beside each other, in pixels.
 const BESIDE: i32 = 560;
+/// So many letters of how many files there are, which may be cut, are always seen.
+const TITLE: i32 = 8;
 /// So many files are open when they are first seen.
 const OPEN: usize = 3;
 
@@ -62,6 +66,7 @@ struct Inner {
     /// Stands where nothing is left to review.
     undo: gtk::Button,
     title: gtk::Label,
+    count: gtk::Label,
     two_sides: gtk::ToggleButton,
     list: List,
     state: RefCell<State>,
@@ -75,6 +80,8 @@ struct State {
     looks: Looks,
     /// Whether old and new are wanted beside each other; they are where there is room.
     wanted_beside: bool,
+    /// The answer that can be taken back, in words.
+    last: Option<String>,
 }
 
 impl std::fmt::Debug for ChangesPage {
@@ -138,16 +145,23 @@ impl ChangesPage {
         }
         let count = listing.files().len();
         let (added, removed) = listing.counts();
-        let title = format!("{} {}", files_changed(count), counted(added, removed));
-        inner.title.set_label(&title);
-        inner.title.set_tooltip_text(Some(&title));
+        let (files, lines) = (files_changed(count), counted(added, removed));
+        inner.title.set_label(&files);
+        inner.title.set_tooltip_text(Some(&files));
+        inner.count.set_label(&lines);
         let page = if count == 0 { "nothing" } else { "changes" };
         let is_other = inner.pages.visible_child_name().as_deref() != Some(page);
         let had_keyboard = is_other && has_keyboard(&inner.pages);
         inner.pages.set_visible_child_name(page);
         let usual =
             || gettext("What the assistant changes in files stands here until you have seen it.");
-        inner.nothing.set_description(Some(&why.unwrap_or_else(usual)));
+        let mut about = why.unwrap_or_else(usual);
+        if let Some(last) = &state.last {
+            about.push_str("\n\n");
+            about.push_str(&fill(&gettext("Last decision: {what}"), &[("what", last)]));
+        }
+        // It would be taken for markup.
+        inner.nothing.set_description(Some(&glib::markup_escape_text(&about)));
         drop(state);
         inner.renew();
         match (had_keyboard, count) {
@@ -157,9 +171,10 @@ impl ChangesPage {
         }
     }
 
-    /// Says whether an answer can be taken back.
-    pub(crate) fn set_undo(&self, can: bool) {
-        self.inner.undo.set_visible(can);
+    /// Says which answer can be taken back, in words; [`show`](Self::show) shows it.
+    pub(crate) fn set_undo(&self, last: Option<String>) {
+        self.inner.undo.set_visible(last.is_some());
+        self.inner.state.borrow_mut().last = last;
     }
 
     /// Says what came of an answer, where it was not done.
@@ -213,14 +228,22 @@ impl Inner {
                 inner.act(item, act);
             }
         }));
-        let title =
-            gtk::Label::builder().xalign(0.0).ellipsize(gtk::pango::EllipsizeMode::End).build();
+        let title = gtk::Label::builder()
+            .xalign(0.0)
+            .width_chars(TITLE)
+            .ellipsize(gtk::pango::EllipsizeMode::End)
+            .build();
+        // How much there is is never cut.
+        let count = gtk::Label::builder().css_classes(["change-count"]).build();
+        let head = gtk::Box::builder().spacing(8).build();
+        head.append(&title);
+        head.append(&count);
         let two_sides = gtk::ToggleButton::builder()
             .icon_name("view-dual-symbolic")
-            .tooltip_text(gettext("Old and New Beside Each Other"))
+            .tooltip_text(beside_words())
             .css_classes(["flat"])
             .build();
-        accessible::set_label(&two_sides, &gettext("Old and New Beside Each Other"));
+        accessible::set_label(&two_sides, &beside_words());
         let buttons = gtk::Box::builder().spacing(4).build();
         buttons.append(&two_sides);
         for (verdict, label) in
@@ -235,7 +258,7 @@ impl Inner {
             });
             buttons.append(&button);
         }
-        let bar = beside::controls(&title, &buttons);
+        let bar = beside::controls(&head, &buttons);
         bar.add_css_class("changes-bar");
         let changes = gtk::Box::builder().orientation(gtk::Orientation::Vertical).build();
         changes.append(&bar);
@@ -261,7 +284,7 @@ impl Inner {
             .build();
         root.append(&pages);
         let state = RefCell::default();
-        Self { root, pages, nothing, undo, title, two_sides, list, state, output }
+        Self { root, pages, nothing, undo, title, count, two_sides, list, state, output }
     }
 
     fn act(&self, item: &Item, act: Act) {
@@ -313,8 +336,15 @@ impl Inner {
 
     /// Takes the width into account.
     fn lay_out(&self) {
+        let has_room = self.list.width() >= BESIDE;
+        self.two_sides.set_sensitive(has_room);
+        self.two_sides.set_tooltip_text(Some(&if has_room {
+            beside_words()
+        } else {
+            gettext("Old and new have no room beside each other: make this side wider")
+        }));
         let mut state = self.state.borrow_mut();
-        let beside = state.wanted_beside && self.list.width() >= BESIDE;
+        let beside = state.wanted_beside && has_room;
         if std::mem::replace(&mut state.looks.beside, beside) != beside {
             drop(state);
             self.renew();
@@ -327,6 +357,10 @@ impl Inner {
         drop(state);
         self.list.show(&items);
     }
+}
+
+fn beside_words() -> String {
+    gettext("Old and New Beside Each Other")
 }
 
 #[cfg(test)]

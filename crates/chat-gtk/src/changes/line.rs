@@ -8,6 +8,8 @@ use gettextrs::gettext;
 use gtk::pango;
 use relm4::gtk::prelude::*;
 
+use super::text::LineText;
+
 /// What the ground of changed words has of the colour of its line, of 65535.
 const WORD: u16 = 0x6000;
 
@@ -16,7 +18,7 @@ const WORD: u16 = 0x6000;
 pub(super) struct LineView {
     root: gtk::Box,
     gutter: gtk::Label,
-    text: gtk::Label,
+    text: LineText,
 }
 
 impl LineView {
@@ -26,15 +28,7 @@ impl LineView {
             .use_markup(false)
             .css_classes(["change-gutter"])
             .build();
-        let text = gtk::Label::builder()
-            .xalign(0.0)
-            .yalign(0.0)
-            .hexpand(true)
-            .use_markup(false)
-            .wrap(true)
-            .wrap_mode(pango::WrapMode::WordChar)
-            .natural_wrap_mode(gtk::NaturalWrapMode::None)
-            .build();
+        let text = LineText::new();
         let root = gtk::Box::builder().hexpand(true).css_classes(["change-text"]).build();
         root.append(&gutter);
         root.append(&text);
@@ -56,13 +50,10 @@ impl LineView {
         };
         self.root.set_css_classes(&["change-text", class]);
         let Some(line) = line else {
-            self.text.set_text("");
-            self.text.set_attributes(None);
-            return;
+            return self.text.show("", None);
         };
         let (text, words) = shown(line);
-        self.text.set_text(&text);
-        self.text.set_attributes(self.marks(line.kind, &words).as_ref());
+        self.text.show(&text, self.marks(line.kind, &words).as_ref());
     }
 
     fn marks(&self, kind: Kind, words: &[Range<usize>]) -> Option<pango::AttrList> {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 use chat_core::review::{Conflict, FileChange, FileKind, Hunk, HunkId, Node, Reason};
 use gtk::glib;
 
+use super::text::LineText;
 use super::*;
 
 /// A change of a file in which each place is a hunk.
@@ -80,6 +81,8 @@ fn texts(widget: &impl IsA<gtk::Widget>) -> Vec<String> {
         }
         if let Some(label) = one.downcast_ref::<gtk::Label>() {
             all.push(label.text().to_string());
+        } else if let Some(text) = one.downcast_ref::<LineText>() {
+            all.push(text.text().to_string());
         }
         let mut children: Vec<_> =
             std::iter::successors(one.first_child(), WidgetExt::next_sibling).collect();
@@ -191,4 +194,42 @@ fn two_sides_stand_beside_each_other_only_where_there_is_room() {
     until("one column", || shows(&narrow, "  1     −"));
     let (least, ..) = narrow.widget().measure(gtk::Orientation::Horizontal, -1);
     assert!(least <= 320, "{least}");
+}
+
+#[gtk::test]
+fn two_columns_are_offered_only_where_they_have_room() {
+    for (width, has_room) in [(400, false), (900, true)] {
+        let (page, window, _) = page(width);
+        page.show(None, Ok(listing(&[change("a", "one\n", "two\n")])));
+        until("the list has its width", || page.inner.list.width() > 0);
+        until("the button knows it", || page.inner.two_sides.is_sensitive() == has_room);
+        let words = page.inner.two_sides.tooltip_text().unwrap_or_default();
+        assert_eq!(words.contains("no room"), !has_room, "{words}");
+        window.destroy();
+    }
+}
+
+#[gtk::test]
+fn how_many_lines_changed_is_never_cut() {
+    let (page, window, _) = page(330);
+    page.show(None, Ok(listing(&[change("a", "one\n", "two\n")])));
+    until("the page is laid out", || page.inner.count.width() > 0);
+    let (least, ..) = page.inner.count.measure(gtk::Orientation::Horizontal, -1);
+    let (wanted, _) = page.inner.count.layout().pixel_size();
+    assert!(least >= wanted && page.inner.count.width() >= wanted);
+    assert_eq!(page.inner.count.text(), "+1 −1");
+    window.destroy();
+}
+
+#[gtk::test]
+fn the_answer_that_can_be_taken_back_is_named() {
+    let (page, window, _) = page(500);
+    page.set_undo(Some("Change in “a<b>.rs” rejected".to_owned()));
+    page.show(None, Ok(Listing::default()));
+    let about = page.inner.nothing.description().unwrap_or_default();
+    assert!(about.contains("Change in “a&lt;b&gt;.rs” rejected"), "{about}");
+    page.set_undo(None);
+    page.show(None, Ok(Listing::default()));
+    assert!(!page.inner.nothing.description().unwrap_or_default().contains("rejected"));
+    window.destroy();
 }

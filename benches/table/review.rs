@@ -1,0 +1,55 @@
+//! What it costs to look at a large change in the real window.
+
+use std::fmt::Write as _;
+
+use anyhow::{Result, ensure};
+use chat_testkit::server::{Script, Server};
+use chat_testkit::ui::Desktop;
+use serde_json::json;
+
+use super::Plan;
+use super::process::{cpu, settle, terminate};
+use super::report::{Goal, Row};
+use super::seed;
+
+/// Lines of the file, each of which is changed.
+const LINES: usize = 5_000;
+
+/// All that the window does from the key that opens the changes until it is at rest again.
+pub async fn review(plan: &Plan) -> Result<Row> {
+    let what = format!("the view of a change of {LINES} lines, until the window rests");
+    let mut row = Row::new(what, "ms CPU", Goal::AtMost(200.0));
+    for _ in 0..plan.rounds.div_ceil(3) {
+        row.natter.push(look(plan).await?);
+    }
+    Ok(row)
+}
+
+async fn look(plan: &Plan) -> Result<f64> {
+    let (server, desktop) = (Server::start(), Desktop::start().await?);
+    seed::configure(&desktop, &server.url())?;
+    seed::unattended(&desktop)?;
+    let project = desktop.folder().join("project");
+    std::fs::create_dir_all(&project)?;
+    let mut old = String::new();
+    for line in 0..LINES {
+        writeln!(old, "    let value_{line} = compute(input, {line});")?;
+    }
+    std::fs::write(project.join("large.rs"), &old)?;
+    let command = "sed -i 's/compute(input/compute_all(input/' large.rs";
+    server.push(Script::new().tool_call("c1", "run_command", json!({ "command": command })));
+    server.push(Script::new().text("It is changed."));
+    let mut child = desktop.spawn(&plan.natter().arg("--project").arg(&project))?;
+    settle(&mut child)?;
+    desktop.input().type_text("Change it").await?;
+    desktop.input().keys(&["Return"]).await?;
+    settle(&mut child)?;
+    let new = std::fs::read_to_string(project.join("large.rs"))?;
+    ensure!(new != old && new.lines().count() == LINES, "the command did not change it");
+    let before = cpu(&child)?;
+    desktop.input().keys(&["ctrl+shift+r"]).await?;
+    settle(&mut child)?;
+    let used = cpu(&child)?.saturating_sub(before);
+    terminate(&mut child)?;
+    Ok(used.as_secs_f64() * 1e3)
+}

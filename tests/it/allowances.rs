@@ -85,14 +85,14 @@ async fn a_remembered_answer_is_forgotten_and_taken_back() -> Result<()> {
     let stage = Stage::new().await?;
     stage.configure_more(
         "[[permissions.rules]]\nrule = \"run:cargo test *\"\neffect = \"allow\"\n\
-         project = \"/work/natter\"\n\n\
+         project = \"/home/ada/natter\"\n\n\
          [[permissions.rules]]\nrule = \"network:*.example.org\"\neffect = \"deny\"\n",
     )?;
     let rules = |settings: &Settings| settings.permissions.rules.len();
     let window = stage.ready().await?;
     page(&window, "Permissions", named("Remembered Answers")).await?;
     window.find(named("run:cargo test *")).await?;
-    window.find(named("Allowed in /work/natter")).await?;
+    window.find(named("Allowed in /home/ada/natter")).await?;
     window.find(named("Denied everywhere")).await?;
     window.click(named("Forget this answer")).await?;
     window.gone(named("run:cargo test *")).await?;

@@ -154,7 +154,7 @@ async fn a_file_named_in_a_reply_opens_at_its_line() -> Result<()> {
     let stage = Stage::new().await?;
     let text = "fn main() {\n    one();\n    two();\n}\n";
     let folder = stage.project(&[("src/main.rs", text)])?;
-    stage.server.when("where", Script::new().text("See `src/main.rs:3` and `src/none.rs:1`."));
+    stage.server.when("where", Script::new().text("See src/main.rs:3 and `src/none.rs:1`."));
     let window = with_panel(&stage, &folder).await?;
     window.find(named("src").under("Files")).await?;
     window.say("where").await?;
@@ -179,7 +179,7 @@ async fn what_is_open_goes_along_as_its_chips_say() -> Result<()> {
     open(&window, "a.t", "a.txt", "one").await?;
     open(&window, "b.t", "b.txt", "three").await?;
     window.find(named("b.txt:1").role(Role::Label)).await?;
-    window.find(named("1 open file").role(Role::Label)).await?;
+    window.find(named("1 more open file").role(Role::Label)).await?;
     stage.server.when("What is it?", Script::new().text("A berry."));
     stage.server.when("And now?", Script::new().text("Still one."));
     window.say("What is it?").await?;
@@ -190,8 +190,8 @@ async fn what_is_open_goes_along_as_its_chips_say() -> Result<()> {
     // What is taken away stays here, for this message.
     window.click(named("Do not send b.txt:1")).await?;
     window.gone(named("b.txt:1").role(Role::Label)).await?;
-    window.click(named("Do not send 1 open file")).await?;
-    window.gone(named("1 open file").role(Role::Label)).await?;
+    window.click(named("Do not send 1 more open file")).await?;
+    window.gone(named("1 more open file").role(Role::Label)).await?;
     window.say("And now?").await?;
     window.shows("Still one.").await?;
     let chats = stage.server.chats();

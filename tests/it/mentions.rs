@@ -1,6 +1,8 @@
 //! What a person points at with an `@`, and long texts that they paste.
 
 use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
 use std::path::Path;
 
 use anyhow::Result;
@@ -30,7 +32,7 @@ async fn a_file_and_a_definition_go_along_with_the_message_that_names_them() -> 
     let files = [("beds/apples.txt", "red and ripe"), ("src/main.rs", source)];
     let folder = stage.project(&files)?;
     let window = in_project(&stage, &folder).await?;
-    window.type_text("Look at @appl").await?;
+    window.type_text("Look at @Appl").await?;
     window.find(named("beds/apples.txt").under("Suggestions")).await?;
     window.keys(&["Return"]).await?;
     window.holds("Look at @beds/apples.txt ").await?;
@@ -109,6 +111,34 @@ async fn an_earlier_chat_and_a_page_go_along_without_a_project() -> Result<()> {
     window.keys(&["Return"]).await?;
     window.shows("As I said.").await?;
     assert!(asked(&stage).contains("Forty-two."), "{}", asked(&stage));
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_slow_page_has_its_chip_at_once_and_is_given_up_with_it() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    let server = TcpListener::bind("127.0.0.1:0")?;
+    let address = format!("http://{}/page", server.local_addr()?);
+    // It listens, and never answers.
+    let given_up = tokio::task::spawn_blocking(move || {
+        let (mut asking, _) = server.accept()?;
+        std::io::copy(&mut asking.by_ref(), &mut std::io::sink())
+    });
+    window.type_text(&format!("Read @{address}")).await?;
+    window.find(containing("Fetch http").under("Suggestions")).await?;
+    window.keys(&["Return"]).await?;
+    let name = format!("Do not send {address}");
+    let chip = || named(&name);
+    window.find(chip()).await?;
+    window.keys(&["Return"]).await?;
+    window.find(containing("The page is still being fetched")).await?;
+    window.click(chip()).await?;
+    window.gone(chip()).await?;
+    given_up.await??;
+    stage.server.push(Script::new().text("I cannot."));
+    window.keys(&["Return"]).await?;
+    window.shows("I cannot.").await?;
     window.close().await
 }
 

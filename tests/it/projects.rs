@@ -55,8 +55,11 @@ async fn a_chat_begun_in_a_folder_works_there_in_the_mode_that_is_chosen() -> Re
     assert_eq!((session.project, session.mode), (Some(garden), Mode::Edits));
     assert!(offered(&stage).contains(&"read_file".to_owned()), "{:?}", offered(&stage));
 
-    // A new chat works nowhere, until it is told where.
+    // A new chat works there too, and is given no more leave than any; told so it works nowhere.
     window.new_chat().await?;
+    window.find(named("Ask").role(Role::Label)).await?;
+    window.keys(&["ctrl+o"]).await?;
+    window.click(named("No Folder")).await?;
     window.gone(named("Permissions")).await?;
     window.open("What grows here?").await?;
     window.find(named("Permissions")).await?;
@@ -132,6 +135,37 @@ async fn folders_that_were_worked_in_are_offered_unless_they_are_gone() -> Resul
 }
 
 #[tokio::test]
+async fn a_folder_that_is_dropped_is_worked_in_where_the_person_says_so() -> Result<()> {
+    let stage = Stage::new().await?;
+    let garden = folder(&stage, "garden")?;
+    let window = stage.ready().await?;
+    // The field would take its name as text; it is the window that takes it.
+    let taken = window.find(named("Message")).await?.drop_files(&[&garden]).await?;
+    assert!(taken);
+    window.find(named("Work in the folder “garden”?")).await?;
+    assert!(!window.has(named("Permissions")).await, "nothing is decided yet");
+    window.click(named("Work There")).await?;
+    window.find(named("garden").role(Role::Label)).await?;
+    window.find(named("Permissions")).await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    assert_eq!(stored(&stage, "Apples").await?.project, Some(garden));
+
+    // Anywhere else, too, and for the chat that is shown.
+    let kitchen = folder(&stage, "kitchen")?;
+    assert!(window.find(named("Conversation")).await?.drop_files(&[&kitchen]).await?);
+    window.find(named("Work in the folder “kitchen”?")).await?;
+    window.click(named("Work There")).await?;
+    window.find(named("kitchen").role(Role::Label)).await?;
+    until("the folder to be stored", || async {
+        let project = stored(&stage, "Apples").await?.project;
+        Ok((project.as_ref() == Some(&kitchen)).then_some(()))
+    })
+    .await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn the_dialog_that_is_closed_chooses_nothing() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;
@@ -160,5 +194,31 @@ async fn a_model_that_cannot_use_tools_is_told_where_they_would_be() -> Result<(
     window.keys(&["Down", "Return"]).await?;
     window.gone(named("Models")).await?;
     window.find(named("This model cannot use tools")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_chat_for_code_begins_with_the_files_and_the_next_one_stands_beside_it() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure_agent("code-assistant")?;
+    let folder = stage.project(&[("a.txt", "one\n")])?;
+    let window = window_in(&stage, &folder).await?;
+    window.find(named("a.txt").under("Files")).await?;
+    window.say("one").await?;
+    window.shows("You said: one").await?;
+    window.new_chat().await?;
+    window.find(named("garden").role(Role::Label)).await?;
+    window.find(named("Explain this project")).await?;
+    window.say("two").await?;
+    window.shows("You said: two").await?;
+    let beside = stored(&stage, "two").await?;
+    assert_eq!(beside.project.as_deref(), Some(folder.as_path()));
+    assert_eq!(beside.agent, "code-assistant");
+    // Without the folder there is nothing to work on, and other things are offered.
+    window.new_chat().await?;
+    window.find(named("Explain this project")).await?;
+    window.keys(&["ctrl+o"]).await?;
+    window.click(named("No Folder")).await?;
+    window.find(named("Explain something")).await?;
     window.close().await
 }

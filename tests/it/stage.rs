@@ -53,6 +53,14 @@ impl Stage {
         Ok(fs::write(file, format!("{before}\n{settings}"))?)
     }
 
+    /// Makes this agent the one that new chats begin with.
+    pub fn configure_agent(&self, agent: &str) -> Result<()> {
+        let file = self.folders().config.join("config.toml");
+        let settings = fs::read_to_string(&file)?;
+        let with = format!("[chat]\nagent = \"{agent}\"\n");
+        Ok(fs::write(file, settings.replacen("[chat]\n", &with, 1))?)
+    }
+
     /// A project on the desktop, "garden", with these files.
     pub fn project(&self, files: &[(&str, &str)]) -> Result<PathBuf> {
         let folder = self.desktop.folder().canonicalize()?.join("home/garden");

@@ -35,7 +35,7 @@ pub use state::{
     stop_reason, thinking,
 };
 pub use toolbox::{tool_description, tool_title};
-pub use tools::{changed, command_exit, tool_line, tool_reason};
+pub use tools::{Progress, changed, command_exit, tool_line, tool_reason};
 pub use visible::{hides, one_line, visible};
 
 #[cfg(test)]

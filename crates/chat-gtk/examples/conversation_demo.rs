@@ -91,6 +91,7 @@ fn snapshot(live: bool) -> Snapshot {
         view: None,
         took: None,
         verdict: None,
+        stopped: false,
         needs: Vec::new(),
     })];
     let mut messages = vec![user, reply, answer];

@@ -81,7 +81,7 @@ pub struct ChatWidget {
     epoch: u64,
     drafts: Drafts,
     draft_folder: Option<PathBuf>,
-    draft_timer: bool,
+    keeping: drafting::Keeping,
     /// What was asked to be shown before the engine was there.
     wanted: Option<Fid>,
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
@@ -147,8 +147,8 @@ impl Component for ChatWidget {
             shown: Shown::New(EmptySession::default()),
             epoch: 0,
             drafts: Drafts::default(),
+            keeping: drafting::Keeping::new(init.drafts.is_some()),
             draft_folder: init.drafts,
-            draft_timer: false,
             wanted: None,
             recalled: None,
             sought: None,
@@ -198,6 +198,10 @@ impl Component for ChatWidget {
                 self.recalled = None;
                 self.show(fid, view, &sender);
             }
+            Input::ShowBeside => {
+                self.recalled = None;
+                self.show_beside(view, &sender);
+            }
             Input::ShowAgain(fid) => {
                 self.recalled = Some(fid.clone());
                 if self.manager.is_none() || !self.drafts.were_typed() {
@@ -231,7 +235,7 @@ impl Component for ChatWidget {
             Input::UndoAnswer(which) => self.undo_answer(which, &sender),
             Input::Escape => self.escape(&sender),
             Input::Stop => self.stop(),
-            Input::SaveDrafts(saved) => self.save_drafts(saved, &sender),
+            Input::SaveDrafts(saved) => self.save_drafts(saved, view, &sender),
             Input::Part(Part(told)) => self.hear(told, view, &sender, root),
         }
     }
@@ -251,8 +255,8 @@ impl Component for ChatWidget {
             Done::Drafts(stored) => {
                 self.drafts_came(stored, view, &sender);
             }
-            Done::Sent { epoch, from, written, result } => {
-                self.sent(epoch, from.as_ref(), &written, result, view, &sender);
+            Done::Sent { epoch, number, result } => {
+                self.sent(epoch, number, result, view, &sender);
             }
             Done::Earlier { fid, before, result } => {
                 self.earlier_came(&fid, before, result, view, &sender);
@@ -274,7 +278,7 @@ impl Component for ChatWidget {
             Done::Review(news) => self.review_came(news, view, &sender),
             Done::Meter(news) => self.meter_came(news, view, &sender),
             Done::Chats(query, chats) => self.chats_came(&query, chats, view),
-            Done::Page { url, result } => pointing::page_came(&url, result, view, &sender),
+            Done::Page { url, result } => self.page_came(&url, result, view, &sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
             Done::Finished { fid, result: Err(error) } => {
                 self.failed(fid.as_ref(), &error, view, &sender);
@@ -301,7 +305,7 @@ impl ChatWidget {
             tell(sender, Output::Note(words::sentence(&error)));
         }
         self.manager = Some(manager);
-        view.composer.fetch_pages();
+        self.fetch_pages(view.composer.pages(), sender);
         self.take_settings(view);
         self.take_models(view);
         self.look_at_stock(sender);
@@ -311,6 +315,9 @@ impl ChatWidget {
         {
             Some(fid) => self.show(Some(fid), view, sender),
             None => self.show_state(view, sender),
+        }
+        if self.shown.project().is_some() {
+            self.offer_panel(sender);
         }
         self.send_next(sender);
         self.diagnostics.mark("engine");
@@ -345,10 +352,8 @@ impl ChatWidget {
             Told::Mode(mode) => self.set_mode(mode, sender),
             Told::EndCommand(id) => self.end_command(id, sender),
             Told::Begin(text) => self.begin_message(&text, view, sender),
-            Told::WriteDrafts => {
-                self.draft_timer = false;
-                self.write_drafts(sender);
-            }
+            Told::WriteDrafts => self.typing_rests(sender),
+            Told::NothingComes => self.nothing_comes(view, sender),
             Told::LookAgain => self.look_again(),
             // Another chat may have been asked for meanwhile.
             Told::Gone(fid) => {

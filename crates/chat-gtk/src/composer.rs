@@ -2,7 +2,9 @@
 
 mod at;
 mod chips;
+mod joining;
 mod keys;
+mod pages;
 mod pasting;
 mod pinning;
 mod room;
@@ -14,6 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gettextrs::gettext;
+use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use crate::{accessible, beside};
@@ -42,8 +45,8 @@ pub(crate) enum Output {
     Hindered(String),
     /// What is typed behind an `@`; none where nothing is.
     LookFor(Option<String>),
-    /// The page at this address is to go along.
-    Fetch(String),
+    /// The pages at these addresses are to go along and are not there yet, and no others.
+    Pages(Vec<String>),
 }
 
 /// The composer. Cheap to clone.
@@ -64,6 +67,9 @@ struct Inner {
     /// What was pinned to the text since it was put there. What has lost its word stays here: the word
     /// may come back.
     pins: RefCell<Vec<Arc<Pin>>>,
+    /// The text as it was read last.
+    read: RefCell<Read>,
+    told_pages: RefCell<Vec<String>>,
     /// What goes along besides.
     along: RefCell<Vec<Chip>>,
     /// What was looked for last.
@@ -76,6 +82,15 @@ struct Inner {
     /// Why nothing can be sent, where that is so.
     hindrance: RefCell<Option<String>>,
     setting_text: Cell<bool>,
+}
+
+/// What stands in the field: read once for each change, since a text may be long and much pinned to it.
+#[derive(Debug, Default)]
+struct Read {
+    text: glib::GString,
+    /// What is pinned to the text and goes along with it.
+    live: Vec<Arc<Pin>>,
+    is_blank: bool,
 }
 
 /// Who hears what a person does.
@@ -154,6 +169,8 @@ impl Composer {
             chips,
             suggestions: RefCell::default(),
             pins: RefCell::default(),
+            read: RefCell::new(Read { is_blank: true, ..Read::default() }),
+            told_pages: RefCell::default(),
             along: RefCell::default(),
             looked_for: RefCell::default(),
             told: Told(Box::new(output)),
@@ -191,11 +208,6 @@ impl Composer {
     /// earlier questions are late.
     pub(crate) fn suggest(&self, query: &str, suggestions: Vec<Suggestion>) {
         self.inner.suggest(query, suggestions);
-    }
-
-    /// A page came that is to go along; none where it could not be had.
-    pub(crate) fn page_came(&self, url: &str, text: Option<String>) {
-        self.inner.page_came(url, text);
     }
 
     pub(crate) fn focus(&self) {
@@ -282,12 +294,8 @@ impl Inner {
         let hint = placeholder.clone();
         self.text.buffer().connect_changed(move |buffer| {
             hint.set_visible(buffer.char_count() == 0);
-            if let Some(inner) = weak.upgrade() {
-                inner.show_chips();
-                inner.show_buttons();
-                if !inner.setting_text.get() {
-                    inner.tell(Output::Changed);
-                }
+            if let Some(inner) = weak.upgrade().filter(|inner| !inner.setting_text.get()) {
+                inner.pins_changed();
             }
         });
         // What an input method is still composing stands in the field, too.
@@ -309,20 +317,31 @@ impl Inner {
         self.tell(hindrance.map_or_else(|| Output::Submit(self.take()), Output::Hindered));
     }
 
-    fn content_text(&self) -> String {
+    fn content_text(&self) -> glib::GString {
         let buffer = self.text.buffer();
         let (start, end) = buffer.bounds();
-        buffer.text(&start, &end, false).to_string()
+        buffer.text(&start, &end, false)
+    }
+
+    /// Reads what stands in the field, and shows it everywhere.
+    fn look_again(&self) {
+        let text = self.content_text();
+        let live = self.live(&text);
+        let is_blank = !self.goes_alone() && text.trim().is_empty();
+        self.read.replace(Read { text, live, is_blank });
+        self.show_chips();
+        self.show_buttons();
+        self.tell_pages();
     }
 
     fn content(&self) -> Written {
-        let text = self.content_text();
-        Written { pins: self.live(&text), text }
+        let read = self.read.borrow();
+        Written { text: read.text.to_string(), pins: read.live.clone() }
     }
 
     fn set_content(&self, written: &Written) {
         self.setting_text.set(true);
-        self.pins.replace(written.pins.clone());
+        self.set_pins(&written.pins);
         let buffer = self.text.buffer();
         // A draft put back is not an edit to be undone.
         buffer.begin_irreversible_action();
@@ -330,9 +349,7 @@ impl Inner {
         buffer.end_irreversible_action();
         buffer.place_cursor(&buffer.end_iter());
         self.setting_text.set(false);
-        self.show_chips();
-        self.show_buttons();
-        self.fetch_pages();
+        self.look_again();
     }
 
     fn take(&self) -> Written {
@@ -342,8 +359,7 @@ impl Inner {
     }
 
     fn is_blank(&self) -> bool {
-        let has_text = || self.text.buffer().char_count() > 0;
-        !self.goes_alone() && (!has_text() || self.content_text().trim().is_empty())
+        self.read.borrow().is_blank
     }
 
     /// Why nothing can be sent now.

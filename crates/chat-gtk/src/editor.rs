@@ -15,6 +15,7 @@ mod kept;
 mod look;
 mod notice;
 mod remembered;
+mod reveal;
 mod saving_as;
 mod tabs;
 mod unsaved;

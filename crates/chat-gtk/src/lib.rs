@@ -15,6 +15,7 @@ mod composer;
 pub mod conversation;
 mod drafts;
 mod editor;
+mod found_row;
 mod fuzzy;
 mod languages;
 mod letters;

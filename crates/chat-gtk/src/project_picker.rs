@@ -10,6 +10,10 @@ use relm4::gtk::prelude::*;
 
 use crate::{accessible, projects};
 
+/// So many letters of the folder's name are always seen, and so many at most.
+const LEAST: i32 = 5;
+const MOST: i32 = 30;
+
 /// What a person chooses: a folder, or none.
 pub(crate) type Choice = Option<PathBuf>;
 
@@ -37,11 +41,7 @@ struct Inner {
 impl ProjectPicker {
     pub(crate) fn new(output: impl Fn(Choice) + 'static) -> Self {
         let output: Rc<dyn Fn(Choice)> = Rc::new(output);
-        let label = gtk::Label::builder()
-            .ellipsize(gtk::pango::EllipsizeMode::End)
-            .width_chars(4)
-            .max_width_chars(18)
-            .build();
+        let label = gtk::Label::builder().max_width_chars(MOST).build();
         let face = gtk::Box::new(gtk::Orientation::Horizontal, 6);
         face.append(&gtk::Image::from_icon_name("folder-symbolic"));
         face.append(&label);
@@ -197,6 +197,11 @@ impl Inner {
         };
         self.label.set_visible(!name.is_empty());
         self.label.set_label(&name);
+        // What is no longer than that is never cut, and takes no more room than it needs.
+        let is_long = name.chars().count() > LEAST as usize;
+        self.label.set_width_chars(if is_long { LEAST } else { -1 });
+        let cut = gtk::pango::EllipsizeMode::End;
+        self.label.set_ellipsize(if is_long { cut } else { gtk::pango::EllipsizeMode::None });
         self.button.set_tooltip_text(Some(&hint));
         accessible::set_description(&self.button, &hint);
     }

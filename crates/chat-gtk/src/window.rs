@@ -89,7 +89,7 @@ impl Component for Window {
             manager: None,
             drafts: Some(launch.state_folder.join("drafts")),
             projects: Some(launch.state_folder.clone()),
-            open_files: chat_widget::OpenFiles::new(move || editor.open_files()),
+            open_files: chat_widget::OpenFiles::new(move |project| editor.open_files(project)),
             diagnostics: launch.diagnostics.clone(),
         })
         .forward(sender.input_sender(), Input::Chat);

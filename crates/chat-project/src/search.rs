@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
+use nucleo_matcher::{Config, Matcher};
 
 use crate::tree::Paths;
+use wanted::Wanted;
+
+mod wanted;
 
 /// Threads that one search has at most: some milliseconds of work are not worth more.
 const MOST_THREADS: usize = 4;
@@ -47,9 +49,10 @@ pub struct Found {
 /// A file that matches: how well, then which stands first among equals.
 type Rank = (Reverse<u32>, usize, usize, usize);
 
-/// Finds the `most` best files, or folders, for a query, the best first. Letters are matched in order; large letters in the query
-/// mean large ones; words between blanks are looked for one by one; a file's name weighs more than its folders. An
-/// empty query finds the favoured ones, then the others in their order. None where it was given up.
+/// Finds the `most` best files, or folders, for a query, the best first. Letters are matched in order, large
+/// or small; where the query has large ones, names that have just these come before those that match as well without. Words
+/// between blanks are looked for one by one; a file's name weighs more than its folders. An empty query finds the favoured
+/// ones, then the others in their order. None where it was given up.
 pub fn search(
     paths: &Paths,
     query: &str,
@@ -57,14 +60,14 @@ pub fn search(
     most: usize,
     given_up: &AtomicBool,
 ) -> Option<Vec<Found>> {
-    let pattern = Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
+    let wanted = Wanted::new(query);
     let ranks: HashMap<&Path, usize> =
         favoured.0.iter().enumerate().rev().map(|(rank, path)| (path.as_path(), rank)).collect();
     let threads = if paths.len() < ALONE { 1 } else { available().min(MOST_THREADS) };
     let each = paths.len().div_ceil(threads).max(1);
     let part = |number: usize| {
         let places = number * each..paths.len().min((number + 1) * each);
-        best(paths, places, &pattern, &ranks, most, given_up)
+        best(paths, places, &wanted, &ranks, most, given_up)
     };
     let mut found = std::thread::scope(|scope| {
         let part = &part;
@@ -78,7 +81,7 @@ pub fn search(
     found.sort_unstable();
     found.truncate(most);
     let mut matcher = matcher();
-    Some(found.into_iter().map(|rank| described(paths, rank.3, &pattern, &mut matcher)).collect())
+    Some(found.into_iter().map(|rank| described(paths, rank.3, &wanted, &mut matcher)).collect())
 }
 
 fn available() -> usize {
@@ -93,7 +96,7 @@ fn matcher() -> Matcher {
 fn best(
     paths: &Paths,
     places: std::ops::Range<usize>,
-    pattern: &Pattern,
+    wanted: &Wanted,
     ranks: &HashMap<&Path, usize>,
     most: usize,
     given_up: &AtomicBool,
@@ -114,13 +117,13 @@ fn best(
         }
         let (path, name) = paths.bytes(place);
         let shown = String::from_utf8_lossy(path);
-        let Some(score) = pattern.score(Utf32Str::new(&shown, &mut letters), &mut matcher) else {
+        let Some(score) = wanted.score(&shown, &mut letters, &mut matcher) else {
             continue;
         };
         let in_name = String::from_utf8_lossy(&path[name..]);
-        let in_name = pattern.score(Utf32Str::new(&in_name, &mut letters), &mut matcher);
+        let in_name = wanted.score(&in_name, &mut letters, &mut matcher);
         let rank = if ranks.is_empty() { None } else { ranks.get(paths.get(place)).copied() };
-        let length = if pattern.atoms.is_empty() { 0 } else { path.len() };
+        let length = if wanted.is_anything() { 0 } else { path.len() };
         // What is whole in the name weighs double.
         let score = score.max(in_name.map_or(0, |score| score * 2));
         found.push((Reverse(score), rank.unwrap_or(usize::MAX), length, place));
@@ -128,23 +131,19 @@ fn best(
     Some(found)
 }
 
-fn described(paths: &Paths, place: usize, pattern: &Pattern, matcher: &mut Matcher) -> Found {
+fn described(paths: &Paths, place: usize, wanted: &Wanted, matcher: &mut Matcher) -> Found {
     let (path, name) = paths.bytes(place);
     let (folders, name) = path.split_at(name);
     let (folders, name) = (String::from_utf8_lossy(folders), String::from_utf8_lossy(name));
     let shown = format!("{folders}{name}");
-    let (mut letters, mut positions) = (Vec::new(), Vec::new());
-    if pattern.indices(Utf32Str::new(&name, &mut letters), matcher, &mut positions).is_some() {
+    let in_name = wanted.positions(&name, matcher).map(|mut positions| {
         let before = folders.chars().count() as u32;
         for position in &mut positions {
             *position += before;
         }
-    } else {
-        positions.clear();
-        pattern.indices(Utf32Str::new(&shown, &mut letters), matcher, &mut positions);
-    }
-    positions.sort_unstable();
-    positions.dedup();
+        positions
+    });
+    let positions = in_name.or_else(|| wanted.positions(&shown, matcher)).unwrap_or_default();
     Found { path: paths.get(place).to_owned(), shown, positions }
 }
 

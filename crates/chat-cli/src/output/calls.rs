@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chat_core::message::{Message, ToolCall, ToolCallId, ToolResult, ToolView};
-use chat_edge::words;
+use chat_edge::words::{self, Progress};
 
 use crate::say;
 
@@ -35,7 +35,7 @@ impl Calls {
 /// What came of a call, in a line for people; why it failed, too.
 pub fn result_line(call: Option<&ToolCall>, result: &ToolResult) -> String {
     let line = match call {
-        Some(call) => words::tool_line(call, Some(result)),
+        Some(call) => words::tool_line(call, Progress::Ended(result)),
         None => words::one_line(&result.name),
     };
     if !result.needs.is_empty() {
@@ -63,6 +63,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn every_tool_has_lines_of_its_own() {
+        for tool in chat_tools::all() {
+            let (id, name) = (ToolCallId::new("1"), tool.spec().name.clone());
+            let call = ToolCall { id, name: name.clone(), arguments: json!({}) };
+            let (done, failed) =
+                (ToolResult::to(&call, "", false), ToolResult::to(&call, "no", true));
+            let ended = [&done, &failed].map(Progress::Ended);
+            for progress in [Progress::Queued, Progress::Running].into_iter().chain(ended) {
+                let line = words::tool_line(&call, progress);
+                // A tool that nobody knows is told by its name and what it was given.
+                assert!(!line.starts_with(&name), "{line}");
+            }
+        }
+    }
 
     #[test]
     fn what_was_put_aside_is_named() {

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{Answer, Ask, Message, ToolCall, ToolCallId, ToolResult};
-use chat_edge::words;
+use chat_edge::words::{self, Progress};
 use jiff::Timestamp;
 
 use super::tail::last_line;
@@ -124,7 +124,7 @@ impl Sink for Text {
 
     fn tool_runs(&mut self, call: &ToolCall) {
         if self.terminal.rewrites() && self.at != At::MidPrompt {
-            self.show(&words::tool_line(call, None));
+            self.show(&words::tool_line(call, Progress::Running));
         }
     }
 

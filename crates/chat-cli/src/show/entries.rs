@@ -1,7 +1,7 @@
 //! A chat as it is read: its messages, with the calls of tools and what came of them.
 
 use chat_core::message::{Message, Part, Role, ToolCall, ToolResult};
-use chat_edge::words;
+use chat_edge::words::{self, Progress};
 
 use super::Chat;
 use crate::output::{Calls, result_line};
@@ -53,7 +53,7 @@ impl<'a> Entry<'a> {
 
     /// The lines of the calls that nothing came of.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = String> {
-        self.unanswered.iter().map(|call| words::tool_line(call, None))
+        self.unanswered.iter().map(|call| words::tool_line(call, Progress::Lost))
     }
 }
 

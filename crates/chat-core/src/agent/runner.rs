@@ -122,7 +122,7 @@ impl Runner {
     async fn execute(&self, tools: &Registry, call: &ToolCall, open: &AtomicUsize) -> Arc<Message> {
         let stopped = self.cancel.is_cancelled();
         let (result, pictures) = if stopped {
-            (ToolResult::to(call, STOPPED, true), Vec::new())
+            (ToolResult { stopped, ..ToolResult::to(call, STOPPED, true) }, Vec::new())
         } else {
             self.sink.on_tool(call, None);
             self.attempt_anew(tools, call).await
@@ -188,7 +188,8 @@ impl Runner {
             }
             Err(ToolFailure { text, view }) => {
                 let text = format!("tool_call_fail: {text}");
-                let result = ToolResult::to(call, text, true);
+                let stopped = self.cancel.is_cancelled();
+                let result = ToolResult { stopped, ..ToolResult::to(call, text, true) };
                 (ToolResult { view, took, verdict, needs, ..result }, Vec::new())
             }
         };

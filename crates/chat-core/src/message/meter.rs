@@ -104,6 +104,9 @@ pub struct PromptPreview {
     pub bytes: u64,
     /// How many tokens that is, as far as can be told.
     pub tokens: u64,
+    /// How many of them there are without the person's message and what would go with it: what
+    /// [`Meter::tokens`] counts.
+    pub now: u64,
 }
 
 /// What goes out in the place of earlier messages; they themselves stay. Part of a `ui` message, which

@@ -43,6 +43,9 @@ pub struct ToolResult {
     /// Whether the call failed or could not be made.
     #[serde(default)]
     pub failed: bool,
+    /// Whether it failed because the person stopped the reply.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
     /// What was done, as data for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<ToolView>,
@@ -65,6 +68,7 @@ impl ToolResult {
             name: call.name.clone(),
             text: text.into(),
             failed,
+            stopped: false,
             view: None,
             took: None,
             verdict: None,

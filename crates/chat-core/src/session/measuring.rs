@@ -82,21 +82,10 @@ impl Session {
     pub(crate) async fn meter(self: &Arc<Self>) -> Result<Meter> {
         let history = self.transcript().await?;
         let plan = self.plan_of(&ChatRequest::default())?;
-        let known = self.lock().measured.clone();
-        let measured = match known {
-            Some(measured) if measured.agent.name() == plan.agent.name() => measured,
-            _ => {
-                let around = self.look_anew(&*plan.agent, &plan.model, self.place()).await?;
-                let room = Room::default();
-                Measured {
-                    agent: Arc::clone(&plan.agent),
-                    around,
-                    room,
-                    options: plan.options.clone(),
-                }
-            }
-        };
-        let mut measured = Measured { options: plan.options, ..measured };
+        // The rules and what there is besides may be others than when it was measured last.
+        let around = self.look_anew(&*plan.agent, &plan.model, self.place()).await?;
+        let (agent, room) = (Arc::clone(&plan.agent), Room::default());
+        let mut measured = Measured { agent, around, room, options: plan.options };
         let tokens = self.measure(&history, &measured).tokens;
         measured.room = self.world.clients.room(&plan.model, &measured.options, tokens).await;
         let meter = self.measure(&history, &measured);
@@ -183,6 +172,8 @@ impl Session {
         let specs = around.tools.specs();
         let room = self.world.clients.room(&plan.model, &plan.options, 0).await;
         let scale = scale_of(&*plan.agent, &history, &around, room.thoughts);
+        let now = plan.agent.build_messages(&history, &around);
+        let now = Load::of(&now, room.thoughts).and_tools(&specs).tokens(scale);
         history.push(Arc::new(said));
         let out = plan.agent.build_messages(&history, &around);
         let load = Load::of(&out, room.thoughts).and_tools(&specs);
@@ -194,6 +185,7 @@ impl Session {
             messages,
             bytes: load.bytes(),
             tokens: load.tokens(scale),
+            now,
         })
     }
 }

@@ -53,6 +53,7 @@ fn conversation() -> Vec<Arc<Message>> {
                         view: None,
                         took: None,
                         verdict: None,
+                        stopped: false,
                         needs: Vec::new(),
                     })
                 })

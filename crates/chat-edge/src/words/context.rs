@@ -45,12 +45,13 @@ pub fn share(meter: &Meter) -> String {
 pub fn prompt_size(preview: &PromptPreview) -> String {
     fill(
         &gettext(
-            "{messages} earlier messages go out with this: {bytes} bytes, about {tokens} tokens.",
+            "{messages} earlier messages go out with this: {bytes} bytes. The conversation has about {now} tokens by now, and about {tokens} with your next message and what goes along.",
         ),
         &[
             ("messages", &preview.messages.to_string()),
-            ("bytes", &preview.bytes.to_string()),
-            ("tokens", &preview.tokens.to_string()),
+            ("bytes", &grouped(preview.bytes)),
+            ("now", &grouped(preview.now)),
+            ("tokens", &grouped(preview.tokens)),
         ],
     )
 }

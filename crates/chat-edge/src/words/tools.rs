@@ -1,39 +1,67 @@
 //! What a tool does or did, in one line.
 
+mod by_call;
+
 use chat_core::message::{
     CommandExit, CommandLimit, TodoState, ToolCall, ToolResult, ToolView, Verdict,
 };
 use gettextrs::{gettext, ngettext};
-use serde_json::Value;
 
 use super::{bytes, fill, one_line, short_time};
+use by_call::{Tense, by_call};
 
 /// Between what was done and what there is to say of it.
 const BETWEEN: &str = " · ";
 
-/// What a call does, or, where its result is given, what came of it: “Read src/main.rs 1–80”, “Ran
-/// cargo test · failed 101 · 12 s”. One line without control characters, whatever the model wrote.
-pub fn tool_line(call: &ToolCall, result: Option<&ToolResult>) -> String {
-    let Some(result) = result else { return doing(call) };
+/// How far a call is, as its line tells it.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// Others run before it.
+    Queued,
+    /// It waits for the person.
+    Asking,
+    /// It is at work.
+    Running,
+    /// This came of it.
+    Ended(&'a ToolResult),
+    /// Nothing ever came of it: what would have run it ended before.
+    Lost,
+}
+
+/// What a call does, waits for or did: “Run cargo test · waits for its turn”, “Read src/main.rs 1–80”,
+/// “Ran cargo test · failed 101 · 12 s”. One line without control characters, whatever the model wrote.
+pub fn tool_line(call: &ToolCall, progress: Progress) -> String {
+    let waits = |what: String| [by_call(call, Tense::ToDo), what].join(BETWEEN);
+    let result = match progress {
+        Progress::Queued => return waits(gettext("waits for its turn")),
+        Progress::Asking => return waits(gettext("waits for your answer")),
+        Progress::Lost => return waits(gettext("has no result")),
+        Progress::Running => return by_call(call, Tense::Doing),
+        Progress::Ended(result) => result,
+    };
     let mut line = match &result.view {
         Some(view) => did(call, view),
-        None if result.failed => vec![doing(call)],
-        None => vec![done(call)],
+        None if result.failed => vec![by_call(call, Tense::ToDo), how_it_failed(result)],
+        None => vec![by_call(call, Tense::Done)],
     };
-    match &result.verdict {
-        Some(Verdict::Denied { .. }) if result.failed => line.push(gettext("denied")),
-        _ if result.failed && result.view.is_none() => line.push(gettext("failed")),
-        _ => {}
-    }
     line.extend(result.took.filter(|took| took.as_secs() > 0).map(short_time));
     line.join(BETWEEN)
+}
+
+/// In a word why there is nothing to show of a call.
+fn how_it_failed(result: &ToolResult) -> String {
+    match &result.verdict {
+        Some(Verdict::Denied { .. }) => gettext("denied"),
+        _ if result.stopped => gettext("stopped"),
+        _ => gettext("failed"),
+    }
 }
 
 /// Why a call failed, in one line: the words that the model gets, where the line of the call does
 /// not tell already.
 pub fn tool_reason(result: &ToolResult) -> Option<String> {
     let denied = matches!(result.verdict, Some(Verdict::Denied { .. }));
-    if !result.failed || denied || result.view.is_some() {
+    if !result.failed || denied || result.stopped || result.view.is_some() {
         return None;
     }
     if !result.needs.is_empty() {
@@ -46,54 +74,6 @@ pub fn tool_reason(result: &ToolResult) -> Option<String> {
     Some(one_line(text.strip_prefix("tool_call_invalid: ").unwrap_or(text)))
 }
 
-/// What a call is about to do, by what the model gave it.
-fn doing(call: &ToolCall) -> String {
-    let said = Said(&call.arguments);
-    match call.name.as_str() {
-        "read_file" | "outline" => of(&gettext("Reading {what}"), &said.file()),
-        "list_files" => of(&gettext("Listing {what}"), &said.folder()),
-        "find_files" => of(&gettext("Looking for files {what}"), &said.text("glob")),
-        "search_files" => of(&gettext("Searching for {what}"), &said.text("pattern")),
-        "edit_file" => of(&gettext("Editing {what}"), &said.text("path")),
-        "write_file" => of(&gettext("Writing {what}"), &said.text("path")),
-        "move_file" => two(&gettext("Moving {from} to {to}"), &said.text("from"), &said.text("to")),
-        "delete_file" => of(&gettext("Moving {what} to the trash"), &said.text("path")),
-        "run_command" => of(&gettext("Running {what}"), &said.text("command")),
-        "read_output" | "fetch_output" => {
-            of(&gettext("Reading the output {what}"), &said.text("id"))
-        }
-        "stop_command" => of(&gettext("Stopping the command {what}"), &said.text("id")),
-        "web_fetch" => of(&gettext("Fetching {what}"), &said.text("url")),
-        "web_search" => of(&gettext("Searching the web for “{what}”"), &said.text("query")),
-        "update_todos" => gettext("Changing the plan"),
-        "ask_user" => of(&gettext("Asking you: {what}"), &said.text("question")),
-        _ => other(call),
-    }
-}
-
-/// What a call did of which nothing but its arguments is known.
-fn done(call: &ToolCall) -> String {
-    let said = Said(&call.arguments);
-    match call.name.as_str() {
-        "read_file" | "outline" => of(&gettext("Read {what}"), &said.file()),
-        "list_files" => of(&gettext("Listed {what}"), &said.folder()),
-        "find_files" => of(&gettext("Looked for files {what}"), &said.text("glob")),
-        "search_files" => of(&gettext("Searched for {what}"), &said.text("pattern")),
-        "edit_file" => of(&gettext("Edited {what}"), &said.text("path")),
-        "write_file" => of(&gettext("Wrote {what}"), &said.text("path")),
-        "move_file" => two(&gettext("Moved {from} to {to}"), &said.text("from"), &said.text("to")),
-        "delete_file" => of(&gettext("Moved {what} to the trash"), &said.text("path")),
-        "run_command" => of(&gettext("Ran {what}"), &said.text("command")),
-        "read_output" | "fetch_output" => of(&gettext("Read the output {what}"), &said.text("id")),
-        "stop_command" => of(&gettext("Stopped the command {what}"), &said.text("id")),
-        "web_fetch" => of(&gettext("Fetched {what}"), &said.text("url")),
-        "web_search" => of(&gettext("Searched the web for “{what}”"), &said.text("query")),
-        "update_todos" => gettext("Changed the plan"),
-        "ask_user" => of(&gettext("Asked you: {what}"), &said.text("question")),
-        _ => other(call),
-    }
-}
-
 /// What a call did, and what there is to say of it.
 fn did(call: &ToolCall, view: &ToolView) -> Vec<String> {
     let name = call.name.as_str();
@@ -102,6 +82,7 @@ fn did(call: &ToolCall, view: &ToolView) -> Vec<String> {
             let what = with_lines(path, *from, *to);
             let sentence = match name {
                 "fetch_output" | "read_output" => gettext("Read the output {what}"),
+                "outline" => gettext("Looked at the outline of {what}"),
                 _ => gettext("Read {what}"),
             };
             vec![of(&sentence, &what)]
@@ -198,38 +179,6 @@ pub fn changed(added: u64, removed: u64) -> String {
         (added, 0) => format!("+{added}"),
         (0, removed) => format!("−{removed}"),
         (added, removed) => format!("+{added} −{removed}"),
-    }
-}
-
-/// A tool that is not one of ours, or not any more.
-fn other(call: &ToolCall) -> String {
-    let arguments = match &call.arguments {
-        Value::Object(object) if object.is_empty() => String::new(),
-        Value::String(raw) => raw.clone(),
-        arguments => arguments.to_string(),
-    };
-    one_line(&format!("{} {arguments}", call.name))
-}
-
-/// The arguments of a call: whatever the model gave.
-struct Said<'a>(&'a Value);
-
-impl Said<'_> {
-    fn text(&self, name: &str) -> String {
-        match self.0.get(name) {
-            Some(Value::String(text)) => text.clone(),
-            None | Some(Value::Null) => "?".to_owned(),
-            Some(other) => other.to_string(),
-        }
-    }
-
-    fn folder(&self) -> String {
-        self.0.get("path").and_then(Value::as_str).unwrap_or(".").to_owned()
-    }
-
-    fn file(&self) -> String {
-        let line = |name: &str| self.0.get(name).and_then(Value::as_u64);
-        with_lines(&self.text("path"), line("from"), line("to"))
     }
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 use chat_core::message::Fid;
 use gtk::glib;
 use relm4::ComponentSender;
+use tokio::sync::oneshot;
 
+use super::turning::Ahead;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Part, Told, done};
 use crate::composer::Written;
@@ -16,7 +18,43 @@ use crate::drafts::Unwritten;
 /// How long typing must rest before a draft is written.
 const REST: Duration = Duration::from_millis(500);
 
+/// How long the end waits for what is on its way to the engine.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What must be known for nothing that was typed to be lost.
+#[derive(Debug, Default)]
+pub(super) struct Keeping {
+    /// What was kept by an earlier run is still being read.
+    is_reading: bool,
+    /// What left the composer for the engine and is not on disk yet, by the number of its sending.
+    pub(super) on_its_way: HashMap<u64, (Option<Fid>, Written)>,
+    /// How many were sent.
+    pub(super) sent: u64,
+    ending: Ending,
+    /// Whether what was typed is written soon.
+    has_timer: bool,
+}
+
+impl Keeping {
+    /// `is_reading` says that there may be what an earlier run kept.
+    pub(super) fn new(is_reading: bool) -> Self {
+        Self { is_reading, ..Self::default() }
+    }
+}
+
+/// The end of the program.
+#[derive(Debug, Default)]
+enum Ending {
+    #[default]
+    No,
+    /// Somebody waits until all is written.
+    Waits(oneshot::Sender<()>),
+    /// All was written.
+    Done,
+}
+
 impl ChatWidget {
+    /// Keeps what is in the composer, and has it written soon.
     pub(super) fn draft_changed(&mut self, view: &View, sender: &ComponentSender<Self>) {
         // What is in the composer is for a chat that is not shown yet.
         if self.leaving {
@@ -26,8 +64,8 @@ impl ChatWidget {
         if changed {
             view.conversation.expect_reply();
         }
-        if changed && !self.draft_timer && self.draft_folder.is_some() {
-            self.draft_timer = true;
+        if changed && !self.keeping.has_timer && self.draft_folder.is_some() {
+            self.keeping.has_timer = true;
             let input = sender.input_sender().clone();
             glib::timeout_add_local_once(REST, move || {
                 input.emit(Input::Part(Part(Told::WriteDrafts)));
@@ -42,6 +80,7 @@ impl ChatWidget {
         view: &View,
         sender: &ComponentSender<Self>,
     ) {
+        self.keeping.is_reading = false;
         let shown = self.shown.fid().cloned();
         let draft = stored.get(&shown).cloned();
         self.drafts.absorb(stored);
@@ -52,6 +91,7 @@ impl ChatWidget {
             self.draft_changed(view, sender);
         }
         self.write_drafts(sender);
+        self.finish_drafts(view, sender);
     }
 
     /// Gives back what was not sent, to the chat that it was for, shown or not.
@@ -73,10 +113,16 @@ impl ChatWidget {
         self.write_drafts(sender);
     }
 
+    pub(super) fn typing_rests(&mut self, sender: &ComponentSender<Self>) {
+        self.keeping.has_timer = false;
+        self.write_drafts(sender);
+    }
+
     pub(super) fn write_drafts(&mut self, sender: &ComponentSender<Self>) {
         let Some(folder) = self.draft_folder.clone() else { return };
         let unwritten = self.drafts.unwritten();
-        if unwritten.is_empty() {
+        // What was not read yet must not be written over, and the last to write is the end.
+        if unwritten.is_empty() || self.keeping.is_reading || self.is_ending() {
             return;
         }
         sender.spawn_oneshot_command(move || {
@@ -85,12 +131,51 @@ impl ChatWidget {
         });
     }
 
+    /// The program ends: nothing is sent any more, and all that was typed is kept. What is on its way
+    /// to the engine is waited for, since it may come back.
     pub(super) fn save_drafts(
         &mut self,
-        saved: tokio::sync::oneshot::Sender<()>,
+        saved: oneshot::Sender<()>,
+        view: &View,
         sender: &ComponentSender<Self>,
     ) {
+        self.keeping.ending = Ending::Waits(saved);
+        let input = sender.input_sender().clone();
+        glib::timeout_add_local_once(PATIENCE, move || {
+            input.emit(Input::Part(Part(Told::NothingComes)));
+        });
+        self.finish_drafts(view, sender);
+    }
+
+    /// What is on its way takes too long: it is kept, though it may have been sent.
+    pub(super) fn nothing_comes(&mut self, view: &View, sender: &ComponentSender<Self>) {
+        for (fid, written) in std::mem::take(&mut self.keeping.on_its_way).into_values() {
+            self.drafts.give_back(fid.as_ref(), &written);
+        }
+        self.finish_drafts(view, sender);
+    }
+
+    /// Whether the program ends, or has ended.
+    pub(super) fn is_ending(&self) -> bool {
+        !matches!(self.keeping.ending, Ending::No)
+    }
+
+    /// Writes all drafts for the last time, where the program ends and nothing is on its way.
+    pub(super) fn finish_drafts(&mut self, view: &View, sender: &ComponentSender<Self>) {
+        let is_waited_for = self.keeping.is_reading || !self.keeping.on_its_way.is_empty();
+        if is_waited_for || !matches!(self.keeping.ending, Ending::Waits(_)) {
+            return;
+        }
+        let Ending::Waits(saved) = std::mem::replace(&mut self.keeping.ending, Ending::Done) else {
+            return;
+        };
         let shown = self.shown.fid().cloned();
+        let typed = view.composer.content();
+        if self.leaving {
+            self.keep_ahead(typed);
+        } else {
+            self.drafts.set(shown.as_ref(), &typed);
+        }
         self.give_back_waiting(shown.as_ref());
         let unwritten = self.drafts.unwritten();
         let folder = self.draft_folder.clone();
@@ -103,10 +188,79 @@ impl ChatWidget {
             done(Done::Nothing)
         });
     }
+
+    /// What was typed for the new chat that the person turned to, and that will not be shown any more,
+    /// is its draft.
+    fn keep_ahead(&mut self, typed: Written) {
+        let mut draft = self.drafts.get(None).clone();
+        let mut unsent = Vec::new();
+        for next in self.ahead.drain(..) {
+            match next {
+                Ahead::Left(written) => draft = draft.followed_by(written, ""),
+                Ahead::Sent(written) => unsent.push(written),
+            }
+        }
+        self.drafts.set(None, &draft.followed_by(typed, ""));
+        for written in unsent.iter().rev() {
+            self.drafts.give_back(None, written);
+        }
+    }
 }
 
 fn write(unwritten: &Unwritten, folder: &Path) {
     if let Err(error) = unwritten.write(folder) {
         tracing::warn!(%error, "drafts could not be written");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use relm4::gtk::prelude::*;
+    use relm4::{ComponentController, Controller};
+
+    use super::super::{Init, launch};
+    use super::*;
+    use crate::drafts;
+
+    fn widget(folder: &Path) -> Controller<ChatWidget> {
+        crate::init();
+        let drafts = Some(folder.to_owned());
+        launch(Init { drafts, ..Init::default() }).detach()
+    }
+
+    /// Ends the program in order, and says what the new chat's draft is then.
+    fn end(widget: &Controller<ChatWidget>, folder: &Path) -> String {
+        let (saved, mut is_saved) = oneshot::channel();
+        widget.emit(Input::SaveDrafts(saved));
+        let context = glib::MainContext::default();
+        while is_saved.try_recv() == Err(oneshot::error::TryRecvError::Empty) {
+            context.iteration(true);
+        }
+        drafts::read(folder).remove(&None).unwrap_or_default().text
+    }
+
+    #[gtk::test]
+    fn who_ends_the_program_at_once_loses_neither_draft() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("new.txt"), "kept").unwrap();
+        let widget = widget(folder.path());
+        widget.widgets().composer.set_content(&Written::text("typed"));
+        assert_eq!(end(&widget, folder.path()), "kept\ntyped");
+    }
+
+    #[gtk::test]
+    fn what_was_typed_while_turning_to_a_new_chat_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let widget = widget(folder.path());
+        for (typed, all) in [("one ", "one "), ("two", "one two")] {
+            widget.widgets().composer.set_content(&Written::text(typed));
+            widget.widget().activate_action("chat.leave", None).unwrap();
+            assert_eq!(widget.widgets().composer.content(), Written::default(), "{all}");
+        }
+        widget.widgets().composer.set_content(&Written::text(" and three"));
+        let kept = end(&widget, folder.path());
+        assert_eq!(kept, "one two and three");
     }
 }

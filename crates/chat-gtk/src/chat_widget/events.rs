@@ -1,5 +1,6 @@
 //! What the engine tells, and how it shows.
 
+use chat_core::agent::EDITOR_PANEL;
 use chat_core::client::Capabilities;
 use chat_core::error::{Kind, Result};
 use chat_core::event::{Event, Health, Snapshot};
@@ -299,6 +300,7 @@ impl ChatWidget {
             chosen: self.shown.model().cloned(),
             thinks: self.known_capabilities().thinking == Some(true),
             first_run: !self.has_chats,
+            codes: self.shown.project().is_some() && self.panel() == Some(EDITOR_PANEL),
         };
         if view.start.borrow().as_ref() != Some(&page) {
             let fetch = self.local.as_ref().and_then(Local::fetch);

@@ -67,6 +67,8 @@ pub enum Input {
         /// What was looked for.
         words: String,
     },
+    /// Show a new chat. It works in the folder of the shown one, with the same agent.
+    ShowBeside,
     /// Put the keyboard to the newest of what waits for the person's answer.
     FocusAsk,
     /// Open the list of models.
@@ -89,7 +91,7 @@ pub enum Input {
     Escape,
     /// Stop the reply.
     Stop,
-    /// Write all drafts now, and then tell.
+    /// The program ends: write all drafts for the last time, and then tell.
     SaveDrafts(tokio::sync::oneshot::Sender<()>),
     /// What its own parts tell.
     #[doc(hidden)]
@@ -132,6 +134,8 @@ pub(super) enum Told {
     /// The person turned to another chat, and left this behind.
     Left(composer::Written),
     WriteDrafts,
+    /// The program ends, and what is on its way takes too long.
+    NothingComes,
     LookAgain,
     LookOut,
     /// This chat is not there any more.
@@ -221,8 +225,7 @@ pub(super) enum Done {
     },
     Sent {
         epoch: u64,
-        from: Option<Fid>,
-        written: composer::Written,
+        number: u64,
         result: Result<Sent>,
     },
     Earlier {

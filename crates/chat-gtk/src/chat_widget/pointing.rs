@@ -1,6 +1,7 @@
 //! What a person may point at with an `@`: files, folders and definitions of the project, other chats,
 //! what changed since the last commit, a page of the web.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin as Pinned;
@@ -16,6 +17,7 @@ use chat_edge::words;
 use chat_project::{Found, FoundSymbol};
 use gtk::glib;
 use relm4::ComponentSender;
+use tokio::sync::oneshot;
 
 use super::suggesting::{self, Gathered};
 use super::view::View;
@@ -81,6 +83,8 @@ pub(super) struct Pointing {
     finder: Option<Rc<dyn Finder>>,
     gathered: Option<Gathered>,
     given_up: Arc<AtomicBool>,
+    /// The pages that are being fetched; what is dropped here is given up.
+    pages: HashMap<String, oneshot::Sender<()>>,
 }
 
 impl std::fmt::Debug for Pointing {
@@ -158,28 +162,47 @@ impl ChatWidget {
         }
     }
 
-    /// The page at this address is to go along.
-    pub(super) fn fetch_page(&self, url: String, sender: &ComponentSender<Self>) {
+    /// The pages at these addresses are to go along and are not there yet: they are fetched, and no
+    /// others any more.
+    pub(super) fn fetch_pages(&mut self, wanted: Vec<String>, sender: &ComponentSender<Self>) {
         let Some(manager) = self.manager.clone() else { return };
-        sender.oneshot_command(async move {
-            let result = manager.page(&url).await;
-            done(Done::Page { url, result })
-        });
+        self.pointing.pages.retain(|url, _| wanted.contains(url));
+        for url in wanted {
+            if self.pointing.pages.contains_key(&url) {
+                continue;
+            }
+            let (guard, given_up) = oneshot::channel();
+            self.pointing.pages.insert(url.clone(), guard);
+            let manager = manager.clone();
+            sender.oneshot_command(async move {
+                tokio::select! {
+                    biased;
+                    _ = given_up => done(Done::Nothing),
+                    result = manager.page(&url) => done(Done::Page { url, result }),
+                }
+            });
+        }
     }
-}
 
-/// A page that is to go along was fetched, or could not be.
-pub(super) fn page_came(
-    url: &str,
-    result: Result<String>,
-    view: &View,
-    sender: &ComponentSender<ChatWidget>,
-) {
-    match result {
-        Ok(text) => view.composer.page_came(url, Some(text)),
-        Err(error) => {
-            view.composer.page_came(url, None);
-            tell(sender, Output::Note(words::sentence(&error)));
+    /// A page that is to go along was fetched, or could not be. Of one that nobody waits for any more
+    /// nothing is said.
+    pub(super) fn page_came(
+        &mut self,
+        url: &str,
+        result: Result<String>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        if self.pointing.pages.remove(url).is_none() {
+            return;
+        }
+        match result {
+            Ok(text) => drop(view.composer.page_came(url, Some(text))),
+            Err(error) => {
+                if view.composer.page_came(url, None) {
+                    tell(sender, Output::Note(words::sentence(&error)));
+                }
+            }
         }
     }
 }

@@ -110,6 +110,9 @@ impl ChatWidget {
             Shown::Open(session) => session.project.clone_from(&project),
             Shown::Opening(_) => return,
         }
+        if project.is_some() {
+            self.offer_panel(sender);
+        }
         self.change(SessionChange { project: Some(project), ..SessionChange::default() }, sender);
         self.show_state(view, sender);
     }

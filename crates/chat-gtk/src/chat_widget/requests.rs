@@ -98,7 +98,7 @@ impl ChatWidget {
             }
             Told::ChooseModel => view.model.open(),
             Told::ChooseAgent => view.agents.open(),
-            Told::NewChat => sender.input(Input::Show(None)),
+            Told::NewChat => sender.input(Input::ShowBeside),
             Told::OpenSettings => tell(sender, Output::Connections(self.connection_name())),
             Told::EnlargeWindow { tokens } => self.enlarge(fid, tokens, sender),
             Told::CopyText(text) => root.clipboard().set_text(&text),
@@ -189,12 +189,21 @@ impl ChatWidget {
             Shown::Open(session) => session.agent.clone_from(&agent),
             Shown::Opening(_) => return,
         }
+        self.offer_panel(sender);
+        self.change(SessionChange { agent: Some(agent), ..SessionChange::default() }, sender);
+    }
+
+    /// The panel that the agent of the shown chat brings, where it brings one.
+    pub(super) fn panel(&self) -> Option<&'static str> {
         let agents = self.manager.as_ref().map(Manager::agents).unwrap_or_default();
-        let panel = agents.iter().find(|info| info.name == agent).and_then(|info| info.panel);
-        if let Some(panel) = panel {
+        agents.iter().find(|info| info.name == self.shown.agent()).and_then(|info| info.panel)
+    }
+
+    /// Shows that panel.
+    pub(super) fn offer_panel(&self, sender: &ComponentSender<Self>) {
+        if let Some(panel) = self.panel() {
             tell(sender, Output::Panel(panel));
         }
-        self.change(SessionChange { agent: Some(agent), ..SessionChange::default() }, sender);
     }
 
     pub(super) fn set_thinking(&mut self, thinking: Thinking, sender: &ComponentSender<Self>) {

@@ -131,7 +131,7 @@ impl ChatWidget {
     ) {
         match result {
             Ok(files) => {
-                tell(sender, Output::Note(restored_files(files.changed.len())));
+                tell(sender, Output::Note(taken_back(files.changed.len())));
                 if let Some(words) = left_alone(&files.conflicts) {
                     tell(sender, Output::Note(words));
                 }
@@ -146,6 +146,17 @@ impl ChatWidget {
 fn restored_files(count: usize) -> String {
     let number = u32::try_from(count).unwrap_or(u32::MAX);
     let words = ngettext("Restored {count} file", "Restored {count} files", number);
+    fill(&words, &[("count", &count.to_string())])
+}
+
+/// `Restoring undone: 3 files are as before it`.
+fn taken_back(count: usize) -> String {
+    let number = u32::try_from(count).unwrap_or(u32::MAX);
+    let words = ngettext(
+        "Restoring undone: {count} file is as before it",
+        "Restoring undone: {count} files are as before it",
+        number,
+    );
     fill(&words, &[("count", &count.to_string())])
 }
 

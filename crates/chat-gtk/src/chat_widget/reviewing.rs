@@ -41,8 +41,8 @@ pub struct Review {
     pub(crate) fid: Option<Fid>,
     /// The changes, or why there are none.
     pub(crate) listing: std::result::Result<Listing, String>,
-    /// Whether an answer can be taken back.
-    pub(crate) can_undo: bool,
+    /// The answer that can be taken back, in words.
+    pub(crate) undo: Option<String>,
 }
 
 /// What the person answered to changes, and what came of it.
@@ -63,7 +63,7 @@ pub(super) enum News {
     /// What came of an answer to changes.
     Answered { fid: Fid, wish: Wish, result: Result<Answer> },
     /// An answer was taken back.
-    AnswerUndone { fid: Fid, answer: Seq, result: Result<Answer> },
+    AnswerUndone { fid: Fid, answer: Seq, words: String, result: Result<Answer> },
     /// What was restored, and, where the conversation was to go back as well, what the message said.
     Restored { fid: Fid, files: Result<Restored>, said: Option<Result<Content>> },
     /// A restore was taken back.
@@ -78,8 +78,8 @@ impl ChatWidget {
             News::Answered { fid, wish, result } => {
                 self.answer_came(fid, wish, result, view, sender);
             }
-            News::AnswerUndone { fid, answer, result } => {
-                self.answer_undone(&fid, answer, result, view, sender);
+            News::AnswerUndone { fid, answer, words, result } => {
+                self.answer_undone(&fid, (answer, words), result, view, sender);
             }
             News::Restored { fid, files, said } => {
                 self.restored(&fid, &files, said, view, sender);
@@ -144,8 +144,8 @@ impl ChatWidget {
         };
         let listing = why.map_or_else(|| Ok(listing.clone()), Err);
         let fid = self.reviewing.fid.clone();
-        let can_undo = self.reviewing.answers.has(fid.as_ref());
-        tell(sender, Output::Changes(Review { fid, listing, can_undo }));
+        let undo = self.reviewing.answers.newest(fid.as_ref()).map(str::to_owned);
+        tell(sender, Output::Changes(Review { fid, listing, undo }));
     }
 
     /// The person answers to changes.
@@ -180,7 +180,7 @@ impl ChatWidget {
                     tell(sender, Output::Note(words));
                 }
                 if let Some(undo) = answer.undo {
-                    self.reviewing.answers.add(&fid, undo);
+                    self.reviewing.answers.add(&fid, undo, undoing::said(&wish, &answer));
                 }
                 let words = undoing::offered(&wish, &answer);
                 tell(sender, Output::Answered(Answered { fid, wish, answer, words }));

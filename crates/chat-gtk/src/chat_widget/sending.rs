@@ -35,7 +35,7 @@ impl ChatWidget {
             Told::LeaveOut(along) => self.leave_out(along, view),
             Told::Changed => self.draft_changed(view, sender),
             Told::LookFor(query) => self.look_for(query, view, sender),
-            Told::Fetch(url) => self.fetch_page(url, sender),
+            Told::Pages(wanted) => self.fetch_pages(wanted, sender),
         }
     }
 
@@ -73,7 +73,8 @@ impl ChatWidget {
 
     /// Sends the next text, if it can be sent now.
     pub(super) fn send_next(&mut self, sender: &ComponentSender<Self>) {
-        if self.leaving || self.finding > 0 || self.sending == Some(self.epoch) {
+        let must_wait = self.leaving || self.finding > 0 || self.sending == Some(self.epoch);
+        if must_wait || self.is_ending() {
             return;
         }
         let session = match &self.shown {
@@ -95,9 +96,12 @@ impl ChatWidget {
         let epoch = self.epoch;
         self.sending = Some(epoch);
         let from = self.shown.fid().cloned();
+        self.keeping.sent += 1;
+        let number = self.keeping.sent;
+        self.keeping.on_its_way.insert(number, (from, written));
         sender.oneshot_command(async move {
             let result = manager.send(request).await;
-            done(Done::Sent { epoch, from, written, result })
+            done(Done::Sent { epoch, number, result })
         });
     }
 
@@ -105,12 +109,13 @@ impl ChatWidget {
     pub(super) fn sent(
         &mut self,
         epoch: u64,
-        from: Option<&Fid>,
-        written: &Written,
+        number: u64,
         result: Result<Sent>,
         view: &mut View,
         sender: &ComponentSender<Self>,
     ) {
+        let Some((from, written)) = self.keeping.on_its_way.remove(&number) else { return };
+        let (from, written) = (from.as_ref(), &written);
         self.sending = self.sending.filter(|sending| *sending != epoch);
         let still_there = epoch == self.epoch;
         match result {
@@ -150,6 +155,7 @@ impl ChatWidget {
             }
         }
         self.send_next(sender);
+        self.finish_drafts(view, sender);
     }
 
     /// What waits to be sent becomes a draft of this chat.

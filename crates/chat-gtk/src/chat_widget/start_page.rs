@@ -28,6 +28,8 @@ pub(super) struct StartPage {
     pub(super) chosen: Option<ModelRef>,
     pub(super) thinks: bool,
     pub(super) first_run: bool,
+    /// Whether code is worked on in a folder.
+    pub(super) codes: bool,
 }
 
 /// Builds the page. `fetch`: the row that offers a model for this computer.
@@ -273,22 +275,25 @@ fn beginnings(
             gettext("Write a program that "),
         )
     };
+    let general = || {
+        [
+            (
+                "dialog-question-symbolic",
+                gettext("Explain something"),
+                gettext("In plain words, with an example"),
+                gettext("Explain in plain words, with an example: "),
+            ),
+            (
+                "document-edit-symbolic",
+                gettext("Improve a text"),
+                gettext("Paste it, and see what was changed"),
+                gettext("Improve this text, and say what you changed:\n\n"),
+            ),
+            third,
+        ]
+    };
     let list = boxed_list();
-    for (icon, title, below, text) in [
-        (
-            "dialog-question-symbolic",
-            gettext("Explain something"),
-            gettext("In plain words, with an example"),
-            gettext("Explain in plain words, with an example: "),
-        ),
-        (
-            "document-edit-symbolic",
-            gettext("Improve a text"),
-            gettext("Paste it, and see what was changed"),
-            gettext("Improve this text, and say what you changed:\n\n"),
-        ),
-        third,
-    ] {
+    for (icon, title, below, text) in if page.codes { in_project() } else { general() } {
         let row = row(icon, &title, &below);
         row.set_activatable(true);
         row.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
@@ -297,6 +302,32 @@ fn beginnings(
         list.append(&row);
     }
     list
+}
+
+/// What can be begun in a folder with code: icon, title, what it means, and the words to begin with.
+fn in_project() -> [(&'static str, String, String, String); 3] {
+    [
+        (
+            "dialog-question-symbolic",
+            gettext("Explain this project"),
+            gettext("What it does, how it is built, and where to begin reading"),
+            gettext(
+                "Explain this project: what it does, how it is built, and where to begin reading.",
+            ),
+        ),
+        (
+            "edit-find-symbolic",
+            gettext("Find and mend a fault"),
+            gettext("Say what goes wrong, and how one sees it"),
+            gettext("Find out why this goes wrong, mend it, and run the tests: "),
+        ),
+        (
+            "list-add-symbolic",
+            gettext("Add something"),
+            gettext("With its tests, in the way of what is there"),
+            gettext("Add this, with its tests, in the way of what is there: "),
+        ),
+    ]
 }
 
 fn boxed_list() -> gtk::ListBox {

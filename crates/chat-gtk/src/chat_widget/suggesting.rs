@@ -11,7 +11,8 @@ use gtk::glib;
 
 use super::pointing::Pointed;
 use crate::composer::{self, MOST_SUGGESTIONS, Pin, Pinned, Suggestion};
-use crate::letters::{bold, plain};
+use crate::found_row;
+use crate::letters::plain;
 
 /// How many chats are shown at most.
 const CHATS: usize = 4;
@@ -186,10 +187,7 @@ fn told(folder: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 fn at_path(mention: Mention, found: &Found, label: String) -> Suggestion {
-    let split = found.shown.rfind('/').map_or(0, |at| at + 1);
-    let before = found.shown[..split].chars().count();
-    let name = bold(&found.shown[split..], &found.positions, before);
-    let detail = bold(found.shown[..split].trim_end_matches('/'), &found.positions, 0);
+    let (name, detail) = found_row::of_path(&found.shown, &found.positions);
     suggestion(mention, label.clone(), name, detail, label)
 }
 

@@ -3,7 +3,11 @@
 //! Keys come before the widget's own messages: who asks for a new chat by keyboard may write into it
 //! before it is shown. `chat.leave` says so the moment that they ask.
 
+use std::path::PathBuf;
+
+use chat_core::manager::Manager;
 use chat_core::message::Fid;
+use chat_core::session::EmptySession;
 use relm4::ComponentSender;
 use relm4::gtk::gio;
 use relm4::gtk::prelude::*;
@@ -14,7 +18,7 @@ use super::{ChatWidget, Input, Output, PAGE, Part, Told, tell};
 use crate::composer::{Composer, Written};
 
 /// The action that a window activates when its person asks for a new chat, right before it tells
-/// [`Input::Show`].
+/// [`Input::Show`] or [`Input::ShowBeside`].
 pub(super) fn add_leave(
     root: &gtk::Box,
     composer: &Composer,
@@ -37,6 +41,23 @@ pub(super) enum Ahead {
     Sent(Written),
     /// They turned to yet another one, and left this behind.
     Left(Written),
+}
+
+/// Where a chat works, and who does.
+struct Place {
+    agent: String,
+    project: PathBuf,
+}
+
+impl Place {
+    /// A new chat that works there. What its tools may do unasked is as ever in a new chat: leave that
+    /// was given to one is not given to the next.
+    fn taken_by(self, manager: &Manager) -> EmptySession {
+        let new = manager.empty_session();
+        let is_there = manager.agents().iter().any(|info| info.name == self.agent);
+        let agent = if is_there { self.agent } else { new.agent };
+        EmptySession { agent, project: Some(self.project), ..new }
+    }
 }
 
 impl ChatWidget {
@@ -90,6 +111,26 @@ impl ChatWidget {
         view: &mut View,
         sender: &ComponentSender<Self>,
     ) {
+        self.turn_to(fid, None, view, sender);
+    }
+
+    /// Shows a new chat that works where the shown one does, with the same agent.
+    pub(super) fn show_beside(&mut self, view: &mut View, sender: &ComponentSender<Self>) {
+        let works = self.shown.project().map(|project| Place {
+            agent: self.shown.agent().to_owned(),
+            project: project.to_owned(),
+        });
+        self.turn_to(None, works, view, sender);
+    }
+
+    /// Shows a chat. A new one may work at this place.
+    fn turn_to(
+        &mut self,
+        fid: Option<Fid>,
+        place: Option<Place>,
+        view: &mut View,
+        sender: &ComponentSender<Self>,
+    ) {
         let Some(manager) = self.manager.clone() else {
             self.wanted = fid;
             self.stay(view, sender);
@@ -113,7 +154,9 @@ impl ChatWidget {
             bridge.close(old.clone());
         }
         self.shown = match fid.clone() {
-            None => Shown::New(manager.empty_session()),
+            None => Shown::New(
+                place.map_or_else(|| manager.empty_session(), |place| place.taken_by(&manager)),
+            ),
             Some(fid) => {
                 if let Some(bridge) = &self.bridge {
                     bridge.open(fid.clone(), PAGE);

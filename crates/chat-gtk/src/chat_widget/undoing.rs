@@ -16,25 +16,36 @@ use crate::changes::{Verdict, Wish};
 /// The answers that can be taken back, the newest last.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    given: Vec<(Fid, Seq)>,
+    given: Vec<Given>,
+}
+
+/// An answer that was given.
+#[derive(Debug)]
+struct Given {
+    fid: Fid,
+    answer: Seq,
+    /// What it was, in words.
+    words: String,
 }
 
 impl Answers {
-    pub(super) fn add(&mut self, fid: &Fid, answer: Seq) {
-        self.given.push((fid.clone(), answer));
+    pub(super) fn add(&mut self, fid: &Fid, answer: Seq, words: String) {
+        self.given.push(Given { fid: fid.clone(), answer, words });
     }
 
-    /// Whether there are any of this chat.
-    pub(super) fn has(&self, fid: Option<&Fid>) -> bool {
-        self.given.iter().any(|(of, _)| Some(of) == fid)
+    /// What the newest of this chat was, in words.
+    pub(super) fn newest(&self, fid: Option<&Fid>) -> Option<&str> {
+        let of_it = self.given.iter().rfind(|given| Some(&given.fid) == fid);
+        of_it.map(|given| given.words.as_str())
     }
 
     /// Takes one of a chat's: this one, where it is still there, or the newest.
-    fn take(&mut self, fid: &Fid, which: Option<Seq>) -> Option<Seq> {
+    fn take(&mut self, fid: &Fid, which: Option<Seq>) -> Option<(Seq, String)> {
         let is_it =
-            |(of, answer): &(Fid, Seq)| of == fid && which.is_none_or(|which| which == *answer);
+            |given: &Given| given.fid == *fid && which.is_none_or(|which| which == given.answer);
         let at = self.given.iter().rposition(is_it)?;
-        Some(self.given.remove(at).1)
+        let Given { answer, words, .. } = self.given.remove(at);
+        Some((answer, words))
     }
 }
 
@@ -50,10 +61,10 @@ impl ChatWidget {
             |(fid, answer)| (Some(fid), Some(answer)),
         );
         let (Some(manager), Some(fid)) = (self.manager.clone(), fid) else { return };
-        let Some(answer) = self.reviewing.answers.take(&fid, which) else { return };
+        let Some((answer, words)) = self.reviewing.answers.take(&fid, which) else { return };
         sender.oneshot_command(async move {
             let result = manager.undo_answer(&fid, answer).await;
-            done(Done::Review(News::AnswerUndone { fid, answer, result }))
+            done(Done::Review(News::AnswerUndone { fid, answer, words, result }))
         });
     }
 
@@ -61,7 +72,7 @@ impl ChatWidget {
     pub(super) fn answer_undone(
         &mut self,
         fid: &Fid,
-        answer: Seq,
+        (answer, said): (Seq, String),
         result: Result<Answer>,
         view: &View,
         sender: &ComponentSender<Self>,
@@ -76,7 +87,7 @@ impl ChatWidget {
             Err(error) => {
                 // What is not there any more is not there the next time either.
                 if error.kind != Kind::NothingChanged {
-                    self.reviewing.answers.add(fid, answer);
+                    self.reviewing.answers.add(fid, answer, said);
                 }
                 tell(sender, Output::Note(words::sentence(&error)));
             }
@@ -89,17 +100,24 @@ impl ChatWidget {
 /// what went all at once.
 pub(super) fn offered(wish: &Wish, answer: &Answer) -> Option<String> {
     answer.undo?;
+    let is_small = wish.what.is_some() && wish.verdict == Verdict::Accept;
+    (!is_small).then(|| said(wish, answer))
+}
+
+/// What was answered.
+pub(super) fn said(wish: &Wish, answer: &Answer) -> String {
     let count = answer.done.len();
     let number = u32::try_from(count).unwrap_or(u32::MAX);
     let text = match (&wish.what, wish.verdict) {
-        (Some(_), Verdict::Accept) => return None,
-        (Some((path, part)), Verdict::Reject) => {
+        (Some((path, part)), verdict) => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-            let text = match part {
-                Part::File => gettext("Changes in “{name}” rejected"),
-                Part::Hunks(_) => gettext("Change in “{name}” rejected"),
+            let text = match (part, verdict) {
+                (Part::File, Verdict::Accept) => gettext("Changes in “{name}” accepted"),
+                (Part::Hunks(_), Verdict::Accept) => gettext("Change in “{name}” accepted"),
+                (Part::File, Verdict::Reject) => gettext("Changes in “{name}” rejected"),
+                (Part::Hunks(_), Verdict::Reject) => gettext("Change in “{name}” rejected"),
             };
-            return Some(fill(&text, &[("name", &one_line(&name))]));
+            return fill(&text, &[("name", &one_line(&name))]);
         }
         (None, Verdict::Accept) => {
             ngettext("{count} file accepted", "{count} files accepted", number)
@@ -108,7 +126,7 @@ pub(super) fn offered(wish: &Wish, answer: &Answer) -> Option<String> {
             ngettext("{count} file rejected", "{count} files rejected", number)
         }
     };
-    Some(fill(&text, &[("count", &count.to_string())]))
+    fill(&text, &[("count", &count.to_string())])
 }
 
 #[cfg(test)]
@@ -121,15 +139,18 @@ mod tests {
     fn the_newest_answer_of_a_chat_is_taken_back_first_and_each_once() {
         let (one, two) = (Fid::new("one"), Fid::new("two"));
         let mut answers = Answers::default();
-        assert!(!answers.has(Some(&one)) && answers.take(&one, None).is_none());
+        assert!(answers.newest(Some(&one)).is_none() && answers.take(&one, None).is_none());
         for (fid, answer) in [(&one, 1), (&two, 2), (&one, 3), (&one, 4)] {
-            answers.add(fid, answer);
+            answers.add(fid, answer, format!("answer {answer}"));
         }
-        assert_eq!(answers.take(&one, Some(3)), Some(3));
-        assert_eq!(answers.take(&one, Some(3)), None);
-        assert_eq!(answers.take(&one, None), Some(4));
-        assert_eq!(answers.take(&two, None), Some(2));
-        assert!(answers.has(Some(&one)) && !answers.has(Some(&two)) && !answers.has(None));
+        assert_eq!(answers.newest(Some(&two)), Some("answer 2"));
+        let mut take = |fid, which| answers.take(fid, which).map(|(answer, _)| answer);
+        assert_eq!(take(&one, Some(3)), Some(3));
+        assert_eq!(take(&one, Some(3)), None);
+        assert_eq!(take(&one, None), Some(4));
+        assert_eq!(take(&two, None), Some(2));
+        assert_eq!(answers.newest(Some(&one)), Some("answer 1"));
+        assert!(answers.newest(Some(&two)).is_none() && answers.newest(None).is_none());
     }
 
     #[test]

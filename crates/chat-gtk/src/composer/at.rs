@@ -3,7 +3,7 @@
 use super::written::begins;
 
 /// More letters than this are no name that somebody types.
-const LONGEST: usize = 300;
+pub(super) const LONGEST: usize = 300;
 
 /// What is looked for, where the cursor stands behind an `@` and what was typed after it: how many
 /// characters it takes with the `@`, and the text without. `before` is the line up to the cursor.

@@ -1,13 +1,14 @@
-//! A long text that is pasted goes along as a file: the message stays one that can be read.
+//! A long text that is pasted or dropped goes along as a file: the message stays one that can be read.
 
 use std::rc::Rc;
 
 use chat_edge::words::fill;
 use gettextrs::ngettext;
-use gtk::glib;
+use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 use super::Inner;
+use super::joining::labels;
 use super::written::{Pin, Pinned};
 
 /// A text is long from so many characters on.
@@ -15,24 +16,110 @@ const LONG: usize = 4_000;
 /// Or from so many lines on.
 const LONG_LINES: usize = 80;
 
+/// A letter is at least this wide, in pixels.
+const STEP: usize = 4;
+
 impl Inner {
+    /// Has a text that comes from elsewhere go one way, however it comes: by keyboard, by the middle
+    /// button, or dropped.
     pub(super) fn connect_pasting(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
         self.text.connect_paste_clipboard(move |text| {
-            let clipboard = text.clipboard();
-            let formats = clipboard.formats().union_deserialize_types();
-            if !formats.contains_type(glib::Type::STRING) {
-                return;
+            let Some(inner) = weak.upgrade() else { return };
+            if has_text(&text.clipboard().formats()) {
+                // Text from one of the program's own editors would come in many coloured pieces.
+                glib::signal::signal_stop_emission_by_name(text, "paste-clipboard");
+                inner.paste_from(&text.clipboard(), None);
             }
-            // Text from one of the program's own editors would come in many coloured pieces.
-            glib::signal::signal_stop_emission_by_name(text, "paste-clipboard");
-            let weak = weak.clone();
-            glib::spawn_future_local(async move {
-                let pasted = clipboard.read_text_future().await.ok().flatten();
-                if let (Some(inner), Some(pasted)) = (weak.upgrade(), pasted) {
-                    inner.paste(&pasted);
-                }
-            });
+        });
+        self.connect_middle_button();
+        self.connect_drops();
+    }
+
+    fn connect_middle_button(self: &Rc<Self>) {
+        let click = gtk::GestureClick::builder()
+            .button(gdk::BUTTON_MIDDLE)
+            .propagation_phase(gtk::PropagationPhase::Capture)
+            .build();
+        let weak = Rc::downgrade(self);
+        click.connect_pressed(move |click, _, x, y| {
+            let Some(inner) = weak.upgrade() else { return };
+            let clipboard = inner.text.primary_clipboard();
+            let is_wanted = inner.text.settings().is_gtk_enable_primary_paste();
+            if is_wanted && has_text(&clipboard.formats()) {
+                click.set_state(gtk::EventSequenceState::Claimed);
+                let place = inner.place_at(x, y);
+                let mark = inner.text.buffer().create_mark(None, &place, true);
+                inner.text.grab_focus();
+                inner.paste_from(&clipboard, Some(mark));
+            }
+        });
+        self.text.add_controller(click);
+    }
+
+    fn connect_drops(self: &Rc<Self>) {
+        let target = gtk::DropTarget::new(glib::Type::STRING, gdk::DragAction::COPY);
+        target.set_propagation_phase(gtk::PropagationPhase::Capture);
+        let weak = Rc::downgrade(self);
+        target.connect_accept(move |_, drop| {
+            weak.upgrade().is_some_and(|inner| has_text(&drop.formats()) && !inner.is_own(drop))
+        });
+        let weak = Rc::downgrade(self);
+        target.connect_drop(move |_, value, x, y| {
+            let (Some(inner), Ok(text)) = (weak.upgrade(), value.get::<String>()) else {
+                return false;
+            };
+            inner.text.buffer().place_cursor(&inner.place_at(x, y));
+            inner.paste(&text);
+            inner.text.grab_focus();
+            true
+        });
+        self.text.add_controller(target);
+    }
+
+    /// Whether this is a piece of the text itself, which only moves.
+    fn is_own(&self, drop: &gdk::Drop) -> bool {
+        let dragged = drop.drag().map(|drag| drag.content());
+        let buffer = dragged.and_then(|content| content.value(gtk::TextBuffer::static_type()).ok());
+        let buffer = buffer.and_then(|value| value.get::<gtk::TextBuffer>().ok());
+        buffer.is_some_and(|buffer| buffer == self.text.buffer())
+    }
+
+    /// The place in the text that is seen at a point of the field.
+    fn place_at(&self, x: f64, y: f64) -> gtk::TextIter {
+        let widget = gtk::TextWindowType::Widget;
+        let (x, y) = self.text.window_to_buffer_coords(widget, x as i32, y as i32);
+        let end = self.text.buffer().end_iter();
+        let last = self.text.iter_location(&end);
+        if y >= last.y() + last.height() {
+            return end;
+        }
+        let at = |x| self.text.iter_at_location(x, y);
+        // Right of a line is its end.
+        let left = || (0..x).rev().step_by(STEP).find_map(at);
+        let after = || {
+            let mut letter = left()?;
+            letter.forward_char();
+            Some(letter)
+        };
+        at(x).or_else(after).unwrap_or_else(|| self.text.line_at_y(y).0)
+    }
+
+    /// Puts in what a clipboard has, at this place or else where the cursor is by then.
+    fn paste_from(self: &Rc<Self>, clipboard: &gdk::Clipboard, at: Option<gtk::TextMark>) {
+        let (weak, clipboard) = (Rc::downgrade(self), clipboard.clone());
+        glib::spawn_future_local(async move {
+            let pasted = clipboard.read_text_future().await.ok().flatten();
+            let Some(inner) = weak.upgrade() else { return };
+            let buffer = inner.text.buffer();
+            // What was selected is read by now, and need not be selected any more.
+            if let Some(mark) = at {
+                buffer.place_cursor(&buffer.iter_at_mark(&mark));
+                buffer.delete_mark(&mark);
+            }
+            if let Some(pasted) = pasted {
+                inner.paste(&pasted);
+            }
         });
     }
 
@@ -65,9 +152,12 @@ impl Inner {
         let label = fill(&words, &[("count", &lines.to_string())]);
         let pins = self.pins.borrow();
         let is_free = |label: &String| pins.iter().all(|pin| pin.label != *label);
-        let numbered = (2..).map(|number| format!("{label} ({number})"));
-        std::iter::once(label.clone()).chain(numbered).find(is_free).unwrap_or(label.clone())
+        labels(&label).find(is_free).unwrap_or_default()
     }
+}
+
+fn has_text(formats: &gdk::ContentFormats) -> bool {
+    formats.clone().union_deserialize_types().contains_type(glib::Type::STRING)
 }
 
 fn is_long(text: &str) -> bool {

@@ -5,25 +5,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use chat_core::message::Mention;
+use chat_edge::words::fill;
 use gettextrs::gettext;
 use gtk::gdk;
 use relm4::gtk::prelude::*;
 
-use super::at::looked_for;
+use super::at::{LONGEST, looked_for};
 use super::chips::{Along, Chip, Done};
 use super::suggestions::{Suggestion, Suggestions, Told};
-use super::written::{Pin, Pinned, place, words};
-use super::{Composer, Inner, Output};
+use super::written::{Pin, Pinned, all_places, places, words};
+use super::{Inner, Output};
 
 /// How much of a pasted text its tooltip shows, in bytes.
 const GLIMPSE: usize = 400;
-
-impl Composer {
-    /// Asks once more for the pages that are not there yet: nobody may have heard before.
-    pub(crate) fn fetch_pages(&self) {
-        self.inner.fetch_pages();
-    }
-}
 
 impl Inner {
     pub(super) fn connect_chips(self: &Rc<Self>) {
@@ -76,12 +70,17 @@ impl Inner {
         }
     }
 
-    /// What stands before the cursor in its line, and the cursor.
+    /// What stands before the cursor in its line, as far as a name may begin there, and the cursor.
     fn before_cursor(&self) -> (String, gtk::TextIter) {
         let buffer = self.text.buffer();
         let cursor = buffer.iter_at_mark(&buffer.get_insert());
         let mut start = cursor;
-        start.set_line_offset(0);
+        // One more than a name has, and its `@`: what is cut off is never taken for a name.
+        start.backward_chars(LONGEST as i32 + 2);
+        if start.line() < cursor.line() {
+            start = cursor;
+            start.set_line_offset(0);
+        }
         (buffer.text(&start, &cursor, false).to_string(), cursor)
     }
 
@@ -145,9 +144,7 @@ impl Inner {
         pin.word = Some(word.clone());
         // The word counts from the moment that it stands there.
         let pin = Arc::new(pin);
-        if !self.pins.borrow().contains(&pin) {
-            self.pins.borrow_mut().push(pin);
-        }
+        self.add_pin(pin);
         let buffer = self.text.buffer();
         buffer.begin_user_action();
         buffer.delete(&mut start, &mut end);
@@ -156,7 +153,6 @@ impl Inner {
         if is_spaced && start.forward_char() {
             buffer.place_cursor(&start);
         }
-        self.fetch_pages();
         self.text.grab_focus();
     }
 
@@ -165,26 +161,35 @@ impl Inner {
         let wanted = pin.word.clone().unwrap_or_else(|| format!("@{}", pin.label));
         let pins = self.pins.borrow();
         let is_free = |word: &str| {
-            pins.iter().all(|other| other.word.as_deref() != Some(word) || other.what == pin.what)
+            pins.iter().all(|other| other.word.as_deref() != Some(word) || other.is_of(&pin.what))
         };
         // One more than there are: one of them is free.
         words(&wanted, pins.len() + 1).find(|word| is_free(word)).unwrap_or(wanted.clone())
     }
 
-    /// What goes along with this text.
-    pub(super) fn live(&self, text: &str) -> Vec<Arc<Pin>> {
-        let mut live: Vec<Arc<Pin>> = Vec::new();
-        for pin in self.pins.borrow().iter() {
-            let stands = pin.word.as_deref().is_none_or(|word| place(text, word).is_some());
-            if stands && !live.contains(pin) {
-                live.push(Arc::clone(pin));
-            }
+    /// Adds what may go along, once.
+    fn add_pin(&self, pin: Arc<Pin>) {
+        let mut pins = self.pins.borrow_mut();
+        if !pins.iter().any(|other| other.is(&pin)) {
+            pins.push(pin);
         }
-        live
     }
 
-    fn live_now(&self) -> Vec<Arc<Pin>> {
-        if self.pins.borrow().is_empty() { Vec::new() } else { self.live(&self.content_text()) }
+    /// Takes these for all that may go along.
+    pub(super) fn set_pins(&self, pins: &[Arc<Pin>]) {
+        self.pins.borrow_mut().clear();
+        for pin in pins {
+            self.add_pin(Arc::clone(pin));
+        }
+    }
+
+    /// What goes along with this text.
+    pub(super) fn live(&self, text: &str) -> Vec<Arc<Pin>> {
+        let pins = self.pins.borrow();
+        let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
+        let mut places = places(text, &words).into_iter();
+        let stands = |pin: &&Arc<Pin>| pin.word.is_none() || places.next().flatten().is_some();
+        pins.iter().filter(stands).map(Arc::clone).collect()
     }
 
     /// Whether something goes along that says something without any text.
@@ -192,106 +197,66 @@ impl Inner {
         self.pins.borrow().iter().any(|pin| pin.word.is_none())
     }
 
-    pub(super) fn is_fetching(&self) -> bool {
-        self.awaits_pages() && self.live_now().iter().any(|pin| awaited(pin).is_some())
-    }
-
-    /// Whether any page is not there yet: the text need not be read where none is.
-    fn awaits_pages(&self) -> bool {
-        self.pins.borrow().iter().any(|pin| awaited(pin).is_some())
-    }
-
-    /// Asks for the pages that are not there yet.
-    pub(super) fn fetch_pages(&self) {
-        if !self.awaits_pages() {
-            return;
-        }
-        for pin in self.live_now() {
-            if let Some(url) = awaited(&pin) {
-                self.tell(Output::Fetch(url.to_owned()));
-            }
-        }
-    }
-
-    pub(super) fn page_came(&self, url: &str, text: Option<String>) {
-        {
-            let mut pins = self.pins.borrow_mut();
-            match text {
-                Some(text) => {
-                    for pin in pins.iter_mut().filter(|pin| awaited(pin) == Some(url)) {
-                        let (url, text) = (url.to_owned(), text.clone());
-                        let what = Pinned::Mention(Mention::Page { url, text });
-                        *pin = Arc::new(Pin { what, ..Pin::clone(pin) });
-                    }
-                }
-                None => pins.retain(|pin| awaited(pin) != Some(url)),
-            }
-        }
-        self.show_chips();
-        self.show_buttons();
-        // The draft has it from now on.
+    /// Other things are pinned than before, though the text may be the same.
+    pub(super) fn pins_changed(&self) {
+        self.look_again();
         self.tell(Output::Changed);
+    }
+
+    fn live_pin(&self, at: usize) -> Option<Arc<Pin>> {
+        self.read.borrow().live.get(at).cloned()
     }
 
     /// Pins something that has no word in the text.
     pub(super) fn pin(&self, pin: Pin) {
         self.pins.borrow_mut().push(Arc::new(pin));
-        self.show_chips();
-        self.show_buttons();
-        self.tell(Output::Changed);
+        self.pins_changed();
     }
 
     pub(super) fn unpin(&self, at: usize) {
-        let Some(pin) = self.live_now().get(at).cloned() else { return };
+        let Some(pin) = self.live_pin(at) else { return };
         match &pin.word {
             // With its word it comes back, where the person undoes that.
             Some(word) => self.make_plain(word),
             None => self.pins.borrow_mut().retain(|other| *other != pin),
         }
-        self.show_chips();
-        self.show_buttons();
-        self.tell(Output::Changed);
+        self.pins_changed();
         self.text.grab_focus();
     }
 
     /// The sentence stays as it was read; the word points at nothing any more.
     fn make_plain(&self, word: &str) {
+        let text = self.content_text();
         let buffer = self.text.buffer();
+        self.setting_text.set(true);
         buffer.begin_user_action();
-        loop {
-            let text = self.content_text();
-            let Some(at) = place(&text, word) else { break };
+        // From the end, so that the places before stay where they are.
+        for at in all_places(&text, word).into_iter().rev() {
             let mut start = buffer.iter_at_offset(text[..at].chars().count() as i32);
             let mut end = start;
             end.forward_char();
             buffer.delete(&mut start, &mut end);
         }
         buffer.end_user_action();
+        self.setting_text.set(false);
     }
 
     /// A pasted text goes into the message after all.
     pub(super) fn put_into_text(&self, at: usize) {
-        let Some(pin) = self.live_now().get(at).cloned() else { return };
+        let Some(pin) = self.live_pin(at) else { return };
         let Pinned::Text(text) = &pin.what else { return };
         self.pins.borrow_mut().retain(|other| *other != pin);
         self.text.buffer().insert_at_cursor(text);
-        self.show_chips();
+        self.pins_changed();
         self.text.grab_focus();
     }
 
     /// Shows what goes along.
     pub(super) fn show_chips(&self) {
         let mut chips = self.along.borrow().clone();
-        chips.extend(self.live_now().iter().enumerate().map(|(at, pin)| chip(at, pin)));
+        let read = self.read.borrow();
+        chips.extend(read.live.iter().enumerate().map(|(at, pin)| chip(at, pin)));
         self.chips.show(chips);
-    }
-}
-
-/// The address of a page that is not there yet.
-fn awaited(pin: &Pin) -> Option<&str> {
-    match &pin.what {
-        Pinned::Mention(Mention::Page { url, text }) if text.is_empty() => Some(url),
-        _ => None,
     }
 }
 
@@ -306,7 +271,7 @@ fn chip(at: usize, pin: &Pin) -> Chip {
         Pinned::Mention(mention) => (icon(mention), tooltip(mention)),
     };
     let act = matches!(pin.what, Pinned::Text(_)).then(|| gettext("Put It into the Message"));
-    let is_coming = awaited(pin).is_some();
+    let is_coming = pin.awaited().is_some();
     Chip { along: Along::Pin(at), icon, is_coming, act, label: pin.label.clone(), tooltip }
 }
 
@@ -330,6 +295,9 @@ fn tooltip(mention: &Mention) -> String {
         }
         Mention::Chat { .. } => gettext("What was said in this chat goes along"),
         Mention::Diff => gettext("What changed since the last commit goes along"),
+        Mention::Page { url, text } if text.is_empty() => {
+            fill(&gettext("{url} is being fetched"), &[("url", url)])
+        }
         Mention::Page { url, .. } => url.clone(),
     }
 }

@@ -8,7 +8,7 @@ use gtk::gdk;
 use relm4::gtk::prelude::*;
 
 use super::written::Pin;
-use crate::accessible;
+use crate::{accessible, found_row};
 
 /// How many are shown: who looks for more types another letter.
 pub(crate) const MOST: usize = 24;
@@ -72,7 +72,7 @@ impl Suggestions {
         let list = gtk::ListBox::builder().css_classes(["files-found"]).build();
         accessible::set_label(&list, &gettext("Suggestions"));
         for _ in 0..MOST {
-            list.append(&row());
+            list.append(&found_row::row(true));
         }
         let scroller = gtk::ScrolledWindow::builder()
             .child(&list)
@@ -132,7 +132,9 @@ impl Suggestions {
             let Some(row) = self.list.row_at_index(at as i32) else { break };
             row.set_visible(at < suggestions.len());
             if let Some(suggestion) = suggestions.get(at) {
-                describe(&row, suggestion);
+                let Suggestion { icon, name, detail, said, .. } = suggestion;
+                found_row::describe(&row, name, detail, said);
+                found_row::set_icon(&row, icon);
             }
         }
         self.shown.replace(suggestions);
@@ -144,10 +146,14 @@ impl Suggestions {
         if !same_first || self.list.selected_row().is_none_or(|row| !row.is_visible()) {
             self.select(0);
         }
-        let width = WIDTH.min(room);
-        self.list.set_width_request(width);
         // It stays above the composer, also where the word stands near its end.
-        let left = word.x().min(room - width);
+        // Before it is seen, its own width is not known, but that of what it holds.
+        let wanted = |widget: &gtk::Widget| widget.measure(gtk::Orientation::Horizontal, -1).1;
+        let whole = self.popover.first_child().map_or(0, |contents| wanted(&contents));
+        let frame = whole - wanted(self.list.upcast_ref());
+        let width = WIDTH.min(room - frame);
+        self.list.set_width_request(width);
+        let left = word.x().min(room - frame - width).max(0);
         let place = gdk::Rectangle::new(left, word.y(), word.width(), word.height());
         self.popover.set_pointing_to(Some(&place));
         self.popover.popup();
@@ -225,49 +231,18 @@ impl Suggestions {
 
     fn select(&self, at: i32) {
         let Some(row) = self.list.row_at_index(at) else { return };
-        self.list.select_row(Some(&row));
+        found_row::select(&self.list, &row);
         if let Some(suggestion) = self.shown.borrow().get(at as usize) {
             accessible::set_description(&self.text, &suggestion.said);
         }
-        let (Some(bounds), Some(adjustment)) =
-            (row.compute_bounds(&self.list), self.list.adjustment())
-        else {
-            return;
-        };
-        let (top, bottom) = (f64::from(bounds.y()), f64::from(bounds.y() + bounds.height()));
-        adjustment.clamp_page(top, bottom);
     }
-}
 
-fn row() -> gtk::ListBoxRow {
-    let label = |class: &str| {
-        gtk::Label::builder()
-            .xalign(0.0)
-            .ellipsize(gtk::pango::EllipsizeMode::Middle)
-            .css_classes([class])
-            .build()
-    };
-    let words = gtk::Box::builder().orientation(gtk::Orientation::Vertical).build();
-    words.append(&label("found-name"));
-    words.append(&label("found-folder"));
-    let line = gtk::Box::builder().spacing(8).build();
-    line.append(&gtk::Image::builder().css_classes(["dim-label"]).build());
-    line.append(&words);
-    gtk::ListBoxRow::builder().child(&line).focusable(false).build()
-}
-
-fn describe(row: &gtk::ListBoxRow, suggestion: &Suggestion) {
-    let image = row.child().and_then(|line| line.first_child()).and_downcast::<gtk::Image>();
-    let Some(image) = image else { return };
-    image.set_icon_name(Some(suggestion.icon));
-    let words = image.next_sibling();
-    let name = words.and_then(|words| words.first_child()).and_downcast::<gtk::Label>();
-    let Some(name) = name else { return };
-    name.set_markup(&suggestion.name);
-    if let Some(detail) = name.next_sibling().and_downcast::<gtk::Label>() {
-        detail.set_markup(&suggestion.detail);
-        detail.set_visible(!suggestion.detail.is_empty());
+    /// From where to where the list reaches, in the coordinates of what it stands above.
+    #[cfg(test)]
+    pub(super) fn extent(&self) -> (i32, i32) {
+        let left = self.popover.pointing_to().1.x();
+        let contents = self.popover.first_child();
+        let wide = |contents: gtk::Widget| contents.measure(gtk::Orientation::Horizontal, -1).1;
+        (left, left + contents.map_or(0, wide))
     }
-    row.set_tooltip_text(Some(&suggestion.said));
-    accessible::set_label(row, &suggestion.said);
 }

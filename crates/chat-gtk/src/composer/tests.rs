@@ -105,3 +105,134 @@ fn only_what_is_pasted_becomes_a_file() {
     composer.inner.put_into_text(0);
     assert_eq!(composer.content(), Written::text(log), "it goes in, and not beside it once more");
 }
+
+#[gtk::test]
+fn the_list_stays_above_the_composer_however_long_the_names_are() {
+    for width in [NARROWEST, 520, 900] {
+        let (composer, _) = composer();
+        let window = gtk::Window::builder()
+            .child(composer.widget())
+            .default_width(width)
+            .decorated(false)
+            .build();
+        window.present();
+        let context = glib::MainContext::default();
+        while composer.inner.text.width() == 0 {
+            context.iteration(true);
+        }
+        let text = composer.inner.text.buffer();
+        let line = |window: &gtk::Window| "m ".repeat(window.width() as usize / 20);
+        text.insert_at_cursor(&(line(&window) + "@a"));
+        let name = "a-long-name-of-a-file-".repeat(9);
+        let pin = file(&name);
+        let found =
+            Suggestion { icon: "x", name: name.clone(), detail: name.clone(), said: name, pin };
+        let room = composer.widget().width();
+        composer.suggest("a", vec![found]);
+        let list = composer.inner.suggestions.borrow().clone().expect("the list");
+        let (from, to) = list.extent();
+        assert!(from >= 0 && to <= room && to - from > 200, "{from} to {to} of {room}");
+        window.destroy();
+    }
+}
+
+/// The controller of this kind that hears what comes from elsewhere.
+fn controller<T: IsA<gtk::EventController> + IsA<glib::Object>>(composer: &Composer) -> T {
+    let all = composer.inner.text.observe_controllers();
+    let ours = (0..all.n_items()).filter_map(|at| all.item(at)?.downcast::<T>().ok());
+    let mut ours = ours.filter(|it| it.propagation_phase() == gtk::PropagationPhase::Capture);
+    ours.next().expect("a controller of the composer's own")
+}
+
+#[gtk::test]
+fn what_is_dropped_or_pasted_by_the_middle_button_is_treated_alike() {
+    let (composer, _) = composer();
+    let (text, log) = (&composer.inner.text, "a\n".repeat(100));
+    let drop = |dropped: &str| {
+        let target = controller::<gtk::DropTarget>(&composer);
+        target.emit_by_name::<bool>("drop", &[&glib::BoxedValue(dropped.to_value()), &0.0, &0.0])
+    };
+    let context = glib::MainContext::default();
+    let press = |primary: &str| {
+        text.primary_clipboard().set_text(primary);
+        let before = composer.content();
+        let click = controller::<gtk::GestureClick>(&composer);
+        click.emit_by_name::<()>("pressed", &[&1, &0.0, &0.0]);
+        while composer.content() == before {
+            context.iteration(true);
+        }
+    };
+    let put_in: [&dyn Fn(&str); 2] = [&|text| assert!(drop(text)), &press];
+    for put_in in put_in {
+        composer.take();
+        put_in("short");
+        assert_eq!(composer.content(), Written::text("short"));
+        put_in(&log);
+        let written = composer.content();
+        assert_eq!((written.text.as_str(), written.pins.len()), ("short", 1));
+        assert_eq!(written.pins[0].what, Pinned::Text(log.clone()));
+    }
+}
+
+fn page(url: &str) -> Pin {
+    let what = Pinned::Mention(Mention::Page { url: url.to_owned(), text: String::new() });
+    Pin { label: url.to_owned(), word: Some(format!("@{url}")), what }
+}
+
+/// Which pages were told to be waited for, one after the other.
+fn waited_for(told: &Rc<RefCell<Vec<Output>>>) -> Vec<Vec<String>> {
+    let told = std::mem::take(&mut *told.borrow_mut());
+    let pages = told.into_iter().filter_map(|output| match output {
+        Output::Pages(pages) => Some(pages),
+        _ => None,
+    });
+    pages.collect()
+}
+
+#[gtk::test]
+fn a_page_is_waited_for_as_long_as_its_word_stands_there() {
+    let (composer, told) = composer();
+    let url = || "https://a.org".to_owned();
+    let written = Written { text: format!("see @{}", url()), pins: vec![Arc::new(page(&url()))] };
+    composer.set_content(&written);
+    assert_eq!(waited_for(&told), [vec![url()]]);
+    let buffer = composer.inner.text.buffer();
+    buffer.insert_at_cursor(" and more");
+    assert!(waited_for(&told).is_empty(), "it is waited for already");
+    composer.inner.submit();
+    assert!(told.borrow().iter().any(|output| matches!(output, Output::Hindered(_))));
+    composer.inner.unpin(0);
+    assert_eq!(waited_for(&told), [Vec::<String>::new()]);
+    assert!(!composer.page_came(&url(), None), "nobody waits for it");
+    buffer.undo();
+    assert_eq!(waited_for(&told), [vec![url()]]);
+    assert!(composer.page_came(&url(), Some("its text".to_owned())));
+    assert_eq!(waited_for(&told), [Vec::<String>::new()]);
+    let Pinned::Mention(Mention::Page { text, .. }) = &composer.content().pins[0].what else {
+        panic!("a page")
+    };
+    assert_eq!(text, "its text");
+    composer.set_content(&written);
+    assert!(composer.page_came(&url(), None), "it is waited for, and could not be had");
+    assert_eq!(composer.content().pins, []);
+}
+
+#[gtk::test]
+fn a_long_text_with_much_pinned_to_it_is_typed_into_at_once() {
+    let (composer, _) = composer();
+    let names: Vec<_> = (0..100).map(|number| format!("src/file-{number}.rs")).collect();
+    let words: Vec<_> = names.iter().map(|name| format!("@{name} ")).collect();
+    let text = "a line of a text that is about as long as a line is\n".repeat(20_000);
+    let pins = names.iter().map(|name| Arc::new(file(name))).collect();
+    composer.set_content(&Written { text: text + &words.concat(), pins });
+    let buffer = composer.inner.text.buffer();
+    let keys = (0..10).map(|_| {
+        let begun = std::time::Instant::now();
+        buffer.insert_at_cursor("x");
+        assert_eq!(composer.content().pins.len(), 100);
+        begun.elapsed()
+    });
+    // What else the machine does cannot make each of them slow.
+    let key = keys.min().unwrap_or_default();
+    assert!(key < std::time::Duration::from_millis(16), "{key:?} of a frame's 16 ms");
+}

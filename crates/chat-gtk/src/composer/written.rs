@@ -6,6 +6,9 @@ use chat_core::message::{Attachment, Content, Mention};
 use gettextrs::gettext;
 use serde::{Deserialize, Serialize};
 
+/// So many things of one name are told apart where a message comes back.
+const NUMBERED: usize = 99;
+
 /// What is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
@@ -19,8 +22,8 @@ pub(crate) struct Written {
 pub(crate) struct Pin {
     /// What the person reads.
     pub(crate) label: String,
-    /// The word of the text that stands for it, and without which it does not go along; what has
-    /// none goes along until it is taken away.
+    /// The word of the text that stands for it, and without which it does not go along; it begins
+    /// with an `@`. What has none goes along until it is taken away.
     pub(crate) word: Option<String>,
     pub(crate) what: Pinned,
 }
@@ -41,32 +44,18 @@ impl Written {
         Self { text: text.into(), pins: Vec::new() }
     }
 
-    /// This, and another that was written after it.
-    pub(crate) fn followed_by(mut self, other: Self, between: &str) -> Self {
-        if !self.text.is_empty() && !other.text.is_empty() {
-            self.text.push_str(between);
-        }
-        self.text.push_str(&other.text);
-        for pin in other.pins {
-            if !self.pins.contains(&pin) {
-                self.pins.push(pin);
-            }
-        }
-        self
-    }
-
     /// The same as the engine takes it: what is said, and what is pointed at, in the order of the
     /// words.
     pub(crate) fn content(&self) -> (Content, Vec<Mention>) {
         let mut attachments = Vec::new();
         let mut mentions = Vec::new();
-        for pin in &self.pins {
+        let places = self.places();
+        for (pin, at) in self.pins.iter().zip(places) {
             match &pin.what {
                 Pinned::Text(text) => attachments
                     .push(Attachment::File { name: pin.label.clone(), text: text.clone() }),
                 Pinned::Picture(picture) => attachments.push(picture.clone()),
                 Pinned::Mention(mention) => {
-                    let at = pin.word.as_deref().and_then(|word| place(&self.text, word));
                     mentions.push((at.unwrap_or(usize::MAX), mention.clone()));
                 }
             }
@@ -74,6 +63,13 @@ impl Written {
         mentions.sort_by_key(|(at, _)| *at);
         let mentions = mentions.into_iter().map(|(_, mention)| mention).collect();
         (Content { text: self.text.clone(), attachments }, mentions)
+    }
+
+    /// Where the word of each pin stands.
+    fn places(&self) -> Vec<Option<usize>> {
+        // No word stands nowhere.
+        let words = self.pins.iter().map(|pin| pin.word.as_deref().unwrap_or_default());
+        places(&self.text, &words.collect::<Vec<_>>())
     }
 
     /// What was said and comes back to be said otherwise. `name` is what something is called that was
@@ -92,15 +88,16 @@ impl Written {
                 Pin { label: gettext("Picture"), word: None, what: Pinned::Picture(attachment) }
             }
         });
-        let most = mentions.len();
         let mut taken: Vec<String> = Vec::new();
         let mut pins: Vec<_> = files.collect();
         for mention in mentions {
             let label = name(&mention);
             // Mentions come in the order of their words: of those of one name the first is meant.
             let wanted = format!("@{label}");
-            let free = words(&wanted, most).filter(|word| !taken.contains(word));
-            let standing = free.filter_map(|word| Some((place(&text, &word)?, word)));
+            let free: Vec<_> =
+                words(&wanted, NUMBERED).filter(|word| !taken.contains(word)).collect();
+            let places = places(&text, &free.iter().map(String::as_str).collect::<Vec<_>>());
+            let standing = places.into_iter().zip(free).filter_map(|(at, word)| Some((at?, word)));
             let word = standing.min().map(|(_, word)| word);
             taken.extend(word.clone());
             pins.push(Pin { label, word, what: Pinned::Mention(mention) });
@@ -115,12 +112,33 @@ pub(super) fn words(wanted: &str, most: usize) -> impl Iterator<Item = String> {
     std::iter::once(wanted.to_owned()).chain(numbered)
 }
 
-/// Where a word stands in a text, as a whole: `@a.rs` does not stand in `@a.rs.bak`.
-pub(super) fn place(text: &str, word: &str) -> Option<usize> {
-    text.match_indices(word).map(|(at, _)| at).find(|at| {
-        let before = text[..*at].chars().next_back();
-        begins(before) && ends(&text[at + word.len()..])
-    })
+/// Where these words stand first in a text, as wholes: `@a.rs` does not stand in `@a.rs.bak`. The text is
+/// read once, however many they are.
+pub(super) fn places(text: &str, words: &[&str]) -> Vec<Option<usize>> {
+    let mut places = vec![None; words.len()];
+    let mut sought: Vec<usize> = (0..words.len()).collect();
+    for (at, _) in text.match_indices('@') {
+        if sought.is_empty() {
+            break;
+        }
+        if begins(text[..at].chars().next_back()) {
+            sought.retain(|word| {
+                let stands = text[at..].strip_prefix(words[*word]).is_some_and(ends);
+                if stands {
+                    places[*word] = Some(at);
+                }
+                !stands
+            });
+        }
+    }
+    places
+}
+
+/// All places where a word stands in a text, as a whole.
+pub(super) fn all_places(text: &str, word: &str) -> Vec<usize> {
+    let begun = text.match_indices('@').map(|(at, _)| at);
+    let begun = begun.filter(|at| begins(text[..*at].chars().next_back()));
+    begun.filter(|at| text[*at..].strip_prefix(word).is_some_and(ends)).collect()
 }
 
 /// Whether a mention may begin after this letter.
@@ -157,8 +175,10 @@ mod tests {
             ("me@a.rs", None),
         ];
         for (text, at) in cases {
-            assert_eq!(place(text, "@a.rs"), at, "{text:?}");
+            assert_eq!(places(text, &["@a.rs"]), [at], "{text:?}");
         }
+        assert_eq!(places("@b @a @b @", &["@a", "", "@b", "@c"]), [Some(3), None, Some(0), None]);
+        assert_eq!(all_places("@a, (@a) me@a @a.b @a", "@a"), [0, 5, 19]);
     }
 
     fn file(name: &str) -> Arc<Pin> {
@@ -190,15 +210,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_when_two_are_joined() {
-        let one = Written { text: "one @a".to_owned(), pins: vec![file("a")] };
-        let other = Written { text: "two @a @b".to_owned(), pins: vec![file("a"), file("b")] };
-        let both = one.followed_by(other, "\n");
-        assert_eq!(both.text, "one @a\ntwo @a @b");
-        assert_eq!(both.pins, [file("a"), file("b")]);
-    }
-
-    #[test]
     fn what_waited_comes_back_as_it_was() {
         let written = Written { text: "see @a".to_owned(), pins: vec![file("a")] };
         let (content, mentions) = written.content();
@@ -222,9 +233,12 @@ mod tests {
             let what = Pinned::Mention(Mention::File { path: path.into(), lines: None });
             Arc::new(Pin { label: "run".to_owned(), word: Some(word.to_owned()), what })
         };
-        let text = "first @run#2, then @run".to_owned();
-        let written = Written { text, pins: vec![pin("b", "@run#2"), pin("a", "@run")] };
-        let (content, mentions) = written.content();
-        assert_eq!(Written::of(content, mentions, |_| "run".to_owned()), written);
+        let text = || "first @run#2, then @run".to_owned();
+        let both = Written { text: text(), pins: vec![pin("b", "@run#2"), pin("a", "@run")] };
+        let one = Written { text: text(), pins: vec![pin("b", "@run#2")] };
+        for written in [both, Written { text: "first @run#2".to_owned(), ..one }] {
+            let (content, mentions) = written.content();
+            assert_eq!(Written::of(content, mentions, |_| "run".to_owned()), written);
+        }
     }
 }

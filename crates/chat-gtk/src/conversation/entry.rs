@@ -88,6 +88,8 @@ impl Entry {
         self.dirty = true;
         if message.role == Role::Assistant {
             let live = message.ended.is_none();
+            // What was called just now has its turn to come; what was stored may have had it.
+            let fresh = live || self.is_live();
             for (index, part) in message.parts.iter().enumerate() {
                 match self.parts.get_mut(index) {
                     Some(state) => {
@@ -96,6 +98,9 @@ impl Entry {
                         }
                     }
                     None => self.parts.push(PartState::new(part, live)),
+                }
+                if fresh && let PartState::Tool(tool) = &mut self.parts[index] {
+                    tool.queue();
                 }
             }
         }
@@ -170,7 +175,7 @@ impl Entry {
     pub fn resume(&mut self, open: &OpenCall) {
         let Some(tool) = self.tool(&open.call) else { return };
         match &open.state {
-            CallState::Waiting => {}
+            CallState::Waiting => tool.queue(),
             CallState::Running { tail, bytes } => {
                 tool.start(false);
                 tool.write(tail, *bytes);

@@ -1,13 +1,16 @@
 //! File names in what a model says: those that are files of the project lead there.
 
+pub mod words;
+
 use std::cell::RefCell;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Output;
 use super::view::Inner;
 use crate::editor::Place;
-use crate::markdown::flow::Style;
+use crate::markdown::flow::{Run, Style};
 use crate::markdown::is_safe_address;
 
 /// Longer texts are no file names, in bytes.
@@ -45,6 +48,11 @@ impl Files {
         style.code || style.faint
     }
 
+    /// Whether words of this run may be files' names: in plain prose, where there is a project.
+    pub fn may_be_in(&self, run: &Run) -> bool {
+        run.link.is_none() && !Self::may_be(run.style) && self.known.borrow().is_some()
+    }
+
     /// The file that a text names, where the project has it.
     pub fn find(&self, text: &str) -> Option<FilePlace> {
         let known = self.known.borrow();
@@ -76,6 +84,22 @@ impl Files {
             Some(Place { line, column: 1 }) => format!("./{path}:{line}").into(),
             Some(Place { line, column }) => format!("./{path}:{line}:{column}").into(),
         })
+    }
+}
+
+impl Files {
+    /// The files' names in a run that is no link itself: where in its text, in bytes, and where each leads.
+    pub fn links_in(&self, run: &Run) -> Vec<(Range<usize>, Rc<str>)> {
+        let link = |name: Range<usize>| Some((name.clone(), self.link(&run.text[name])?));
+        if run.link.is_none() && Self::may_be(run.style) {
+            return link(0..run.text.len()).into_iter().collect();
+        }
+        if !self.may_be_in(run) {
+            return Vec::new();
+        }
+        let is = |name: &str| self.find(name).is_some();
+        let names = words::candidates(&run.text, 0);
+        names.filter_map(|word| words::named(&run.text, word, is)).filter_map(link).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use super::files::Files;
+use super::files::{Files, words};
 use super::link::{self, Links};
 use super::tags::{BLOCK_GAP, Tags};
 use crate::accessible;
@@ -141,8 +141,7 @@ impl Prose {
             buffer.delete(&mut start, &mut end);
         }
         for (index, run) in new.runs[same..].iter().enumerate() {
-            let text = if index == 0 { &run.text[keep..] } else { run.text.as_str() };
-            self.insert(text, run, line_tag.as_ref());
+            self.insert(run, if index == 0 { keep } else { 0 }, line_tag.as_ref());
         }
         old.runs.clone_from(&new.runs);
         true
@@ -170,15 +169,28 @@ impl Prose {
             self.insert_tagged(&format!("{marker}\t"), tag.iter());
         }
         for run in &line.runs {
-            self.insert(&run.text, run, tag.as_ref());
+            self.insert(run, 0, tag.as_ref());
         }
         shown.push(Shown { line: line.clone(), start, files: self.files.clone() });
     }
 
-    fn insert(&self, text: &str, run: &Run, line: Option<&gtk::TextTag>) {
+    /// Adds a run whose first bytes, so many, are there already.
+    fn insert(&self, run: &Run, there: usize, line: Option<&gtk::TextTag>) {
         let leads = run.link.is_some() || self.names_file(run);
         let tags = self.tags.of_style(run.style, leads);
-        self.insert_tagged(text, line.into_iter().chain(&tags));
+        self.insert_tagged(&run.text[there..], line.into_iter().chain(&tags));
+        if self.files.may_be_in(run) {
+            // The word that goes on may have become another one.
+            let from = words::start_of(&run.text, there);
+            let buffer = self.view.buffer();
+            let at = buffer.char_count() - run.text[from..].chars().count() as i32;
+            if from < there
+                && let Some(tag) = self.tags.table().lookup("link")
+            {
+                buffer.remove_tag(&tag, &buffer.iter_at_offset(at), &buffer.end_iter());
+            }
+            self.mark_words(run, from, at);
+        }
     }
 
     fn names_file(&self, run: &Run) -> bool {
@@ -190,9 +202,14 @@ impl Prose {
         let buffer = self.view.buffer();
         let Some(tag) = self.tags.table().lookup("link") else { return };
         for shown in self.shown.borrow().iter() {
-            let runs = shown.line.runs.iter().zip(shown.places());
-            let names = runs.filter(|(run, _)| run.link.is_none() && Files::may_be(run.style));
-            for (run, place) in names {
+            for (run, place) in shown.line.runs.iter().zip(shown.places()) {
+                if run.link.is_some() {
+                    continue;
+                }
+                if !Files::may_be(run.style) {
+                    self.mark_words(run, 0, place.start);
+                    continue;
+                }
                 let start = buffer.iter_at_offset(place.start);
                 let end = buffer.iter_at_offset(place.end);
                 if self.names_file(run) {
@@ -201,6 +218,28 @@ impl Prose {
                     buffer.remove_tag(&tag, &start, &end);
                 }
             }
+        }
+    }
+
+    /// Marks those words of a run that lead to a file now, and no others, from this byte of the run
+    /// on, which stands here in the text.
+    fn mark_words(&self, run: &Run, from: usize, at: i32) {
+        let buffer = self.view.buffer();
+        let Some(tag) = self.tags.table().lookup("link") else { return };
+        let (mut byte, mut letter) = (from, at);
+        for word in words::candidates(&run.text, from) {
+            let mut place = |to: usize| {
+                letter += run.text[byte..to].chars().count() as i32;
+                byte = to;
+                buffer.iter_at_offset(letter)
+            };
+            let name =
+                words::named(&run.text, word.clone(), |name| self.files.find(name).is_some());
+            let name = name.unwrap_or(word.end..word.end);
+            let marks = [word.start, name.start, name.end, word.end].map(&mut place);
+            buffer.remove_tag(&tag, &marks[0], &marks[1]);
+            buffer.apply_tag(&tag, &marks[1], &marks[2]);
+            buffer.remove_tag(&tag, &marks[2], &marks[3]);
         }
     }
 
@@ -269,19 +308,33 @@ impl Shown {
         })
     }
 
-    /// Its runs: where each stands in the text, in characters, and where it leads.
-    pub fn runs(&self) -> impl Iterator<Item = (Range<i32>, Option<Rc<str>>)> {
-        self.places().zip(&self.line.runs).map(|(place, run)| (place, self.link_of(run)))
+    /// Its links: where each stands in the text, in characters, and where it leads.
+    pub fn links(&self) -> Vec<(Range<i32>, Rc<str>)> {
+        let mut out = Vec::new();
+        for (place, run) in self.places().zip(&self.line.runs) {
+            self.links_of(run, place, &mut out);
+        }
+        out
     }
 
-    fn link_of(&self, run: &Run) -> Option<Rc<str>> {
-        let named = || Files::may_be(run.style).then(|| self.files.link(&run.text)).flatten();
-        run.link.clone().or_else(named)
+    fn links_of(&self, run: &Run, place: Range<i32>, out: &mut Vec<(Range<i32>, Rc<str>)>) {
+        if let Some(link) = &run.link {
+            return out.push((place, Rc::clone(link)));
+        }
+        let letters = |bytes: &str| bytes.chars().count() as i32;
+        for (name, link) in self.files.links_in(run) {
+            let start = place.start + letters(&run.text[..name.start]);
+            let end = start + letters(&run.text[name]);
+            out.push((start..end, link));
+        }
     }
 
     /// The address of the link at this character of the text.
     pub fn link_at(&self, offset: i32) -> Option<Rc<str>> {
-        let at = self.places().zip(&self.line.runs).find(|(place, _)| place.contains(&offset));
-        at.and_then(|(_, run)| self.link_of(run))
+        let mut here = self.places().zip(&self.line.runs);
+        let (place, run) = here.find(|(place, _)| place.contains(&offset))?;
+        let mut links = Vec::new();
+        self.links_of(run, place, &mut links);
+        links.into_iter().find_map(|(place, link)| place.contains(&offset).then_some(link))
     }
 }

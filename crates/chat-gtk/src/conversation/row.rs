@@ -93,7 +93,7 @@ impl RowWidget {
                 Self::Code(CodeBlock::new(&around.tags, &around.spare, copied))
             }
             RowKind::Segment { kind: SegmentKind::Table, .. } => {
-                Self::Table(TableBlock::new(Rc::clone(&around.links.opened)))
+                Self::Table(TableBlock::new(&around.links))
             }
             RowKind::Segment { kind: SegmentKind::Rule, .. } => {
                 let line = gtk::Separator::new(gtk::Orientation::Horizontal);

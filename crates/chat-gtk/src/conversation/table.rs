@@ -1,13 +1,14 @@
 //! A table: a grid of cells, scrolled sideways within itself where it is wide.
 
 use std::cell::RefCell;
-use std::fmt::Write as _;
 use std::rc::Rc;
 
 use gtk::pango;
 use gtk::prelude::*;
 
+use super::files::Files;
 use super::find::{Hit, Marks, mark_label};
+use super::link::Links;
 use super::tags::LIST_STEP;
 use crate::markdown::flow::{Grid, Run};
 use crate::markdown::{Align, visible_address};
@@ -20,12 +21,12 @@ pub struct TableBlock {
     root: gtk::ScrolledWindow,
     grid: gtk::Grid,
     shown: RefCell<Option<Grid>>,
-    opened: Rc<dyn Fn(&str)>,
+    links: Links,
 }
 
 impl TableBlock {
     /// An empty table.
-    pub fn new(opened: Rc<dyn Fn(&str)>) -> Self {
+    pub fn new(links: &Links) -> Self {
         let grid = gtk::Grid::builder().css_classes(["table"]).halign(gtk::Align::Start).build();
         let root = gtk::ScrolledWindow::builder()
             .hscrollbar_policy(gtk::PolicyType::Automatic)
@@ -34,7 +35,7 @@ impl TableBlock {
             .child(&grid)
             .css_classes(["table-frame"])
             .build();
-        Self { root, grid, shown: RefCell::default(), opened }
+        Self { root, grid, shown: RefCell::default(), links: links.clone() }
     }
 
     /// The widget.
@@ -73,6 +74,19 @@ impl TableBlock {
         }
         shown.replace(table.clone());
         true
+    }
+
+    /// Marks those names that lead to a file now, and no others.
+    pub fn mark_files(&self) {
+        let shown = self.shown.borrow();
+        let rows = shown.as_ref().map_or(&[][..], |grid| &grid.rows);
+        for (row, cells) in rows.iter().enumerate() {
+            for (column, runs) in cells.iter().enumerate() {
+                if let Some(label) = self.cell((row, column)) {
+                    set_text(&label, runs, &self.links.files);
+                }
+            }
+        }
     }
 
     /// The label of a cell, by row and column.
@@ -116,7 +130,7 @@ impl TableBlock {
             };
             label.set_xalign(x);
             label.set_justify(justify);
-            let opened = Rc::clone(&self.opened);
+            let opened = Rc::clone(&self.links.opened);
             label.connect_activate_link(move |_, address| {
                 opened(address);
                 gtk::glib::Propagation::Stop
@@ -124,13 +138,13 @@ impl TableBlock {
             self.grid.attach(&label, column, row, 1, 1);
             label
         });
-        fill(&label, runs);
+        fill(&label, runs, &self.links.files);
     }
 }
 
 /// Puts runs into a label. Text is set as text and styled by attributes: it is never markup, but
 /// for links, which a label knows no other way; there everything is escaped.
-fn fill(label: &gtk::Label, runs: &[Run]) {
+fn fill(label: &gtk::Label, runs: &[Run], files: &Files) {
     let text: String = runs.iter().map(|run| run.text.as_str()).collect();
     // Without a width of its own a cell would be measured at its narrowest, and stand too tall.
     // Bold letters are wider than the average that GTK reckons with.
@@ -161,24 +175,45 @@ fn fill(label: &gtk::Label, runs: &[Run]) {
         at = end;
     }
     label.set_attributes(Some(&attributes));
-    let linked = runs.iter().any(|run| run.link.is_some());
+    set_text(label, runs, files);
+}
+
+/// Sets the text with its links, where that is another than there is.
+fn set_text(label: &gtk::Label, runs: &[Run], files: &Files) {
+    let names: Vec<_> = runs.iter().map(|run| files.links_in(run)).collect();
+    let linked = runs.iter().any(|run| run.link.is_some()) || names.iter().any(|it| !it.is_empty());
     if !linked {
-        label.set_use_markup(false);
-        label.set_text(&text);
+        let text: String = runs.iter().map(|run| run.text.as_str()).collect();
+        if label.uses_markup() || label.label() != text {
+            label.set_use_markup(false);
+            label.set_text(&text);
+        }
         return;
     }
     let mut markup = String::new();
-    for run in runs {
-        let shown = escape(&run.text);
+    for (run, names) in runs.iter().zip(names) {
         if let Some(link) = &run.link {
-            // The tooltip is markup within markup.
-            let title = escape(&escape(&visible_address(link)));
-            let _ = write!(markup, "<a href=\"{}\" title=\"{title}\">{shown}</a>", escape(link));
-        } else {
-            markup.push_str(&shown);
+            markup.push_str(&anchor(link, &run.text));
+            continue;
         }
+        let mut done = 0;
+        for (name, link) in names {
+            markup.push_str(&escape(&run.text[done..name.start]));
+            markup.push_str(&anchor(&link, &run.text[name.clone()]));
+            done = name.end;
+        }
+        markup.push_str(&escape(&run.text[done..]));
     }
-    label.set_markup(&markup);
+    if !label.uses_markup() || label.label() != markup {
+        label.set_markup(&markup);
+    }
+}
+
+/// A link, as markup.
+fn anchor(link: &str, shown: &str) -> String {
+    // The tooltip is markup within markup.
+    let title = escape(&escape(&visible_address(link)));
+    format!("<a href=\"{}\" title=\"{title}\">{}</a>", escape(link), escape(shown))
 }
 
 fn escape(text: &str) -> gtk::glib::GString {

@@ -20,7 +20,7 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 
 use chat_core::message::{Asked, ToolCall, ToolResult, Verdict};
-use chat_edge::words::{fill, one_line, short_time, tool_line};
+use chat_edge::words::{Progress, fill, one_line, short_time, tool_line, tool_reason};
 
 use super::Output;
 use super::files::FilePlace;
@@ -39,7 +39,8 @@ pub use styled::{Look, Styled};
 pub struct ToolCard {
     root: gtk::Box,
     fold: Fold,
-    denial: gtk::Label,
+    /// Why nothing came of it.
+    why: gtk::Label,
     live: RefCell<Option<Live>>,
     prompt: RefCell<Option<Prompt>>,
     around: Box<Around>,
@@ -54,7 +55,7 @@ impl ToolCard {
     /// A card that shows nothing yet.
     pub fn new(name: &str, around: &Around) -> Self {
         let fold = Fold::new(icon(name), Some(&around.looks));
-        let denial = gtk::Label::builder()
+        let why = gtk::Label::builder()
             .use_markup(false)
             .wrap(true)
             .wrap_mode(gtk::pango::WrapMode::WordChar)
@@ -64,11 +65,11 @@ impl ToolCard {
             .build();
         let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
         root.append(fold.widget());
-        root.append(&denial);
+        root.append(&why);
         Self {
             root,
             fold,
-            denial,
+            why,
             live: RefCell::default(),
             prompt: RefCell::default(),
             around: Box::new(around.clone()),
@@ -105,7 +106,7 @@ impl ToolCard {
     /// Shows what changes less often than a clock.
     fn show(&self, tool: &ToolState) {
         let (call, result) = (tool.call(), tool.result());
-        let title = line(call, result);
+        let title = line(call, tool.progress());
         self.fold.set_line(&title, "", "");
         self.fold.stress(target(call, &title));
         self.title.replace(title);
@@ -115,9 +116,9 @@ impl ToolCard {
         self.fold.set_icon(icon(&call.name), tool.phase() == Phase::Failed);
         self.fold.set_busy(tool.phase() == Phase::Running);
         self.fold.set_inside(inside(call, result));
-        let denial = denial(result);
-        self.denial.set_text(denial.as_deref().unwrap_or_default());
-        self.denial.set_visible(denial.is_some());
+        let why = denial(result).or_else(|| result.and_then(tool_reason));
+        self.why.set_text(why.as_deref().unwrap_or_default());
+        self.why.set_visible(why.is_some());
         self.show_prompt(tool);
     }
 
@@ -183,10 +184,10 @@ impl ToolCard {
 }
 
 /// What the line says; the time stands at its end, and is counted.
-fn line(call: &ToolCall, result: Option<&ToolResult>) -> String {
-    let without_time =
-        result.map(|result| ToolResult { text: String::new(), took: None, ..result.clone() });
-    tool_line(call, without_time.as_ref())
+fn line(call: &ToolCall, progress: Progress) -> String {
+    let Progress::Ended(result) = progress else { return tool_line(call, progress) };
+    let without_time = ToolResult { text: String::new(), took: None, ..result.clone() };
+    tool_line(call, Progress::Ended(&without_time))
 }
 
 /// That the person allowed it.
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn what_a_call_is_about_stands_out() {
         let call = call("read_file", json!({ "path": "src/main.rs", "from": 1, "to": 80 }));
-        let line = line(&call, None);
+        let line = line(&call, Progress::Running);
         assert_eq!(&line[target(&call, &line).unwrap()], "src/main.rs");
         let odd = super::state::tests::call("read_file", json!({ "path": "" }));
         assert_eq!(target(&odd, "Reading"), None);
@@ -285,6 +286,6 @@ mod tests {
         let call = call("run_command", json!({ "command": "ls" }));
         let took = Some(Duration::from_secs(12));
         let done = ToolResult { took, ..ToolResult::to(&call, "", false) };
-        assert_eq!(line(&call, Some(&done)), "Ran ls");
+        assert_eq!(line(&call, Progress::Ended(&done)), "Ran ls");
     }
 }

@@ -1,7 +1,7 @@
 //! What the person has before them in the editor: told briefly whenever it changes, and in full when
 //! a message is sent.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use chat_core::message::{Excerpt, OpenFile, Selection};
@@ -19,6 +19,8 @@ const EXCERPT: usize = 6 * 1024;
 /// What is open, and where the person works.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
+    /// The project that these are the open files of.
+    pub project: Option<PathBuf>,
     /// The file that the person works on.
     pub active: Option<At>,
     /// The others, in the order of their tabs.
@@ -30,8 +32,8 @@ pub struct Outline {
 pub struct At {
     /// From the project on.
     pub path: PathBuf,
-    /// The first and the last line of what is selected; or twice that of the cursor.
-    pub lines: (u32, u32),
+    /// The first and the last line of what is selected; or twice that of the cursor. None in what is no text.
+    pub lines: Option<(u32, u32)>,
     /// Whether something is selected.
     pub is_selected: bool,
     /// Whether it holds what is not on disk.
@@ -39,9 +41,9 @@ pub struct At {
 }
 
 impl Editor {
-    /// The open files in full, in the order of their tabs.
-    pub(crate) fn open_files(&self) -> Vec<OpenFile> {
-        let Some(group) = self.inner.shown() else { return Vec::new() };
+    /// The open files of a project in full, in the order of their tabs.
+    pub(crate) fn open_files(&self, project: &Path) -> Vec<OpenFile> {
+        let Some(group) = self.inner.group(project) else { return Vec::new() };
         let active = group.active();
         let is_active = |document: &Rc<Document>| {
             active.as_ref().is_some_and(|active| Rc::ptr_eq(active, document))
@@ -77,6 +79,7 @@ impl Inner {
             .into_iter()
             .filter(|document| active.as_ref().is_none_or(|active| !Rc::ptr_eq(active, document)));
         Outline {
+            project: Some(group.project().to_owned()),
             others: others.map(|document| document.path()).collect(),
             active: active.map(|document| document.at()),
         }
@@ -94,7 +97,7 @@ impl Document {
         };
         At {
             path: self.path(),
-            lines,
+            lines: self.has_text().then_some(lines),
             is_selected: bounds.is_some(),
             is_unsaved: self.is_unsaved(),
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 
 use gettextrs::gettext;
-use gtk::{gio, glib};
+use gtk::gio;
 use relm4::gtk::prelude::*;
 
 use super::disk::{self, Format, Seen};
@@ -303,12 +303,7 @@ impl Document {
     /// Scrolls to the cursor, once the lines above it have their height: to a third of the view, and no further to the
     /// right than it must be to be seen.
     pub(super) fn reveal(&self) {
-        let (view, mark) = (self.view.downgrade(), self.buffer.get_insert());
-        glib::idle_add_local_once(move || {
-            if let Some(view) = view.upgrade() {
-                view.scroll_to_mark(&mark, 0.1, true, 1.0, 0.35);
-            }
-        });
+        super::reveal::cursor(&self.view);
     }
 
     /// Opens the bar of finding, and with it that of replacing.

@@ -228,6 +228,7 @@ impl Find {
                     find.step(!modifiers.contains(gdk::ModifierType::SHIFT_MASK));
                 }
                 () if enters && find.bar.has_focus(&find.bar.replacement) => find.replace(),
+                () if find.bar.turn(key) => {}
                 () => return glib::Propagation::Proceed,
             }
             glib::Propagation::Stop
@@ -246,6 +247,22 @@ mod tests {
             assert!(begun.elapsed().as_secs() < 20, "it does not come");
             glib::MainContext::default().iteration(false);
         }
+    }
+
+    #[gtk::test]
+    fn tab_leads_from_what_is_looked_for_to_what_it_becomes_and_back() {
+        crate::init();
+        let buffer = sourceview5::Buffer::new(None);
+        let view = sourceview5::View::with_buffer(&buffer);
+        let find = Find::new(&view, &buffer);
+        let window = gtk::Window::builder().child(find.widget()).build();
+        window.present();
+        find.open(true);
+        assert!(find.bar.turn(gdk::Key::Tab) && find.bar.has_focus(&find.bar.replacement));
+        assert!(find.bar.turn(gdk::Key::ISO_Left_Tab) && find.bar.has_focus(&find.bar.entry));
+        find.open(false);
+        assert!(!find.bar.turn(gdk::Key::Tab), "there is nothing to go to");
+        window.destroy();
     }
 
     #[gtk::test]

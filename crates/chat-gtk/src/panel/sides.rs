@@ -15,6 +15,8 @@ use crate::accessible;
 const BOTH: i32 = 739;
 /// The narrowest that dragging makes either, in pixels.
 const NARROWEST: i32 = 340;
+/// Narrower than this the conversation's header has no room for whole names, in pixels.
+const TIGHT: i32 = 420;
 /// The width of the handle, which stands over the border between the two.
 const HANDLE: i32 = 8;
 /// How far an arrow key moves the handle, in pixels.
@@ -43,6 +45,8 @@ mod imp {
         pub front: Cell<bool>,
         pub wanted: Cell<i32>,
         pub width: Cell<i32>,
+        /// Whether the conversation has little width.
+        pub tight: Cell<bool>,
     }
 
     impl Default for Sides {
@@ -53,6 +57,7 @@ mod imp {
                 front: Cell::new(false),
                 wanted: Cell::new(430),
                 width: Cell::new(0),
+                tight: Cell::new(false),
             }
         }
     }
@@ -99,6 +104,7 @@ mod imp {
             chat.set_child_visible(sight != Sight::Panel);
             panel.set_child_visible(sight != Sight::Conversation);
             handle.set_child_visible(sight == Sight::Both);
+            let mut chat_width = width;
             let place = |widget: &gtk::Widget, x: i32, width: i32| {
                 widget.size_allocate(&gtk::Allocation::new(x, 0, width, height), -1);
             };
@@ -108,13 +114,15 @@ mod imp {
                 Sight::Both => {
                     let wide = self.wanted.get().clamp(NARROWEST, width - NARROWEST);
                     let to_left = widget.direction() == gtk::TextDirection::Rtl;
+                    chat_width = width - wide;
                     let border = if to_left { wide } else { width - wide };
                     place(&chat, if to_left { wide } else { 0 }, width - wide);
                     place(&panel, if to_left { 0 } else { width - wide }, wide);
                     place(&handle, border - HANDLE / 2, HANDLE);
                 }
             }
-            if sight != was {
+            let tight = chat_width < super::TIGHT;
+            if self.tight.replace(tight) != tight || sight != was {
                 super::tell_soon(&self.obj());
             }
         }
@@ -173,6 +181,11 @@ impl Sides {
     /// What is seen.
     pub(crate) fn sight(&self) -> Sight {
         self.imp().sight()
+    }
+
+    /// Whether the conversation has little width.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.imp().tight.get()
     }
 
     /// Whether the panel is there at all, seen or behind the conversation.

@@ -38,7 +38,9 @@ impl Window {
         match action {
             Action::NewChat => {
                 self.list.emit(List::EndSearch);
-                self.show(None, view);
+                self.chat.emit(Chat::ShowBeside);
+                self.chat.emit(Chat::FocusMessage);
+                view.forward();
             }
             Action::Switcher => {
                 let chats = self.list.model().titles();
@@ -276,7 +278,7 @@ impl Window {
                 self.panel.open(&path, place);
             }
             Told::Changes(review) => {
-                self.panel.changes().set_undo(review.can_undo);
+                self.panel.changes().set_undo(review.undo);
                 self.panel.changes().show(review.fid.as_ref(), review.listing);
             }
             Told::Answered(it) => {

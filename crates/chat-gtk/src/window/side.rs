@@ -70,6 +70,11 @@ impl Side {
         sight == Sight::Both
     }
 
+    /// Whether the conversation has little width.
+    pub(super) fn is_tight(&self) -> bool {
+        self.sides.is_tight()
+    }
+
     /// Whether the panel is in the conversation's place.
     pub(super) fn covers(&self) -> bool {
         self.sides.sight() == Sight::Panel

@@ -189,7 +189,7 @@ impl View {
         self.list_button.set_visible(!folded);
         self.new_chat.set_visible(!folded && list_hidden);
         self.list_header.set_show_end_title_buttons(folded);
-        choices::make_room(&self.agents, folded);
+        choices::make_room(&self.agents, folded || self.side.is_tight());
         let headers = [&self.list_header, &self.chat_header, self.side.header()];
         title_buttons::show(&headers, folded);
         self.chat_header.set_show_start_title_buttons(folded || list_hidden);

@@ -1,11 +1,14 @@
 //! A conversation by keyboard: links are reached, opened and brought into sight.
 
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
 use chat_core::message::{Message, Role};
-use chat_gtk::conversation::Output;
+use chat_gtk::conversation::{FilePlace, KnownFiles, Output};
 use gtk::glib;
 use gtk::prelude::*;
 
-use crate::scene::{Scene, snapshot, until, walk};
+use crate::scene::{Scene, added, reply, snapshot, until, walk};
 
 /// Presses a key in a text. Whether the text took it.
 fn press(view: &gtk::TextView, key: gtk::gdk::Key, modifiers: gtk::gdk::ModifierType) -> bool {
@@ -140,4 +143,96 @@ fn links_are_reached_and_opened_by_keyboard_and_say_where_they_lead() {
     press(gtk::gdk::Key::Tab, none);
     assert!(!view.has_focus(), "behind the last link Tab leaves the text");
     assert!(!buffer.has_selection() && !shown("https://example.org/2"));
+}
+
+#[gtk::test]
+fn files_named_in_plain_prose_are_links_as_far_as_the_project_has_them() {
+    let scene = Scene::new();
+    let known = |names: &'static [&str]| -> KnownFiles {
+        let has = move |path: &Path| names.iter().any(|name| Path::new(name) == path);
+        (PathBuf::from("/p"), Rc::new(has))
+    };
+    scene.conversation.set_files(Some(known(&["src/a.rs", "a.rs"])));
+    let reply = reply();
+    let id = reply.id;
+    scene.conversation.show(&snapshot(vec![reply], false));
+    let text = "See src/a.rs:19 and **a.rs**, not src/b.rs, or a.rsx.";
+    // Each letter comes by itself: a name may go on as another one.
+    for (at, letter) in text.char_indices() {
+        let mut buffer = [0; 4];
+        scene.conversation.apply(&[added(id, at, letter.encode_utf8(&mut buffer))]);
+        scene.settle();
+    }
+    let links = || {
+        let mut out = Vec::new();
+        walk(scene.conversation.widget(), &mut |widget| {
+            if let Some(view) = widget.downcast_ref::<gtk::TextView>() {
+                out.extend(underlined(&view.buffer()));
+            }
+        });
+        out
+    };
+    until("the last word is shown", || scene.texts().iter().any(|text| text.contains("a.rsx.")));
+    assert_eq!(links(), ["src/a.rs:19", "a.rs"]);
+    scene.conversation.set_files(Some(known(&["src/b.rs"])));
+    assert_eq!(links(), ["src/b.rs"]);
+    scene.window.set_focus_visible(true);
+    scene.tab_to("src/b.rs", true);
+    let focus = gtk::prelude::GtkWindowExt::focus(&scene.window);
+    let view = focus.and_downcast::<gtk::TextView>().expect("the text");
+    assert!(press(&view, gtk::gdk::Key::Return, gtk::gdk::ModifierType::empty()));
+    let place = FilePlace { path: "src/b.rs".into(), place: None };
+    assert_eq!(scene.told.borrow().last(), Some(&Output::OpenFile(place)));
+    scene.conversation.set_files(None);
+    assert!(links().is_empty());
+}
+
+#[gtk::test]
+fn files_named_in_a_table_are_links_as_far_as_the_project_has_them() {
+    let scene = Scene::new();
+    let known = |name: &'static str| -> KnownFiles {
+        (PathBuf::from("/p"), Rc::new(move |path: &Path| path == Path::new(name)))
+    };
+    scene.conversation.set_files(Some(known("src/a.rs")));
+    let text = "| File | Other |\n|---|---|\n| see src/a.rs:3 <b> | `src/b.rs` |";
+    let mut told = reply();
+    told.parts = vec![chat_core::message::Part::Text(text.to_owned())];
+    scene.conversation.show(&snapshot(vec![told], false));
+    scene.settle();
+    let cell = |words: &str| {
+        let mut found = None;
+        walk(scene.conversation.widget(), &mut |widget| {
+            let label = widget.downcast_ref::<gtk::Label>().cloned();
+            found = found.take().or(label.filter(|label| label.text() == words));
+        });
+        found.unwrap_or_else(|| panic!("there is no {words}"))
+    };
+    let (first, other) = (cell("see src/a.rs:3 <b>"), cell("src/b.rs"));
+    assert!(first.label().contains("href=\"./src/a.rs:3\""), "{}", first.label());
+    assert!(!other.uses_markup());
+    first.emit_by_name::<bool>("activate-link", &[&"./src/a.rs:3"]);
+    let last = scene.told.borrow().last().cloned();
+    let Some(Output::OpenFile(FilePlace { path, place: Some(place) })) = last else {
+        panic!("{last:?}");
+    };
+    assert_eq!((path.as_path(), place.line), (Path::new("src/a.rs"), 3));
+    scene.conversation.set_files(Some(known("src/b.rs")));
+    assert!(!first.uses_markup() && first.text() == "see src/a.rs:3 <b>");
+    assert!(other.label().contains("href=\"./src/b.rs\""), "{}", other.label());
+    scene.conversation.set_files(None);
+    assert!(!other.uses_markup() && other.text() == "src/b.rs");
+}
+
+/// What is set as a link.
+fn underlined(buffer: &gtk::TextBuffer) -> Vec<String> {
+    let link = buffer.tag_table().lookup("link").expect("the style of links");
+    let mut out = Vec::new();
+    let mut at = buffer.start_iter();
+    while at.has_tag(&link) || at.forward_to_tag_toggle(Some(&link)) {
+        let mut end = at;
+        end.forward_to_tag_toggle(Some(&link));
+        out.push(buffer.text(&at, &end, true).to_string());
+        at = end;
+    }
+    out
 }

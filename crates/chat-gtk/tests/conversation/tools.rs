@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chat_core::event::{Event, Stage};
+use chat_core::event::{CallState, Event, OpenCall, Stage, StopReason};
 use chat_core::message::{
     Answer, Ask, AskId, Asked, Ending, Message, MessageId, ModelRef, Part, PermissionRequest,
-    Preview, Question, Role, ToolCall, ToolCallId, ToolResult, ToolView,
+    Preview, Question, Role, ToolCall, ToolCallId, ToolResult, ToolView, Usage,
 };
 use chat_core::permission::{Action, Scope, Why};
 use chat_gtk::conversation::Output;
@@ -31,6 +31,8 @@ fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId) {
     messages.push(reply);
     let mut snapshot = snapshot(messages, false);
     snapshot.stage = Stage::RunningTools;
+    let (call, state) = (ToolCallId::new(CALL), CallState::Running { tail: "".into(), bytes: 0 });
+    snapshot.calls = vec![OpenCall { message, call, state }];
     snapshot.session.project = Some(PathBuf::from("/project"));
     scene.conversation.show(&snapshot);
     scene.settle();
@@ -121,6 +123,62 @@ fn leave_is_asked_with_all_that_would_be_done_and_given_once() {
     scene.asks(Vec::new());
     assert!(!scene.shows("Run this command?"));
     assert!(scene.shows("Running cargo test"), "{:?}", scene.texts());
+}
+
+#[gtk::test]
+fn a_result_is_seen_while_other_calls_of_its_reply_run_and_wait() {
+    let scene = Scene::new();
+    let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
+    let call = |id: &str, name: &str, arguments| ToolCall {
+        id: ToolCallId::new(id),
+        name: name.to_owned(),
+        arguments,
+    };
+    let pages = ["c1", "c2"].map(|id| call(id, "web_fetch", json!({ "url": format!("//{id}") })));
+    let after = call("c3", "run_command", run("make"));
+    scene.conversation.show(&snapshot(Vec::new(), true));
+    let told = |seq, event: &dyn Fn(u64) -> Event| {
+        scene.conversation.apply(&[event(seq)]);
+        scene.settle();
+    };
+    told(2, &|seq| {
+        let message = Arc::new(reply.clone());
+        Event::MessageAdded { fid: fid(), seq, message }
+    });
+    reply.parts.extend(pages.iter().chain([&after]).cloned().map(Part::ToolCall));
+    reply.ended = Some(Ending::Complete);
+    told(3, &|seq| Event::MessageChanged { fid: fid(), seq, message: Arc::new(reply.clone()) });
+    assert!(scene.shows("Fetch //c1 · waits for its turn"), "{:?}", scene.texts());
+    let change = |seq, call: &ToolCall, result: Option<ToolResult>| {
+        told(seq, &|seq| Event::ToolCallChanged {
+            fid: fid(),
+            seq,
+            message: reply.id,
+            call: call.id.clone(),
+            running: result.is_none(),
+            result: result.clone().map(Arc::new),
+        });
+    };
+    change(4, &pages[0], None);
+    change(5, &pages[1], None);
+    let reason = "tool_call_fail: The server says 404 Not Found.";
+    change(6, &pages[1], Some(ToolResult::to(&pages[1], reason, true)));
+    assert!(scene.shows("Fetching //c1"), "{:?}", scene.texts());
+    assert!(scene.shows("Fetch //c2 · failed"), "{:?}", scene.texts());
+    assert!(scene.texts().iter().any(|text| text == "The server says 404 Not Found."));
+    assert!(scene.shows("Run make · waits for its turn"));
+    let page = ToolView::Fetched { url: "//c1".to_owned(), title: None, bytes: 5, path: None };
+    let done = ToolResult { view: Some(page), ..ToolResult::to(&pages[0], "hello", false) };
+    change(7, &pages[0], Some(done));
+    assert!(scene.shows("Fetched //c1") && scene.shows("Run make · waits for its turn"));
+    // What a stop left without its turn waits for nothing.
+    told(8, &|_| Event::RequestFinished {
+        fid: fid(),
+        reason: StopReason::Stopped,
+        usage: Usage::default(),
+        error: None,
+    });
+    assert!(scene.shows("Run make · has no result"), "{:?}", scene.texts());
 }
 
 #[gtk::test]

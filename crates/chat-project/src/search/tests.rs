@@ -41,10 +41,20 @@ fn a_name_weighs_more_than_its_folders() {
 }
 
 #[test]
-fn large_letters_mean_large_ones() {
-    let tree = tree(&[b"Readme", b"readme.txt"]);
+fn a_large_letter_finds_small_ones_too_and_its_like_first() {
+    let tree = tree(&[b"Readme", b"docs/People.txt", b"plants.rs", b"readme", b"src/Plan.rs"]);
     assert_eq!(shown(&tree, "readme", &[]).len(), 2);
-    assert_eq!(shown(&tree, "Readme", &[]), ["Readme"]);
+    assert_eq!(shown(&tree, "README", &[]), ["Readme", "readme"]);
+    assert_eq!(shown(&tree, "Pl", &[]), ["src/Plan.rs", "plants.rs", "docs/People.txt"]);
+    assert_eq!(shown(&tree, "SRC Plan", &[]), ["src/Plan.rs"]);
+}
+
+#[test]
+fn of_two_names_that_differ_in_case_alone_the_one_that_was_typed_comes_first() {
+    for names in [[b"a/Make", b"b/make"], [b"b/make", b"c/Make"]] {
+        let tree = tree(&names.map(|name| &name[..]));
+        assert!(shown(&tree, "Make", &[])[0].ends_with("Make"));
+    }
 }
 
 #[test]
@@ -82,10 +92,10 @@ fn all_threads_together_find_what_one_would() {
         (0..ALONE * 2).map(|number| format!("d{}/f{number}.rs", number % 97)).collect();
     let names: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
     let tree = tree(&names);
-    let pattern = Pattern::new("f99", CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
+    let wanted = Wanted::new("f99");
     let (given_up, none) = (AtomicBool::new(false), HashMap::new());
     let paths = tree.paths();
-    let mut all = best(paths, 0..paths.len(), &pattern, &none, usize::MAX, &given_up).unwrap();
+    let mut all = best(paths, 0..paths.len(), &wanted, &none, usize::MAX, &given_up).unwrap();
     all.sort_unstable();
     let all: Vec<_> = all.iter().take(20).map(|rank| paths.get(rank.3).to_owned()).collect();
     let found = search(paths, "f99", &Favoured::default(), 20, &given_up).unwrap();

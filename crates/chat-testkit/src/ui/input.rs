@@ -1,9 +1,13 @@
 //! Keyboard, mouse and camera.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use tokio::process::Command;
+
+/// How long a window may take to have files that are dropped on it.
+const DROPPING: Duration = Duration::from_secs(20);
 
 /// The keyboard and the mouse of a screen.
 #[derive(Clone, Debug)]
@@ -61,6 +65,19 @@ impl Input {
     async fn is_managed(&self, window: &str) -> bool {
         let told = self.run("xwininfo", &["-id", window]).await;
         told.is_ok_and(|told| told.contains("Override Redirect State: no"))
+    }
+
+    /// Drops files at a place of the topmost window, as a file manager does. Whether it took them.
+    pub async fn drop_files(&self, files: &[&Path], x: i32, y: i32) -> Result<bool> {
+        const DROP: &str = include_str!("drop.py");
+        let window = self.focus().await?;
+        let (x, y) = (x.to_string(), y.to_string());
+        let uris: Vec<String> =
+            files.iter().map(|file| format!("file://{}", file.display())).collect();
+        let mut arguments = vec!["-c", DROP, &window, &x, &y];
+        arguments.extend(uris.iter().map(String::as_str));
+        let told = tokio::time::timeout(DROPPING, self.run("python3", &arguments)).await;
+        Ok(told.context("the window never answered the drop")?? == "taken\n")
     }
 
     /// Makes a window as large as this.

@@ -1,6 +1,7 @@
 //! A widget as assistive technology sees it.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -94,6 +95,12 @@ impl Widget {
     pub async fn click_with_mouse(&self) -> Result<()> {
         let (x, y) = self.middle().await?;
         self.input.click(x, y).await
+    }
+
+    /// Drops files or folders into its middle, as a file manager does. Whether they were taken.
+    pub async fn drop_files(&self, files: &[&Path]) -> Result<bool> {
+        let (x, y) = self.middle().await?;
+        self.input.drop_files(files, x, y).await
     }
 
     /// Where it is in its window, and its size: x, y, width, height.

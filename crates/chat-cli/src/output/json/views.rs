@@ -5,7 +5,7 @@ use chat_core::message::{
     Ending, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage, Verdict,
 };
 use chat_core::permission::Rule;
-use chat_edge::words;
+use chat_edge::words::{self, Progress};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -94,7 +94,7 @@ impl<'a> ResultView<'a> {
             name: &result.name,
             text: &result.text,
             failed: result.failed,
-            line: call.map(|call| words::tool_line(call, Some(result))),
+            line: call.map(|call| words::tool_line(call, Progress::Ended(result))),
             view: result.view.as_ref(),
             verdict: result.verdict.as_ref(),
             needs: &result.needs,

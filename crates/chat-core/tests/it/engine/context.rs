@@ -261,6 +261,34 @@ async fn a_preview_is_what_goes_out() {
 }
 
 #[tokio::test]
+async fn a_preview_tells_of_a_conversation_what_the_meter_tells() {
+    let server = Server::start();
+    let mut world = world_with_tools(&server).await;
+    let folder = tempfile::tempdir().unwrap();
+    let request = ChatRequest {
+        agent: Some("code-assistant".into()),
+        ..small("Look around.", folder.path())
+    };
+    server.push(Script::new().text("Fine."));
+    let sent = world.manager.send(request).await.unwrap();
+    world.open(&sent.fid).await;
+    world.events.finished(&sent.fid).await;
+    let next = || ChatRequest {
+        session: Some(sent.fid.clone()),
+        content: Content::text("And around again, with a longer message."),
+        ..ChatRequest::default()
+    };
+    let before = world.manager.meter(&sent.fid).await.unwrap().tokens;
+    // Rules that came since are told by both.
+    std::fs::write(folder.path().join("AGENTS.md"), "Use four spaces. ".repeat(40)).unwrap();
+    let meter = world.manager.meter(&sent.fid).await.unwrap();
+    let preview = world.manager.preview(next()).await.unwrap();
+    assert!(meter.tokens > before + 50, "{before} {meter:?}");
+    assert_eq!(preview.now, meter.tokens);
+    assert!(preview.tokens > preview.now, "{} {}", preview.tokens, preview.now);
+}
+
+#[tokio::test]
 async fn the_window_that_ollama_is_asked_for_grows_with_the_conversation_and_stays() {
     let server = Server::start();
     let mut world = World::of_kind(&server, ConnectionKind::Ollama).await;

@@ -232,6 +232,8 @@ async fn what_had_come_before_a_stop_stays_and_the_others_say_that_they_have_non
             ("c3", "The person stopped this call."),
         ]
     );
+    let stopped: Vec<_> = stored.iter().map(|result| result.stopped).collect();
+    assert_eq!(stopped, [false, true, true], "that it was the person is known ever after");
 }
 
 #[tokio::test]

@@ -151,6 +151,7 @@ async fn a_chat_alone_yields_tool_calls_and_goes_on_with_their_results() {
         name: call.name.clone(),
         text: "2".into(),
         failed: false,
+        stopped: false,
         view: None,
         took: None,
         verdict: None,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chat_core::message::{Todo, ToolCallId};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -45,6 +45,10 @@ fn each() -> Vec<(ToolCall, Option<ToolView>)> {
         (
             call("read_file", json!({ "path": "logo.png" })),
             Some(ToolView::Read { path: "logo.png".to_owned(), from: None, to: None }),
+        ),
+        (
+            call("outline", json!({ "path": "src/lib.rs" })),
+            Some(ToolView::Read { path: path(), from: None, to: None }),
         ),
         (
             call("list_files", json!({})),
@@ -126,10 +130,15 @@ fn each() -> Vec<(ToolCall, Option<ToolView>)> {
 fn all_lines() {
     let mut lines = String::new();
     for (call, view) in each() {
-        let result = answered(&call, view);
-        let failed = ToolResult { failed: true, ..ToolResult::to(&call, "no", true) };
-        for result in [None, Some(&result), Some(&answered(&call, None)), Some(&failed)] {
-            let line = tool_line(&call, result);
+        let [done, plain] = [view, None].map(|view| answered(&call, view));
+        let failed = ToolResult::to(&call, "no", true);
+        let stopped = ToolResult { stopped: true, ..failed.clone() };
+        let verdict = Some(Verdict::Denied { message: None });
+        let denied = ToolResult { verdict, ..stopped.clone() };
+        let ended = [&done, &plain, &failed, &stopped, &denied].map(Progress::Ended);
+        let open = [Progress::Queued, Progress::Asking, Progress::Running, Progress::Lost];
+        for progress in open.into_iter().chain(ended) {
+            let line = tool_line(&call, progress);
             assert!(
                 !line.contains(['{', '?']) || call.name == "not_ours" || call.name == "ask_user",
                 "{line}"
@@ -142,11 +151,27 @@ fn all_lines() {
 }
 
 #[test]
+fn only_what_is_at_work_is_said_to_be() {
+    let (call, _) = each().swap_remove(0);
+    let failed = ToolResult::to(&call, "no", true);
+    let stopped = ToolResult { stopped: true, ..failed.clone() };
+    let ended = [&failed, &stopped].map(Progress::Ended);
+    let open = [Progress::Queued, Progress::Asking, Progress::Lost];
+    for (call, _) in each().iter().filter(|(call, _)| call.name != "not_ours") {
+        let working = tool_line(call, Progress::Running);
+        for progress in open.into_iter().chain(ended) {
+            let line = tool_line(call, progress);
+            assert!(!line.contains(&working), "{line}");
+        }
+    }
+}
+
+#[test]
 fn what_was_denied_and_how_long_it_took_is_said() {
     let call = call("run_command", json!({ "command": "cargo test" }));
     let verdict = Some(Verdict::Denied { message: None });
     let denied = ToolResult { verdict, ..ToolResult::to(&call, "no", true) };
-    assert_eq!(tool_line(&call, Some(&denied)), "Running cargo test · denied");
+    assert_eq!(tool_line(&call, Progress::Ended(&denied)), "Run cargo test · denied");
     let view = ToolView::Ran {
         command: "cargo test".to_owned(),
         exit: Some(CommandExit::Status(101)),
@@ -160,7 +185,7 @@ fn what_was_denied_and_how_long_it_took_is_said() {
         (Duration::from_secs(185), "Ran cargo test · failed 101 · 3 min 5 s"),
     ] {
         let result = ToolResult { took: Some(took), ..answered(&call, Some(view.clone())) };
-        assert_eq!(tool_line(&call, Some(&result)), said);
+        assert_eq!(tool_line(&call, Progress::Ended(&result)), said);
     }
 }
 
@@ -172,8 +197,8 @@ fn whatever_a_model_writes_is_one_line() {
         for arguments in [odd, json!(wild), json!(null), json!([1]), json!({ "path": 5 })] {
             let call = call(name, arguments);
             let failed = ToolResult::to(&call, "no", true);
-            for result in [None, Some(&failed)] {
-                let line = tool_line(&call, result);
+            for progress in [Progress::Queued, Progress::Running, Progress::Ended(&failed)] {
+                let line = tool_line(&call, progress);
                 assert!(!line.contains(char::is_control), "{line:?}");
                 assert!(!line.contains('\u{202e}'), "{line:?}");
                 assert!(line.chars().count() < 1_000, "{line:?}");

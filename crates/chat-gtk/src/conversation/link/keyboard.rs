@@ -75,13 +75,15 @@ fn places(lines: &Lines) -> Vec<Range<i32>> {
     let mut out: Vec<Range<i32>> = Vec::new();
     for line in lines.borrow().iter() {
         let mut last = None;
-        for (place, link) in line.runs() {
-            match (out.last_mut(), &link) {
-                (Some(before), Some(link)) if last.as_ref() == Some(link) => before.end = place.end,
-                (_, Some(_)) => out.push(place),
-                _ => {}
+        for (place, link) in line.links() {
+            match out.last_mut() {
+                // One link, part of which is set otherwise.
+                Some(before) if before.end == place.start && last.as_ref() == Some(&link) => {
+                    before.end = place.end;
+                }
+                _ => out.push(place),
             }
-            last = link;
+            last = Some(link);
         }
     }
     out

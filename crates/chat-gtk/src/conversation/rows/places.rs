@@ -33,6 +33,7 @@ impl Rows {
         for row in &self.all[self.made.clone()] {
             match &row.widget {
                 Some(RowWidget::Prose(prose)) => prose.mark_files(),
+                Some(RowWidget::Table(table)) => table.mark_files(),
                 Some(RowWidget::Tool(card)) => card.mark_file(),
                 _ => {}
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::message::{Ask, Asked, ToolCall, ToolResult};
+use chat_edge::words::Progress;
 
 /// A tool call.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub struct ToolState {
     /// The end of what it wrote so far, and how many bytes that was in all.
     output: Option<(Arc<str>, u64)>,
     running: bool,
+    /// Whether its turn is still to come.
+    queued: bool,
     /// Since when it runs, where that was seen.
     since: Option<Instant>,
     /// How long it ran, where that was seen.
@@ -26,7 +29,7 @@ pub struct ToolState {
 /// How far a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Its turn has not come.
+    /// Its turn has not come, or never came.
     Called,
     /// It is at work.
     Running,
@@ -47,6 +50,7 @@ impl ToolState {
             ask: None,
             output: None,
             running: false,
+            queued: false,
             since: None,
             took: None,
             revision: 0,
@@ -91,6 +95,17 @@ impl ToolState {
         }
     }
 
+    /// The same as its line tells it.
+    pub fn progress(&self) -> Progress<'_> {
+        match &self.result {
+            Some(result) => Progress::Ended(result),
+            None if self.ask.is_some() => Progress::Asking,
+            None if self.running => Progress::Running,
+            None if self.queued => Progress::Queued,
+            None => Progress::Lost,
+        }
+    }
+
     /// How long it ran, as far as that is known.
     pub fn time(&self) -> Option<Duration> {
         let told = self.result().and_then(|result| result.took);
@@ -110,6 +125,14 @@ impl ToolState {
         }
     }
 
+    /// Its turn is to come.
+    pub fn queue(&mut self) {
+        if self.result.is_none() && !self.queued {
+            self.queued = true;
+            self.revision += 1;
+        }
+    }
+
     /// It began. `seen`: whether just now.
     pub fn start(&mut self, seen: bool) {
         if self.result.is_none() && !self.running {
@@ -119,10 +142,11 @@ impl ToolState {
         }
     }
 
-    /// It ended.
+    /// It ended, or its turn will not come.
     pub fn stop(&mut self) {
-        if self.running {
+        if self.running || self.queued {
             self.running = false;
+            self.queued = false;
             self.took = self.since.take().map(|since| since.elapsed()).or(self.took);
             self.ask = None;
             self.output = None;
@@ -213,6 +237,29 @@ pub mod tests {
         assert!(state.wait_for(None));
         state.start(true);
         assert_eq!(state.phase(), Phase::Failed, "what was told late begins nothing");
+    }
+
+    #[test]
+    fn a_call_waits_for_its_turn_until_it_has_it_or_never_will() {
+        let mut state = ToolState::new(call("run_command", serde_json::json!({})));
+        assert!(matches!(state.progress(), Progress::Lost), "a stored one waits for nothing");
+        state.queue();
+        assert!(matches!(state.progress(), Progress::Queued));
+        let before = state.revision();
+        state.queue();
+        assert_eq!(state.revision(), before, "the same is not new");
+        state.stop();
+        assert!(matches!(state.progress(), Progress::Lost) && state.revision() > before);
+        state.queue();
+        state.start(true);
+        assert!(matches!(state.progress(), Progress::Running));
+        state.wait_for(Some(&question()));
+        assert!(matches!(state.progress(), Progress::Asking));
+        let result = ToolResult::to(state.call(), "no", true);
+        state.answer(&result);
+        assert!(matches!(state.progress(), Progress::Ended(had) if *had == result));
+        state.queue();
+        assert!(matches!(state.progress(), Progress::Ended(_)));
     }
 
     #[test]

@@ -120,7 +120,12 @@ impl Document {
             self.setting.set(false);
             self.stand.set(Stand::Refused);
             self.view.set_sensitive(false);
-            self.notice.say(&refusal.sentence(), Vec::new());
+            self.view.set_show_line_numbers(false);
+            self.view.set_cursor_visible(false);
+            let elsewhere = matches!(refusal, Refusal::Binary | Refusal::TooLarge(_))
+                .then(|| self.choice(gettext("Open in Another App"), |it| it.open_elsewhere()));
+            self.notice.say(&refusal.sentence(), elsewhere.into_iter().collect());
+            self.tell(Told::Cursor);
             return self.tell(Told::Title);
         }
         self.seen.replace(None);
@@ -131,6 +136,13 @@ impl Document {
         } else {
             self.notice.say(&gettext("There is no such file yet. Saving makes it."), Vec::new());
         }
+    }
+
+    /// Has the desktop open it with what it has for such files.
+    fn open_elsewhere(&self) {
+        let window = self.view.root().and_downcast::<gtk::Window>();
+        let file = gio::File::for_path(self.location());
+        gtk::show_uri(window.as_ref(), &file.uri(), gtk::gdk::CURRENT_TIME);
     }
 
     /// What was not saved in an earlier run is there.
@@ -161,6 +173,8 @@ impl Document {
         self.buffer.set_text("");
         self.buffer.end_irreversible_action();
         self.view.set_sensitive(true);
+        self.view.set_show_line_numbers(true);
+        self.view.set_cursor_visible(true);
         self.view.set_editable(false);
         self.notice.close();
         self.outdated.set(false);

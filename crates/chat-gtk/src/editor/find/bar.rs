@@ -1,6 +1,7 @@
 //! The widgets of the bar of finding and replacing.
 
 use gettextrs::gettext;
+use gtk::gdk;
 use relm4::gtk::prelude::*;
 
 use crate::accessible;
@@ -97,6 +98,18 @@ impl Bar {
         for button in [&self.previous, &self.next, &self.replace, &self.replace_all] {
             button.set_sensitive(active);
         }
+    }
+
+    /// Tab goes from the one entry to the other, past the buttons between them. Says whether it did.
+    pub(super) fn turn(&self, key: gdk::Key) -> bool {
+        let to = match key {
+            gdk::Key::Tab if self.has_focus(&self.entry) => {
+                self.replacement.upcast_ref::<gtk::Widget>()
+            }
+            gdk::Key::ISO_Left_Tab if self.has_focus(&self.replacement) => self.entry.upcast_ref(),
+            _ => return false,
+        };
+        self.line.is_visible() && to.grab_focus()
     }
 
     /// Whether the keyboard is in one of the entries.

@@ -12,8 +12,8 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use super::super::project::ProjectFiles;
-use crate::accessible;
-use crate::letters::{bold, plain};
+use crate::letters::plain;
+use crate::{accessible, found_row};
 
 /// How many are shown: who looks for more types another letter.
 const MOST: usize = 40;
@@ -42,7 +42,7 @@ impl FoundList {
         let list = gtk::ListBox::builder().css_classes(["files-found"]).build();
         accessible::set_label(&list, &gettext("Found Files"));
         for _ in 0..MOST {
-            list.append(&row());
+            list.append(&found_row::row(false));
         }
         let scroller = gtk::ScrolledWindow::builder()
             .child(&list)
@@ -129,8 +129,7 @@ impl FoundList {
         let Some(row) = inner.list.row_at_index((at + by).clamp(0, (count - 1).max(0))) else {
             return;
         };
-        inner.list.select_row(Some(&row));
-        inner.reveal(&row);
+        found_row::select(&inner.list, &row);
     }
 }
 
@@ -141,19 +140,9 @@ impl Inner {
         for at in 0..MOST {
             let Some(row) = self.list.row_at_index(at as i32) else { break };
             row.set_visible(at < found.len());
-            if let (Some(found), Some((name, folder))) = (found.get(at), labels(&row)) {
-                let split = found.shown.rfind('/').map_or(0, |at| at + 1);
-                let before = found.shown[..split].chars().count();
-                name.set_markup(&bold(&found.shown[split..], &found.positions, before));
-                folder.set_markup(&bold(
-                    found.shown[..split].trim_end_matches('/'),
-                    &found.positions,
-                    0,
-                ));
-                folder.set_visible(split > 0);
-                let path = plain(&found.shown);
-                row.set_tooltip_text(Some(&path));
-                accessible::set_label(&row, &path);
+            if let Some(found) = found.get(at) {
+                let (name, folder) = found_row::of_path(&found.shown, &found.positions);
+                found_row::describe(&row, &name, &folder, &plain(&found.shown));
             }
         }
         self.list.select_row(self.list.row_at_index(0).as_ref());
@@ -163,35 +152,4 @@ impl Inner {
             take(path);
         }
     }
-
-    /// Scrolls so far that a row is seen; the keyboard stays in the field.
-    fn reveal(&self, row: &gtk::ListBoxRow) {
-        let (Some(bounds), Some(adjustment)) =
-            (row.compute_bounds(&self.list), self.list.adjustment())
-        else {
-            return;
-        };
-        let (top, bottom) = (f64::from(bounds.y()), f64::from(bounds.y() + bounds.height()));
-        adjustment.clamp_page(top, bottom);
-    }
-}
-
-fn row() -> gtk::ListBoxRow {
-    let label = |class: &str| {
-        gtk::Label::builder()
-            .xalign(0.0)
-            .ellipsize(gtk::pango::EllipsizeMode::Middle)
-            .css_classes([class])
-            .build()
-    };
-    let both = gtk::Box::new(gtk::Orientation::Vertical, 0);
-    both.append(&label("found-name"));
-    both.append(&label("found-folder"));
-    gtk::ListBoxRow::builder().child(&both).focusable(false).build()
-}
-
-fn labels(row: &gtk::ListBoxRow) -> Option<(gtk::Label, gtk::Label)> {
-    let name = row.child()?.first_child().and_downcast::<gtk::Label>()?;
-    let folder = name.next_sibling().and_downcast::<gtk::Label>()?;
-    Some((name, folder))
 }

@@ -132,10 +132,17 @@ fn show_icon(icon: &gtk::Image, node: &Node, name: &str) {
         Kind::Folder => icon.set_icon_name(Some("folder-symbolic")),
         Kind::Link => icon.set_icon_name(Some("emblem-symbolic-link")),
         Kind::File => {
-            let (kind, _) = gio::content_type_guess(Some(name), None::<&[u8]>);
-            icon.set_from_gicon(&gio::content_type_get_symbolic_icon(&kind));
+            icon.set_from_gicon(&icon_of(name));
         }
     }
+}
+
+/// The icon of a file of this name. What nobody knows is taken for text, as most of a project is: the
+/// icon of any file is but an empty sheet, hardly to be seen beside the others.
+fn icon_of(name: &str) -> gio::Icon {
+    let (kind, _) = gio::content_type_guess(Some(name), None::<&[u8]>);
+    let is_unknown = gio::content_type_is_unknown(&kind);
+    gio::content_type_get_symbolic_icon(if is_unknown { "text/plain" } else { &kind })
 }
 
 fn show_mark(row: &Widgets, node: &Node, git: &GitState) {
@@ -161,5 +168,19 @@ fn show_mark(row: &Widgets, node: &Node, git: &GitState) {
     if !style.is_empty() {
         row.name.add_css_class(style);
         row.mark.add_css_class(style);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_no_known_kind_looks_like_text() {
+        let same = |name| IconExt::equal(&icon_of(name), Some(&icon_of("notes.txt")));
+        for name in [".gitignore", "Cargo.lock", "notes.of-a-kind"] {
+            assert!(same(name), "{name}");
+        }
+        assert!(!same("picture.png"));
     }
 }

@@ -1,0 +1,74 @@
+//! Brings the cursor of a text into sight.
+
+use std::cell::Cell;
+
+use gtk::glib;
+use relm4::gtk::prelude::*;
+
+/// Scrolls to the cursor, once the lines above it have their height: to a third of the view, and no
+/// further to the right than it must be to be seen. In a text that was given no room yet, which one
+/// that nobody saw was not, this waits: GTK would take the cursor for being beyond its right edge.
+pub(super) fn cursor(view: &sourceview5::View) {
+    let weak = view.downgrade();
+    glib::idle_add_local_once(move || {
+        let Some(view) = weak.upgrade() else { return };
+        let Some(across) = view.hadjustment() else { return };
+        if across.page_size() > 0.0 {
+            view.scroll_to_mark(&view.buffer().get_insert(), 0.1, true, 1.0, 0.35);
+            return;
+        }
+        let (weak, waits) = (view.downgrade(), Cell::new(None));
+        let waits = std::rc::Rc::new(waits);
+        let own = std::rc::Rc::clone(&waits);
+        let handler = across.connect_page_size_notify(move |across| {
+            if let Some(handler) = own.take() {
+                across.disconnect(handler);
+            }
+            if let Some(view) = weak.upgrade() {
+                cursor(&view);
+            }
+        });
+        waits.set(Some(handler));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Runs the main loop until this holds.
+    fn until(holds: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let bell =
+            glib::timeout_add_local(Duration::from_millis(20), || glib::ControlFlow::Continue);
+        while !holds() {
+            assert!(Instant::now() < deadline, "never");
+            glib::MainContext::default().iteration(true);
+        }
+        bell.remove();
+    }
+
+    #[gtk::test]
+    fn a_text_that_nobody_saw_yet_does_not_stand_sideways() {
+        crate::init();
+        let view = sourceview5::View::builder().left_margin(12).monospace(true).build();
+        view.buffer().set_text(&format!("{}\n", "words and more words ".repeat(20)).repeat(300));
+        let scroller = gtk::ScrolledWindow::builder().child(&view).build();
+        let line = view.buffer().iter_at_line(200).expect("a line");
+        view.buffer().place_cursor(&line);
+        cursor(&view);
+        // The window comes later, as does that of a file that is opened behind the conversation.
+        let asked = std::rc::Rc::new(Cell::new(false));
+        let told = std::rc::Rc::clone(&asked);
+        glib::idle_add_local_once(move || told.set(true));
+        until(|| asked.get());
+        let window =
+            gtk::Window::builder().child(&scroller).default_width(400).default_height(300).build();
+        window.present();
+        until(|| scroller.vadjustment().value() > 0.0);
+        let across = scroller.hadjustment().value();
+        assert!(across.abs() < 0.5, "it stands {across} pixels sideways");
+    }
+}

@@ -1,0 +1,85 @@
+//! A row of a list of what was found by a few letters: a name, and below it what tells it from others of
+//! that name. The keyboard stays where the letters are typed.
+
+use gtk::gdk::prelude::*;
+use relm4::gtk::prelude::*;
+
+use crate::accessible;
+use crate::letters::bold;
+
+/// A row without words, with room for an icon where it has one.
+pub(crate) fn row(has_icon: bool) -> gtk::ListBoxRow {
+    // However long the words are, the list decides how wide they are.
+    let label = |class: &str| {
+        gtk::Label::builder()
+            .xalign(0.0)
+            .hexpand(true)
+            .max_width_chars(1)
+            .ellipsize(gtk::pango::EllipsizeMode::Middle)
+            .css_classes([class])
+            .build()
+    };
+    let words = gtk::Box::new(gtk::Orientation::Vertical, 0);
+    words.append(&label("found-name"));
+    words.append(&label("found-folder"));
+    let line = gtk::Box::builder().spacing(8).build();
+    if has_icon {
+        line.append(&gtk::Image::builder().css_classes(["dim-label"]).build());
+    }
+    line.append(&words);
+    gtk::ListBoxRow::builder().child(&line).focusable(false).build()
+}
+
+/// Gives a row its words, as markup: the name, and what tells it from others, which may be empty. `said`
+/// is all of it, for who hears it and for who points at it.
+pub(crate) fn describe(row: &gtk::ListBoxRow, name: &str, detail: &str, said: &str) {
+    let words = row.child().and_then(|line| line.last_child());
+    let Some(above) = words.and_then(|words| words.first_child()).and_downcast::<gtk::Label>()
+    else {
+        return;
+    };
+    above.set_markup(name);
+    if let Some(below) = above.next_sibling().and_downcast::<gtk::Label>() {
+        below.set_markup(detail);
+        below.set_visible(!detail.is_empty());
+    }
+    row.set_tooltip_text(Some(said));
+    accessible::set_label(row, said);
+}
+
+/// Shows an icon in a row that has room for one.
+pub(crate) fn set_icon(row: &gtk::ListBoxRow, icon: &str) {
+    let image = row.child().and_then(|line| line.first_child()).and_downcast::<gtk::Image>();
+    if let Some(image) = image {
+        image.set_icon_name(Some(icon));
+    }
+}
+
+/// The name and the folder of a path as markup, with the letters that were looked for.
+pub(crate) fn of_path(path: &str, positions: &[u32]) -> (String, String) {
+    let split = path.rfind('/').map_or(0, |at| at + 1);
+    let name = bold(&path[split..], positions, path[..split].chars().count());
+    (name, bold(path[..split].trim_end_matches('/'), positions, 0))
+}
+
+/// Selects a row, and scrolls so far that it is seen.
+pub(crate) fn select(list: &gtk::ListBox, row: &gtk::ListBoxRow) {
+    list.select_row(Some(row));
+    let (Some(bounds), Some(adjustment)) = (row.compute_bounds(list), list.adjustment()) else {
+        return;
+    };
+    let (top, bottom) = (f64::from(bounds.y()), f64::from(bounds.y() + bounds.height()));
+    adjustment.clamp_page(top, bottom);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_name_and_a_folder() {
+        let (name, folder) = of_path("src/main.rs", &[0, 4]);
+        assert_eq!((name.as_str(), folder.as_str()), ("<b>m</b>ain.rs", "<b>s</b>rc"));
+        assert_eq!(of_path("a", &[]), ("a".to_owned(), String::new()));
+    }
+}

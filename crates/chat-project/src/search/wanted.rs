@@ -1,0 +1,58 @@
+//! What is looked for, and how well a text has it.
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Matcher, Utf32Str};
+
+/// What part of its score a text gets once more for having the large letters of the query: enough to come before what
+/// matches as well without, and too little for letters that are scattered.
+const EXACT: u32 = 4;
+
+/// What is looked for.
+pub(super) struct Wanted {
+    any_case: Pattern,
+    /// The same to the letter, where the query has large ones.
+    exact: Option<Pattern>,
+}
+
+impl Wanted {
+    pub(super) fn new(query: &str) -> Self {
+        let pattern = |case| Pattern::new(query, case, Normalization::Smart, AtomKind::Fuzzy);
+        let has_large = query.chars().any(char::is_uppercase);
+        Self {
+            any_case: pattern(CaseMatching::Ignore),
+            exact: has_large.then(|| pattern(CaseMatching::Respect)),
+        }
+    }
+
+    /// Whether every text has it.
+    pub(super) fn is_anything(&self) -> bool {
+        self.any_case.atoms.is_empty()
+    }
+
+    /// How well a text has it; none where it has not. `letters` is a buffer to be used again.
+    pub(super) fn score(
+        &self,
+        text: &str,
+        letters: &mut Vec<char>,
+        matcher: &mut Matcher,
+    ) -> Option<u32> {
+        let text = Utf32Str::new(text, letters);
+        let score = self.any_case.score(text, matcher)?;
+        let exact = self.exact.as_ref().and_then(|exact| exact.score(text, matcher));
+        Some(score.max(exact.map_or(0, |exact| exact + exact / EXACT)))
+    }
+
+    /// Which of its characters were looked for, in order, counted from 0; none where it has not all.
+    pub(super) fn positions(&self, text: &str, matcher: &mut Matcher) -> Option<Vec<u32>> {
+        let mut letters = Vec::new();
+        let text = Utf32Str::new(text, &mut letters);
+        let mut positions = |pattern: &Pattern| {
+            let mut positions = Vec::new();
+            pattern.indices(text, matcher, &mut positions)?;
+            positions.sort_unstable();
+            positions.dedup();
+            Some(positions)
+        };
+        self.exact.as_ref().and_then(&mut positions).or_else(|| positions(&self.any_case))
+    }
+}

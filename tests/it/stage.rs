@@ -253,11 +253,15 @@ impl Window {
 
     /// Waits until the composer holds this text.
     pub async fn holds(&self, text: &str) -> Result<()> {
-        until(&format!("the composer to hold {text:?}"), || async {
+        let held = std::cell::RefCell::default();
+        let waited = until(&format!("the composer to hold {text:?}"), || async {
             let Some(composer) = self.all(message()).await.pop() else { return Ok(None) };
-            Ok((composer.text().await? == text).then_some(()))
+            held.replace(Some(composer.text().await?));
+            Ok((held.borrow().as_deref() == Some(text)).then_some(()))
         })
         .await
+        .with_context(|| format!("it held {:?} at last", held.borrow()));
+        self.explain(waited).await
     }
 
     /// Waits until the keyboard is in the composer.

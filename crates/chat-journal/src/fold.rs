@@ -206,7 +206,11 @@ impl Piece {
             return;
         }
         match merge::states(&self.now, &self.base, found) {
-            Ok(base) => self.base = base,
+            Ok(base) => {
+                // Deleted by them it comes from nowhere any more.
+                self.origin = self.origin.take().filter(|_| base.is_some());
+                self.base = base;
+            }
             Err(contested) => {
                 self.touched = true;
                 match contested.0 {

@@ -113,8 +113,17 @@ pub fn screen(mut ours: std::fs::File) -> std::sync::mpsc::Receiver<String> {
     receive
 }
 
-pub fn wait_for(screen: &std::sync::mpsc::Receiver<String>, seen: &mut String, wanted: &str) {
-    while !seen.contains(wanted) {
+/// Waits until this was shown. It and what was shown before it count no more, what came with it in one piece does.
+pub fn wait_for(
+    screen: &std::sync::mpsc::Receiver<String>,
+    seen: &mut String,
+    wanted: &str,
+) -> String {
+    loop {
+        if let Some(at) = seen.find(wanted) {
+            let rest = seen.split_off(at + wanted.len());
+            return std::mem::replace(seen, rest);
+        }
         let Ok(more) = screen.recv_timeout(PATIENCE) else {
             panic!("waited in vain for {wanted:?} in {seen:?}");
         };
@@ -176,12 +185,10 @@ fn a_conversation_at_a_terminal_has_editing_and_history() {
     // Home, two letters, end, and backspace: the line is edited.
     type_in("llo!\x01he\x05\x7f\r");
     wait_for(&screen, &mut seen, "You said: hello\r\n");
-    seen.clear();
     wait_for(&screen, &mut seen, "> ");
     // The arrow up brings the last message back.
     type_in("\x1b[A again\r");
     wait_for(&screen, &mut seen, "You said: hello again\r\n");
-    seen.clear();
     wait_for(&screen, &mut seen, "> ");
     type_in("\x04");
     assert_eq!(end_of(&mut child).code(), Some(0));

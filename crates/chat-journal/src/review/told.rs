@@ -67,7 +67,7 @@ impl Inner {
         let mut told = Vec::new();
         for change in found.iter().filter_map(change) {
             let (before, after) = (contents.state(change.before), contents.state(change.after));
-            if before == after && change.from.is_none() {
+            if before == after && (after.is_none() || change.from.is_none()) {
                 continue;
             }
             let text = |node: &Option<Node>| match node {

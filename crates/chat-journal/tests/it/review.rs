@@ -184,6 +184,20 @@ fn two_sessions_do_not_review_each_others_work() {
 }
 
 #[test]
+fn a_moved_file_that_another_session_deleted_is_rejected_once() {
+    let world = World::new();
+    world.write("a", lines("abc"));
+    world.rename(SESSION, "a", "b");
+    world.edit("other", "b", None);
+    let answer = world.journal.reject_all(SESSION).unwrap();
+    assert_eq!(answer.conflicts, []);
+    // It is the other session's to bring back: nothing came of this one.
+    assert_eq!((world.read("a"), world.read("b")), (None, None));
+    assert_eq!(world.changes(), []);
+    assert_eq!(world.journal.rejections(SESSION, 0).unwrap().0, []);
+}
+
+#[test]
 fn the_model_is_told_what_was_rejected() {
     let world = World::new();
     world.write("a", lines("ab"));

@@ -208,7 +208,7 @@ impl App {
 
     /// Adds to an error what was to be seen: the outline of the windows, what the program said,
     /// and a picture where `NATTER_TEST_PICTURES` names a folder.
-    async fn explain<T>(&self, result: Result<T>) -> Result<T> {
+    pub async fn explain<T>(&self, result: Result<T>) -> Result<T> {
         let Err(error) = result else { return result };
         if let Some(folder) = std::env::var_os("NATTER_TEST_PICTURES") {
             let thread = std::thread::current();

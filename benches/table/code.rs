@@ -34,7 +34,7 @@ const LINES: usize = 5_000;
 pub async fn code(plan: &Plan) -> Result<Vec<Row>> {
     let mut rows = vec![prompt(plan), diff(plan), checkpoint(plan)?];
     rows.extend(open(plan)?);
-    rows.push(review::review(plan).await?);
+    rows.extend(review::review(plan).await?);
     rows.extend(editor::editor(plan).await?);
     Ok(rows)
 }

@@ -49,7 +49,6 @@ use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
-use crate::composer::Written;
 use crate::drafts::{self, Drafts};
 pub use crate::editor::{At, Outline, Place};
 use crate::model_picker;
@@ -92,7 +91,7 @@ pub struct ChatWidget {
     /// The epoch in which a message was sent that is not on disk yet.
     sending: Option<u64>,
     /// What is to be sent in the chat that is shown, once that can be.
-    outbox: VecDeque<Written>,
+    outbox: VecDeque<sending::Outgoing>,
     /// Whether the person has turned to a chat that is not shown yet.
     leaving: bool,
     /// What they did since then.

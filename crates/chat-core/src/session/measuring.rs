@@ -89,7 +89,11 @@ impl Session {
         let tokens = self.measure(&history, &measured).tokens;
         measured.room = self.world.clients.room(&plan.model, &measured.options, tokens).await;
         let meter = self.measure(&history, &measured);
-        self.lock().measured = Some(measured);
+        // A slow server may answer when another model was chosen.
+        let now = self.plan_of(&ChatRequest::default())?;
+        if (&now.model, &now.options) == (&plan.model, &measured.options) {
+            self.lock().measured = Some(measured);
+        }
         Ok(meter)
     }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use chat_permission::path::{Guard, Kind as PathKind, Project};
 use chat_project::git;
+use chat_project::text::{self, Encoding};
 
 use super::World;
 use crate::message::{Fid, Mention, Message, Part, Role};
@@ -17,8 +18,11 @@ use crate::message::{Fid, Mention, Message, Part, Role};
 const MOST: usize = 64 * 1024;
 /// The most entries of a folder.
 const MOST_ENTRIES: usize = 500;
-/// The most messages of an earlier chat.
-const MOST_MESSAGES: usize = 200;
+/// So many messages of an earlier chat are read at a time. Most of what an agent did are calls and results, which
+/// do not go along.
+const PAGE: usize = 200;
+/// The most such pages.
+const MOST_PAGES: usize = 50;
 
 /// All that the mentions say. What cannot be read is told as that: the person's message goes out.
 pub(super) async fn gather(
@@ -106,14 +110,34 @@ fn read(project: &Project, path: &Path, lines: Option<(u32, u32)>) -> Result<Str
     // Lines may lie far down; what is read whole need not be read further than it is told.
     let most = if lines.is_some() { 16 * 1024 * 1024 } else { MOST as u64 + 4 };
     file.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.iter().take(8 * 1024).any(|byte| *byte == 0) {
-        return Err("it is no text".to_owned());
+    if bytes.len() as u64 == most {
+        cut_to_character(&mut bytes);
     }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (text, _) = text::decode(&bytes).ok_or("it is no text")?;
     let Some((from, to)) = lines else { return Ok(cut(text)) };
     let from = from.max(1) as usize;
     let count = (to as usize + 1).saturating_sub(from);
     Ok(cut(text.split_inclusive('\n').skip(from - 1).take(count).collect()))
+}
+
+/// Drops what of a last character was read.
+fn cut_to_character(bytes: &mut Vec<u8>) {
+    match Encoding::marked(bytes) {
+        Some(Encoding::Utf16Le | Encoding::Utf16Be) => {
+            bytes.truncate(bytes.len() & !1);
+            // A character of two halves has its first one before the cut.
+            if text::decode(bytes).is_none() {
+                bytes.truncate(bytes.len() - 2);
+            }
+        }
+        _ => {
+            if let Err(error) = std::str::from_utf8(bytes)
+                && error.error_len().is_none()
+            {
+                bytes.truncate(error.valid_up_to());
+            }
+        }
+    }
 }
 
 fn list(project: &Project, path: &Path) -> Result<String, String> {
@@ -144,10 +168,20 @@ fn diff(project: &Project) -> Result<String, String> {
     if diff.is_cut {
         text.push_str("(cut here)\n");
     }
-    let state = repository.state(&given_up).map_err(|error| error.to_string())?;
-    let new = state.files.iter().filter(|file| file.change == git::Change::Untracked);
-    for file in new.take(MOST_ENTRIES) {
+    // What changed is known, whatever becomes of the question for new files.
+    let state = match repository.state(&given_up) {
+        Ok(state) => state,
+        Err(error) => {
+            let _ = writeln!(text, "(new files are not listed: {error})");
+            return Ok(text);
+        }
+    };
+    let mut new = state.files.iter().filter(|file| file.change == git::Change::Untracked);
+    for file in new.by_ref().take(MOST_ENTRIES) {
         let _ = writeln!(text, "new file: {}", file.path.display());
+    }
+    if state.is_cut || new.next().is_some() {
+        text.push_str("(and more)\n");
     }
     Ok(text)
 }
@@ -163,17 +197,29 @@ fn resolve(project: &Project, path: &Path) -> Result<chat_permission::path::Reso
 
 /// An earlier chat: what was said in it, the latest at the end.
 async fn chat(world: &World, fid: &Fid) -> Gathered {
-    let page = match world.store.page(fid, None, MOST_MESSAGES).await {
-        Ok(page) => page,
-        Err(error) => return (fid.to_string(), Err(error.to_string())),
-    };
+    let mut messages: Vec<Arc<Message>> = Vec::new();
+    let (mut more, mut told) = (true, 0);
+    for _ in 0..MOST_PAGES {
+        let first = messages.first().map(|message| message.id);
+        let page = match world.store.page(fid, first, PAGE).await {
+            Ok(page) => page,
+            Err(error) => return (fid.to_string(), Err(error.to_string())),
+        };
+        told += page.messages.iter().map(|message| said(message).len()).sum::<usize>();
+        more = page.more;
+        messages.splice(0..0, page.messages);
+        if !more || told > MOST {
+            break;
+        }
+    }
     let title = world.store.session(fid).await.map_or_else(|_| fid.to_string(), |row| row.title);
-    (title, Ok(conversation(&page.messages)))
+    (title, Ok(conversation(&messages, more)))
 }
 
-/// What was said, without what was said first where not all has room.
-fn conversation(messages: &[Arc<Message>]) -> String {
+/// What was said, without what was said first where not all has room; `more` says that something was before it.
+fn conversation(messages: &[Arc<Message>], more: bool) -> String {
     let mut text = String::new();
+    let mut is_whole = !more;
     for message in messages.iter().rev() {
         let said = said(message);
         let is_too_much = text.len() + said.len() > MOST;
@@ -181,11 +227,14 @@ fn conversation(messages: &[Arc<Message>]) -> String {
         if is_too_much && text.is_empty() {
             text = cut(said);
         } else if is_too_much {
-            text.insert_str(0, "(what was said before is left out)\n\n");
+            is_whole = false;
             break;
         } else {
             text.insert_str(0, &said);
         }
+    }
+    if !is_whole {
+        text.insert_str(0, "(what was said before is left out)\n\n");
     }
     text
 }
@@ -249,10 +298,39 @@ mod tests {
     fn of_a_chat_that_ends_with_a_long_text_something_goes_along() {
         let say = |role, text: &str| Arc::new(Message::text(role, None, text));
         let long = "word ".repeat(MOST);
-        let told = conversation(&[say(Role::User, "Tell all"), say(Role::Assistant, &long)]);
+        let told = conversation(&[say(Role::User, "Tell all"), say(Role::Assistant, &long)], false);
         assert!(told.contains("Assistant:\nword word"), "nothing was told");
         assert!(told.starts_with("(what was said before is left out)"));
-        let told = conversation(&[say(Role::User, "One"), say(Role::Assistant, "Two")]);
+        let told = conversation(&[say(Role::User, "One"), say(Role::Assistant, "Two")], false);
         assert_eq!(told, "Person:\nOne\n\nAssistant:\nTwo\n\n");
+        let told = conversation(&[say(Role::User, "One")], true);
+        assert_eq!(told, "(what was said before is left out)\n\nPerson:\nOne\n\n");
+    }
+
+    #[test]
+    fn a_file_is_read_in_the_encoding_that_it_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let path = folder.path().join("a.txt");
+        for encoding in
+            [Encoding::Utf8Marked, Encoding::Utf16Le, Encoding::Utf16Be, Encoding::Latin1]
+        {
+            std::fs::write(&path, encoding.encode("Größe\n").unwrap()).unwrap();
+            assert_eq!(read(&project, &path, None), Ok("Größe\n".to_owned()), "{encoding:?}");
+        }
+        std::fs::write(&path, b"\x7fELF\0\0\0").unwrap();
+        assert_eq!(read(&project, &path, None), Err("it is no text".to_owned()));
+        // Cut in the middle of a character, whatever the encoding.
+        for (encoding, letter) in
+            [(Encoding::Utf8, "€"), (Encoding::Utf16Le, "𝄞"), (Encoding::Utf16Be, "x")]
+        {
+            for before in ["", "a", "ab", "abc"] {
+                let long = before.to_owned() + &letter.repeat(MOST);
+                std::fs::write(&path, encoding.encode(&long).unwrap()).unwrap();
+                let told = read(&project, &path, None).unwrap();
+                assert!(told.starts_with(&format!("{before}{letter}")), "{encoding:?}");
+                assert!(!told.contains('\u{fffd}') && !told.contains('Ã'), "{encoding:?}");
+            }
+        }
     }
 }

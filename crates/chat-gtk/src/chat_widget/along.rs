@@ -51,10 +51,6 @@ impl Goes {
         Self { files, ..Self::default() }
     }
 
-    fn sends(&self, along: Along) -> bool {
-        !self.without.contains(&along)
-    }
-
     /// Whether what is open is of this project: after another chat was shown, it is that of the one
     /// before for a moment.
     fn is_of(&self, project: Option<&Path>) -> bool {
@@ -67,7 +63,9 @@ impl Goes {
         if !self.is_of(project) {
             return chips;
         }
-        if let Some(at) = self.open.active.as_ref().filter(|_| self.sends(Along::Active)) {
+        if let Some(at) =
+            self.open.active.as_ref().filter(|_| !self.without.contains(&Along::Active))
+        {
             let name = at.path.file_name().unwrap_or(at.path.as_os_str()).to_string_lossy();
             let path = at.path.display().to_string();
             let label = match at.lines {
@@ -92,7 +90,7 @@ impl Goes {
             });
         }
         let others = &self.open.others;
-        if !others.is_empty() && self.sends(Along::Others) {
+        if !others.is_empty() && !self.without.contains(&Along::Others) {
             let count = others.len();
             let number = u32::try_from(count).unwrap_or(u32::MAX);
             // Beside the one that the person works at.
@@ -115,23 +113,20 @@ impl Goes {
         chips
     }
 
-    /// What goes along with a message that is sent now; the next one has all again.
-    fn take(&mut self, project: Option<&Path>) -> Context {
-        let context = self.now(project);
-        if self.is_of(project) {
-            self.without.clear();
-        }
-        context
+    /// What does not go along with a message that was written now; the next one has all again.
+    fn leave_behind(&mut self, project: Option<&Path>) -> Vec<Along> {
+        if self.is_of(project) { std::mem::take(&mut self.without) } else { Vec::new() }
     }
 
-    /// What would go along now: what the chips say.
-    fn now(&self, project: Option<&Path>) -> Context {
+    /// What goes along now, without this.
+    fn now(&self, project: Option<&Path>, without: &[Along]) -> Context {
         let Some(project) = project.filter(|project| self.is_of(Some(project))) else {
             return Context::default();
         };
         let mut open_files = self.files.ask(project);
-        open_files
-            .retain(|file| self.sends(if file.active { Along::Active } else { Along::Others }));
+        open_files.retain(|file| {
+            !without.contains(if file.active { &Along::Active } else { &Along::Others })
+        });
         Context { open_files, ..Context::default() }
     }
 }
@@ -157,14 +152,27 @@ impl ChatWidget {
         view.composer.focus();
     }
 
-    /// Takes what goes along now.
-    pub(super) fn take_along(&mut self) -> Context {
-        self.goes.take(self.shown.project())
+    /// A message was written: what the person had taken away is left out of it, and not of the next one.
+    pub(super) fn leave_behind(&mut self, view: &View) -> Vec<Along> {
+        let without = self.goes.leave_behind(self.shown.project());
+        self.show_along(view);
+        without
+    }
+
+    /// A message came back, and is again what these are left out of.
+    pub(super) fn leave_out_again(&mut self, without: Vec<Along>, view: &View) {
+        self.goes.without.extend(without);
+        self.show_along(view);
+    }
+
+    /// What goes along now, without this.
+    pub(super) fn along_without(&self, without: &[Along]) -> Context {
+        self.goes.now(self.shown.project(), without)
     }
 
     /// What would go along if the message was sent now.
     pub(super) fn goes_along(&self) -> Context {
-        self.goes.now(self.shown.project())
+        self.along_without(&self.goes.without)
     }
 
     pub(super) fn show_along(&self, view: &View) {
@@ -201,12 +209,18 @@ mod tests {
         goes
     }
 
+    /// What goes along with a message that is written and sent now.
+    fn taken(goes: &mut Goes, project: Option<&Path>) -> Vec<OpenFile> {
+        let without = goes.leave_behind(project);
+        goes.now(project, &without).open_files
+    }
+
     #[test]
     fn what_is_shown_is_what_goes_along() {
         let mut goes = goes();
         let labels: Vec<_> = goes.chips(Some(here())).into_iter().map(|chip| chip.label).collect();
         assert_eq!(labels, ["main.rs:12–20", "1 more open file"]);
-        assert_eq!(goes.take(Some(here())).open_files.len(), 2);
+        assert_eq!(taken(&mut goes, Some(here())).len(), 2);
     }
 
     #[test]
@@ -225,10 +239,13 @@ mod tests {
         let mut goes = goes();
         goes.without.push(Along::Active);
         assert_eq!(goes.chips(Some(here())).len(), 1);
-        assert_eq!(goes.take(Some(here())).open_files, [file("/p/a.rs", false)]);
+        assert_eq!(taken(&mut goes, Some(here())), [file("/p/a.rs", false)]);
         assert_eq!(goes.chips(Some(here())).len(), 2, "the next one has all again");
         goes.without.push(Along::Others);
-        assert_eq!(goes.take(Some(here())).open_files, [file("/p/src/main.rs", true)]);
+        let waiting = goes.leave_behind(Some(here()));
+        goes.without.push(Along::Active);
+        let others = goes.now(Some(here()), &waiting).open_files;
+        assert_eq!(others, [file("/p/src/main.rs", true)], "it waits, and the next is begun");
     }
 
     #[test]
@@ -237,8 +254,8 @@ mod tests {
         goes.without.push(Along::Others);
         for other in [None, Some(Path::new("/q"))] {
             assert!(goes.chips(other).is_empty());
-            assert!(goes.take(other).open_files.is_empty());
+            assert!(taken(&mut goes, other).is_empty());
         }
-        assert_eq!(goes.take(Some(here())).open_files.len(), 1, "what was left out here still is");
+        assert_eq!(taken(&mut goes, Some(here())).len(), 1, "what was left out here still is");
     }
 }

@@ -9,6 +9,7 @@ use gtk::glib;
 use relm4::ComponentSender;
 use tokio::sync::oneshot;
 
+use super::sending::Outgoing;
 use super::turning::Ahead;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Part, Told, done};
@@ -27,7 +28,7 @@ pub(super) struct Keeping {
     /// What was kept by an earlier run is still being read.
     is_reading: bool,
     /// What left the composer for the engine and is not on disk yet, by the number of its sending.
-    pub(super) on_its_way: HashMap<u64, (Option<Fid>, Written)>,
+    pub(super) on_its_way: HashMap<u64, (Option<Fid>, Outgoing)>,
     /// How many were sent.
     pub(super) sent: u64,
     ending: Ending,
@@ -149,8 +150,8 @@ impl ChatWidget {
 
     /// What is on its way takes too long: it is kept, though it may have been sent.
     pub(super) fn nothing_comes(&mut self, view: &View, sender: &ComponentSender<Self>) {
-        for (fid, written) in std::mem::take(&mut self.keeping.on_its_way).into_values() {
-            self.drafts.give_back(fid.as_ref(), &written);
+        for (fid, outgoing) in std::mem::take(&mut self.keeping.on_its_way).into_values() {
+            self.drafts.give_back(fid.as_ref(), &outgoing.written);
         }
         self.finish_drafts(view, sender);
     }

@@ -85,10 +85,11 @@ impl ChatWidget {
         view.plan_ready.show(false);
         view.composer.focus();
         view.conversation.go_to_end();
+        let without = self.leave_behind(view);
         let request = ChatRequest {
             session: Some(fid.clone()),
             content: Content::text(gettext("Carry out the plan.")),
-            context: self.take_along(),
+            context: self.along_without(&without),
             ..ChatRequest::default()
         };
         self.run(sender, async move |manager| {

@@ -13,7 +13,15 @@ use super::shown::Shown;
 use super::turning::Ahead;
 use super::view::View;
 use super::{ChatWidget, Done, Output, done, tell};
-use crate::composer::{self, Written};
+use crate::composer::{self, Along, Written};
+
+/// What left the composer, for the engine.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    pub(super) written: Written,
+    /// What of the open files does not go along.
+    without: Vec<Along>,
+}
 
 impl ChatWidget {
     /// The person does something with the composer.
@@ -28,7 +36,7 @@ impl ChatWidget {
             Told::Submit(written) => {
                 // Who sends something wants to see it.
                 view.conversation.go_to_end();
-                self.submit(written, sender);
+                self.submit(written, view, sender);
             }
             Told::Hindered(why) => self.hindered(why, view, sender),
             Told::Stop => self.stop(),
@@ -53,12 +61,13 @@ impl ChatWidget {
     }
 
     /// What was written leaves the composer for the engine, or waits until it can.
-    pub(super) fn submit(&mut self, written: Written, sender: &ComponentSender<Self>) {
+    pub(super) fn submit(&mut self, written: Written, view: &View, sender: &ComponentSender<Self>) {
         if self.leaving {
             self.ahead.push_back(Ahead::Sent(written));
             return;
         }
-        self.outbox.push_back(written);
+        let without = self.leave_behind(view);
+        self.outbox.push_back(Outgoing { written, without });
         self.send_next(sender);
     }
 
@@ -83,9 +92,9 @@ impl ChatWidget {
             Shown::Opening(_) => return,
         };
         let Some(manager) = self.manager.clone() else { return };
-        let Some(written) = self.outbox.pop_front() else { return };
-        let (content, mentions) = written.content();
-        let context = Context { mentions, ..self.take_along() };
+        let Some(outgoing) = self.outbox.pop_front() else { return };
+        let (content, mentions) = outgoing.written.content();
+        let context = Context { mentions, ..self.along_without(&outgoing.without) };
         let request = match &self.shown {
             Shown::New(chat) => chat.request(content, context),
             _ => ChatRequest { session, content, context, ..ChatRequest::default() },
@@ -98,7 +107,7 @@ impl ChatWidget {
         let from = self.shown.fid().cloned();
         self.keeping.sent += 1;
         let number = self.keeping.sent;
-        self.keeping.on_its_way.insert(number, (from, written));
+        self.keeping.on_its_way.insert(number, (from, outgoing));
         sender.oneshot_command(async move {
             let result = manager.send(request).await;
             done(Done::Sent { epoch, number, result })
@@ -114,8 +123,8 @@ impl ChatWidget {
         view: &mut View,
         sender: &ComponentSender<Self>,
     ) {
-        let Some((from, written)) = self.keeping.on_its_way.remove(&number) else { return };
-        let (from, written) = (from.as_ref(), &written);
+        let Some((from, outgoing)) = self.keeping.on_its_way.remove(&number) else { return };
+        let (from, written) = (from.as_ref(), &outgoing.written);
         self.sending = self.sending.filter(|sending| *sending != epoch);
         let still_there = epoch == self.epoch;
         match result {
@@ -149,8 +158,9 @@ impl ChatWidget {
             Err(error) => {
                 if still_there {
                     self.give_back_waiting(from);
+                    self.leave_out_again(outgoing.without, view);
                 }
-                self.give_back(from, written, view, sender);
+                self.give_back(from, &outgoing.written, view, sender);
                 self.failed(from, &error, view, sender);
             }
         }
@@ -160,8 +170,8 @@ impl ChatWidget {
 
     /// What waits to be sent becomes a draft of this chat.
     pub(super) fn give_back_waiting(&mut self, fid: Option<&Fid>) {
-        while let Some(written) = self.outbox.pop_back() {
-            self.drafts.give_back(fid, &written);
+        while let Some(outgoing) = self.outbox.pop_back() {
+            self.drafts.give_back(fid, &outgoing.written);
         }
     }
 }

@@ -82,7 +82,7 @@ impl ChatWidget {
         let draft = self.drafts.get(fid.as_ref()).clone();
         while let Some(next) = self.ahead.pop_front() {
             match next {
-                Ahead::Sent(written) => self.submit(written, sender),
+                Ahead::Sent(written) => self.submit(written, view, sender),
                 Ahead::Left(written) => {
                     self.drafts.set(fid.as_ref(), &draft.followed_by(written, ""));
                     self.give_back_waiting(fid.as_ref());

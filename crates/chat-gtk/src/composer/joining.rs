@@ -47,7 +47,7 @@ impl Written {
             }
             let renamed = match &pin.word {
                 Some(word) => self.other_word(&other, word).map(|new| {
-                    let text = replaced(&other.text, word, &new);
+                    let text = other.with_word(word, &new);
                     (text, Pin { word: Some(new), ..Pin::clone(pin) })
                 }),
                 None => self
@@ -82,6 +82,21 @@ impl Written {
         if is_mine { free.next() } else { None }
     }
 
+    /// The text with another word wherever this one stands.
+    fn with_word(&self, word: &str, new: &str) -> String {
+        let words: Vec<_> = self.pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
+        let text = &self.text;
+        let mut made = String::with_capacity(text.len());
+        let mut from = 0;
+        for at in all_places(text, word, &words) {
+            made.push_str(&text[from..at]);
+            made.push_str(new);
+            from = at + word.len();
+        }
+        made.push_str(&text[from..]);
+        made
+    }
+
     /// Another name for something of the other that has no word, where something here has this one.
     fn other_label(&self, other: &Self, label: &str) -> Option<String> {
         let has = |written: &Self, label: &str| {
@@ -98,19 +113,6 @@ impl Written {
 pub(super) fn labels(wanted: &str) -> impl Iterator<Item = String> {
     let numbered = (2..).map(move |number: usize| format!("{wanted} ({number})"));
     std::iter::once(wanted.to_owned()).chain(numbered)
-}
-
-/// A text with another word wherever this one stands.
-fn replaced(text: &str, word: &str, new: &str) -> String {
-    let mut made = String::with_capacity(text.len());
-    let mut from = 0;
-    for at in all_places(text, word) {
-        made.push_str(&text[from..at]);
-        made.push_str(new);
-        from = at + word.len();
-    }
-    made.push_str(&text[from..]);
-    made
 }
 
 #[cfg(test)]

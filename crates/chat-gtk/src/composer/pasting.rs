@@ -99,7 +99,8 @@ impl Inner {
         let left = || (0..x).rev().step_by(STEP).find_map(at);
         let after = || {
             let mut letter = left()?;
-            letter.forward_char();
+            // A letter may be of several characters.
+            letter.forward_cursor_position();
             Some(letter)
         };
         at(x).or_else(after).unwrap_or_else(|| self.text.line_at_y(y).0)

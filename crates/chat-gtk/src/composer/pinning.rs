@@ -140,7 +140,8 @@ impl Inner {
         let word = self.free_word(&pin);
         let (mut start, mut end) = (cursor, cursor);
         start.backward_chars(length as i32);
-        let is_spaced = cursor.char().is_whitespace();
+        // The next line is none of this one's spaces.
+        let is_spaced = cursor.char().is_whitespace() && !cursor.ends_line();
         pin.word = Some(word.clone());
         // The word counts from the moment that it stands there.
         let pin = Arc::new(pin);
@@ -227,11 +228,16 @@ impl Inner {
     /// The sentence stays as it was read; the word points at nothing any more.
     fn make_plain(&self, word: &str) {
         let text = self.content_text();
+        let places = {
+            let pins = self.pins.borrow();
+            let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
+            all_places(&text, word, &words)
+        };
         let buffer = self.text.buffer();
         self.setting_text.set(true);
         buffer.begin_user_action();
         // From the end, so that the places before stay where they are.
-        for at in all_places(&text, word).into_iter().rev() {
+        for at in places.into_iter().rev() {
             let mut start = buffer.iter_at_offset(text[..at].chars().count() as i32);
             let mut end = start;
             end.forward_char();

@@ -118,7 +118,7 @@ impl Suggestions {
 
     /// Shows these where the word begins, the first one selected; none closes the list.
     pub(super) fn show(&self, suggestions: Vec<Suggestion>, word: &gdk::Rectangle, room: i32) {
-        self.is_old.set(false);
+        let is_other_word = self.is_old.replace(false);
         if suggestions.is_empty() || self.put_away.get() {
             let kept = self.kept.get();
             self.hide();
@@ -142,8 +142,11 @@ impl Suggestions {
             self.pick(0);
             return;
         }
-        // What comes later stands below: who has gone down stays there.
-        if !same_first || self.list.selected_row().is_none_or(|row| !row.is_visible()) {
+        // What comes later for a word stands below: who has gone down stays there.
+        if is_other_word
+            || !same_first
+            || self.list.selected_row().is_none_or(|row| !row.is_visible())
+        {
             self.select(0);
         }
         // It stays above the composer, also where the word stands near its end.

@@ -106,6 +106,62 @@ fn only_what_is_pasted_becomes_a_file() {
     assert_eq!(composer.content(), Written::text(log), "it goes in, and not beside it once more");
 }
 
+/// A composer that is seen, to pick in.
+fn seen() -> (Composer, gtk::Window) {
+    let (composer, _) = composer();
+    let window = gtk::Window::builder().child(composer.widget()).decorated(false).build();
+    window.present();
+    let context = glib::MainContext::default();
+    while composer.inner.text.width() == 0 {
+        context.iteration(true);
+    }
+    (composer, window)
+}
+
+fn found(names: &[&str]) -> Vec<Suggestion> {
+    let one = |name: &&str| Suggestion {
+        icon: "x",
+        name: (*name).to_owned(),
+        detail: String::new(),
+        said: (*name).to_owned(),
+        pin: file(name),
+    };
+    names.iter().map(one).collect()
+}
+
+#[gtk::test]
+fn what_is_picked_at_the_end_of_a_line_stays_in_it() {
+    let (composer, window) = seen();
+    let buffer = composer.inner.text.buffer();
+    buffer.set_text("see \nand mend it");
+    buffer.place_cursor(&buffer.iter_at_offset(4));
+    buffer.insert_at_cursor("@ma");
+    composer.suggest("ma", found(&["main.rs"]));
+    let list = composer.inner.suggestions.borrow().clone().expect("the list");
+    assert!(list.press(gdk::Key::Return, gdk::ModifierType::empty()));
+    buffer.insert_at_cursor("now");
+    assert_eq!(composer.content().text, "see @main.rs now\nand mend it");
+    window.destroy();
+}
+
+#[gtk::test]
+fn another_word_begins_with_the_first_that_is_found() {
+    let (composer, window) = seen();
+    let buffer = composer.inner.text.buffer();
+    let list = composer.inner.suggestions.borrow().clone().expect("the list");
+    let none = gdk::ModifierType::empty();
+    buffer.insert_at_cursor("@pars");
+    composer.suggest("pars", found(&["parser", "sparse"]));
+    assert!(list.press(gdk::Key::Down, none));
+    // More is found for the same word: who went down stays there.
+    composer.suggest("pars", found(&["parser", "sparse", "parsec"]));
+    buffer.insert_at_cursor("e");
+    composer.suggest("parse", found(&["parser", "parsec"]));
+    assert!(list.press(gdk::Key::Return, none));
+    assert_eq!(composer.content().text, "@parser ");
+    window.destroy();
+}
+
 #[gtk::test]
 fn the_list_stays_above_the_composer_however_long_the_names_are() {
     for width in [NARROWEST, 520, 900] {

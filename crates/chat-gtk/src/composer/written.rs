@@ -115,6 +115,7 @@ pub(super) fn words(wanted: &str, most: usize) -> impl Iterator<Item = String> {
 /// Where these words stand first in a text, as wholes: `@a.rs` does not stand in `@a.rs.bak`. The text is
 /// read once, however many they are.
 pub(super) fn places(text: &str, words: &[&str]) -> Vec<Option<usize>> {
+    let sorted = sorted(words);
     let mut places = vec![None; words.len()];
     let mut sought: Vec<usize> = (0..words.len()).collect();
     for (at, _) in text.match_indices('@') {
@@ -123,7 +124,7 @@ pub(super) fn places(text: &str, words: &[&str]) -> Vec<Option<usize>> {
         }
         if begins(text[..at].chars().next_back()) {
             sought.retain(|word| {
-                let stands = text[at..].strip_prefix(words[*word]).is_some_and(ends);
+                let stands = stands(&text[at..], words[*word], &sorted);
                 if stands {
                     places[*word] = Some(at);
                 }
@@ -134,16 +135,34 @@ pub(super) fn places(text: &str, words: &[&str]) -> Vec<Option<usize>> {
     places
 }
 
-/// All places where a word stands in a text, as a whole.
-pub(super) fn all_places(text: &str, word: &str) -> Vec<usize> {
+/// All places where one of these words stands in a text, as a whole.
+pub(super) fn all_places(text: &str, word: &str, words: &[&str]) -> Vec<usize> {
+    let sorted = sorted(words);
     let begun = text.match_indices('@').map(|(at, _)| at);
     let begun = begun.filter(|at| begins(text[..*at].chars().next_back()));
-    begun.filter(|at| text[*at..].strip_prefix(word).is_some_and(ends)).collect()
+    begun.filter(|at| stands(&text[*at..], word, &sorted)).collect()
+}
+
+fn sorted<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let mut sorted = words.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// Whether a word begins this text, and no longer one does: `@Notes` does not stand in `@Notes of May` where that
+/// is a word, too.
+fn stands(text: &str, word: &str, sorted: &[&str]) -> bool {
+    let is_here = |word: &str| text.strip_prefix(word).is_some_and(ends);
+    if !is_here(word) {
+        return false;
+    }
+    let longer = &sorted[sorted.partition_point(|other| *other <= word)..];
+    !longer.iter().take_while(|other| other.starts_with(word)).any(|other| is_here(other))
 }
 
 /// Whether a mention may begin after this letter.
 pub(super) fn begins(before: Option<char>) -> bool {
-    before.is_none_or(|letter| letter.is_whitespace() || "([{<\"'“‘«".contains(letter))
+    before.is_none_or(|letter| letter.is_whitespace() || "([{<\"'“„”‘‚’«»‹›「『（".contains(letter))
 }
 
 /// Whether a mention is over before this text: a full stop ends it where no letter follows.
@@ -153,7 +172,7 @@ fn ends(after: &str) -> bool {
         None => true,
         Some(letter) if letter.is_whitespace() => true,
         Some(letter) => {
-            ",.;:!?)]}>\"'”’»".contains(letter)
+            ",.;:!?)]}>\"'”“’‘»«›‹…–—、。，；：！？」』）".contains(letter)
                 && after.next().is_none_or(|next| !next.is_alphanumeric())
         }
     }
@@ -178,7 +197,20 @@ mod tests {
             assert_eq!(places(text, &["@a.rs"]), [at], "{text:?}");
         }
         assert_eq!(places("@b @a @b @", &["@a", "", "@b", "@c"]), [Some(3), None, Some(0), None]);
-        assert_eq!(all_places("@a, (@a) me@a @a.b @a", "@a"), [0, 5, 19]);
+        assert_eq!(all_places("@a, (@a) me@a @a.b @a", "@a", &["@a"]), [0, 5, 19]);
+        for text in ["„@a“", "‚@a‘", "»@a«", "‹@a›", "『@a』", "@a…", "@a – or", "（@a），"]
+        {
+            assert_eq!(all_places(text, "@a", &["@a"]).len(), 1, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn of_words_that_begin_alike_the_longest_stands() {
+        let (short, long) = ("@Parser", "@Parser tests");
+        assert_eq!(places("see @Parser tests", &[short, long]), [None, Some(4)]);
+        assert_eq!(places("@Parser tests, @Parser", &[long, short]), [Some(0), Some(15)]);
+        assert_eq!(all_places("@Parser tests, @Parser", short, &[long, short]), [15]);
+        assert_eq!(places("@Parser testsuite", &[short, long]), [Some(0), None]);
     }
 
     fn file(name: &str) -> Arc<Pin> {

@@ -57,7 +57,7 @@ impl Files {
     pub fn find(&self, text: &str) -> Option<FilePlace> {
         let known = self.known.borrow();
         let (folder, is_file) = known.as_ref()?;
-        let text = text.trim().trim_start_matches('(').trim_end_matches(')');
+        let text = text.trim();
         if text.is_empty() || text.len() > LONGEST || text.contains('\n') {
             return None;
         }
@@ -67,12 +67,17 @@ impl Files {
             let path = path.strip_prefix(".").unwrap_or(path);
             is_file(path).then(|| path.to_owned())
         };
+        let bare = text.trim_start_matches('(').trim_end_matches(')');
         // A file may be called like this as a whole.
-        if let Some(path) = file(text) {
-            return Some(FilePlace { path, place: None });
+        for text in [text, bare] {
+            if let Some(path) = file(text) {
+                return Some(FilePlace { path, place: None });
+            }
         }
-        let (name, place) = parted(text)?;
-        Some(FilePlace { path: file(name)?, place: Some(place) })
+        [text, bare]
+            .into_iter()
+            .flat_map(parted)
+            .find_map(|(name, place)| Some(FilePlace { path: file(name)?, place: Some(place) }))
     }
 
     /// What a link to the file that a text names says, and leads to.
@@ -121,26 +126,37 @@ impl Inner {
     }
 }
 
-/// A name and the place behind it: `a.rs:12`, `a.rs:12:5`, `a.rs:12-20`, `a.rs#L12`, `a.rs(12,5)`.
-fn parted(text: &str) -> Option<(&str, Place)> {
-    let number = |text: &str| -> Option<u32> {
-        let digits = text.trim_start_matches('L');
-        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        digits[..end].parse().ok()
-    };
-    if let Some((name, place)) = text.split_once('#') {
-        return Some((name, Place { line: number(place)?, column: 1 }));
-    }
-    if let Some((name, place)) = text.rsplit_once('(') {
-        let (line, column) = place.split_once(',').unwrap_or((place, "1"));
-        return Some((name, Place { line: number(line)?, column: number(column)? }));
-    }
+/// The names and places behind them that a text may be read as: `a.rs:12`, `a.rs:12:5`, `a.rs:12-20`, `a.rs#L12`,
+/// `a.rs(12,5)`. A name may have these signs itself.
+fn parted(text: &str) -> impl Iterator<Item = (&str, Place)> {
+    [by_colon(text), by_hash(text), by_bracket(text)].into_iter().flatten()
+}
+
+fn by_colon(text: &str) -> Option<(&str, Place)> {
     let (name, last) = text.trim_end_matches(':').rsplit_once(':')?;
     let last = number(last)?;
-    match name.rsplit_once(':').and_then(|(name, line)| Some((name, number(line)?))) {
-        Some((name, line)) => Some((name, Place { line, column: last })),
-        None => Some((name, Place { line: last, column: 1 })),
-    }
+    Some(match name.rsplit_once(':').and_then(|(name, line)| Some((name, number(line)?))) {
+        Some((name, line)) => (name, Place { line, column: last }),
+        None => (name, Place { line: last, column: 1 }),
+    })
+}
+
+fn by_hash(text: &str) -> Option<(&str, Place)> {
+    let (name, place) = text.rsplit_once('#')?;
+    Some((name, Place { line: number(place)?, column: 1 }))
+}
+
+fn by_bracket(text: &str) -> Option<(&str, Place)> {
+    let (name, place) = text.rsplit_once('(')?;
+    let (line, column) = place.split_once(',').unwrap_or((place, "1"));
+    Some((name, Place { line: number(line)?, column: number(column)? }))
+}
+
+/// The number that a text begins with.
+fn number(text: &str) -> Option<u32> {
+    let digits = text.trim_start_matches('L');
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok()
 }
 
 #[cfg(test)]
@@ -149,8 +165,11 @@ mod tests {
 
     fn files() -> Files {
         let files = Files::default();
-        let has =
-            |path: &Path| ["src/main.rs", "a:7", "Makefile"].iter().any(|f| Path::new(f) == path);
+        let has = |path: &Path| {
+            let files =
+                ["src/main.rs", "a:7", "Makefile", "app/(auth)/page.ts", "C#/a.cs", "notes (1)"];
+            files.iter().any(|file| Path::new(file) == path)
+        };
         files.set(Some((PathBuf::from("/home/me/p"), Rc::new(has))));
         files
     }
@@ -173,6 +192,14 @@ mod tests {
         assert_eq!(files.find("src/main.rs#L12-L20"), Some(at("src/main.rs", 12, 1)));
         assert_eq!(files.find("src/main.rs(12,5)"), Some(at("src/main.rs", 12, 5)));
         assert_eq!(files.find(" (src/main.rs#L3)"), Some(at("src/main.rs", 3, 1)));
+        assert_eq!(files.find("notes (1)"), whole("notes (1)"));
+        for place in [":12:5", "(12,5)"] {
+            for name in ["app/(auth)/page.ts", "C#/a.cs", "notes (1)"] {
+                assert_eq!(files.find(&format!("{name}{place}")), Some(at(name, 12, 5)));
+            }
+        }
+        assert_eq!(files.find("C#/a.cs#L3"), Some(at("C#/a.cs", 3, 1)));
+        assert_eq!(files.find("(app/(auth)/page.ts:3)"), Some(at("app/(auth)/page.ts", 3, 1)));
     }
 
     #[test]
@@ -188,7 +215,7 @@ mod tests {
     #[test]
     fn a_link_says_where_it_leads_and_is_found_again() {
         let files = files();
-        for text in ["src/main.rs:12:5", "src/main.rs", "Makefile:3"] {
+        for text in ["src/main.rs:12:5", "src/main.rs", "Makefile:3", "app/(auth)/page.ts:12"] {
             let link = files.link(text).unwrap();
             assert_eq!(&*link, format!("./{text}"));
             assert_eq!(files.find(&link), files.find(text));

@@ -61,7 +61,7 @@ impl Window {
                 view.show_panel();
                 self.panel.find_file();
             }
-            Action::Review => self.review(view),
+            Action::Review => self.review(view, root),
             Action::SaveAs => self.panel.editor().save_as(),
             Action::ToggleList => {
                 self.state.list_hidden = !self.state.list_hidden && !view.is_folded();
@@ -128,9 +128,10 @@ impl Window {
     }
 
     /// Shows what is to be reviewed.
-    fn review(&self, view: &View) {
+    fn review(&self, view: &View, root: &adw::ApplicationWindow) {
         view.show_panel();
         self.panel.review();
+        view::mark_after_frame(root, &self.launch.diagnostics, "changes");
     }
 
     pub(super) fn hear_panel(&mut self, output: panel::Output, view: &View) {
@@ -292,8 +293,9 @@ impl Window {
                 }
             }
             Told::AnswerUndone(answer) => view.answer_undone(answer),
-            Told::Review => self.review(view),
+            Told::Review => self.review(view, root),
             Told::Restored(it) => {
+                view.answer_passed();
                 let chat = self.chat.sender().clone();
                 view.offer(&it.words, &gettext("Undo"), move || {
                     chat.emit(chat_widget::Input::UndoRestore(it.fid.clone(), it.seq));

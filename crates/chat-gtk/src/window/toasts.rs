@@ -77,11 +77,19 @@ impl Toasts {
         }
     }
 
-    /// Asks something of one line; `then` is done where the button is pressed.
+    /// Something came after what was answered last, which is offered no longer in passing.
+    pub(super) fn pass_on(&self) {
+        if let Some((_, toast)) = self.answered.take() {
+            toast.dismiss();
+        }
+    }
+
+    /// Asks something of one line, at once; `then` is done where the button is pressed.
     pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
         let toast = adw::Toast::builder()
             .title(glib::markup_escape_text(words))
             .button_label(button)
+            .priority(adw::ToastPriority::High)
             .timeout(OFFER)
             .build();
         toast.connect_button_clicked(move |_| then());

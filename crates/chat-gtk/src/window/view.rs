@@ -266,6 +266,11 @@ impl View {
         self.toasts.undone(answer);
     }
 
+    /// Something came after the last answer.
+    pub(super) fn answer_passed(&self) {
+        self.toasts.pass_on();
+    }
+
     /// Says something in passing, and offers to do something about it.
     pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
         self.toasts.offer(words, button, then);

@@ -6,13 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use atspi::ObjectRefOwned;
 use atspi::zbus::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::input::Input;
 use super::{By, Desktop, Widget, tree, until};
+
+/// What the toolkit tells of itself, with nothing of the program's on the stack.
+const KNOWN: [&str; 1] = [
+    // GTK 4.8, now and then: the pointer leaves a popover that is being closed.
+    "gtk_widget_compute_point: assertion 'GTK_IS_WIDGET (widget)' failed",
+];
 
 /// A running program. Dropping it kills it.
 #[derive(Debug)]
@@ -175,14 +181,18 @@ impl App {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Waits until the program ends by itself.
+    /// Waits until the program ends by itself. What GTK was asked for and could not do fails it.
     pub async fn ended(mut self) -> Result<ExitStatus> {
         let child = &mut self.child;
-        until("the program's end", || {
+        let status = until("the program's end", || {
             let status = child.try_wait();
             async move { Ok(status?) }
         })
-        .await
+        .await?;
+        let said = self.said();
+        let criticals: Vec<_> = said.lines().filter(|line| is_critical(line)).collect();
+        ensure!(criticals.is_empty(), "the toolkit was used wrongly: {criticals:#?}");
+        Ok(status)
     }
 
     /// Asks the program to end, as a session manager does, and waits for that.
@@ -229,6 +239,11 @@ impl Drop for App {
     }
 }
 
+/// Whether a line tells that a library was used wrongly.
+fn is_critical(line: &str) -> bool {
+    line.contains("-CRITICAL **") && !KNOWN.iter().any(|known| line.contains(known))
+}
+
 /// The accessible root of the program with this id, once it is there and has a window.
 async fn application(desktop: &Desktop, pid: u32) -> Result<Option<ObjectRefOwned>> {
     let accessibility = &desktop.accessibility;
@@ -244,4 +259,17 @@ async fn application(desktop: &Desktop, pid: u32) -> Result<Option<ObjectRefOwne
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_use_of_a_library_is_told_from_its_own_faults() {
+        let line = |what: &str| format!("(natter:1): Gtk-CRITICAL **: 01:40:12.622: {what}");
+        assert!(is_critical(&line("gtk_box_append: assertion 'GTK_IS_BOX (box)' failed")));
+        assert!(!is_critical(&line(KNOWN[0])));
+        assert!(!is_critical("(natter:1): Gtk-WARNING **: no theme"));
+    }
 }

@@ -124,8 +124,6 @@ impl Desktop {
         let out = File::options().append(true).create(true).open(self.log())?;
         self.command(&launch.program)
             .args(&launch.arguments)
-            // What GTK is asked for and cannot do ends a program under test.
-            .env("G_DEBUG", "fatal-criticals")
             .envs(launch.variables.iter().cloned())
             .stdout(out.try_clone()?)
             .stderr(out)

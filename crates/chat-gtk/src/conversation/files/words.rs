@@ -56,18 +56,20 @@ fn is_sign(c: char) -> bool {
 fn trimmed(word: &str) -> &str {
     let mut word =
         word.trim_start_matches(['(', '[', '{', '<', '"', '\'', '“', '„', '‘', '«', '»']);
-    loop {
-        let opens = |open: char, close: char| {
-            word.ends_with(close) && word.matches(close).count() > word.matches(open).count()
-        };
-        let marks = ['.', ',', ';', ':', '!', '?', '"', '\'', '“', '”', '’', '«', '»', '…', '>'];
-        let closes = opens('(', ')') || opens('[', ']') || opens('{', '}');
-        if !closes && !word.ends_with(marks) {
-            return word;
+    let marks = ['.', ',', ';', ':', '!', '?', '"', '\'', '“', '”', '’', '«', '»', '…', '>'];
+    // How many of each are closed that were not opened in it.
+    let mut unopened = [('(', ')'), ('[', ']'), ('{', '}')].map(|(open, close)| {
+        (close, word.matches(close).count().saturating_sub(word.matches(open).count()))
+    });
+    while let Some((at, last)) = word.char_indices().next_back() {
+        match unopened.iter_mut().find(|(close, count)| *close == last && *count > 0) {
+            Some((_, count)) => *count -= 1,
+            None if marks.contains(&last) => {}
+            None => break,
         }
-        let Some((last, _)) = word.char_indices().next_back() else { return word };
-        word = &word[..last];
+        word = &word[..at];
     }
+    word
 }
 
 #[cfg(test)]

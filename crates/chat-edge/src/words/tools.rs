@@ -57,8 +57,8 @@ fn how_it_failed(result: &ToolResult) -> String {
     }
 }
 
-/// Why a call failed, in one line: the words that the model gets, where the line of the call does
-/// not tell already.
+/// Why a call failed, in one line: the words that the model gets, which are English and speak to it, where the line
+/// of the call does not tell already.
 pub fn tool_reason(result: &ToolResult) -> Option<String> {
     let denied = matches!(result.verdict, Some(Verdict::Denied { .. }));
     if !result.failed || denied || result.stopped || result.view.is_some() {
@@ -71,7 +71,8 @@ pub fn tool_reason(result: &ToolResult) -> Option<String> {
         return Some(of(&sentence, &rules.join(", ")));
     }
     let text = result.text.strip_prefix("tool_call_fail: ").unwrap_or(&result.text);
-    Some(one_line(text.strip_prefix("tool_call_invalid: ").unwrap_or(text)))
+    let told = one_line(text.strip_prefix("tool_call_invalid: ").unwrap_or(text));
+    Some(of(&gettext("The model was told: {what}"), &told))
 }
 
 /// What a call did, and what there is to say of it.

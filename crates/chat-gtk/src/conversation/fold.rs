@@ -63,7 +63,7 @@ impl Fold {
         let title = gtk::Label::builder()
             .xalign(0.0)
             .hexpand(true)
-            .ellipsize(pango::EllipsizeMode::End)
+            .ellipsize(pango::EllipsizeMode::Middle)
             .width_chars(LEAST_TITLE)
             .build();
         let note = gtk::Label::builder().css_classes(["fold-aside"]).build();

@@ -27,8 +27,23 @@ impl Toasts {
     pub(super) fn new(child: &impl IsA<gtk::Widget>, foot: &impl IsA<gtk::Widget>) -> Self {
         let overlay = adw::ToastOverlay::new();
         overlay.set_child(Some(child));
-        let foot = foot.upcast_ref::<gtk::Widget>().downgrade();
         let below = child.upcast_ref::<gtk::Widget>().downgrade();
+        // What was said over another page is still there when this one comes back. Pages change in the middle of
+        // a layout, in which no size can become another.
+        let (weak, kept) = (overlay.downgrade(), below.clone());
+        foot.upcast_ref::<gtk::Widget>().connect_map(move |foot| {
+            let (overlay, below, foot) = (weak.clone(), kept.clone(), foot.downgrade());
+            glib::idle_add_local_once(move || {
+                let (Some(overlay), Some(foot)) = (overlay.upgrade(), foot.upgrade()) else {
+                    return;
+                };
+                let below = below.upgrade();
+                let all = std::iter::successors(overlay.first_child(), gtk::Widget::next_sibling);
+                let toasts = all.filter(|widget| below.as_ref() != Some(widget));
+                toasts.for_each(|toast| lift(&toast, &foot));
+            });
+        });
+        let foot = foot.upcast_ref::<gtk::Widget>().downgrade();
         // Each toast gets a widget when it is its turn. libadwaita counts a widget's own margin twice
         // there, and that of its style once.
         let children = overlay.observe_children();
@@ -38,12 +53,7 @@ impl Toasts {
             for toast in
                 came.filter(|widget: &gtk::Widget| below.upgrade().as_ref() != Some(widget))
             {
-                let around = foot.margin_top() + foot.margin_bottom();
-                let below = foot.height() + around + SPACE;
-                let provider = gtk::CssProvider::new();
-                provider.load_from_data(&format!("toast {{ margin-bottom: {below}px; }}"));
-                let priority = gtk::STYLE_PROVIDER_PRIORITY_APPLICATION;
-                toast.style_context().add_provider(&provider, priority);
+                lift(&toast, &foot);
             }
         });
         Self { overlay, answered: RefCell::default(), _children: children }
@@ -100,4 +110,13 @@ impl Toasts {
     pub(super) fn say(&self, words: &str) {
         self.overlay.add_toast(adw::Toast::new(&glib::markup_escape_text(words)));
     }
+}
+
+/// Has a toast stand above the foot.
+fn lift(toast: &gtk::Widget, foot: &gtk::Widget) {
+    let around = foot.margin_top() + foot.margin_bottom();
+    let below = foot.height() + around + SPACE;
+    let provider = gtk::CssProvider::new();
+    provider.load_from_data(&format!("toast {{ margin-bottom: {below}px; }}"));
+    toast.style_context().add_provider(&provider, gtk::STYLE_PROVIDER_PRIORITY_APPLICATION);
 }

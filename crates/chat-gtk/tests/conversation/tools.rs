@@ -165,7 +165,12 @@ fn a_result_is_seen_while_other_calls_of_its_reply_run_and_wait() {
     change(6, &pages[1], Some(ToolResult::to(&pages[1], reason, true)));
     assert!(scene.shows("Fetching //c1"), "{:?}", scene.texts());
     assert!(scene.shows("Fetch //c2 · failed"), "{:?}", scene.texts());
-    assert!(scene.texts().iter().any(|text| text == "The server says 404 Not Found."));
+    assert!(
+        scene
+            .texts()
+            .iter()
+            .any(|text| text == "The model was told: The server says 404 Not Found.")
+    );
     assert!(scene.shows("Run make · waits for its turn"));
     let page = ToolView::Fetched { url: "//c1".to_owned(), title: None, bytes: 5, path: None };
     let done = ToolResult { view: Some(page), ..ToolResult::to(&pages[0], "hello", false) };

@@ -1,5 +1,7 @@
 //! System calls that would lead round the bounds.
 
+use std::process::Command;
+
 use chat_sandbox::Preference;
 
 use super::{attempt, lawful};
@@ -145,10 +147,19 @@ print(room.value.decode())",
 /// A program that fails leaves no picture of its memory, in the project or where the system gathers them.
 #[test]
 fn what_was_in_memory_is_not_left_on_the_disk() {
+    let fails = "ulimit -H -c; ulimit -c $(ulimit -H -c); sh -c 'kill -SEGV $$'; ls";
     unprivileged::run(async || {
+        // The control: without bounds it is left where the system says, which may be elsewhere.
+        let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
+        let folder = tempfile::tempdir().expect("a folder");
+        let free = Command::new("sh").args(["-c", fails]).current_dir(folder.path()).output();
+        let free = String::from_utf8_lossy(&free.expect("a shell").stdout).into_owned();
+        if pattern.starts_with("core") && !free.starts_with("0\n") {
+            assert!(free.contains("core"), "{free:?}");
+        }
         for way in WAYS {
             let Some(scene) = Scene::new(way).await else { continue };
-            let said = scene.run("ulimit -H -c; sh -c 'kill -SEGV $$'; ls").await;
+            let said = scene.run(fails).await;
             assert_eq!(said.said.lines().next(), Some("0"), "{way:?}: {said:?}");
             assert!(!said.said.contains("core"), "{way:?}: {said:?}");
         }

@@ -33,6 +33,9 @@ pub(super) fn check(text: &str) -> Result<(), Unparsable> {
     if keywords > MOST_KEYWORDS || cases > MOST_CASES || deepest(text) > DEEPEST {
         return Err(Unparsable::TooDeep);
     }
+    if let Some(piece) = glued_substitution(text) {
+        return Err(Unparsable::Unclear(piece.to_owned()));
+    }
     if has_large_number(text) {
         return Err(Unparsable::Unclear("~0000000000".to_owned()));
     }
@@ -95,6 +98,20 @@ fn deepest(text: &str) -> usize {
         deepest = deepest.max(open);
     }
     deepest
+}
+
+/// A `<(` right behind a word, which a shell takes for a part of that word, and the parser for a word of its own.
+fn glued_substitution(text: &str) -> Option<&str> {
+    let all = text.match_indices("<(").chain(text.match_indices(">("));
+    let mut glued = all.filter_map(|(at, _)| {
+        let mut before = text[..at].chars().rev();
+        let last = before.next()?;
+        let is_apart = last.is_whitespace() || ";|&(<>`".contains(last);
+        // What is escaped belongs to a word, and the end of a line goes on behind its backslash.
+        let is_glued = !is_apart || before.next() == Some('\\');
+        is_glued.then(|| &text[at - last.len_utf8()..at + 2])
+    });
+    glued.next()
 }
 
 /// Ten digits or more behind a tilde are no folder of the shell's stack.

@@ -102,9 +102,10 @@ fn called(shell: &str, text: &str, folder: &Path) -> Vec<Vec<String>> {
     fs::create_dir(&probes).unwrap();
     let log = folder.join("log");
     for name in ["pa", "pb", "pc"] {
-        // One line a call; no word has a line's end that matters here, since `%q` is not everywhere.
+        // One line a call; no word has a line's end that matters here, since `%q` is not everywhere. It is written
+        // in one piece: others of the same pipe write meanwhile.
         let script = format!(
-            "#!/bin/sh\n{{ printf '%s\\001' \"${{0##*/}}\" \"$@\"; printf '\\002'; }} >> '{}'\n",
+            "#!/bin/sh\ncall=$(printf '%s\\001' \"${{0##*/}}\" \"$@\")\nprintf '%s\\002' \"$call\" >> '{}'\n",
             log.display()
         );
         fs::write(probes.join(name), script).unwrap();
@@ -173,5 +174,22 @@ fn the_probes_see_what_a_shell_runs() {
         assert!(folder.path().join("work/f1").exists());
         assert!(!was_told(&parse("pa x").unwrap(), &["pa".to_owned()]));
         assert!(was_told(&parse("pa $x").unwrap(), &["pa".to_owned()]));
+    }
+}
+
+#[test]
+fn a_substitution_that_is_part_of_a_word_is_not_guessed() {
+    for text in [
+        "pa x<(pb)",
+        "pa --from=<(pb)",
+        "pa 'x '<(pb)",
+        "pa x\\ <(pb)",
+        "pa x\\\n<(pb)",
+        "pa {x}>(pb)",
+    ] {
+        assert!(matches!(parse(text), Err(Unparsable::Unclear(_))), "{text}");
+    }
+    for text in ["pa x <(pb)", "pa <(pb) >(pc)", "pa < <(pb)"] {
+        assert!(parse(text).is_ok(), "{text}");
     }
 }

@@ -294,8 +294,11 @@ impl Walk {
                 IoFileRedirectTarget::Filename(word) => (direction(kind), self.word(&word.value)?),
                 IoFileRedirectTarget::Duplicate(word) => match self.word(&word.value)? {
                     Word::Literal(text) if is_stream(&text) => return Ok(None),
-                    // `>&name` writes a file.
-                    word => (direction(kind), word),
+                    // `>&name` writes a file. bash expands its name twice, and runs what was quoted in it.
+                    Word::Literal(text) if is_plain(&text) => {
+                        (direction(kind), Word::Literal(text))
+                    }
+                    _ => return Err(Unparsable::Unclear(">&".to_owned())),
                 },
                 IoFileRedirectTarget::ProcessSubstitution(_, shell) => {
                     self.list(&shell.list)?;
@@ -343,6 +346,11 @@ fn direction(kind: &IoFileRedirectKind) -> RedirectKind {
         | IoFileRedirectKind::Clobber
         | IoFileRedirectKind::DuplicateOutput => RedirectKind::Write,
     }
+}
+
+/// Whether nothing in a name means anything to a shell, however often it reads it.
+fn is_plain(text: &str) -> bool {
+    text.chars().all(|letter| letter.is_alphanumeric() || "/._-+,@%:".contains(letter))
 }
 
 /// `1`, `-` and `2-` name open streams, no files.

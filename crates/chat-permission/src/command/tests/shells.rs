@@ -178,6 +178,20 @@ fn the_probes_see_what_a_shell_runs() {
 }
 
 #[test]
+fn a_name_that_is_read_twice_is_not_guessed() {
+    let folder = tempfile::tempdir().unwrap();
+    let quoted = "pa >&'$(pb)'";
+    let ran = called("/bin/bash", quoted, folder.path());
+    assert!(ran.contains(&vec!["pb".to_owned()]), "bash runs what is quoted: {ran:?}");
+    for text in [quoted, "pa >&$x", "pa >&'a b'", "pa >&~", "pa >&'*'"] {
+        assert!(matches!(parse(text), Err(Unparsable::Unclear(_))), "{text}");
+    }
+    for text in ["pa >&2", "pa 2>&1", "pa >&-", "pa >&out.log", "pa >'$(pb)'"] {
+        assert!(parse(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn a_substitution_that_is_part_of_a_word_is_not_guessed() {
     for text in [
         "pa x<(pb)",

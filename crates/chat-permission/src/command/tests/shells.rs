@@ -158,7 +158,9 @@ proptest! {
             let written = told.iter().flat_map(|simple| &simple.redirects).any(|redirect| {
                 redirect.kind == RedirectKind::Write && redirect.target.literal().is_none_or(|target| target == name)
             });
-            prop_assert!(name == "f0" || written, "{shell} wrote {name:?} for {text:?}, told: {told:?}");
+            // Arithmetic to bash, two subshells to dash: it is told as something unknown, which no rule allows.
+            let unknown = told.iter().flat_map(|simple| simple.words.first()).any(|word| word.literal().is_none() && word.as_written().starts_with("(("));
+            prop_assert!(name == "f0" || written || unknown, "{shell} wrote {name:?} for {text:?}, told: {told:?}");
         }
     }
 }

@@ -1,0 +1,78 @@
+//! `q8_0`: weights of eight bits, which a scale makes numbers.
+
+use std::arch::x86_64::{
+    _mm256_abs_epi8, _mm256_add_epi32, _mm256_cvtepi32_ps, _mm256_fmadd_ps, _mm256_madd_epi16,
+    _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_set1_epi16, _mm256_setzero_ps,
+    _mm256_setzero_si256, _mm256_sign_epi8,
+};
+
+use super::{BLOCK, Column, Packed, ROWS, bytes, halves, numbers};
+
+/// `block_q8_0` of ggml.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Block {
+    scale: u16,
+    /// Each has a sign.
+    weights: [u8; BLOCK],
+}
+
+#[cfg(test)]
+impl Block {
+    pub(super) const fn new(scale: u16, weights: [u8; BLOCK]) -> Self {
+        Self { scale, weights }
+    }
+
+    pub(super) const fn parts(&self) -> (u16, [u8; BLOCK]) {
+        (self.scale, self.weights)
+    }
+}
+
+/// Of eight rows. Each 32 weights are four of one row, four of the next, and so on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Rows {
+    scales: [u16; ROWS],
+    weights: [[u8; 32]; 8],
+}
+
+impl Packed for Rows {
+    type Block = Block;
+
+    fn pack(rows: [Block; ROWS]) -> Self {
+        let mut weights = [[0; 32]; 8];
+        for (at, row) in rows.iter().enumerate() {
+            for (four, all) in row.weights.chunks_exact(4).zip(&mut weights) {
+                all[at * 4..at * 4 + 4].copy_from_slice(four);
+            }
+        }
+        Self { scales: rows.map(|row| row.scale), weights }
+    }
+
+    #[target_feature(enable = "avx2,fma,f16c")]
+    #[expect(unsafe_code, reason = "for some processors only")]
+    unsafe fn sums<const N: usize>(rows: &[Self], columns: [&[Column]; N]) -> [[f32; ROWS]; N] {
+        let ones = _mm256_set1_epi16(1);
+        let mut scaled = [_mm256_setzero_ps(); N];
+        for (at, block) in rows.iter().enumerate() {
+            let mut products = [_mm256_setzero_si256(); N];
+            for (four, weights) in block.weights.iter().enumerate() {
+                let weights = bytes(*weights);
+                for (products, column) in products.iter_mut().zip(columns) {
+                    // One side must have no sign: the other takes it over. Two such products are 32,258 at most, which
+                    // 16 bits hold; no third.
+                    let given = column[at].fours(four);
+                    let signed = _mm256_sign_epi8(weights, given);
+                    let two = _mm256_maddubs_epi16(_mm256_abs_epi8(given), signed);
+                    *products = _mm256_add_epi32(*products, _mm256_madd_epi16(two, ones));
+                }
+            }
+            let scales = halves(block.scales);
+            for n in 0..N {
+                let scale = _mm256_mul_ps(scales, halves([columns[n][at].scale; ROWS]));
+                scaled[n] = _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(products[n]), scaled[n]);
+            }
+        }
+        scaled.map(numbers)
+    }
+}

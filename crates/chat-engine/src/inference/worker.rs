@@ -1,5 +1,6 @@
 //! The thread that computes with one model: all its conversations, one evaluation after another.
 
+mod reading;
 mod step;
 
 use std::collections::VecDeque;
@@ -13,6 +14,7 @@ use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
 
+use self::reading::Reading;
 use super::context::Context;
 use super::picker::Picker;
 use super::slot::{Slot, Work};
@@ -21,14 +23,6 @@ use crate::draft::{Costs, Drafts};
 use crate::failure::Failure;
 use crate::known::Common;
 
-/// The most tokens of prompts in one evaluation.
-const BATCH: usize = 512;
-/// The fewest: less is no quicker.
-const LEAST: usize = 8;
-/// How many are tried first: nobody knows yet how fast this model is here. They grow by doubling.
-const FIRST: usize = 32;
-/// An evaluation takes no longer than about this, so that what is asked meanwhile is heard.
-const TURN: Duration = Duration::from_millis(250);
 /// So long nobody who waits is left without a sign of life.
 const PULSE: Duration = Duration::from_secs(5);
 
@@ -47,8 +41,8 @@ pub(super) fn run(
         context: None,
         slots: Vec::new(),
         waiting: VecDeque::new(),
-        batch: LlamaBatch::new(BATCH + limits.slots as usize, 1),
-        at_once: FIRST,
+        batch: LlamaBatch::new(reading::MOST + limits.slots as usize, 1),
+        reading: Reading::default(),
         costs: Costs::default(),
         drafts: !model.is_recurrent() && !model.is_hybrid(),
         reach: None,
@@ -101,8 +95,8 @@ struct Waiting {
 pub(super) fn params(limits: Limits, window: u32) -> LlamaContextParams {
     LlamaContextParams::default()
         .with_n_ctx(NonZeroU32::new(window))
-        .with_n_batch(BATCH as u32 + limits.slots)
-        .with_n_ubatch(BATCH as u32)
+        .with_n_batch(reading::MOST as u32 + limits.slots)
+        .with_n_ubatch(reading::MOST as u32)
         .with_n_seq_max(limits.slots)
         .with_n_threads(limits.threads)
         .with_n_threads_batch(limits.threads)
@@ -118,7 +112,7 @@ struct Worker<'a> {
     waiting: VecDeque<Waiting>,
     batch: LlamaBatch<'static>,
     /// How many tokens of prompts one evaluation takes.
-    at_once: usize,
+    reading: Reading,
     costs: Costs,
     /// Whether drafts are tried: only where a memory can be taken back to before the wrong ones.
     drafts: bool,

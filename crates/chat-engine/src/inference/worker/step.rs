@@ -7,7 +7,7 @@ use llama_cpp_2::token::LlamaToken;
 
 use super::super::context::Evaluated;
 use super::super::slot::Slot;
-use super::{BATCH, FIRST, LEAST, TURN, Worker};
+use super::{Worker, reading};
 use crate::failure::Failure;
 
 impl Worker<'_> {
@@ -19,7 +19,7 @@ impl Worker<'_> {
         batch.clear();
         // Several answers share an evaluation as it is.
         let alone = self.slots.iter().filter(|slot| slot.at_work.is_some()).count() == 1;
-        let mut room = self.at_once;
+        let mut room = self.reading.at_once(self.slots.iter().any(writes));
         let mut taken = vec![0; self.slots.len()];
         for (at, slot) in self.slots.iter_mut().enumerate() {
             let Some(work) = &mut slot.at_work else { continue };
@@ -141,18 +141,9 @@ impl Worker<'_> {
     /// How long an evaluation took tells how many tokens are read at once, and what drafts may cost.
     fn learn(&mut self, taken: &[usize], took: Duration) {
         let tokens: usize = taken.iter().sum();
-        self.adapt(tokens, took);
-        let writes = |slot: &Slot| slot.at_work.as_ref().is_some_and(|work| work.next.is_some());
-        if tokens >= FIRST && !self.slots.iter().any(writes) {
+        self.reading.took(tokens, took);
+        if tokens >= reading::FIRST && !self.slots.iter().any(writes) {
             self.costs.read(tokens, took);
-        }
-    }
-
-    /// An evaluation takes about a turn, however fast the machine and the model are.
-    fn adapt(&mut self, tokens: usize, took: Duration) {
-        if tokens >= LEAST {
-            let fits = tokens as f64 * TURN.as_secs_f64() / took.as_secs_f64().max(1e-6);
-            self.at_once = (fits as usize).min(2 * self.at_once).clamp(LEAST, BATCH);
         }
     }
 
@@ -167,4 +158,9 @@ impl Worker<'_> {
             }
         }
     }
+}
+
+/// Whether its next token is written with the next evaluation.
+fn writes(slot: &Slot) -> bool {
+    slot.at_work.as_ref().is_some_and(|work| work.next.is_some())
 }

@@ -238,6 +238,8 @@ pub enum Kind {
     },
     /// Another program is writing this session now.
     SessionInUse,
+    /// A reply of this session runs or waits: what was asked has to wait until it is done.
+    SessionAtWork,
     /// The session's agent is not registered.
     AgentMissing {
         /// Its name.

@@ -49,6 +49,7 @@ impl Kind {
             Self::DownloadElsewhere { .. } => "download_elsewhere",
             Self::SessionNotFound { .. } => "session_not_found",
             Self::SessionInUse => "session_in_use",
+            Self::SessionAtWork => "session_at_work",
             Self::AgentMissing { .. } => "agent_missing",
             Self::ProjectMissing { .. } => "project_missing",
             Self::ProjectRefused { .. } => "project_refused",

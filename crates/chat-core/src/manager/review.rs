@@ -97,14 +97,14 @@ impl Manager {
     /// people changed themselves since stays; where it cannot, the file is left alone and named.
     ///
     /// # Errors
-    /// `NothingChanged` where no file was changed since, `Busy` while the session works, and as for
+    /// `NothingChanged` where no file was changed since, `SessionAtWork` while the session works, and as for
     /// [`changes`](Self::changes).
     pub async fn restore_files(&self, fid: &Fid, message: MessageId) -> Result<Restored> {
         let (this, fid) = (self.clone(), fid.clone());
         self.run(async move {
             let session = this.session(&fid).await?;
             if session.is_busy() {
-                return Err(Kind::Busy.into());
+                return Err(Kind::SessionAtWork.into());
             }
             let branch = session.load().await?;
             // A request that changed nothing has no state of its own: the next one's is the same.
@@ -125,13 +125,13 @@ impl Manager {
     /// Takes a [`restore_files`](Self::restore_files) back.
     ///
     /// # Errors
-    /// `Busy` while the session works, and as for [`changes`](Self::changes).
+    /// `SessionAtWork` while the session works, and as for [`changes`](Self::changes).
     pub async fn undo_restore(&self, fid: &Fid, restored: Seq) -> Result<Restored> {
         let (this, fid) = (self.clone(), fid.clone());
         self.run(async move {
             let session = this.session(&fid).await?;
             if session.is_busy() {
-                return Err(Kind::Busy.into());
+                return Err(Kind::SessionAtWork.into());
             }
             let act =
                 move |journal: &Journal, session: &str| journal.undo_restore(session, restored);
@@ -145,7 +145,7 @@ impl Manager {
     /// the composer. What was said since is not lost: it stays on a branch of its own.
     ///
     /// # Errors
-    /// `SessionNotFound`, `Busy`, `SessionInUse`, `NothingToSend` where it is no message of the
+    /// `SessionNotFound`, `SessionAtWork`, `SessionInUse`, `NothingToSend` where it is no message of the
     /// person in the shown branch, and the store's.
     pub async fn rewind(&self, fid: &Fid, message: MessageId) -> Result<Content> {
         let (this, fid) = (self.clone(), fid.clone());

@@ -121,12 +121,12 @@ impl Session {
     /// was said since stays in the store, on a branch of its own.
     ///
     /// # Errors
-    /// `Busy`, `SessionInUse`, `NothingToSend` where it is no message of the person, and the store's.
+    /// `SessionAtWork`, `SessionInUse`, `NothingToSend` where it is no message of the person, and the store's.
     pub(crate) async fn rewind(self: &Arc<Self>, message: MessageId) -> Result<Content> {
         let _turn = self.turn.lock().await;
         let _gate = self.gate.lock().await;
         if self.is_busy() {
-            return Err(Kind::Busy.into());
+            return Err(Kind::SessionAtWork.into());
         }
         let branch = self.load().await?;
         let asked = branch.iter().find(|one| one.id == message && one.role == Role::User);

@@ -123,6 +123,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::NothingToSend
         | Kind::NoReview { .. }
         | Kind::NothingChanged
+        | Kind::SessionAtWork
         | Kind::PageNotFetched { .. }
         | Kind::NameTaken { .. }
         | Kind::RepositoryNotFound { .. }

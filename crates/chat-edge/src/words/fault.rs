@@ -212,6 +212,9 @@ pub fn sentence(error: &Error) -> String {
         Kind::SessionInUse => gettext(
             "Another Natter is writing in this chat. Wait until it is done, then try again.",
         ),
+        Kind::SessionAtWork => gettext(
+            "This chat is still being answered. Wait until that is done, or stop it, then try again.",
+        ),
         Kind::AgentMissing { name } => fill(
             &gettext("The agent “{name}” is not there any more. Choose another one."),
             &[("name", name)],

@@ -55,6 +55,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ConfigLocked { path: path() },
         Kind::SessionNotFound { fid: "2026-01-15-14-30-45".to_owned() },
         Kind::SessionInUse,
+        Kind::SessionAtWork,
         Kind::AgentMissing { name: name() },
         Kind::ProjectMissing { path: path() },
         Kind::ProjectRefused { path: path() },
@@ -178,10 +179,11 @@ fn place(kind: &Kind) -> usize {
         Kind::RepeatedCalls { .. } => 63,
         Kind::ContextFull { .. } => 64,
         Kind::PageNotFetched { .. } => 65,
+        Kind::SessionAtWork => 66,
     }
 }
 
-const KINDS: usize = 66;
+const KINDS: usize = 67;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -238,7 +238,7 @@ mod tests {
             told(Ok(files()), Some(failed(Kind::SessionInUse).map(|()| Content::default()))),
             ["undo", "note"]
         );
-        assert_eq!(told(failed(Kind::Busy).map(|()| files()), None), ["note"]);
+        assert_eq!(told(failed(Kind::SessionAtWork).map(|()| files()), None), ["note"]);
         assert_eq!(told(failed(Kind::NothingChanged).map(|()| files()), said()), [""; 0]);
     }
 }

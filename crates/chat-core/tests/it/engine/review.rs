@@ -11,7 +11,7 @@ use chat_core::message::{
 use chat_core::review::{FileKind, Part};
 use chat_core::settings::ConnectionKind;
 use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
-use chat_testkit::server::{Script, Server};
+use chat_testkit::server::{Gate, Script, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -298,6 +298,28 @@ async fn files_come_back_to_how_they_were_at_a_message_and_forth_again() {
     // It goes on from there, also after a restart.
     scene.ask(Some(&fid), &[]).await;
     assert_eq!(scene.said(&fid).await.len(), 1);
+}
+
+#[tokio::test]
+async fn while_a_reply_runs_nothing_is_restored_and_that_is_why() {
+    let mut scene = Scene::new().await;
+    scene.write("a.txt", LINES);
+    let fid = scene.ask(None, &[("a.txt", "one\n")]).await;
+    let said = scene.said(&fid).await;
+    let gate = Gate::new();
+    scene.server.push(Script::new().text("Well").gate(&gate).text("."));
+    scene.world.say(&fid, "And?").await;
+    gate.reached().await;
+    let manager = &scene.world.manager;
+    let restored = manager.restore_files(&fid, said[0]).await.unwrap_err();
+    let undone = manager.undo_restore(&fid, 1).await.unwrap_err();
+    let rewound = manager.rewind(&fid, said[0]).await.unwrap_err();
+    assert_eq!([restored.kind, undone.kind, rewound.kind], [const { Kind::SessionAtWork }; 3]);
+    assert_eq!(scene.read("a.txt"), "one\n");
+    gate.open();
+    scene.world.events.finished(&fid).await;
+    scene.world.manager.restore_files(&fid, said[0]).await.unwrap();
+    assert_eq!(scene.read("a.txt"), LINES);
 }
 
 #[tokio::test]

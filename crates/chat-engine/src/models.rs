@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use chat_gguf::Header;
@@ -28,12 +29,20 @@ pub struct Models {
     /// What it had left when none was loaded. Weights that are mapped still count as free, and what a
     /// model that is being loaded will take counts so too: only a sum of our own tells.
     had: AtomicU64,
+    /// Threads of models that are not here any more and whose memory may not be free yet.
+    leaving: Mutex<Vec<Leaving>>,
     /// How long an unused one stays.
     patience: Duration,
     loaded: Mutex<HashMap<PathBuf, Entry>>,
     changed: Notify,
     /// How many were loaded.
     loads: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Leaving {
+    give_up: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
 }
 
 #[derive(Debug)]
@@ -78,6 +87,7 @@ impl Models {
             most,
             free: memory::available,
             had: AtomicU64::new(u64::MAX),
+            leaving: Mutex::default(),
             patience,
             loaded: Mutex::default(),
             changed: Notify::new(),
@@ -113,9 +123,8 @@ impl Models {
         // who uses the old one goes on with it.
         if loaded.get(&path).is_some_and(|entry| entry.is_dead() || entry.files != files)
             && let Some(old) = loaded.remove(&path)
-            && old.users == 0
         {
-            unload(old);
+            self.let_go(old);
         }
         let known = loaded.get(&path).map(|entry| entry.header.clone());
         let header = match known {
@@ -153,11 +162,12 @@ impl Models {
         more: u64,
         needed: u64,
     ) -> Result<(), Failure> {
+        let mut leaving = self.await_leaving();
         loop {
             let alive = loaded.values().filter(|entry| !entry.is_dead());
             let taken: u64 = alive.map(|entry| entry.needs).sum();
             let free = (self.free)().unwrap_or(u64::MAX);
-            if taken == 0 {
+            if taken == 0 && leaving.is_empty() {
                 self.had.store(free, Ordering::Relaxed);
             }
             let most = self.most.unwrap_or_else(|| self.had.load(Ordering::Relaxed));
@@ -168,7 +178,11 @@ impl Models {
             let idle = loaded.iter().filter(|(path, entry)| entry.users == 0 && *path != but);
             let oldest = idle.min_by_key(|(_, entry)| entry.used).map(|(path, _)| path.clone());
             match oldest.and_then(|path| loaded.remove(&path)) {
-                Some(entry) => unload(entry),
+                Some(entry) => {
+                    drop(leaving);
+                    self.let_go(entry);
+                    leaving = self.await_leaving();
+                }
                 None => return Err(Failure::TooLarge { needed, available }),
             }
         }
@@ -183,8 +197,7 @@ impl Models {
         let loading = matches!(*entry.loading.progress.borrow(), Progress::Loading(_));
         if entry.users == 0 && loading {
             // Nobody waits for it any more.
-            entry.loading.give_up.store(true, Ordering::Relaxed);
-            loaded.remove(path);
+            loaded.remove(path).into_iter().for_each(|entry| self.let_go(entry));
         }
         self.changed.notify_one();
     }
@@ -204,7 +217,7 @@ impl Models {
                     .collect();
                 for path in over {
                     tracing::info!(path = %path.display(), "nobody uses it: unloaded");
-                    loaded.remove(&path);
+                    loaded.remove(&path).into_iter().for_each(|entry| self.let_go(entry));
                 }
                 let idle = loaded.values().filter(|entry| entry.users == 0);
                 // A file that was deleted keeps its room on the disk as long as it is loaded.
@@ -231,7 +244,40 @@ impl Models {
     /// Unloads all, and waits until their threads have ended.
     pub fn close(&self) {
         let all: Vec<_> = self.lock().drain().map(|(_, entry)| entry).collect();
-        all.into_iter().for_each(unload);
+        for entry in all {
+            self.let_go(Entry { users: 0, ..entry });
+        }
+        drop(self.await_leaving());
+    }
+
+    /// Lets a model go. Who uses it goes on with it.
+    fn let_go(&self, entry: Entry) {
+        let Entry { loading: Loading { progress, give_up, thread }, users, .. } = entry;
+        if users == 0 {
+            give_up.store(true, Ordering::Relaxed);
+            if let Progress::Ready(facts) = &*progress.borrow() {
+                // It may wait for orders, and others may hold a way to give them.
+                let _ = facts.orders.send(Order::End);
+            }
+        }
+        self.leaving_now().push(Leaving { give_up, thread });
+    }
+
+    fn leaving_now(&self) -> MutexGuard<'_, Vec<Leaving>> {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the memory of those is free that nobody uses any more. Gives the others.
+    fn await_leaving(&self) -> MutexGuard<'_, Vec<Leaving>> {
+        let mut leaving = self.leaving_now();
+        let over =
+            |one: &mut Leaving| one.give_up.load(Ordering::Relaxed) || one.thread.is_finished();
+        for Leaving { thread, .. } in leaving.extract_if(.., over) {
+            if thread.join().is_err() {
+                tracing::error!("a model's thread panicked");
+            }
+        }
+        leaving
     }
 }
 
@@ -249,20 +295,6 @@ fn stamps(path: &Path) -> Vec<Option<Stamp>> {
     files.into_iter().map(stamp).collect()
 }
 
-/// Lets a model go, and waits until its memory is free.
-fn unload(entry: Entry) {
-    let Entry { loading: Loading { progress, give_up, thread }, .. } = entry;
-    give_up.store(true, Ordering::Relaxed);
-    if let Progress::Ready(facts) = &*progress.borrow() {
-        // It may wait for orders, and others may hold a way to give them.
-        let _ = facts.orders.send(Order::End);
-    }
-    drop(progress);
-    if thread.join().is_err() {
-        tracing::error!("a model's thread panicked");
-    }
-}
-
 impl Drop for Use {
     fn drop(&mut self) {
         self.models.release(&self.path, self.number);
@@ -271,8 +303,6 @@ impl Drop for Use {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use chat_gguf::write::Writer;
 
     use super::*;
@@ -344,8 +374,21 @@ mod tests {
         loaded.insert(PathBuf::from("dead"), entry(&path, 300, 1, false));
         room(&mut loaded, 400).unwrap();
         assert!(!loaded.contains_key(Path::new("two")));
+        // What is let go is waited for, and as long as somebody uses it nobody says what the machine has.
+        models.let_go(loaded.remove(Path::new("one")).unwrap());
+        let kept = models.await_leaving().pop().unwrap();
+        models.leaving_now().push(kept);
+        Arc::get_mut(&mut models).unwrap().free = || Some(300);
+        models.make_room(&mut HashMap::new(), Path::new("new"), 300, 300).unwrap();
+        assert_eq!(models.had.load(Ordering::Relaxed), 1000);
+        let kept = models.leaving_now().pop().unwrap();
+        kept.give_up.store(true, Ordering::Relaxed);
+        models.leaving_now().push(kept);
+        models.make_room(&mut HashMap::new(), Path::new("new"), 300, 300).unwrap();
+        assert_eq!(models.had.load(Ordering::Relaxed), 300);
         for (_, entry) in loaded.drain() {
-            unload(entry);
+            models.let_go(entry);
         }
+        models.close();
     }
 }

@@ -120,9 +120,9 @@ impl Header {
     }
 
     /// Whether it is a model at all, and not what belongs to one: a picture's projector, an
-    /// adapter, a bare vocabulary.
+    /// adapter, a bare vocabulary. Nor a `clef`, which writes nothing, but scores what it is asked.
     pub fn is_model(&self) -> bool {
-        self.architecture().is_some_and(|name| name != "clip")
+        self.architecture().is_some_and(|name| !matches!(name, "clip" | "clef"))
             && self.text("general.type").is_none_or(|kind| kind == "model")
     }
 

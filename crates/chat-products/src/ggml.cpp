@@ -14,10 +14,12 @@ struct ggml_compute_params;
 struct ggml_backend_buffer;
 struct ggml_backend_buffer_type;
 struct ggml_backend_device;
+struct ggml_backend_reg;
 
 typedef ggml_backend_buffer * buffer_t;
 typedef ggml_backend_buffer_type * buffer_type_t;
 typedef ggml_backend_device * device_t;
+typedef ggml_backend_reg * registry_t;
 
 struct ggml_backend_buffer_type {
     const char * (*get_name)(buffer_type_t);
@@ -72,7 +74,8 @@ buffer_type_t ggml_backend_cpu_buffer_type(void);
 buffer_t ggml_backend_buft_alloc_buffer(buffer_type_t, size_t);
 const char * ggml_backend_buft_name(buffer_type_t);
 size_t ggml_backend_buft_get_alignment(buffer_type_t);
-device_t ggml_backend_buft_get_device(buffer_type_t);
+registry_t ggml_backend_cpu_reg(void);
+device_t ggml_backend_reg_dev_get(registry_t, size_t);
 void ggml_backend_buffer_free(buffer_t);
 buffer_type_t ggml_backend_buffer_get_type(buffer_t);
 size_t ggml_backend_buffer_get_size(buffer_t);
@@ -82,7 +85,7 @@ void * ggml_backend_buffer_get_base(buffer_t);
 struct natter_products {
     bool (*kept)(const ggml_tensor * op, buffer_type_t ours);
     bool (*fits)(const ggml_tensor * op);
-    void (*pack)(ggml_tensor * weights, const void * data, size_t size);
+    void (*pack)(ggml_tensor * weights, const void * data, size_t offset, size_t size);
     size_t (*room)(const ggml_tensor * op);
     void (*multiply)(const ggml_compute_params * params, ggml_tensor * op);
 };
@@ -116,14 +119,15 @@ class weights : public ggml::cpu::extra_buffer_type {
     }
 };
 
-weights arranged;
+// Never destroyed: a thread may still compute while the program ends.
+weights & arranged = *new weights;
 
 const char * name(buffer_type_t) { return "CPU_NATTER"; }
 
 size_t alignment(buffer_type_t) { return ggml_backend_buft_get_alignment(ggml_backend_cpu_buffer_type()); }
 
-void set_tensor(buffer_t, ggml_tensor * tensor, const void * data, size_t, size_t size) {
-    rust.pack(tensor, data, size);
+void set_tensor(buffer_t, ggml_tensor * tensor, const void * data, size_t offset, size_t size) {
+    rust.pack(tensor, data, offset, size);
 }
 
 buffer_t alloc_buffer(buffer_type_t type, size_t size) {
@@ -142,17 +146,22 @@ ggml_backend_buffer_type ours = {
     name, alloc_buffer, nullptr, alignment, nullptr, nullptr, nullptr, nullptr, nullptr, &arranged,
 };
 
-// Whether ggml's own buffers and their type are laid out as it says above.
+device_t processor() { return ggml_backend_reg_dev_get(ggml_backend_cpu_reg(), 0); }
+
+// Whether ggml's own buffers and their types are laid out as it says above.
 bool as_declared() {
-    buffer_type_t type = ggml_backend_cpu_buffer_type();
-    if (type->get_name(type) != ggml_backend_buft_name(type) || type->device != ggml_backend_buft_get_device(type)) {
-        return false;
+    for (buffer_type_t type : ggml_backend_cpu_get_extra_buffer_types()) {
+        if (type->get_name(type) != ggml_backend_buft_name(type) || type->device != processor()) {
+            return false;
+        }
     }
+    buffer_type_t type = ggml_backend_cpu_buffer_type();
     buffer_t buffer = ggml_backend_buft_alloc_buffer(type, 4096);
     if (buffer == nullptr) {
         return false;
     }
-    bool same = buffer->get_base(buffer) == ggml_backend_buffer_get_base(buffer) &&
+    bool same = type->get_name(type) == ggml_backend_buft_name(type) &&
+                buffer->get_base(buffer) == ggml_backend_buffer_get_base(buffer) &&
                 buffer->buft == ggml_backend_buffer_get_type(buffer) &&
                 buffer->size == ggml_backend_buffer_get_size(buffer);
     ggml_backend_buffer_free(buffer);
@@ -167,7 +176,7 @@ extern "C" buffer_type_t natter_products_register(const natter_products * given)
         return nullptr;
     }
     rust = *given;
-    ours.device = ggml_backend_buft_get_device(ggml_backend_cpu_buffer_type());
+    ours.device = processor();
     ggml_backend_cpu_get_extra_buffer_types().push_back(&ours);
     return &ours;
 }

@@ -19,7 +19,7 @@ const PIECES: usize = 4;
 struct Calls {
     kept: extern "C" fn(*const Tensor, BufferType) -> bool,
     fits: extern "C" fn(*const Tensor) -> bool,
-    pack: extern "C" fn(*mut Tensor, *const c_void, usize),
+    pack: extern "C" fn(*mut Tensor, *const c_void, usize, usize),
     room: extern "C" fn(*const Tensor) -> usize,
     multiply: extern "C" fn(*const Params, *mut Tensor),
 }
@@ -90,14 +90,14 @@ extern "C" fn fits(op: *const Tensor) -> bool {
     }
 }
 
-/// Takes weights in, as a file has them.
-extern "C" fn packed(weights: *mut Tensor, data: *const c_void, size: usize) {
+/// Takes weights in, as a file has them: all of a matrix at once.
+extern "C" fn packed(weights: *mut Tensor, data: *const c_void, offset: usize, size: usize) {
     #[expect(unsafe_code, reason = "llama.cpp's tensors are behind pointers")]
     fn take<P: Packed>(weights: &Tensor, data: *const c_void, size: usize) {
         let width = weights.ne[0] as usize / BLOCK;
         let count = size / size_of::<P::Block>();
-        // SAFETY: llama.cpp gives all data of the tensor, and the tensor has as much room; what is packed takes as much.
-        // Both may be taken for blocks, which are plain numbers of one and two bytes, at even addresses.
+        // SAFETY: llama.cpp gives all data of the tensor, and the tensor has as much room, aligned; what is packed takes as
+        // much. Blocks are plain bytes.
         unsafe {
             let blocks = std::slice::from_raw_parts(data.cast::<P::Block>(), count);
             let rows = std::slice::from_raw_parts_mut(weights.data.cast::<P>(), count / ROWS);
@@ -106,7 +106,8 @@ extern "C" fn packed(weights: *mut Tensor, data: *const c_void, size: usize) {
     }
     #[expect(unsafe_code, reason = "llama.cpp's tensors are behind pointers")]
     // SAFETY: llama.cpp gives a whole tensor.
-    let weights = unsafe { &*weights };
+    let (weights, all) = unsafe { (&*weights, sys::ggml_nbytes(weights)) };
+    assert_eq!((offset, size), (0, all), "a matrix is packed as a whole");
     match weights.type_ {
         sys::GGML_TYPE_Q4_1 => take::<q4_1::Rows>(weights, data, size),
         _ => take::<q8_0::Rows>(weights, data, size),
@@ -227,8 +228,8 @@ mod tests {
     }
 
     /// A product as llama.cpp computes it: of weights that lie in this kind of memory.
-    fn product(of: sys::ggml_type, memory: BufferType, threads: i32, sizes: [i64; 3]) -> Vec<f32> {
-        let [width, rows, columns] = sizes;
+    fn product(of: sys::ggml_type, memory: BufferType, threads: i32, sizes: [i64; 4]) -> Vec<f32> {
+        let [width, rows, columns, planes] = sizes;
         // SAFETY: as ggml's own tests do it; all is freed below.
         unsafe {
             let params = || sys::ggml_init_params {
@@ -246,20 +247,21 @@ mod tests {
             sys::ggml_quantize_chunk(of, given.as_ptr(), to, 0, rows, width, ptr::null());
             sys::ggml_backend_tensor_set(weights, packed.as_ptr().cast(), 0, packed.len());
 
-            let column = sys::ggml_new_tensor_2d(computed, sys::GGML_TYPE_F32, width, columns);
+            let of = sys::GGML_TYPE_F32;
+            let column = sys::ggml_new_tensor_3d(computed, of, width, columns, planes);
             let result = sys::ggml_mul_mat(computed, weights, column);
             let graph = sys::ggml_new_graph(computed);
             sys::ggml_build_forward_expand(graph, result);
             let plain = sys::ggml_backend_cpu_buffer_type();
             let meanwhile = sys::ggml_backend_alloc_ctx_tensors_from_buft(computed, plain);
-            let given = numbers(11, (width * columns) as usize);
+            let given = numbers(11, (width * columns * planes) as usize);
             sys::ggml_backend_tensor_set(column, given.as_ptr().cast(), 0, given.len() * 4);
             let cpu = sys::ggml_backend_cpu_init();
             let device = sys::ggml_backend_get_device(cpu);
             assert!(sys::ggml_backend_dev_supports_op(device, result), "it was asked for");
             sys::ggml_backend_cpu_set_n_threads(cpu, threads);
             assert_eq!(sys::ggml_backend_graph_compute(cpu, graph), sys::GGML_STATUS_SUCCESS);
-            let mut sums = vec![0_f32; (rows * columns) as usize];
+            let mut sums = vec![0_f32; (rows * columns * planes) as usize];
             sys::ggml_backend_tensor_get(result, sums.as_mut_ptr().cast(), 0, sums.len() * 4);
 
             sys::ggml_backend_free(cpu);
@@ -273,14 +275,14 @@ mod tests {
 
     #[test]
     fn llama_cpp_gets_what_it_computes_itself() {
-        if !can() {
+        if !crate::tests::can() {
             return;
         }
         let ours = ours().expect("the kind of memory is registered");
         // SAFETY: it stays.
         let plain = unsafe { sys::ggml_backend_cpu_buffer_type() };
         for of in [sys::GGML_TYPE_Q4_1, sys::GGML_TYPE_Q8_0] {
-            for sizes in [[64, 8, 1], [576, 192, 1], [1536, 576, 3], [576, 1536, 21]] {
+            for sizes in [[64, 8, 1, 1], [576, 192, 1, 1], [1536, 576, 3, 2], [576, 1536, 21, 1]] {
                 let right = product(of, plain, 1, sizes);
                 let got = product(of, ours, 1, sizes);
                 let size = right.iter().fold(0_f32, |most, number| most.max(number.abs()));
@@ -298,7 +300,10 @@ mod tests {
 
     #[test]
     fn what_does_not_come_in_eights_is_left_to_llama_cpp() {
-        let Some(ours) = ours() else { return };
+        if !crate::tests::can() {
+            return;
+        }
+        let ours = ours().expect("the kind of memory is registered");
         // SAFETY: as above; nothing is computed.
         unsafe {
             let context = sys::ggml_init(sys::ggml_init_params {

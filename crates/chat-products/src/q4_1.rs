@@ -9,23 +9,23 @@ use std::arch::x86_64::{
 use super::{BLOCK, Column, Packed, ROWS, bytes, halves, numbers};
 
 /// `block_q4_1` of ggml: a byte has the weight of its place in its lower half, and in its upper half
-/// the one 16 places further.
+/// the one 16 places further. A file may have it at any address.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Block {
-    scale: u16,
-    least: u16,
+    scale: [u8; 2],
+    least: [u8; 2],
     weights: [u8; BLOCK / 2],
 }
 
 #[cfg(test)]
 impl Block {
     pub(super) const fn new([scale, least]: [u16; 2], weights: [u8; BLOCK / 2]) -> Self {
-        Self { scale, least, weights }
+        Self { scale: scale.to_le_bytes(), least: least.to_le_bytes(), weights }
     }
 
-    pub(super) const fn parts(&self) -> ([u16; 2], [u8; BLOCK / 2]) {
-        ([self.scale, self.least], self.weights)
+    pub(super) fn parts(&self) -> ([u16; 2], [u8; BLOCK / 2]) {
+        ([self.scale, self.least].map(u16::from_le_bytes), self.weights)
     }
 }
 
@@ -48,7 +48,11 @@ impl Packed for Rows {
                 all[at * 4..at * 4 + 4].copy_from_slice(four);
             }
         }
-        Self { scales: rows.map(|row| row.scale), least: rows.map(|row| row.least), weights }
+        Self {
+            scales: rows.map(|row| u16::from_le_bytes(row.scale)),
+            least: rows.map(|row| u16::from_le_bytes(row.least)),
+            weights,
+        }
     }
 
     #[target_feature(enable = "avx2,fma,f16c")]

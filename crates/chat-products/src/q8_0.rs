@@ -8,11 +8,11 @@ use std::arch::x86_64::{
 
 use super::{BLOCK, Column, Packed, ROWS, bytes, halves, numbers};
 
-/// `block_q8_0` of ggml.
+/// `block_q8_0` of ggml. A file may have it at any address.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Block {
-    scale: u16,
+    scale: [u8; 2],
     /// Each has a sign.
     weights: [u8; BLOCK],
 }
@@ -20,11 +20,11 @@ pub(super) struct Block {
 #[cfg(test)]
 impl Block {
     pub(super) const fn new(scale: u16, weights: [u8; BLOCK]) -> Self {
-        Self { scale, weights }
+        Self { scale: scale.to_le_bytes(), weights }
     }
 
     pub(super) const fn parts(&self) -> (u16, [u8; BLOCK]) {
-        (self.scale, self.weights)
+        (u16::from_le_bytes(self.scale), self.weights)
     }
 }
 
@@ -46,7 +46,7 @@ impl Packed for Rows {
                 all[at * 4..at * 4 + 4].copy_from_slice(four);
             }
         }
-        Self { scales: rows.map(|row| row.scale), weights }
+        Self { scales: rows.map(|row| u16::from_le_bytes(row.scale)), weights }
     }
 
     #[target_feature(enable = "avx2,fma,f16c")]
@@ -58,12 +58,12 @@ impl Packed for Rows {
             let mut products = [_mm256_setzero_si256(); N];
             for (four, weights) in block.weights.iter().enumerate() {
                 let weights = bytes(*weights);
+                let sizes = _mm256_abs_epi8(weights);
                 for (products, column) in products.iter_mut().zip(columns) {
-                    // One side must have no sign: the other takes it over. Two such products are 32,258 at most, which
-                    // 16 bits hold; no third.
-                    let given = column[at].fours(four);
-                    let signed = _mm256_sign_epi8(weights, given);
-                    let two = _mm256_maddubs_epi16(_mm256_abs_epi8(given), signed);
+                    // One side must have no sign: the other takes it over. A weight may be -128, a number never is. Two
+                    // such products are 32,512 at most, which 16 bits hold; no third.
+                    let signed = _mm256_sign_epi8(column[at].fours(four), weights);
+                    let two = _mm256_maddubs_epi16(sizes, signed);
                     *products = _mm256_add_epi32(*products, _mm256_madd_epi16(two, ones));
                 }
             }

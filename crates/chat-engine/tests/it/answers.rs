@@ -158,6 +158,20 @@ async fn a_model_whose_speed_nobody_knows_reads_little_at_first() -> Result<()> 
     Ok(())
 }
 
+/// The small model's are `q4_1` and `q8_0`: all but its list of words is multiplied by eight rows.
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn weights_lie_as_natters_own_products_want_them() -> Result<()> {
+    let Some(stage) = Stage::new()? else { return Ok(()) };
+    hear(&stage.client(), stage.request(&[(Role::User, "Hi")])).await;
+    let log = std::fs::read_to_string(&stage.options.log)?;
+    let kept = log.lines().find(|line| line.contains("CPU_NATTER model buffer size"));
+    let kept =
+        kept.and_then(|line| line.split('=').nth(1)?.split_whitespace().next()?.parse().ok());
+    assert!(kept > Some(85.0_f64), "{log}");
+    Ok(())
+}
+
 #[tokio::test]
 async fn penalties_look_at_the_prompt_too() -> Result<()> {
     let Some(stage) = Stage::new()? else { return Ok(()) };

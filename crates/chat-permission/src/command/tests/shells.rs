@@ -209,6 +209,11 @@ fn a_substitution_that_is_part_of_a_word_is_not_guessed() {
     ] {
         assert!(matches!(parse(text), Err(Unparsable::Unclear(_))), "{text}");
     }
+    assert_eq!(
+        parse("pa x\u{e9}<(pb)"),
+        Err(Unparsable::Unclear("\u{e9}<(".to_owned())),
+        "what is shown"
+    );
     for text in ["pa x <(pb)", "pa <(pb) >(pc)", "pa < <(pb)"] {
         assert!(parse(text).is_ok(), "{text}");
     }

@@ -40,6 +40,12 @@ fn who_may_read_a_program_may_run_it() {
     let entry = |name: &str| place.project.entry(Path::new(name)).unwrap();
     place.project.create_as(&entry("program"), b"x", 0o777).unwrap();
     assert_eq!(mode("project/program") & 0o100, 0o100);
+    // No more than is wanted, and never another person's powers.
+    place.project.create_as(&entry("secret"), b"x", 0o4600).unwrap();
+    assert_eq!(
+        fs::metadata(place.at("project/secret")).unwrap().permissions().mode() & 0o7777,
+        0o600
+    );
     fs::set_permissions(place.at("project/program"), fs::Permissions::from_mode(0o640)).unwrap();
     let replaced = |executable| {
         place.project.replace_as(&entry("program"), b"y", executable).unwrap();

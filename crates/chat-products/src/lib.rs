@@ -56,6 +56,13 @@ fn halves(eight: [u16; ROWS]) -> __m256 {
     _mm256_cvtph_ps(eight)
 }
 
+/// Bytes of eight rows side by side: four of one row, four of the next, and so on.
+fn side_by_side<const BYTES: usize, const FOURS: usize>(
+    rows: [[u8; BYTES]; ROWS],
+) -> [[u8; 4 * ROWS]; FOURS] {
+    std::array::from_fn(|four| std::array::from_fn(|at| rows[at / 4][four * 4 + at % 4]))
+}
+
 /// 32 numbers of eight bits.
 #[expect(unsafe_code, reason = "vectors are made of plain numbers")]
 const fn bytes(all: [u8; 32]) -> __m256i {

@@ -6,7 +6,7 @@ use std::arch::x86_64::{
     _mm256_setzero_ps, _mm256_setzero_si256, _mm256_srli_epi16,
 };
 
-use super::{BLOCK, Column, Packed, ROWS, bytes, halves, numbers};
+use super::{BLOCK, Column, Packed, ROWS, bytes, halves, numbers, side_by_side};
 
 /// `block_q4_1` of ggml: a byte has the weight of its place in its lower half, and in its upper half
 /// the one 16 places further. A file may have it at any address.
@@ -29,7 +29,7 @@ impl Block {
     }
 }
 
-/// Of eight rows. Each 32 bytes of weights are four of one row, four of the next, and so on.
+/// Of eight rows.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Rows {
@@ -42,16 +42,10 @@ impl Packed for Rows {
     type Block = Block;
 
     fn pack(rows: [Block; ROWS]) -> Self {
-        let mut weights = [[0; 32]; 4];
-        for (at, row) in rows.iter().enumerate() {
-            for (four, all) in row.weights.chunks_exact(4).zip(&mut weights) {
-                all[at * 4..at * 4 + 4].copy_from_slice(four);
-            }
-        }
         Self {
             scales: rows.map(|row| u16::from_le_bytes(row.scale)),
             least: rows.map(|row| u16::from_le_bytes(row.least)),
-            weights,
+            weights: side_by_side(rows.map(|row| row.weights)),
         }
     }
 

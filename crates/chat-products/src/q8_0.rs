@@ -6,7 +6,7 @@ use std::arch::x86_64::{
     _mm256_setzero_si256, _mm256_sign_epi8,
 };
 
-use super::{BLOCK, Column, Packed, ROWS, bytes, halves, numbers};
+use super::{BLOCK, Column, Packed, ROWS, bytes, halves, numbers, side_by_side};
 
 /// `block_q8_0` of ggml. A file may have it at any address.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl Block {
     }
 }
 
-/// Of eight rows. Each 32 weights are four of one row, four of the next, and so on.
+/// Of eight rows.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Rows {
@@ -40,13 +40,10 @@ impl Packed for Rows {
     type Block = Block;
 
     fn pack(rows: [Block; ROWS]) -> Self {
-        let mut weights = [[0; 32]; 8];
-        for (at, row) in rows.iter().enumerate() {
-            for (four, all) in row.weights.chunks_exact(4).zip(&mut weights) {
-                all[at * 4..at * 4 + 4].copy_from_slice(four);
-            }
+        Self {
+            scales: rows.map(|row| u16::from_le_bytes(row.scale)),
+            weights: side_by_side(rows.map(|row| row.weights)),
         }
-        Self { scales: rows.map(|row| u16::from_le_bytes(row.scale)), weights }
     }
 
     #[target_feature(enable = "avx2,fma,f16c")]

@@ -326,7 +326,8 @@ mod tests {
         assert_eq!(found("ä “b” c", "\"b\" c"), [(3, 12, Tolerance::QUOTES)]);
         assert_eq!(found("“a”\n„a“\n", "\"a\"").len(), 2);
         assert_eq!(found("a “b” c d", "\"b\" c"), [(2, 11, Tolerance::QUOTES)]);
-        assert_eq!(found("\t“a”\n\tb\n", "  \"a\"\n  b"), [(0, 11, Tolerance::BOTH)]);
+        let all = Tolerance { trailing: true, quotes: true, indentation: true };
+        assert_eq!(found("\t“a”\n\tb\n", "  \"a\"\n  b"), [(0, 11, all)], "and all of it is said");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Products of quantised weights, eight rows side by side, where llama.cpp has them one row at a time.
 //!
 //! Each token is written by multiplying all of a model's weights with a column of numbers. llama.cpp
-//! does that eight rows at once for some quantisations (its `repack`), but on this processor not for
+//! does that eight rows at once for some quantisations (its `repack`), but on PCs’ processors not for
 //! `q4_1` and `q8_0`, which the smallest models come in. One row at a time the adding up costs more
 //! than to read the weights. Side by side, each lane of a register is a row: nothing is added across
 //! lanes, and scales of eight rows are taken in at once.

@@ -111,7 +111,7 @@ struct Worker<'a> {
     slots: Vec<Slot>,
     waiting: VecDeque<Waiting>,
     batch: LlamaBatch<'static>,
-    /// How many tokens of prompts one evaluation takes.
+    /// Tells how many tokens of prompts one evaluation takes.
     reading: Reading,
     costs: Costs,
     /// Whether drafts are tried: only where a memory can be taken back to before the wrong ones.

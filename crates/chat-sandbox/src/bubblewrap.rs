@@ -3,9 +3,18 @@
 //! Its arguments are done in order, so a later one may cover an earlier one. No place is a
 //! symbolic link: bubblewrap would follow it.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::FdFlags;
+use rustix::pipe::PipeFlags;
 
 use crate::command::{Command, Limits};
 use crate::view::{Guard, Protection, View};
@@ -16,6 +25,9 @@ pub(crate) const SCRATCH: &str = "/tmp";
 /// Up to how many bytes a file is rather copied than mounted: a mount takes longer.
 const SMALL: u64 = 128 << 10;
 
+/// Up to how many such files a folder is rather copied with, if it holds nothing else.
+const FEW: usize = 3;
+
 /// Files that bubblewrap is handed open, until it has read them.
 ///
 /// They are not closed on exec, since nothing else hands them to a child without unsafe code. Who
@@ -23,26 +35,79 @@ const SMALL: u64 = 128 << 10;
 #[derive(Debug)]
 pub(crate) struct Handed {
     filters: Vec<OwnedFd>,
-    files: Vec<(PathBuf, OwnedFd)>,
+    /// By where they are seen.
+    copies: HashMap<PathBuf, Copied>,
+    /// Where it reads the rest of its arguments.
+    rest: OwnedFd,
+}
+
+/// Where bubblewrap waits for what it is to show of the project, while it has begun.
+#[derive(Debug)]
+pub(crate) struct Rest(OwnedFd);
+
+/// Something small of the system's or of tool chains: copied, it costs no mount.
+#[derive(Debug)]
+enum Copied {
+    File(Small),
+    Folder(Vec<(OsString, Small)>),
+}
+
+#[derive(Debug)]
+struct Small {
+    file: OwnedFd,
+    is_program: bool,
 }
 
 impl Handed {
-    /// The filter, and small files of the system's and of tool chains: copied, they cost no mount.
-    pub(crate) fn new(view: &View, filters: Vec<OwnedFd>) -> Self {
-        let small = |path: &Path| path.metadata().is_ok_and(|it| it.is_file() && it.len() < SMALL);
-        let open = |path: &Path| {
-            let how = rustix::fs::OFlags::RDONLY;
-            rustix::fs::open(path, how, rustix::fs::Mode::empty()).ok()
-        };
-        let files = view
-            .readable
-            .iter()
-            .filter(|(from, place)| {
-                (place.starts_with("/etc") || place.starts_with(&view.home)) && small(from)
-            })
-            .filter_map(|(from, place)| Some((place.clone(), open(from)?)))
-            .collect();
-        Self { filters, files }
+    /// The filter, and what is copied of the view; and the other end of where it reads the rest.
+    pub(crate) fn new(view: &View, filters: Vec<OwnedFd>) -> io::Result<(Self, Rest)> {
+        let (rest, other) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        rustix::io::fcntl_setfd(&rest, FdFlags::empty())?;
+        let copied = |place: &Path| place.starts_with("/etc") || place.starts_with(&view.home);
+        let readable = view.readable.iter().filter(|(_, place)| copied(place));
+        let copies = readable.filter_map(|(from, place)| Some((place.clone(), Copied::of(from)?)));
+        Ok((Self { filters, copies: copies.collect(), rest }, Rest(other)))
+    }
+}
+
+impl Rest {
+    /// Tells the rest. Where bubblewrap has ended instead, its end tells why.
+    pub(crate) fn tell(self, view: &View, guard: &Guard, command: &Command) {
+        let mut text = Vec::new();
+        for word in rest(view, guard, command).0 {
+            text.extend_from_slice(word.as_bytes());
+            text.push(0);
+        }
+        let _ = File::from(self.0).write_all(&text);
+    }
+}
+
+impl Copied {
+    /// None of what is rather mounted.
+    fn of(path: &Path) -> Option<Self> {
+        if !path.metadata().ok()?.is_dir() {
+            return Some(Self::File(Small::open(path)?));
+        }
+        let mut files = Vec::new();
+        for entry in path.read_dir().ok()? {
+            let entry = entry.ok()?;
+            if files.len() == FEW || !entry.file_type().ok()?.is_file() {
+                return None;
+            }
+            files.push((entry.file_name(), Small::open(&entry.path())?));
+        }
+        Some(Self::Folder(files))
+    }
+}
+
+impl Small {
+    fn open(path: &Path) -> Option<Self> {
+        let found = path.metadata().ok()?;
+        if !found.is_file() || found.len() >= SMALL {
+            return None;
+        }
+        let file = rustix::fs::open(path, OFlags::RDONLY, Mode::empty()).ok()?;
+        Some(Self { file, is_program: found.permissions().mode() & 0o111 != 0 })
     }
 }
 
@@ -63,16 +128,24 @@ impl Arguments {
         self.add([how.as_ref(), from.as_os_str(), to.as_os_str()]);
     }
 
-    /// Something that can be read: a copy of one of these files, or the thing itself.
-    fn show(&mut self, files: &[(PathBuf, OwnedFd)], from: &Path, place: &Path) {
-        match files.iter().find(|(copied, _)| copied == place) {
-            Some((_, file)) => {
-                self.on("--perms", "0444");
-                let file = file.as_raw_fd().to_string();
-                self.add(["--file".as_ref(), file.as_ref(), place.as_os_str()]);
+    /// Something that can be read: a copy of it, or the thing itself.
+    fn show(&mut self, copies: &HashMap<PathBuf, Copied>, from: &Path, place: &Path) {
+        match copies.get(place) {
+            Some(Copied::File(file)) => self.copy(file, place),
+            Some(Copied::Folder(files)) => {
+                self.on("--dir", place);
+                for (name, file) in files {
+                    self.copy(file, &place.join(name));
+                }
             }
             None => self.bind("--ro-bind", from, place),
         }
+    }
+
+    fn copy(&mut self, small: &Small, place: &Path) {
+        self.on("--perms", if small.is_program { "0555" } else { "0444" });
+        let file = small.file.as_raw_fd().to_string();
+        self.add(["--file".as_ref(), file.as_ref(), place.as_os_str()]);
     }
 
     fn on(&mut self, how: &str, place: impl AsRef<OsStr>) {
@@ -87,13 +160,9 @@ impl Arguments {
     }
 }
 
-/// The arguments that give a command its view; what is to be run follows them.
-pub(crate) fn arguments(
-    view: &View,
-    guard: &Guard,
-    command: &Command,
-    handed: &Handed,
-) -> Vec<OsString> {
+/// The arguments that give a command its view; what is to be run follows them. Those of the project
+/// are read when they are told.
+pub(crate) fn arguments(view: &View, command: &Command, handed: &Handed) -> Vec<OsString> {
     let mut to = Arguments::default();
     for flag in [
         "--unshare-user",
@@ -103,6 +172,7 @@ pub(crate) fn arguments(
         "--unshare-cgroup-try",
         "--die-with-parent",
         "--new-session",
+        "--as-pid-1",
     ] {
         to.flag(flag);
     }
@@ -110,7 +180,18 @@ pub(crate) fn arguments(
         to.flag("--unshare-net");
     }
     to.on("--cap-drop", "ALL");
-    system(&mut to, view, &handed.files, &command.limits);
+    system(&mut to, view, &handed.copies, &command.limits);
+    for filter in &handed.filters {
+        to.on("--add-seccomp-fd", filter.as_raw_fd().to_string());
+    }
+    to.on("--args", handed.rest.as_raw_fd().to_string());
+    to.flag("--");
+    to.0
+}
+
+/// What follows the system's part.
+fn rest(view: &View, guard: &Guard, command: &Command) -> Arguments {
+    let mut to = Arguments::default();
     project(&mut to, view, guard);
     for hidden in &view.hidden {
         if hidden.is_dir() {
@@ -121,14 +202,10 @@ pub(crate) fn arguments(
     // What lies between the folders above is in memory too, and without a bound.
     to.on("--remount-ro", "/");
     to.on("--chdir", &command.folder);
-    for filter in &handed.filters {
-        to.on("--add-seccomp-fd", filter.as_raw_fd().to_string());
-    }
-    to.flag("--");
-    to.0
+    to
 }
 
-fn system(to: &mut Arguments, view: &View, files: &[(PathBuf, OwnedFd)], limits: &Limits) {
+fn system(to: &mut Arguments, view: &View, copies: &HashMap<PathBuf, Copied>, limits: &Limits) {
     to.on("--dev", "/dev");
     to.memory(limits.scratch, "1777", Path::new("/dev/shm"));
     to.on("--remount-ro", "/dev");
@@ -142,11 +219,11 @@ fn system(to: &mut Arguments, view: &View, files: &[(PathBuf, OwnedFd)], limits:
     // The home folder may lie in a folder of the system's: it covers that, and is furnished then.
     let in_home = |place: &Path| place.starts_with(&view.home);
     for (from, place) in view.readable.iter().filter(|(_, place)| !in_home(place)) {
-        to.show(files, from, place);
+        to.show(copies, from, place);
     }
     to.memory(limits.scratch, "0700", &view.home);
     for (from, place) in view.readable.iter().filter(|(_, place)| in_home(place)) {
-        to.show(files, from, place);
+        to.show(copies, from, place);
     }
 }
 

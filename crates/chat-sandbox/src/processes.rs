@@ -47,10 +47,15 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// The space of a bubblewrap that was just started, and whose command waits still.
+    /// The space of a bubblewrap that was just started, and has none yet.
     pub(crate) fn of(bubblewrap: &Child) -> Self {
-        let pid = Pid::from_child(bubblewrap);
-        let mut space = Self { bubblewrap: pid, first: None };
+        Self { bubblewrap: Pid::from_child(bubblewrap), first: None }
+    }
+
+    /// The same, as soon as it has a process. The command must wait still.
+    pub(crate) fn with_first(bubblewrap: &Child) -> Self {
+        let mut space = Self::of(bubblewrap);
+        let pid = space.bubblewrap;
         let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
             return space;
         };

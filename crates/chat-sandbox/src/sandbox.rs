@@ -9,11 +9,11 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::landlock;
 use crate::output::{Follow, Spool};
-use crate::prepare::{self, Prepared};
 use crate::probe::{self, WhyNot};
 use crate::running::Running;
 use crate::spawner;
-use crate::supervise;
+use crate::start;
+use crate::supervise::{self, Started};
 
 /// What keeps a command in its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -158,7 +158,7 @@ impl Sandbox {
         spool: Spool,
     ) -> Result<(Running, Follow), Error> {
         let sandbox = self.clone();
-        let start = move || sandbox.prepare(command)?.start();
+        let start = move || sandbox.start(command);
         let mut started = match self.0.enforcement {
             Enforcement::Bubblewrap => spawner::stay(start).await?,
             Enforcement::Landlock | Enforcement::None => spawner::once(start).await?,
@@ -167,16 +167,16 @@ impl Sandbox {
         supervise::begin(started, spool)
     }
 
-    fn prepare(&self, command: Command) -> Result<Prepared, Error> {
+    fn start(&self, command: Command) -> Result<Started, Error> {
         let shell = &self.0.shell;
         match (self.0.enforcement, &self.0.bubblewrap) {
             (Enforcement::Bubblewrap, Some(program)) => {
-                prepare::in_bubblewrap(program, shell, command)
+                start::in_bubblewrap(program, shell, command)
             }
             (Enforcement::Landlock, _) => {
-                prepare::in_landlock(self.0.landlock.unwrap_or(0), shell, command)
+                start::in_landlock(self.0.landlock.unwrap_or(0), shell, command)
             }
-            _ => prepare::unbound(shell, command),
+            _ => start::unbound(shell, command),
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::command::Limits;
 /// of 512, open files, processes. Shells have two letters for the last.
 ///
 /// bubblewrap tells a signal and a status by the same number. So one stays here that tells of a
-/// signal on its standard error, as shells do, which leads to where the line came from.
+/// signal on its standard error, as shells do, which leads to where the line came from. It is the
+/// first process of its space: what loses its parent is waited for by it, and ends with it.
 pub(crate) const WITH_LIMITS: &str = "read -r _ || exit; ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
     ulimit -u \"$3\" 2>/dev/null || ulimit -p \"$3\" 2>/dev/null; shift 3; \
     exec 3>&2 2>&0; (exec \"$@\" </dev/null 2>&3 3>&-); exit \"$?\"";

@@ -18,7 +18,7 @@ use rustix::time::Timespec;
 use tokio::sync::watch;
 
 use crate::at_exit::Live;
-use crate::command::Limits;
+use crate::command::{Command, Limits};
 use crate::error::Error;
 use crate::exposure::Exposure;
 use crate::git::Patrol;
@@ -50,10 +50,26 @@ pub(crate) struct Started {
     /// Notices where its protection is taken away.
     pub(crate) exposure: Option<Exposure>,
     /// Its own folder for passing files, where it has one on disk; gone with it.
-    pub(crate) _scratch: Option<tempfile::TempDir>,
+    pub(crate) scratch: Option<tempfile::TempDir>,
 }
 
 impl Started {
+    /// A command that waits, with nothing that looks after it yet.
+    pub(crate) fn new(child: Child, family: Family, gate: Gate, command: &Command) -> Self {
+        Self {
+            child,
+            family: Arc::new(family),
+            project: command.project.clone(),
+            limit: command.limit,
+            limits: command.limits,
+            guard: Guard::of_nothing(),
+            patrol: None,
+            gate,
+            exposure: None,
+            scratch: None,
+        }
+    }
+
     /// Sets the limits that are set from outside, and lets the command go.
     pub(crate) fn let_go(&mut self) -> Result<(), Error> {
         if let Family::Marked(mark) = *self.family {
@@ -114,11 +130,13 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
         .spawn(move || {
             let exit = supervisor.run();
             let exposure = supervisor.started.exposure.take();
+            let stood_in = supervisor.started.guard.take_away();
             drop(supervisor);
             drop(live);
             told.send_replace(Some(exit));
-            // The kernel takes many milliseconds to close what it tells of names by.
-            drop(exposure);
+            // The kernel takes many milliseconds to close what it tells of names by, and a disk
+            // some tenths of one to forget a folder.
+            drop((exposure, stood_in));
         })
         .map_err(Error::Start)?;
     let id = COUNT.fetch_add(1, Ordering::Relaxed);

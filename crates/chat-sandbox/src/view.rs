@@ -45,8 +45,9 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The view on `project`, an absolute path without links, from `home`. `hidden` are folders
-    /// besides Natter's own that may not be seen.
+    /// The view from `home` of a command in `project`, an absolute path without links, but for
+    /// [what it sees of that](Self::add_project). `hidden` are folders besides Natter's own that may
+    /// not be seen.
     pub(crate) fn of(
         project: &Path,
         home: &Path,
@@ -79,8 +80,12 @@ impl View {
             .into_iter()
             .filter(|folder| view.readable.iter().any(|(from, _)| folder.starts_with(from)))
             .collect();
-        project::add(&mut view)?;
         Ok(view)
+    }
+
+    /// Adds the project, of which nothing is known before.
+    pub(crate) fn add_project(&mut self) -> Result<(), Error> {
+        project::add(self)
     }
 
     /// Shows a file or folder where it is, if it is there.

@@ -100,22 +100,32 @@ impl Guard {
         }
         found
     }
+
+    /// Takes away what stands in and what was made, now instead of when it is dropped. What comes
+    /// back is gone from the project, and only still open: closing it may wait for the disk.
+    pub(crate) fn take_away(&mut self) -> Vec<File> {
+        let mut open = Vec::new();
+        for Held { path, stand_in, file } in self.held.drain(..) {
+            if alone(&file) && is_the_same(&file, &path) {
+                stand_in.take_away(&path);
+            }
+            open.push(file);
+        }
+        for (path, folder) in self.made.drain(..) {
+            if alone(&folder) {
+                // Removes only what is empty.
+                let _ = std::fs::remove_dir(path);
+            }
+            open.push(folder);
+        }
+        drop(self.nested.take());
+        open
+    }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        for Held { path, stand_in, file } in &self.held {
-            if alone(file) && is_the_same(file, path) {
-                stand_in.take_away(path);
-            }
-        }
-        for (path, folder) in &self.made {
-            if alone(folder) {
-                // Removes only what is empty.
-                let _ = std::fs::remove_dir(path);
-            }
-        }
-        drop(self.nested.take());
+        self.take_away();
     }
 }
 

@@ -67,7 +67,11 @@ pub(super) fn add(view: &mut View, home: &Path) {
     for toolchain in TOOLCHAINS {
         let folder = place(toolchain, home, |name| std::env::var_os(name).map(PathBuf::from));
         if toolchain.parts.is_empty() {
-            view.show(folder.clone());
+            view.show(folder);
+            continue;
+        }
+        if !folder.exists() {
+            continue;
         }
         for part in toolchain.parts {
             view.show(folder.join(part));

@@ -3,10 +3,10 @@
 //! Each kind means nothing to git, and each can be told from what a person made: so one that a
 //! killed program left behind is taken away after the next command.
 
-use std::fs::{File, Permissions};
+use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
@@ -35,8 +35,8 @@ impl StandIn {
         }
     }
 
-    /// Whether such a one may be at `path`. Of an empty folder nobody knows: it may be one that
-    /// is about to be marked.
+    /// Whether such a one may be at `path`. Of an empty folder nobody knows: not every disk keeps
+    /// its mark.
     pub(super) fn is_at(self, path: &Path) -> bool {
         let Some(text) = self.text() else {
             return path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
@@ -50,13 +50,8 @@ impl StandIn {
     /// must not be able to write into it before.
     pub(super) fn make(self, path: &Path) -> io::Result<()> {
         let Some(text) = self.text() else {
-            std::fs::create_dir(path)?;
             // Where marks cannot be kept, it stays behind at worst.
-            let _ = path.symlink_metadata().and_then(|it| {
-                let mode = it.permissions().mode() | MARK;
-                std::fs::set_permissions(path, Permissions::from_mode(mode))
-            });
-            return Ok(());
+            return DirBuilder::new().mode(0o777 | MARK).create(path);
         };
         let folder = path.parent().unwrap_or(path);
         let how = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;

@@ -1,5 +1,6 @@
 //! The system's part of the view: programs and libraries, and of `/etc` only what is named here.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::View;
@@ -65,6 +66,7 @@ pub(super) fn add(view: &mut View, network: bool) {
         match folder.read_link() {
             // `/bin` is a link on merged systems: the same link is made.
             Ok(target) if folder.exists() => view.links.push((target, folder.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             _ => view.show(folder.to_owned()),
         }
     }
@@ -77,12 +79,14 @@ pub(super) fn add(view: &mut View, network: bool) {
 /// Shows an entry of `/etc`. One that is a link into what is visible becomes the same link (the
 /// name of the time zone is read from it); another is shown by what it leads to.
 fn etc(view: &mut View, entry: PathBuf) {
-    let Ok(real) = entry.canonicalize() else {
-        return;
-    };
     match entry.read_link() {
-        Ok(target) if real.starts_with("/usr") => view.links.push((target, entry)),
-        _ => view.readable.push((real, entry)),
+        Ok(target) => match entry.canonicalize() {
+            Ok(real) if real.starts_with("/usr") => view.links.push((target, entry)),
+            Ok(real) => view.readable.push((real, entry)),
+            Err(_) => {}
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(_) => view.readable.push((entry.clone(), entry)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Lawful commands: what they are given, what they say, and how they end, in each way alike.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -57,6 +58,33 @@ async fn a_command_has_a_place_for_passing_files() {
     for way in WAYS {
         let Some(scene) = Scene::new(way).await else { continue };
         scene.run("f=$(mktemp) && echo x > $f && cat $f && rm $f").await.success();
+    }
+}
+
+/// Folders of every size: bubblewrap copies the smallest.
+#[tokio::test]
+async fn programs_of_the_persons_home_run_and_are_not_changed() {
+    for files in [1, 3, 4, 40] {
+        for way in WAYS {
+            let Some(scene) = Scene::new(way).await else { continue };
+            let tools = scene.home(".local/bin");
+            for number in 0..files {
+                let tool = tools.join(format!("tool{number}"));
+                write(&tool, &format!("#!/bin/sh\necho number {number}\n"));
+                std::fs::set_permissions(tool, PermissionsExt::from_mode(0o755)).unwrap();
+            }
+            let last = files - 1;
+            let said = scene.run(format!("ls ~/.local/bin; ~/.local/bin/tool{last}")).await;
+            assert!(said.success().ends_with(&format!("number {last}")), "{way:?}: {said:?}");
+            assert_eq!(said.said.matches("tool").count(), files, "{way:?}");
+            if way != Preference::None {
+                scene.run(format!("echo echo other > ~/.local/bin/tool{last}")).await;
+                scene.run("rm -rf ~/.local/bin/*; echo x > ~/.local/bin/new").await;
+                let there = std::fs::read_to_string(tools.join(format!("tool{last}"))).unwrap();
+                assert_eq!(there, format!("#!/bin/sh\necho number {last}\n"), "{way:?}");
+                assert!(!tools.join("new").exists(), "{way:?}");
+            }
+        }
     }
 }
 

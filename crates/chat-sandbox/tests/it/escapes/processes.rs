@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use chat_sandbox::{Ended, Preference};
 
@@ -51,6 +52,18 @@ impl Alive {
             other => panic!("{other:?}"),
         }
     }
+}
+
+/// Else they would fill the number of processes that the command may have.
+#[tokio::test]
+async fn what_loses_its_parent_in_bubblewrap_is_waited_for_inside() {
+    let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };
+    let text = "for i in $(seq 200); do (sleep 0 &); done\n\
+        while grep -qs '^State:.*zombie' /proc/[0-9]*/status; do sleep 0.01; done; echo none left";
+    let mut command = scene.command(text);
+    command.limit = Some(Duration::from_secs(30));
+    command.limits.processes = 100;
+    assert_eq!(scene.run_command(command).await.success(), "none left");
 }
 
 #[test]

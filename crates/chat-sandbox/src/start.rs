@@ -1,11 +1,9 @@
-//! A command made ready to be started, in each of the three ways, and its start.
+//! The start of a command, in each of the three ways.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
-
-use tempfile::TempDir;
 
 use crate::bubblewrap::{self, Handed};
 use crate::command::Command;
@@ -21,42 +19,26 @@ use crate::shell::{self, Gate};
 use crate::supervise::Started;
 use crate::view::{self, Guard, Protection, View};
 
-/// A command that only has to be started.
-pub(crate) struct Prepared {
-    process: std::process::Command,
-    command: Command,
-    guard: Guard,
-    patrol: Option<Patrol>,
-    exposure: Option<Exposure>,
-    gate: Gate,
-    way: Way,
-}
-
-enum Way {
-    /// Started by the thread that stays. What is handed is open until it runs.
-    Bubblewrap { handed: Handed },
-    /// Started by a thread of its own, which is bound before.
-    Thread { bounds: Option<Bounds>, scratch: Option<TempDir> },
-}
-
-/// In bubblewrap, whose program this is.
+/// In bubblewrap, whose program this is. It ends when the thread ends that this is called on.
+///
+/// It is started as soon as what it is to show of the system is known, and is told of the project
+/// while it begins.
 pub(crate) fn in_bubblewrap(
     program: &Path,
     shell: &Path,
     command: Command,
-) -> Result<Prepared, Error> {
+) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
     let mut view = view(&command, &home)?;
-    let guard = Guard::new(&mut view, true)?;
     descriptors::keep();
     let scoped = landlock::version().is_some_and(|version| version >= landlock::SCOPES);
     let doors = Doors::of_namespaces(command.network, scoped);
     let filters = seccomp::files(&seccomp::programs(doors)?)?;
-    let handed = Handed::new(&view, filters);
+    let (handed, rest) = Handed::new(&view, filters).map_err(Error::Start)?;
     let (gate, stdin) = Gate::told().map_err(Error::Start)?;
     let mut process = std::process::Command::new(program);
     process
-        .args(bubblewrap::arguments(&view, &guard, &command, &handed))
+        .args(bubblewrap::arguments(&view, &command, &handed))
         .args(["/bin/sh", "-c", shell::WITH_LIMITS, "sh"])
         .args(shell::limits(&command.limits))
         .arg(shell)
@@ -64,17 +46,29 @@ pub(crate) fn in_bubblewrap(
         .arg(&command.text)
         .stdin(stdin);
     surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
-    let patrol = Some(Patrol::new(&view));
-    let protected = view.protected.iter().filter_map(Protection::mounted).chain(guard.stand_ins());
-    let exposure = Some(Exposure::new(protected));
-    let way = Way::Bubblewrap { handed };
-    Ok(Prepared { process, command, guard, patrol, exposure, gate, way })
+    let child = process.spawn().map_err(Error::Start)?;
+    let space = Space::of(&child);
+    let mut started = Started::new(child, Family::Space(space), gate, &command);
+    // Else nobody would hear where it has ended.
+    drop(handed);
+
+    view.add_project()?;
+    started.guard = Guard::new(&mut view, true)?;
+    let stand_ins = started.guard.stand_ins();
+    let protected = view.protected.iter().filter_map(Protection::mounted).chain(stand_ins);
+    started.exposure = Some(Exposure::new(protected));
+    rest.tell(&view, &started.guard, &command);
+    // It mounts now, and then the command waits.
+    started.patrol = Some(Patrol::new(&view));
+    started.family = Arc::new(Family::Space(Space::with_first(&started.child)));
+    Ok(started)
 }
 
-/// Bound by this version of Landlock.
-pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result<Prepared, Error> {
+/// Bound by this version of Landlock, which binds this thread for good.
+pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
     let mut view = view(&command, &home)?;
+    view.add_project()?;
     let scratch = tempfile::tempdir().map_err(Error::Start)?;
     let home = scratch.path().join("home");
     view::furnish(&view, &home).map_err(Error::Start)?;
@@ -84,64 +78,24 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
     let bounds = Bounds::of(&view, scratch.path(), command.network, version)?;
     let mut process = gated(shell, &command);
     surround(&mut process, &command, shell, &home, scratch.path());
-    Ok(Prepared {
-        process,
-        command,
-        guard,
-        patrol,
-        // What it bounds it bounds as files: a new one is granted to nobody.
-        exposure: None,
-        gate: Gate::Input,
-        way: Way::Thread { bounds: Some(bounds), scratch: Some(scratch) },
-    })
+    bounds.bind_this_thread()?;
+    let child = process.spawn().map_err(Error::Start)?;
+    let family = Family::Marked(processes::mark());
+    let mut started = Started::new(child, family, Gate::Input, &command);
+    started.guard = guard;
+    started.patrol = patrol;
+    // Of exposure there is none: it bounds files, and a new one is granted to nobody.
+    started.scratch = Some(scratch);
+    Ok(started)
 }
 
 /// Bound by nothing but its limits.
-pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Prepared, Error> {
+pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
     let mut process = gated(shell, &command);
     surround(&mut process, &command, shell, &home, &std::env::temp_dir());
-    Ok(Prepared {
-        process,
-        command,
-        guard: Guard::of_nothing(),
-        patrol: None,
-        exposure: None,
-        gate: Gate::Input,
-        way: Way::Thread { bounds: None, scratch: None },
-    })
-}
-
-impl Prepared {
-    /// Starts it on this thread, which is bound for good where Landlock bounds the command. The
-    /// command waits until it is [let go](Started::let_go).
-    pub(crate) fn start(mut self) -> Result<Started, Error> {
-        let (child, family, scratch) = match self.way {
-            Way::Bubblewrap { handed } => {
-                let child = self.process.spawn().map_err(Error::Start)?;
-                drop(handed);
-                let space = Space::of(&child);
-                (child, Family::Space(space), None)
-            }
-            Way::Thread { bounds, scratch } => {
-                bounds.map_or(Ok(()), |bounds| bounds.bind_this_thread())?;
-                let child = self.process.spawn().map_err(Error::Start)?;
-                (child, Family::Marked(processes::mark()), scratch)
-            }
-        };
-        Ok(Started {
-            child,
-            family: Arc::new(family),
-            project: self.command.project,
-            limit: self.command.limit,
-            limits: self.command.limits,
-            guard: self.guard,
-            patrol: self.patrol,
-            exposure: self.exposure,
-            gate: self.gate,
-            _scratch: scratch,
-        })
-    }
+    let child = process.spawn().map_err(Error::Start)?;
+    Ok(Started::new(child, Family::Marked(processes::mark()), Gate::Input, &command))
 }
 
 /// The command with its folders free of links, and the home folder.

@@ -5,16 +5,18 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
-use rustix::io::FdFlags;
+use rustix::io::{Errno, FdFlags};
 use rustix::pipe::PipeFlags;
+use rustix::time::Timespec;
 
 use crate::command::{Command, Limits};
 use crate::view::{Guard, Protection, View};
@@ -27,6 +29,9 @@ const SMALL: u64 = 128 << 10;
 
 /// Up to how many such files a folder is rather copied with, if it holds nothing else.
 const FEW: usize = 3;
+
+/// How long bubblewrap may take to begin, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Files that bubblewrap is handed open, until it has read them.
 ///
@@ -63,6 +68,7 @@ impl Handed {
     pub(crate) fn new(view: &View, filters: Vec<OwnedFd>) -> io::Result<(Self, Rest)> {
         let (rest, other) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         rustix::io::fcntl_setfd(&rest, FdFlags::empty())?;
+        rustix::io::ioctl_fionbio(&other, true)?;
         let copied = |place: &Path| place.starts_with("/etc") || place.starts_with(&view.home);
         let readable = view.readable.iter().filter(|(_, place)| copied(place));
         let copies = readable.filter_map(|(from, place)| Some((place.clone(), Copied::of(from)?)));
@@ -71,14 +77,33 @@ impl Handed {
 }
 
 impl Rest {
-    /// Tells the rest. Where bubblewrap has ended instead, its end tells why.
-    pub(crate) fn tell(self, view: &View, guard: &Guard, command: &Command) {
+    /// Tells the rest, all of it. Where bubblewrap has ended instead, its end tells why.
+    pub(crate) fn tell(self, view: &View, guard: &Guard, command: &Command) -> io::Result<()> {
         let mut text = Vec::new();
         for word in rest(view, guard, command).0 {
             text.extend_from_slice(word.as_bytes());
             text.push(0);
         }
-        let _ = File::from(self.0).write_all(&text);
+        self.write(&text)
+    }
+
+    /// Somebody else may have inherited where it is read, and would never read it.
+    fn write(self, mut text: &[u8]) -> io::Result<()> {
+        let most = Timespec::try_from(PATIENCE).unwrap_or_default();
+        while !text.is_empty() {
+            match rustix::io::write(&self.0, text) {
+                Ok(length) => text = &text[length..],
+                Err(Errno::PIPE) => break,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    if poll(&mut [PollFd::new(&self.0, PollFlags::OUT)], Some(&most))? == 0 {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -247,5 +272,39 @@ fn project(to: &mut Arguments, view: &View, guard: &Guard) {
     }
     for stand_in in guard.stand_ins() {
         to.bind("--ro-bind", stand_in, stand_in);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Read;
+
+    use super::*;
+
+    fn pipe() -> (File, Rest) {
+        let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).unwrap();
+        rustix::io::ioctl_fionbio(&write, true).unwrap();
+        (read.into(), Rest(write))
+    }
+
+    #[test]
+    fn more_than_a_pipe_holds_is_told_whole() {
+        let (mut read, rest) = pipe();
+        let text: Vec<u8> = (0..1_000_000_u32).map(|number| number as u8).collect();
+        let reader = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            read.read_to_end(&mut all).unwrap();
+            all
+        });
+        rest.write(&text).unwrap();
+        assert!(reader.join().unwrap() == text);
+    }
+
+    #[test]
+    fn nobody_is_told_where_bubblewrap_has_ended() {
+        let (read, rest) = pipe();
+        drop(read);
+        rest.write(&[0; 200_000]).unwrap();
     }
 }

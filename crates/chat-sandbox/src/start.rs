@@ -57,7 +57,7 @@ pub(crate) fn in_bubblewrap(
     let stand_ins = started.guard.stand_ins();
     let protected = view.protected.iter().filter_map(Protection::mounted).chain(stand_ins);
     started.exposure = Some(Exposure::new(protected));
-    rest.tell(&view, &started.guard, &command);
+    rest.tell(&view, &started.guard, &command).map_err(Error::Start)?;
     // It mounts now, and then the command waits.
     started.patrol = Some(Patrol::new(&view));
     started.family = Arc::new(Family::Space(Space::with_first(&started.child)));

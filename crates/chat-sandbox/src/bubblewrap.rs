@@ -6,14 +6,13 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, fstat, openat};
 use rustix::io::{Errno, FdFlags};
 use rustix::pipe::PipeFlags;
 use rustix::time::Timespec;
@@ -30,13 +29,14 @@ const SMALL: u64 = 128 << 10;
 /// Up to how many such files a folder is rather copied with, if it holds nothing else.
 const FEW: usize = 3;
 
-/// How long bubblewrap may take to begin, on a machine that is busy.
+/// How long bubblewrap may take to read on, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Files that bubblewrap is handed open, until it has read them.
 ///
 /// They are not closed on exec, since nothing else hands them to a child without unsafe code. Who
-/// else is started in that moment inherits what anybody may read.
+/// else is started in that moment, which is never a command in bubblewrap, inherits what this person
+/// may read, and where bubblewrap reads its arguments.
 #[derive(Debug)]
 pub(crate) struct Handed {
     filters: Vec<OwnedFd>,
@@ -69,7 +69,14 @@ impl Handed {
         let (rest, other) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         rustix::io::fcntl_setfd(&rest, FdFlags::empty())?;
         rustix::io::ioctl_fionbio(&other, true)?;
-        let copied = |place: &Path| place.starts_with("/etc") || place.starts_with(&view.home);
+        // What lies in something that is mounted cannot be made there.
+        let lies_free = |place: &Path| {
+            let mut above = place.ancestors().skip(1);
+            !above.any(|above| view.readable.iter().any(|(_, other)| other == above))
+        };
+        let copied = |place: &Path| {
+            (place.starts_with("/etc") || place.starts_with(&view.home)) && lies_free(place)
+        };
         let readable = view.readable.iter().filter(|(_, place)| copied(place));
         let copies = readable.filter_map(|(from, place)| Some((place.clone(), Copied::of(from)?)));
         Ok((Self { filters, copies: copies.collect(), rest }, Rest(other)))
@@ -77,8 +84,9 @@ impl Handed {
 }
 
 impl Rest {
-    /// Tells the rest, all of it. Where bubblewrap has ended instead, its end tells why.
-    pub(crate) fn tell(self, view: &View, guard: &Guard, command: &Command) -> io::Result<()> {
+    /// Tells the rest. It is all when this is dropped, unless bubblewrap has ended before: then its
+    /// end tells why. After an error bubblewrap must be ended first.
+    pub(crate) fn tell(&self, view: &View, guard: &Guard, command: &Command) -> io::Result<()> {
         let mut text = Vec::new();
         for word in rest(view, guard, command).0 {
             text.extend_from_slice(word.as_bytes());
@@ -88,7 +96,7 @@ impl Rest {
     }
 
     /// Somebody else may have inherited where it is read, and would never read it.
-    fn write(self, mut text: &[u8]) -> io::Result<()> {
+    fn write(&self, mut text: &[u8]) -> io::Result<()> {
         let most = Timespec::try_from(PATIENCE).unwrap_or_default();
         while !text.is_empty() {
             match rustix::io::write(&self.0, text) {
@@ -96,8 +104,10 @@ impl Rest {
                 Err(Errno::PIPE) => break,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    if poll(&mut [PollFd::new(&self.0, PollFlags::OUT)], Some(&most))? == 0 {
-                        return Err(io::ErrorKind::TimedOut.into());
+                    match poll(&mut [PollFd::new(&self.0, PollFlags::OUT)], Some(&most)) {
+                        Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+                        Ok(_) | Err(Errno::INTR) => {}
+                        Err(error) => return Err(error.into()),
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -108,32 +118,42 @@ impl Rest {
 }
 
 impl Copied {
-    /// None of what is rather mounted.
+    /// None of what is rather mounted. It is opened before it is looked at: a command that runs may
+    /// put a link or a pipe in its place.
     fn of(path: &Path) -> Option<Self> {
-        if !path.metadata().ok()?.is_dir() {
-            return Some(Self::File(Small::open(path)?));
+        let found = open_at(CWD, path)?;
+        if !FileType::from_raw_mode(fstat(&found).ok()?.st_mode).is_dir() {
+            return Some(Self::File(Small::of(found)?));
         }
         let mut files = Vec::new();
-        for entry in path.read_dir().ok()? {
+        for entry in Dir::read_from(&found).ok()? {
             let entry = entry.ok()?;
-            if files.len() == FEW || !entry.file_type().ok()?.is_file() {
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            if files.len() == FEW {
                 return None;
             }
-            files.push((entry.file_name(), Small::open(&entry.path())?));
+            files.push((name.to_owned(), Small::of(open_at(&found, Path::new(name))?)?));
         }
         Some(Self::Folder(files))
     }
 }
 
 impl Small {
-    fn open(path: &Path) -> Option<Self> {
-        let found = path.metadata().ok()?;
-        if !found.is_file() || found.len() >= SMALL {
-            return None;
-        }
-        let file = rustix::fs::open(path, OFlags::RDONLY, Mode::empty()).ok()?;
-        Some(Self { file, is_program: found.permissions().mode() & 0o111 != 0 })
+    fn of(file: OwnedFd) -> Option<Self> {
+        let found = fstat(&file).ok()?;
+        let is_file = FileType::from_raw_mode(found.st_mode).is_file();
+        let is_small = u64::try_from(found.st_size).is_ok_and(|length| length < SMALL);
+        let is_program = found.st_mode & 0o111 != 0;
+        (is_file && is_small).then_some(Self { file, is_program })
     }
+}
+
+/// Opens what is no link, and waits for nobody.
+fn open_at(folder: impl AsFd, path: &Path) -> Option<OwnedFd> {
+    openat(folder, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW, Mode::empty()).ok()
 }
 
 /// The arguments up to the command.
@@ -158,6 +178,7 @@ impl Arguments {
         match copies.get(place) {
             Some(Copied::File(file)) => self.copy(file, place),
             Some(Copied::Folder(files)) => {
+                self.on("--perms", "0555");
                 self.on("--dir", place);
                 for (name, file) in files {
                     self.copy(file, &place.join(name));
@@ -238,15 +259,18 @@ fn system(to: &mut Arguments, view: &View, copies: &HashMap<PathBuf, Copied>, li
     to.memory(limits.scratch, "1777", Path::new(SCRATCH));
     // Relative, since a project may lie there: an absolute one would be followed outside.
     to.bind("--symlink", Path::new("../tmp"), Path::new("/var/tmp"));
-    for (target, place) in &view.links {
-        to.bind("--symlink", target, place);
-    }
     // The home folder may lie in a folder of the system's: it covers that, and is furnished then.
     let in_home = |place: &Path| place.starts_with(&view.home);
+    for (target, place) in view.links.iter().filter(|(_, place)| !in_home(place)) {
+        to.bind("--symlink", target, place);
+    }
     for (from, place) in view.readable.iter().filter(|(_, place)| !in_home(place)) {
         to.show(copies, from, place);
     }
     to.memory(limits.scratch, "0700", &view.home);
+    for (target, place) in view.links.iter().filter(|(_, place)| in_home(place)) {
+        to.bind("--symlink", target, place);
+    }
     for (from, place) in view.readable.iter().filter(|(_, place)| in_home(place)) {
         to.show(copies, from, place);
     }
@@ -298,6 +322,7 @@ mod tests {
             all
         });
         rest.write(&text).unwrap();
+        drop(rest);
         assert!(reader.join().unwrap() == text);
     }
 
@@ -305,6 +330,6 @@ mod tests {
     fn nobody_is_told_where_bubblewrap_has_ended() {
         let (read, rest) = pipe();
         drop(read);
-        rest.write(&[0; 200_000]).unwrap();
+        rest.write(&vec![0; 200_000]).unwrap();
     }
 }

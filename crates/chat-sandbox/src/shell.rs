@@ -15,9 +15,10 @@ use crate::command::Limits;
 /// of 512, open files, processes. Shells have two letters for the last.
 ///
 /// bubblewrap tells a signal and a status by the same number. So one stays here that tells of a
-/// signal on its standard error, as shells do, which leads to where the line came from. It is the
-/// first process of its space: what loses its parent is waited for by it, and ends with it.
-pub(crate) const WITH_LIMITS: &str = "read -r _ || exit; ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
+/// signal on its standard error, as shells do, which leads to where the line came from. bash does not
+/// where it is to be like `sh`, so it is told not to be. It is the first process of its space: what
+/// loses its parent is waited for by it, and ends with it.
+pub(crate) const WITH_LIMITS: &str = "[ -z \"$BASH_VERSION\" ] || set +o posix; read -r _ || exit; ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
     ulimit -u \"$3\" 2>/dev/null || ulimit -p \"$3\" 2>/dev/null; shift 3; \
     exec 3>&2 2>&0; (exec \"$@\" </dev/null 2>&3 3>&-); exit \"$?\"";
 
@@ -121,4 +122,37 @@ fn threads() -> u64 {
     let all = load.split_ascii_whitespace().nth(3);
     let all = all.and_then(|word| word.split_once('/'));
     all.and_then(|(_, all)| all.parse().ok()).unwrap_or(4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+
+    use super::*;
+
+    /// How it ended, and whether it was told to have been by a signal: with `sh` as a machine may
+    /// have it.
+    fn ended(program: &str, text: &str) -> (Option<i32>, bool) {
+        let (mut gate, stdin) = Gate::told().unwrap();
+        let mut shell = std::process::Command::new(program);
+        shell.arg0("sh").args(["-c", WITH_LIMITS, "sh", "1000000", "256", "100000"]);
+        shell.args(["/bin/sh", "-c", text]).env_clear().stdin(stdin);
+        let mut child = shell.stdout(Stdio::null()).spawn().unwrap();
+        drop(shell);
+        gate.open(&mut child);
+        let status = child.wait().unwrap();
+        (status.code(), gate.tells_of_a_signal())
+    }
+
+    #[test]
+    fn a_signal_is_told_from_a_status_by_every_shell() {
+        for program in ["/bin/sh", "/bin/bash"] {
+            assert_eq!(ended(program, "kill -9 $$"), (Some(137), true), "{program}");
+            assert_eq!(ended(program, "kill -SEGV $$"), (Some(139), true), "{program}");
+            for status in [0, 3, 137, 139] {
+                let text = format!("exit {status}");
+                assert_eq!(ended(program, &text), (Some(status), false), "{program}");
+            }
+        }
+    }
 }

@@ -58,6 +58,7 @@ pub(crate) fn in_bubblewrap(
     let protected = view.protected.iter().filter_map(Protection::mounted).chain(stand_ins);
     started.exposure = Some(Exposure::new(protected));
     rest.tell(&view, &started.guard, &command).map_err(Error::Start)?;
+    drop(rest);
     // It mounts now, and then the command waits.
     started.patrol = Some(Patrol::new(&view));
     started.family = Arc::new(Family::Space(Space::with_first(&started.child)));

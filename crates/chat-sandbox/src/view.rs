@@ -91,7 +91,14 @@ impl View {
     /// Shows a file or folder where it is, if it is there.
     fn show(&mut self, path: PathBuf) {
         if path.exists() {
-            self.readable.push((path.clone(), path));
+            self.add(path.clone(), path);
+        }
+    }
+
+    /// Shows `from` at `place`, unless something is shown there already.
+    fn add(&mut self, from: PathBuf, place: PathBuf) {
+        if !self.readable.iter().any(|(_, other)| *other == place) {
+            self.readable.push((from, place));
         }
     }
 }
@@ -100,7 +107,7 @@ impl View {
 /// be shown in their place.
 pub(crate) fn furnish(view: &View, home: &Path) -> std::io::Result<()> {
     std::fs::create_dir(home)?;
-    for (from, place) in &view.readable {
+    for (from, place) in view.readable.iter().chain(&view.links) {
         let Ok(inside) = place.strip_prefix(&view.home) else {
             continue;
         };

@@ -102,21 +102,21 @@ impl Guard {
     }
 
     /// Takes away what stands in and what was made, now instead of when it is dropped. What comes
-    /// back is gone from the project, and only still open: closing it may wait for the disk.
+    /// back is only still open: closing it may wait for the disk.
     pub(crate) fn take_away(&mut self) -> Vec<File> {
         let mut open = Vec::new();
         for Held { path, stand_in, file } in self.held.drain(..) {
             if alone(&file) && is_the_same(&file, &path) {
                 stand_in.take_away(&path);
             }
-            open.push(file);
+            open.push(unlocked(file));
         }
         for (path, folder) in self.made.drain(..) {
             if alone(&folder) {
                 // Removes only what is empty.
                 let _ = std::fs::remove_dir(path);
             }
-            open.push(folder);
+            open.push(unlocked(folder));
         }
         drop(self.nested.take());
         open
@@ -153,6 +153,12 @@ fn hold(path: &Path, stand_in: StandIn) -> Result<Option<Held>, Error> {
         std::thread::sleep(APART);
     }
     Err(Error::Start(io::ErrorKind::WouldBlock.into()))
+}
+
+/// The same, held no more.
+fn unlocked(file: File) -> File {
+    let _ = flock(&file, FlockOperation::Unlock);
+    file
 }
 
 /// Whether nobody else holds it.

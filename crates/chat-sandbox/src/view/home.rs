@@ -1,7 +1,12 @@
 //! The home folder's part of the view: toolchains, to read only, and never what they keep of
 //! passwords.
 
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use super::View;
 
@@ -67,24 +72,71 @@ pub(super) fn add(view: &mut View, home: &Path) {
     for toolchain in TOOLCHAINS {
         let folder = place(toolchain, home, |name| std::env::var_os(name).map(PathBuf::from));
         if toolchain.parts.is_empty() {
-            view.show(folder);
+            show(view, folder);
             continue;
         }
         if !folder.exists() {
             continue;
         }
         for part in toolchain.parts {
-            view.show(folder.join(part));
+            show(view, folder.join(part));
         }
         if toolchain.usual == ".cargo" {
             for name in CARGO_SETTINGS {
                 let settings = folder.join(name);
-                if std::fs::read_to_string(&settings).is_ok_and(|text| !text.contains("token")) {
-                    view.show(settings);
+                if text(&settings).is_some_and(|text| !text.contains("token")) {
+                    show(view, settings);
                 }
             }
         }
     }
+}
+
+/// Shows a part of a toolchain. A person may keep it elsewhere and have a link to it, also in a
+/// project: what lies in this one is led to and not shown, since a command could put anything in its
+/// place before the next command.
+fn show(view: &mut View, place: PathBuf) {
+    let Some(real) = followed(&place) else { return };
+    if place.starts_with(&view.project) {
+        return;
+    }
+    if real.starts_with(&view.project) {
+        view.links.push((real, place));
+    } else {
+        view.add(real, place);
+    }
+}
+
+/// Where something is, behind one link at most: another may have been put there by a command, in
+/// some project that the first one leads to, and lead anywhere.
+fn followed(path: &Path) -> Option<PathBuf> {
+    let real = path.canonicalize().ok()?;
+    if real == path {
+        return Some(real);
+    }
+    let (mut at, mut rest) = (PathBuf::new(), path.components());
+    while let Some(component) = rest.next() {
+        at.push(component);
+        let Ok(target) = at.read_link() else { continue };
+        at.pop();
+        for component in target.components().chain(rest.as_path().components()) {
+            match component {
+                Component::ParentDir => drop(at.pop()),
+                component => at.push(component),
+            }
+        }
+        return (at == real).then_some(real);
+    }
+    None
+}
+
+/// The text of a file, and of no pipe, which would make the reading wait.
+fn text(path: &Path) -> Option<String> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let mut file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// Where a toolchain is. A variable counts only where it names a folder that cannot be more than
@@ -131,6 +183,33 @@ mod tests {
                 assert!(!home.join(secret).starts_with(shown), "{}", shown.display());
             }
         }
+    }
+
+    #[test]
+    fn one_link_is_followed_and_no_second_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let real = home.join("kept/bin");
+        std::fs::create_dir_all(&real).unwrap();
+        std::fs::create_dir(home.join(".local")).unwrap();
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(target, home.join(name)).unwrap();
+        };
+        link("../kept/./bin", ".local/bin");
+        link("kept", ".short");
+        link(real.to_str().unwrap(), ".whole");
+        link("kept/other", ".two");
+        link("bin", "kept/other");
+        link("nowhere", ".none");
+        let at = |name: &str| followed(&home.join(name));
+        assert_eq!(at("kept/bin"), Some(real.clone()));
+        assert_eq!(at(".local/bin"), Some(real.clone()));
+        assert_eq!(at(".short/bin"), Some(real.clone()));
+        assert_eq!(at(".whole"), Some(real));
+        assert_eq!(
+            [at(".two"), at(".short/other"), at(".none"), at("missing")],
+            [const { None }; 4]
+        );
     }
 
     #[test]

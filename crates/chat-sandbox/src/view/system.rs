@@ -26,7 +26,8 @@ const FOLDERS: &[&str] = &[
 
 /// What programs read in `/etc`. Not there: passwords (`shadow`, `gshadow`), keys (`ssh`,
 /// `ssl/private`, `pki/tls/private`), who may become root (`sudoers`), networks and their
-/// secrets, and whatever else somebody put there. Each folder costs a mount at every start.
+/// secrets, and whatever else somebody put there. Each folder but the smallest costs a mount at every
+/// start.
 const ETC: &[&str] = &[
     "alternatives",
     "crypto-policies",
@@ -85,8 +86,11 @@ fn etc(view: &mut View, entry: PathBuf) {
             Ok(real) => view.readable.push((real, entry)),
             Err(_) => {}
         },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(_) => view.readable.push((entry.clone(), entry)),
+        // It is there, and no link.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            view.readable.push((entry.clone(), entry));
+        }
+        Err(_) => {}
     }
 }
 

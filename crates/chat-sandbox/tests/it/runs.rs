@@ -78,8 +78,15 @@ async fn programs_of_the_persons_home_run_and_are_not_changed() {
             assert!(said.success().ends_with(&format!("number {last}")), "{way:?}: {said:?}");
             assert_eq!(said.said.matches("tool").count(), files, "{way:?}");
             if way != Preference::None {
-                scene.run(format!("echo echo other > ~/.local/bin/tool{last}")).await;
-                scene.run("rm -rf ~/.local/bin/*; echo x > ~/.local/bin/new").await;
+                let changes = [
+                    format!("echo echo other > ~/.local/bin/tool{last}"),
+                    format!("rm -f ~/.local/bin/tool{last}"),
+                    "echo x > ~/.local/bin/new".to_owned(),
+                ];
+                for change in changes {
+                    let outcome = scene.run(&change).await;
+                    assert!(!outcome.exit.is_success(), "{way:?}: {change}: {outcome:?}");
+                }
                 let there = std::fs::read_to_string(tools.join(format!("tool{last}"))).unwrap();
                 assert_eq!(there, format!("#!/bin/sh\necho number {last}\n"), "{way:?}");
                 assert!(!tools.join("new").exists(), "{way:?}");

@@ -50,6 +50,37 @@ fn the_keys_in_the_home_folder_are_not_read() {
     });
 }
 
+/// A person may keep a toolchain among the files that they work on, with a link to it.
+#[test]
+fn a_link_that_a_command_leaves_where_a_toolchain_was_leads_nowhere() {
+    unprivileged::run(async || {
+        for way in [Preference::Bubblewrap, Preference::Landlock] {
+            let Some(mut scene) = Scene::new(way).await else { continue };
+            let [key, tool] = [scene.home(".ssh/id_ed25519"), scene.project("local/bin/tool")];
+            write(&key, SECRET);
+            write(&tool, "#!/bin/sh\necho works\n");
+            write(&scene.home("other/file"), "");
+            let lets_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(&tool, lets_run).unwrap();
+            std::fs::create_dir(scene.home(".local")).unwrap();
+            symlink(scene.project("local/bin"), scene.home(".local/bin")).unwrap();
+            // The lawful twin.
+            assert_eq!(scene.run("~/.local/bin/tool").await.success(), "works", "{way:?}");
+            let keys = scene.home(".ssh");
+            let swap = format!("mv local/bin was && ln -s '{}' local/bin", keys.display());
+            scene.run(swap).await.success();
+            // It is what a shell outside would follow.
+            assert!(std::fs::read_to_string(scene.home(".local/bin/id_ed25519")).is_ok());
+            for project in ["project", "home/other"] {
+                scene.set_project(project);
+                let outcome = scene.run("cat ~/.local/bin/id_ed25519").await;
+                assert!(!outcome.exit.is_success(), "{way:?} {project}: {outcome:?}");
+                assert!(!outcome.said.contains(SECRET), "{way:?} {project}: {outcome:?}");
+            }
+        }
+    });
+}
+
 #[test]
 fn what_natter_keeps_is_not_read() {
     unprivileged::run(async || {

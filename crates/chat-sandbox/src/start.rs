@@ -57,7 +57,8 @@ pub(crate) fn in_bubblewrap(
     let stand_ins = started.guard.stand_ins();
     let protected = view.protected.iter().filter_map(Protection::mounted).chain(stand_ins);
     started.exposure = Some(Exposure::new(protected));
-    rest.tell(&view, &started.guard, &command).map_err(Error::Start)?;
+    let told = rest.tell(&bubblewrap::rest(&view, &started.guard, &command));
+    told.map_err(Error::Start)?;
     drop(rest);
     // It mounts now, and then the command waits.
     started.patrol = Some(Patrol::new(&view));

@@ -1,0 +1,230 @@
+//! What bubblewrap is handed by open files: the filters, what is copied instead of mounted, and the
+//! end of its arguments.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, fstat, openat};
+use rustix::io::{Errno, FdFlags};
+use rustix::pipe::PipeFlags;
+use rustix::time::Timespec;
+
+use crate::view::View;
+
+/// Up to how many bytes a file is rather copied than mounted: a mount takes longer.
+const SMALL: u64 = 128 << 10;
+
+/// Up to how many such files a folder is rather copied with, if it holds nothing else.
+const FEW: usize = 3;
+
+/// How long bubblewrap may take to read on, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Files that bubblewrap is handed open, until it has read them.
+///
+/// They are not closed on exec, since nothing else hands them to a child without unsafe code. Who
+/// else is started in that moment, which is never a command in bubblewrap, inherits what this person
+/// may read, and where bubblewrap reads its arguments.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    pub(super) filters: Vec<OwnedFd>,
+    /// By where they are seen.
+    pub(super) copies: HashMap<PathBuf, Copied>,
+    /// Where it reads the rest of its arguments.
+    pub(super) rest: OwnedFd,
+}
+
+/// Where bubblewrap waits for what it is to show of the project, while it has begun.
+#[derive(Debug)]
+pub(crate) struct Rest(OwnedFd);
+
+/// Something small of the system's or of tool chains: copied, it costs no mount.
+#[derive(Debug)]
+pub(super) enum Copied {
+    File(Small),
+    Folder(Vec<(OsString, Small)>),
+}
+
+#[derive(Debug)]
+pub(super) struct Small {
+    pub(super) file: OwnedFd,
+    pub(super) is_program: bool,
+}
+
+impl Handed {
+    /// The filter, and what is copied of the view; and the other end of where it reads the rest.
+    pub(crate) fn new(view: &View, filters: Vec<OwnedFd>) -> io::Result<(Self, Rest)> {
+        let (rest, other) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        rustix::io::fcntl_setfd(&rest, FdFlags::empty())?;
+        rustix::io::ioctl_fionbio(&other, true)?;
+        // What lies in something that is mounted cannot be made there.
+        let lies_free = |place: &Path| {
+            let mut above = place.ancestors().skip(1);
+            !above.any(|above| view.readable.iter().any(|(_, other)| other == above))
+        };
+        let copied = |place: &Path| {
+            (place.starts_with("/etc") || place.starts_with(&view.home)) && lies_free(place)
+        };
+        let readable = view.readable.iter().filter(|(_, place)| copied(place));
+        let copies = readable.filter_map(|(from, place)| Some((place.clone(), Copied::of(from)?)));
+        Ok((Self { filters, copies: copies.collect(), rest }, Rest(other)))
+    }
+}
+
+impl Rest {
+    /// Tells the rest. It is all when this is dropped, unless bubblewrap has ended before: then its
+    /// end tells why. After an error bubblewrap must be ended first.
+    pub(crate) fn tell(&self, words: &[OsString]) -> io::Result<()> {
+        let mut text = Vec::new();
+        for word in words {
+            text.extend_from_slice(word.as_bytes());
+            text.push(0);
+        }
+        self.write(&text)
+    }
+
+    /// Somebody else may have inherited where it is read, and would never read it.
+    fn write(&self, mut text: &[u8]) -> io::Result<()> {
+        let most = Timespec::try_from(PATIENCE).unwrap_or_default();
+        while !text.is_empty() {
+            match rustix::io::write(&self.0, text) {
+                Ok(length) => text = &text[length..],
+                Err(Errno::PIPE) => break,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    match poll(&mut [PollFd::new(&self.0, PollFlags::OUT)], Some(&most)) {
+                        Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+                        Ok(_) | Err(Errno::INTR) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Copied {
+    /// None of what is rather mounted. It is opened before it is looked at: a command that runs may
+    /// put a link or a pipe in its place.
+    fn of(path: &Path) -> Option<Self> {
+        let found = open_at(CWD, path)?;
+        if !FileType::from_raw_mode(fstat(&found).ok()?.st_mode).is_dir() {
+            return Some(Self::File(Small::of(found)?));
+        }
+        let mut files = Vec::new();
+        for entry in Dir::read_from(&found).ok()? {
+            let entry = entry.ok()?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            if files.len() == FEW {
+                return None;
+            }
+            files.push((name.to_owned(), Small::of(open_at(&found, Path::new(name))?)?));
+        }
+        Some(Self::Folder(files))
+    }
+}
+
+impl Small {
+    fn of(file: OwnedFd) -> Option<Self> {
+        let found = fstat(&file).ok()?;
+        let is_file = FileType::from_raw_mode(found.st_mode).is_file();
+        let is_small = u64::try_from(found.st_size).is_ok_and(|length| length < SMALL);
+        let is_program = found.st_mode & 0o111 != 0;
+        (is_file && is_small).then_some(Self { file, is_program })
+    }
+}
+
+/// Opens what is no link, and waits for nobody.
+fn open_at(folder: impl AsFd, path: &Path) -> Option<OwnedFd> {
+    openat(folder, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW, Mode::empty()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Read;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// The names in a folder that is copied, and whether each is a program.
+    fn copied(folder: &Path) -> Option<Vec<(String, bool)>> {
+        let Copied::Folder(files) = Copied::of(folder)? else { panic!("it is a folder") };
+        let told =
+            |(name, small): (OsString, Small)| (name.into_string().unwrap(), small.is_program);
+        let mut told: Vec<_> = files.into_iter().map(told).collect();
+        told.sort();
+        Some(told)
+    }
+
+    #[test]
+    fn a_folder_is_copied_that_holds_a_few_small_files_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert_eq!(copied(folder.path()), Some(Vec::new()));
+        std::fs::write(at("a"), "text").unwrap();
+        std::fs::write(at("b"), "#!/bin/sh").unwrap();
+        std::fs::set_permissions(at("b"), PermissionsExt::from_mode(0o700)).unwrap();
+        let both = vec![("a".to_owned(), false), ("b".to_owned(), true)];
+        assert_eq!(copied(folder.path()), Some(both.clone()));
+
+        let put: [fn(&Path); 4] = [
+            |at| std::fs::create_dir(at).unwrap(),
+            |at| std::os::unix::fs::symlink("a", at).unwrap(),
+            |at| rustix::fs::mkfifoat(CWD, at, Mode::RUSR).unwrap(),
+            |at| File::create(at).unwrap().set_len(SMALL).unwrap(),
+        ];
+        for put in put {
+            put(&at("c"));
+            assert_eq!(copied(folder.path()), None);
+            assert!(Copied::of(&at("c")).is_none_or(|it| matches!(it, Copied::Folder(_))));
+            std::fs::remove_file(at("c")).or_else(|_| std::fs::remove_dir(at("c"))).unwrap();
+            assert_eq!(copied(folder.path()), Some(both.clone()));
+        }
+        std::fs::write(at("c"), "").unwrap();
+        assert_eq!(copied(folder.path()).unwrap().len(), FEW);
+        File::create(at("c")).unwrap().set_len(SMALL - 1).unwrap();
+        assert_eq!(copied(folder.path()).unwrap().len(), FEW);
+        std::fs::write(at("d"), "").unwrap();
+        assert_eq!(copied(folder.path()), None);
+        assert!(matches!(Copied::of(&at("b")), Some(Copied::File(Small { is_program: true, .. }))));
+    }
+
+    fn pipe() -> (File, Rest) {
+        let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).unwrap();
+        rustix::io::ioctl_fionbio(&write, true).unwrap();
+        (read.into(), Rest(write))
+    }
+
+    #[test]
+    fn more_than_a_pipe_holds_is_told_whole() {
+        let (mut read, rest) = pipe();
+        let text: Vec<u8> = (0..1_000_000_u32).map(|number| number as u8).collect();
+        let reader = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            read.read_to_end(&mut all).unwrap();
+            all
+        });
+        rest.write(&text).unwrap();
+        drop(rest);
+        assert!(reader.join().unwrap() == text);
+    }
+
+    #[test]
+    fn nobody_is_told_where_bubblewrap_has_ended() {
+        let (read, rest) = pipe();
+        drop(read);
+        rest.write(&vec![0; 200_000]).unwrap();
+    }
+}

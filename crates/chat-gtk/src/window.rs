@@ -3,7 +3,7 @@
 mod about;
 mod acts;
 mod deletions;
-mod export;
+pub(crate) mod export;
 pub(crate) mod files;
 mod keys;
 mod messages;

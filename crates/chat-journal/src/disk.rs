@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use chat_permission::ResolvedPath;
-use chat_permission::path::{Error as PathError, Kind, Project};
+use chat_permission::path::{Error as PathError, Guard, Kind, Project};
 use rustix::fs::{AtFlags, Dir, Stat};
 use rustix::io::Errno;
 
@@ -104,6 +104,10 @@ pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Res
     }
     let entry = project.entry(path)?;
     let changed = || PathError::Changed(entry.real().to_owned());
+    // No tool has written there; a command may have, before that was put aside.
+    if entry.guard() != Guard::Nothing {
+        return Err(changed());
+    }
     let found = read_with(project, path)?;
     if found.as_ref().map(|(node, _)| node) != judged.as_ref() {
         return Err(changed());
@@ -258,5 +262,19 @@ mod tests {
         let judged = Some(Node::file(*b"mine"));
         write(&project, Path::new("a"), &judged, &Some(Node::file(*b"new"))).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn nothing_is_written_back_that_is_kept_from_tools() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let node = Node { mode: Mode::File, bytes: b"{}".to_vec().into(), permissions: None };
+        for name in [".mcp.json", ".git/config", ".natter/rules"] {
+            let path = Path::new(name);
+            let written = write(&project, path, &None, &Some(node.clone()));
+            assert!(matches!(written, Err(PathError::Changed(_))), "{name}");
+            assert!(!folder.path().join(path).exists());
+        }
+        write(&project, Path::new("other.json"), &None, &Some(node)).unwrap();
     }
 }

@@ -17,9 +17,10 @@ use crate::node::{Id, Mode};
 const BRANCH: &str = "refs/natter/next";
 
 /// A shadow repository.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Git {
     folder: PathBuf,
+    program: PathBuf,
 }
 
 /// How a tree differs from another.
@@ -34,24 +35,36 @@ pub struct TreeChange<'a> {
 }
 
 impl Git {
-    /// Opens the repository, or makes it. Under the lock.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
-        let git = Self { folder: folder.to_owned() };
+    /// Opens the repository of `project`, or makes it. Under the lock.
+    pub fn open(folder: &Path, project: &Path) -> Result<Self, Error> {
+        let program = chat_project::program("git", project).ok_or(Error::NoGit)?;
+        let git = Self { folder: folder.to_owned(), program };
         if !folder.exists() {
-            let beside = Self { folder: folder.with_extension("new") };
+            let beside = Self { folder: folder.with_extension("new"), ..git.clone() };
             // Left by a crash.
             if beside.folder.exists() {
                 std::fs::remove_dir_all(&beside.folder).map_err(Error::io(&beside.folder))?;
             }
             let args = ["init", "--quiet", "--bare", "--template=", "--object-format=sha256"];
-            beside.run("init", Command::args(&mut plain(), args).arg(&beside.folder))?;
+            beside.run("init", Command::args(&mut git.plain(), args).arg(&beside.folder))?;
             std::fs::rename(&beside.folder, folder).map_err(Error::io(folder))?;
         }
         Ok(git)
     }
 
+    /// `git` with no settings but those of the repository itself, which are ours.
+    fn plain(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        // What it starts is its own, which it finds by itself.
+        command.env_clear().env("PATH", "/nonexistent").env("LC_ALL", "C");
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command.env("GIT_ATTR_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0");
+        command.env("HOME", "/nonexistent").current_dir("/");
+        command
+    }
+
     fn command(&self) -> Command {
-        let mut command = plain();
+        let mut command = self.plain();
         command.arg("--git-dir").arg(&self.folder);
         // Packs are few and made whole; nothing is tidied behind our back.
         command.args(["-c", "fastimport.unpackLimit=0", "-c", "gc.auto=0"]);
@@ -181,17 +194,6 @@ impl Git {
             sizes.map(|found| found.len()).sum()
         })
     }
-}
-
-/// `git` with no settings but those of the repository itself, which are ours.
-fn plain() -> Command {
-    let mut command = Command::new("git");
-    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-    command.env_clear().env("PATH", path).env("LC_ALL", "C");
-    command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
-    command.env("GIT_ATTR_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0");
-    command.env("HOME", "/nonexistent").current_dir("/");
-    command
 }
 
 fn ended(what: &'static str, child: Child) -> Result<(), Error> {

@@ -45,7 +45,7 @@ impl Inner {
     pub fn open(project: Project, folder: PathBuf, limits: Limits) -> Result<(Self, Lock), Error> {
         let lock = Lock::open(&folder.join("lock"))?;
         let held = lock.hold()?;
-        let git = Git::open(&folder.join("git"))?;
+        let git = Git::open(&folder.join("git"), project.root())?;
         let mut log = Log::new(folder.join("log"));
         log.sync()?;
         let (manifest, tree) =

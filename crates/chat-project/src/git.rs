@@ -104,7 +104,7 @@ impl Repository {
     /// # Errors
     /// Git is not there, failed, or took too long; it was given up.
     pub fn state(&self, given_up: &AtomicBool) -> Result<State, Trouble> {
-        let program = Program::find().ok_or(Trouble::NoGit)?;
+        let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
         let private = Private::new(&self.place, &program, given_up)?;
         let mut command = private.command(&program, &self.project);
         command.args(["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all"]);
@@ -120,7 +120,7 @@ impl Repository {
     /// # Errors
     /// Git is not there, failed, or took too long; it was given up.
     pub fn diff(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, Trouble> {
-        let program = Program::find().ok_or(Trouble::NoGit)?;
+        let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
         let private = Private::new(&self.place, &program, given_up)?;
         let mut head = private.command(&program, &self.project);
         head.args(["rev-parse", "--quiet", "--verify", "HEAD"]);

@@ -14,6 +14,7 @@ pub mod entries;
 pub mod git;
 pub mod ignored;
 mod kinds;
+mod program;
 mod read;
 mod rules;
 mod search;
@@ -24,6 +25,7 @@ mod watch;
 
 pub use below::below;
 pub use kinds::kinds;
+pub use program::program;
 pub use rules::{Left, Rule, Rules, rules};
 pub use search::{Favoured, Found, search};
 pub use symbols::{FoundSymbol, places, symbols};

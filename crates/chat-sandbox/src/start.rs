@@ -100,12 +100,16 @@ pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Started, Error> 
     Ok(Started::new(child, Family::Marked(processes::mark()), Gate::Input, &command))
 }
 
-/// The command with its folders free of links, and the home folder.
+/// The command with its folder free of links, and the home folder.
 fn resolved(mut command: Command) -> Result<(Command, PathBuf), Error> {
     if command.text.contains('\0') {
         return Err(Error::Nul);
     }
-    command.project = real_folder(&command.project)?;
+    // What was judged is a real path: a link on it was put there since.
+    if real_folder(&command.project)? != command.project {
+        let error = std::io::ErrorKind::NotADirectory.into();
+        return Err(Error::Folder { path: command.project, error });
+    }
     command.folder = real_folder(&command.folder)?;
     if !command.folder.starts_with(&command.project) {
         return Err(Error::Outside(command.folder));

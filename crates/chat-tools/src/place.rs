@@ -1,12 +1,12 @@
 //! Where a call's path leads, and leave to go there. Every path of a tool passes through here.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use chat_core::message::Preview;
 use chat_core::tool::{Denied, ToolContext, ToolFailure};
 use chat_permission::path::{Error, Kind, Project};
 use chat_permission::{Request, ResolvedPath};
+use rustix::fs::{Dir, Mode, OFlags};
 
 /// A path that was resolved, in its project.
 #[derive(Clone, Debug)]
@@ -124,10 +124,29 @@ impl Place {
         self.path.shown().display().to_string()
     }
 
+    /// Names in its folder that are like its own. The folder is opened without following a link: one
+    /// may lie in its place since leave was given.
+    fn near(&self) -> Vec<String> {
+        /// More names than this are not compared.
+        const READ: usize = 10_000;
+        let Ok((folder, wanted)) = self.project.parent(&self.path) else { return Vec::new() };
+        let readable = rustix::fs::openat(
+            &folder,
+            ".",
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        );
+        let Ok(entries) = readable.and_then(Dir::new) else { return Vec::new() };
+        let names = entries.take(READ).flatten();
+        let names = names.filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
+        let names = names.filter(|name| !matches!(name.as_str(), "." | ".."));
+        near(&wanted.to_string_lossy(), names)
+    }
+
     /// That nothing is there, and what has nearly this name.
     pub fn missing(&self) -> ToolFailure {
         let shown = self.shown();
-        let near = near(self.path.real());
+        let near = self.near();
         if near.is_empty() {
             ToolFailure::new(format!("{shown} does not exist."))
         } else {
@@ -180,19 +199,13 @@ pub fn failed(error: &Error) -> ToolFailure {
     }
 }
 
-/// Names in the folder of a path that are like its own: the same but for letters' case, or its
+/// Which of these names are like the one that is wanted: the same but for letters' case, or its
 /// ending, or two letters.
-fn near(path: &Path) -> Vec<String> {
+fn near(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     const SHOWN: usize = 5;
-    /// More names than this are not compared.
-    const READ: usize = 10_000;
-    let wanted = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
-    let entries = path.parent().and_then(|folder| std::fs::read_dir(folder).ok());
-    let (Some(wanted), Some(entries)) = (wanted, entries) else { return Vec::new() };
+    let wanted = wanted.to_lowercase();
     let stem =
         |name: &str| name.split('.').find(|part| !part.is_empty()).unwrap_or_default().to_owned();
-    let names =
-        entries.take(READ).flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let is_near = |name: &String| {
         let name = name.to_lowercase();
         stem(&name) == stem(&wanted) || differing(&name, &wanted) <= 2
@@ -221,17 +234,36 @@ fn differing(one: &str, other: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use chat_permission::path::Surroundings;
+
     use super::*;
 
     #[test]
     fn names_that_are_nearly_the_same_are_offered() {
+        let names = ["main.rs", "Main.md", "mian.rs", "other.rs", "readme"];
+        let near = |wanted| near(wanted, names.into_iter().map(str::to_owned));
+        assert_eq!(near("main.r"), ["Main.md", "main.rs"]);
+        assert_eq!(near("maim.rs"), ["main.rs"]);
+        assert_eq!(near("nothing"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn names_are_of_the_folder_that_was_judged_and_not_of_a_link_in_its_place() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["main.rs", "Main.md", "mian.rs", "other.rs", "readme"] {
-            std::fs::write(folder.path().join(name), "").unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["project/sub/main.rs", "project/alone", "beside/main.rs"] {
+            std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            std::fs::write(root.join(name), "").unwrap();
         }
-        assert_eq!(near(&folder.path().join("main.r")), ["Main.md", "main.rs"]);
-        assert_eq!(near(&folder.path().join("maim.rs")), ["main.rs"]);
-        assert_eq!(near(&folder.path().join("nothing")), Vec::<String>::new());
-        assert_eq!(near(Path::new("/")), Vec::<String>::new());
+        let project = Project::open(&root.join("project"), &Surroundings::default()).unwrap();
+        let project = Arc::new(project);
+        let at =
+            |given| Place { project: Arc::clone(&project), path: project.resolve(given).unwrap() };
+        let place = at("sub/main.r");
+        assert_eq!(place.near(), ["main.rs"]);
+        assert_eq!(at("alonf").near(), ["alone"]);
+        std::fs::remove_dir_all(root.join("project/sub")).unwrap();
+        std::os::unix::fs::symlink(root.join("beside"), root.join("project/sub")).unwrap();
+        assert_eq!(place.near(), Vec::<String>::new());
     }
 }

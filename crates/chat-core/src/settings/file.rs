@@ -27,7 +27,7 @@ impl SettingsFile {
     /// Reads the file. Where it cannot be read the defaults are taken, the error says so, and
     /// the file is not written to until it can be read again.
     pub fn load(folders: &Folders) -> (Self, Settings, Option<Error>) {
-        let path = folders.config.join("config.toml");
+        let path = folders.settings();
         let (content, settings, problem) = match read(&path) {
             Ok((content, settings)) => (content, settings, None),
             Err(problem) => (String::new(), Settings::default(), Some(problem)),
@@ -184,7 +184,7 @@ mod tests {
     fn folders(written: Option<&str>) -> (tempfile::TempDir, Folders, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let folders = Folders::below(folder.path());
-        let path = folders.config.join("config.toml");
+        let path = folders.settings();
         if let Some(written) = written {
             fs::create_dir(&folders.config).unwrap();
             fs::write(&path, written).unwrap();

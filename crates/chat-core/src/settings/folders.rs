@@ -33,9 +33,21 @@ impl Folders {
         self.data.join("outputs")
     }
 
-    /// All of them: no tool may touch what lies there.
+    /// The settings. A person may keep them elsewhere and have a link here.
+    pub fn settings(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// The chats.
+    pub fn database(&self) -> PathBuf {
+        self.data.join("natter.db")
+    }
+
+    /// All of them, and the files in them that may be links: no tool may touch what lies there, nor
+    /// what those lead to.
     pub fn all(&self) -> Vec<PathBuf> {
-        [&self.config, &self.data, &self.state, &self.runtime].map(PathBuf::clone).into()
+        let folders = [&self.config, &self.data, &self.state, &self.runtime].map(PathBuf::clone);
+        folders.into_iter().chain([self.settings(), self.database()]).collect()
     }
 
     /// All of them below one folder, for tests.

@@ -281,8 +281,10 @@ fn unavailable(why: impl Into<String>) -> Error {
 
 /// The first line that a command prints.
 async fn printed_by(command: &str) -> Result<String> {
-    let mut child = Command::new("sh")
+    let mut child = Command::new("/bin/sh")
         .args(["-c", command])
+        // Natter may have been started in a project, whose programs are not meant.
+        .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         // It may quote the key.

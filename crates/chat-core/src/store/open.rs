@@ -43,7 +43,7 @@ pub(super) struct Parts {
 
 /// Opens or makes the database.
 pub(super) fn open(folders: &Folders) -> Result<Parts> {
-    let database = folders.data.join("natter.db");
+    let database = folders.database();
     let owners = folders.state.join("owners");
     if !writable(&folders.data, &database) {
         return open_for_reading(folders, &database, &owners);

@@ -1,7 +1,7 @@
 //! Writes a chat to a file as Markdown.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use adw::prelude::*;
@@ -52,13 +52,17 @@ async fn write(
 ) -> Result<PathBuf, String> {
     let messages = manager.transcript(fid).await.map_err(|error| words::sentence(&error))?;
     let text = markdown(title, &messages);
-    let file = path.clone();
-    let written = gio::spawn_blocking(move || std::fs::write(file, text)).await;
-    match written {
-        Ok(Ok(())) => Ok(path),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(gettext("an unexpected error")),
-    }
+    put(&path, text).await?;
+    Ok(path)
+}
+
+/// Writes a file whose place the person chose. What lies there is replaced, also where it is a link:
+/// a command may have put one there that leads out of the project.
+pub(crate) async fn put(path: &Path, text: String) -> Result<(), String> {
+    let file = gio::File::for_path(path);
+    let how = gio::FileCreateFlags::REPLACE_DESTINATION;
+    let written = file.replace_contents_future(text.into_bytes(), None, false, how).await;
+    written.map(drop).map_err(|(_, error)| error.message().to_owned())
 }
 
 /// What was said, under headings that say who.
@@ -107,6 +111,25 @@ mod tests {
             words::role(Role::User)
         );
         assert_eq!(markdown("Reasons", &messages), expected);
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("startup"), "kept").unwrap();
+        let write =
+            |name: &str| glib::MainContext::new().block_on(put(&at(name), "new".to_owned()));
+        for (link, target) in [("one.md", "startup"), ("two.md", "nothing yet")] {
+            std::os::unix::fs::symlink(at(target), at(link)).unwrap();
+            write(link).unwrap();
+            assert_eq!(std::fs::read_to_string(at(link)).unwrap(), "new");
+            assert!(!at(link).is_symlink());
+        }
+        assert_eq!(std::fs::read_to_string(at("startup")).unwrap(), "kept");
+        assert!(!at("nothing yet").exists());
+        write("one.md").unwrap();
+        assert!(write("no/such/folder.md").is_err());
     }
 
     #[test]

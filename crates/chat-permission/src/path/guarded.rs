@@ -1,8 +1,12 @@
 //! Places that are kept from tools, whatever a rule or a mode says.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use super::Project;
 
@@ -18,8 +22,19 @@ pub enum Guard {
 }
 
 /// What makes git run something, or look elsewhere, of what lies in its folder.
-const OF_GIT: [&str; 8] =
-    ["config", "config.worktree", "hooks", "commondir", "gitdir", "modules", "worktrees", "info"];
+const OF_GIT: [&str; 10] = [
+    "config",
+    "config.worktree",
+    "hooks",
+    "commondir",
+    "gitdir",
+    "modules",
+    "worktrees",
+    "info",
+    // What is left to do of a rebase: any command.
+    "rebase-apply",
+    "rebase-merge",
+];
 
 impl Project {
     /// How `real` is kept from tools.
@@ -63,12 +78,15 @@ impl Project {
 fn pointed(file: &Path, before: &str) -> Option<PathBuf> {
     /// No such file is longer: a path and a word.
     const LONGEST: u64 = 8 * 1024;
-    let found = fs::metadata(file).ok()?;
-    // A pipe would make the reading wait.
+    // A pipe would make the opening wait, and a device has no end.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let opened = File::options().read(true).custom_flags(flags).open(file).ok()?;
+    let found = opened.metadata().ok()?;
     if !found.is_file() || found.len() > LONGEST {
         return None;
     }
-    let text = fs::read_to_string(file).ok()?;
+    let mut text = String::new();
+    opened.take(LONGEST).read_to_string(&mut text).ok()?;
     let path = text.strip_prefix(before)?.trim();
     Some(file.parent()?.join(path))
 }

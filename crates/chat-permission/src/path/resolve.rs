@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode, OFlags};
 
+use super::open::open_beneath;
 use super::{Error, Folders, Kind, Project, ResolvedPath, Surroundings};
 
 /// Bytes of a path that the kernel takes (`PATH_MAX` without its NUL).
@@ -22,15 +24,21 @@ const MOST_LINKS: usize = 40;
 const PROC: u64 = 0x9fa0;
 
 impl Project {
-    /// Opens the folder that a session works in. One that holds Natter's own data, or lies in it, is refused.
+    /// Opens the folder that a session works in, by its real path. One that holds Natter's own data, or lies in it,
+    /// is refused; so is a path with a link on it, which may have been put there since the person chose the folder.
     pub fn open(folder: &Path, surroundings: &Surroundings) -> Result<Self, Error> {
         let root = fs::canonicalize(folder).map_err(|error| Error::of(folder, error))?;
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let open = |path: &Path| {
-            rustix::fs::openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())
-                .map_err(|error| Error::of(path, error))
-        };
-        let folders = Folders { root: open(&root)?, system: open(Path::new("/"))? };
+        if root != folder {
+            return Err(Error::Changed(folder.to_owned()));
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY;
+        let at_root = |error| Error::of(Path::new("/"), error);
+        let system = rustix::fs::openat(CWD, "/", flags | OFlags::CLOEXEC, Mode::empty());
+        let system = system.map_err(at_root)?;
+        let way = root.strip_prefix("/").unwrap_or(&root);
+        let way = if way.as_os_str().is_empty() { Path::new(".") } else { way };
+        let opened = open_beneath(system.as_fd(), way, flags, Mode::empty());
+        let folders = Folders { root: opened.map_err(|error| Error::of(&root, error))?, system };
         let real = |path: &PathBuf| {
             let end = follow(Path::new("/"), path.as_os_str(), true);
             end.map_or_else(|_| path.clone(), |end| end.real)

@@ -3,10 +3,14 @@
 //! A project may come with a `.git` that was made to show what lies in another repository, which would then go to a
 //! model as its changes. So what leads elsewhere is believed only where it is named in turn from there.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 use super::Trouble;
+use crate::read;
 
 /// Bytes of a file that names a folder.
 const LONGEST: u64 = 8 * 1024;
@@ -98,10 +102,33 @@ fn named(file: &Path, before: &str) -> Option<PathBuf> {
 
 /// A file of a line or two; none where it is no such thing.
 pub(super) fn short_file(file: &Path) -> Option<String> {
-    let found = file.symlink_metadata().ok()?;
-    // A pipe would make the reading wait.
-    if !found.is_file() || found.len() > LONGEST {
+    // A command that runs may put a pipe there, which would make the reading wait, or what never ends.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(file).ok()?;
+    let (text, is_more) = if file.metadata().ok()?.is_file() {
+        read::at_most(&file, LONGEST).ok()?
+    } else {
         return None;
+    };
+    if is_more { None } else { String::from_utf8(text).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_file_is_no_link_no_pipe_and_not_endless() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(short_file(&at("HEAD")).unwrap(), "ref: refs/heads/main\n");
+        std::os::unix::fs::symlink(at("HEAD"), at("link")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", at("endless")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), 0o600.into()).unwrap();
+        std::fs::write(at("long"), vec![b'a'; 8 * 1024 + 1]).unwrap();
+        for name in ["link", "endless", "pipe", "long", "none", "."] {
+            assert_eq!(short_file(&at(name)), None, "{name}");
+        }
     }
-    fs::read_to_string(file).ok()
 }

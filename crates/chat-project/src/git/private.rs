@@ -8,13 +8,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use super::place::Place;
+use super::place::{self, Place};
 use super::run::Program;
 use super::settings::Settings;
 use super::{Trouble, run};
-
-/// Bytes of `HEAD`.
-const LONGEST_HEAD: u64 = 4 * 1024;
 
 /// Git's folder for one look at a project. It goes when it is dropped.
 pub(super) struct Private {
@@ -28,12 +25,8 @@ impl Private {
         let folder = tempfile::Builder::new().prefix("natter-git-").tempdir()?;
         let own = |name: &str| folder.path().join(name);
         fs::write(own("config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n")?;
-        let head = place.own.join("HEAD");
-        let found = head.symlink_metadata()?;
-        if !found.is_file() || found.len() > LONGEST_HEAD {
-            return Err(Trouble::Foreign(place.own.clone()));
-        }
-        let head = fs::read(head)?;
+        let head = place::short_file(&place.own.join("HEAD"));
+        let head = head.ok_or_else(|| Trouble::Foreign(place.own.clone()))?;
         fs::write(own("HEAD"), &head)?;
         for name in ["objects", "refs", "packed-refs", "info", "shallow"] {
             let shared = place.common.join(name);
@@ -55,7 +48,7 @@ impl Private {
             ("GIT_INDEX_FILE".into(), place.own.join("index").into()),
         ];
         let mut private = Self { folder, environment, settings: Settings::default() };
-        private.take_settings(place, program, &head, given_up)?;
+        private.take_settings(place, program, head.as_bytes(), given_up)?;
         Ok(private)
     }
 

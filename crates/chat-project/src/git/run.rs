@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -29,14 +29,9 @@ pub(super) struct Ended {
 }
 
 impl Program {
-    /// Finds it as a shell would, in whole paths alone.
-    pub fn find() -> Option<Self> {
-        let path = env::var_os("PATH")?;
-        env::split_paths(&path)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join("git"))
-            .find(|program| program.is_file())
-            .map(Self)
+    /// Finds it for a look at `project`.
+    pub fn find(project: &Path) -> Option<Self> {
+        crate::program("git", project).map(Self)
     }
 
     /// A call of it, in an environment with nothing but what it needs.

@@ -9,10 +9,11 @@ use chat_core::permission::Effect;
 use chat_core::settings::{Remembered, Settings};
 use chat_edge::words;
 use gettextrs::gettext;
-use gtk::{gio, glib};
+use gtk::glib;
 
 use super::super::rows::{Place, icon_button, plain_row};
 use crate::projects;
+use crate::window::export::put;
 
 /// The group. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -166,13 +167,7 @@ impl Inner {
 
     async fn export(&self, path: PathBuf) {
         let text = self.place.manager.settings().permissions.rules_as_toml();
-        let file = path.clone();
-        let written = match gio::spawn_blocking(move || std::fs::write(file, text)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(gettext("an unexpected error")),
-        };
-        let words = match written {
+        let words = match put(&path, text).await {
             Ok(()) => {
                 let name = path.display().to_string();
                 words::fill(&gettext("Written to {file}"), &[("file", &name)])

@@ -13,7 +13,6 @@ fn a_project_that_holds_natters_own_data_is_refused() {
         );
     }
     symlink(place.at("home"), place.at("project2/home")).unwrap();
-    assert!(matches!(Project::open(&place.at("project2/home"), &surroundings), Err(Error::Own(_))));
     let linked = Surroundings { home: None, own: vec![place.at("project2/home/.config/natter")] };
     assert!(matches!(Project::open(&place.at("home"), &linked), Err(Error::Own(_))));
     assert!(Project::open(&place.at("home/notes"), &surroundings).is_ok());
@@ -26,6 +25,39 @@ fn a_project_that_holds_natters_own_data_is_refused() {
         Project::open(&place.at(&"a".repeat(300)), &surroundings),
         Err(Error::TooLong)
     ));
+}
+
+/// A command may put a link in the place of a folder that a person chose as another project.
+#[test]
+fn a_project_is_not_what_a_link_leads_to_that_lies_in_its_place() {
+    let place = Place::new();
+    let surroundings = Surroundings { home: None, own: Vec::new() };
+    fs::create_dir_all(place.at("project/web/src")).unwrap();
+    let [web, source] = [place.at("project/web"), place.at("project/web/src")];
+    assert!(Project::open(&web, &surroundings).is_ok());
+    fs::rename(&web, place.at("project/was")).unwrap();
+    symlink(place.at("home"), &web).unwrap();
+    fs::create_dir(place.at("home/src")).unwrap();
+    for folder in [&web, &source] {
+        assert!(matches!(Project::open(folder, &surroundings), Err(Error::Changed(_))));
+    }
+}
+
+/// Settings may lie elsewhere, behind a link.
+#[test]
+fn a_project_that_holds_what_natters_own_file_leads_to_is_refused() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("project/natter")).unwrap();
+    fs::write(place.at("project/natter/config.toml"), "").unwrap();
+    let file = place.at("home/.config/natter/config.toml");
+    let surroundings = Surroundings { home: None, own: vec![file.clone()] };
+    assert!(Project::open(&place.at("project"), &surroundings).is_ok());
+    let _ = fs::remove_file(&file);
+    symlink(place.at("project/natter/config.toml"), &file).unwrap();
+    for name in ["project", "project/natter"] {
+        let opened = Project::open(&place.at(name), &surroundings);
+        assert!(matches!(opened, Err(Error::Own(_))), "{name}");
+    }
 }
 
 #[test]
@@ -45,6 +77,8 @@ fn kept_places_are_known_by_any_name() {
         "alias/config",
         "alias/../.git/hooks/x",
         ".git/config.worktree",
+        ".git/rebase-merge/git-rebase-todo",
+        ".git/rebase-apply",
         ".git/modules/a/config",
         ".git/commondir",
         "sub/.git/config",

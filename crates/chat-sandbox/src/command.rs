@@ -12,7 +12,7 @@ pub const TIME_LIMIT: Duration = Duration::from_mins(2);
 pub struct Command {
     /// What the shell is given: `bash` where there is one, else `sh`.
     pub text: String,
-    /// The project: the one folder that may be written to.
+    /// The project: the one folder that may be written to, by its real path.
     pub project: PathBuf,
     /// The folder to run in, the project or one inside.
     pub folder: PathBuf,

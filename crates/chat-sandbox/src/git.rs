@@ -7,6 +7,7 @@
 
 mod disarm;
 mod patrol;
+mod rebase;
 mod settings;
 mod walk;
 

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::settings::without_programs;
 use super::walk::let_owner;
-use super::{Moment, PutAside, WhyAside, changed};
+use super::{Moment, PutAside, WhyAside, changed, rebase};
 
 /// Settings longer than this are not read, but put aside whole.
 const LONGEST: u64 = 1 << 20;
@@ -27,6 +27,8 @@ pub(super) const SETTINGS: [&str; 2] = ["config", "config.worktree"];
 pub(super) struct Before {
     /// The texts of [`SETTINGS`].
     pub(super) settings: [Vec<u8>; 2],
+    /// What was left to do of a rebase.
+    pub(super) rebase: Vec<u8>,
 }
 
 /// Puts aside what was changed since then and makes git run programs. Of data that was not there
@@ -80,6 +82,25 @@ pub(super) fn data(
         aside("commondir");
     }
     put
+}
+
+/// Puts aside the steps of a rebase that were changed since then and run what they did not before,
+/// and leaves the others.
+pub(super) fn rebase(
+    git: &OwnedFd,
+    path: &Path,
+    since: Moment,
+    before: Option<&Before>,
+) -> Option<PutAside> {
+    let before = before.map_or(&[][..], |before| &before.rebase);
+    let folder = rebase::folder(git)?;
+    let left = rebase::disarmed(&folder, since, before)?;
+    let kept = aside(&folder, rebase::TODO.as_ref())?;
+    // Where that cannot be, git says that there is none.
+    let _ = write(&folder, rebase::TODO, &left);
+    let path = path.join(rebase::FOLDER);
+    let (path, kept) = (path.join(rebase::TODO), path.join(kept));
+    Some(PutAside { path, kept, why: WhyAside::RunsPrograms })
 }
 
 /// Whether `commondir` names another folder, and not that which it is in, as a stand-in does.

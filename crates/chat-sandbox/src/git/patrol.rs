@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
 use super::disarm::{self, Before, SETTINGS};
 use super::walk::{Met, walk};
-use super::{Moment, PutAside, WhyAside, changed, id};
+use super::{Moment, PutAside, WhyAside, changed, id, rebase};
 use crate::view::{Protection, View};
 
 /// How soon after the beginning, and how long apart at least.
@@ -168,10 +168,12 @@ impl Area {
                 let path = root.join(path);
                 let there = fstat(folder).map(|stat| id(&stat));
                 let known = self.known.get(&path).filter(|known| there == Ok(known.id));
-                if known.is_some_and(|known| known.is_protected && !is_exposed) {
-                    return Vec::new();
+                let before = known.map(|known| &known.before);
+                let mut put = Vec::from_iter(disarm::rebase(folder, &path, self.since, before));
+                if !known.is_some_and(|known| known.is_protected && !is_exposed) {
+                    put.extend(disarm::data(folder, &path, self.since, before));
                 }
-                disarm::data(folder, &path, self.since, known.map(|known| &known.before))
+                put
             }
             Met::Pointer { folder, name, path } => {
                 let path = root.join(path);
@@ -204,7 +206,8 @@ impl Known {
         }
         let id = id(&fstat(&folder).ok()?);
         let settings = SETTINGS.map(|name| disarm::read(&folder, name).unwrap_or_default());
-        Some(Self { id, is_protected, before: Before { settings } })
+        let before = Before { settings, rebase: rebase::todo(&folder) };
+        Some(Self { id, is_protected, before })
     }
 }
 

@@ -130,6 +130,15 @@ async fn a_folder_that_cannot_be_is_refused_before_anything_runs() {
         assert!(matches!(outside, Some(Error::Outside(_))), "{outside:?}");
         let missing = spawn(&|command| command.project = scene.project("none")).await;
         assert!(matches!(missing, Some(Error::Folder { .. })), "{missing:?}");
+        // A link that came to lie where the project was judged to be.
+        let link = scene.beside("link");
+        std::os::unix::fs::symlink(scene.project(""), &link).unwrap();
+        let linked = spawn(&|command| {
+            command.project.clone_from(&link);
+            command.folder.clone_from(&link);
+        });
+        let linked = linked.await;
+        assert!(matches!(linked, Some(Error::Folder { .. })), "{linked:?}");
         let nul = spawn(&|command| command.text = "a\0b".into()).await;
         assert!(matches!(nul, Some(Error::Nul)), "{nul:?}");
     }

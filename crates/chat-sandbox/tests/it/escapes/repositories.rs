@@ -196,3 +196,35 @@ fn a_nested_repository_beside_another_programs_command_is_put_right() {
         assert!(config.contains("vim"), "{config}");
     });
 }
+
+/// In bubblewrap a command may rebase; in Landlock it changes nothing in git's data.
+#[test]
+fn a_rebase_that_a_person_goes_on_with_runs_nothing_that_a_command_put_there() {
+    unprivileged::run(async || {
+        for way in [Preference::Bubblewrap, Preference::None] {
+            let Some(scene) = Scene::new(way).await else { continue };
+            let ran = prepare(&scene);
+            let project = scene.project("");
+            let todo = project.join(".git/rebase-merge/git-rebase-todo");
+            // It stops for the person, who has something run by it too.
+            let plan = "sh -c 'printf \"break\\nexec true\\nbreak\\n\" > \"$1\"' plan";
+            let mut begin = Command::new("git");
+            begin.arg("-C").arg(&project).args(["rebase", "-q", "-i", "HEAD"]);
+            begin.env("GIT_SEQUENCE_EDITOR", plan).env("GIT_CONFIG_GLOBAL", "/dev/null");
+            assert!(begin.output().unwrap().status.success());
+            assert_eq!(std::fs::read_to_string(&todo).unwrap(), "exec true\nbreak\n");
+            let hook = scene.project("hook");
+            let text = format!("echo exec {} >> {}", hook.display(), todo.display());
+            let outcome = scene.run(text).await;
+            assert!(outcome.exit.is_success(), "{way:?}: {outcome:?}");
+            let left = std::fs::read_to_string(&todo).unwrap();
+            assert_eq!(left.contains("hook"), way == Preference::None, "{way:?}: {left}");
+            assert!(left.starts_with("exec true\nbreak\n"), "{way:?}: {left}");
+            let put: Vec<_> = outcome.exit.put_aside.iter().map(|put| put.path.clone()).collect();
+            assert_eq!(put, if way == Preference::None { vec![] } else { vec![todo] });
+            persons_git(&project, &["rebase", "--continue"]);
+            persons_git(&project, &["rebase", "--continue"]);
+            assert_eq!(ran.exists(), way == Preference::None, "{way:?}");
+        }
+    });
+}

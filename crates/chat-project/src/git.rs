@@ -29,6 +29,9 @@ const EMPTY: [&str; 2] = [
     "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 ];
 
+/// How often a repository is looked at that changes meanwhile.
+const TRIES: usize = 3;
+
 /// Why git's state is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
@@ -104,6 +107,10 @@ impl Repository {
     /// # Errors
     /// Git is not there, failed, or took too long; it was given up.
     pub fn state(&self, given_up: &AtomicBool) -> Result<State, Trouble> {
+        self.steady(|| self.looked_at(given_up))
+    }
+
+    fn looked_at(&self, given_up: &AtomicBool) -> Result<State, Trouble> {
         let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
         let private = Private::new(&self.place, &program, given_up)?;
         let mut command = private.command(&program, &self.project);
@@ -120,6 +127,10 @@ impl Repository {
     /// # Errors
     /// Git is not there, failed, or took too long; it was given up.
     pub fn diff(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, Trouble> {
+        self.steady(|| self.compared(most, given_up))
+    }
+
+    fn compared(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, Trouble> {
         let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
         let private = Private::new(&self.place, &program, given_up)?;
         let mut head = private.command(&program, &self.project);
@@ -138,6 +149,19 @@ impl Repository {
             output.truncate(end);
         }
         Ok(Diff { text: String::from_utf8_lossy(&output).into_owned(), is_cut })
+    }
+
+    /// What a look finds, unless the repository was exchanged while it was looked at: a command that runs may have
+    /// shown another's. Who commits meanwhile has it looked at again.
+    fn steady<T>(&self, mut look: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
+        for _ in 0..TRIES {
+            let before = self.place.marks()?;
+            let found = look()?;
+            if self.place.marks()? == before {
+                return Ok(found);
+            }
+        }
+        Err(Trouble::Foreign(self.place.common.clone()))
     }
 
     /// Folders in which everything is git's own.

@@ -4,7 +4,7 @@
 //! model as its changes. So what leads elsewhere is believed only where it is named in turn from there.
 
 use std::fs::{self, File};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -26,6 +26,10 @@ pub(super) struct Place {
     pub common: PathBuf,
 }
 
+/// Which folders a repository's data lies in, and when they were last changed or moved.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Marks([Option<(u64, u64, i64, i64)>; 4]);
+
 impl Place {
     /// The repository that a folder lies in.
     pub fn find(folder: &Path) -> Result<Option<Self>, Trouble> {
@@ -44,6 +48,18 @@ impl Place {
             return if place.is_whole() { Ok(Some(place)) } else { Err(Trouble::Foreign(git)) };
         }
         Ok(None)
+    }
+
+    /// By which is told whether another repository's data took the place of this one's meanwhile, if only for a
+    /// moment: each time something is moved, the kernel notes when.
+    pub fn marks(&self) -> Result<Marks, Trouble> {
+        let foreign = || Trouble::Foreign(self.common.clone());
+        let mark = |name: &str| {
+            let found = self.common.join(name).symlink_metadata().ok()?;
+            Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
+        };
+        let marks = ["objects", "objects/info", "objects/pack", "refs"].map(mark);
+        if self.is_whole() { Ok(Marks(marks)) } else { Err(foreign()) }
     }
 
     /// Whether all of it lies where it says, and no objects of another repository are in it.

@@ -246,3 +246,40 @@ fn nobody_waits_for_what_was_given_up() {
     let repository = found(folder.path()).unwrap().unwrap();
     assert!(matches!(repository.state(&AtomicBool::new(true)), Err(Trouble::GivenUp)));
 }
+
+#[test]
+fn what_was_found_while_the_repository_was_exchanged_is_not_believed() {
+    let (folder, other) = (repository(), repository());
+    let objects = folder.path().join(".git/objects");
+    let aside = folder.path().join(".git/aside");
+    let repository = found(folder.path()).unwrap().unwrap();
+    let exchange = || {
+        fs::rename(&objects, &aside).unwrap();
+        symlink(other.path().join(".git/objects"), &objects).unwrap();
+    };
+    let and_back = || {
+        fs::remove_file(&objects).unwrap();
+        fs::rename(&aside, &objects).unwrap();
+    };
+    let mut looks = 0;
+    let found = repository.steady(|| {
+        looks += 1;
+        if looks == 1 {
+            exchange();
+            and_back();
+        }
+        Ok(looks)
+    });
+    assert_eq!(found.unwrap(), 2);
+    let never = repository.steady(|| {
+        exchange();
+        and_back();
+        Ok(())
+    });
+    assert!(matches!(never, Err(Trouble::Foreign(_))));
+    let left = repository.steady(|| {
+        exchange();
+        Ok(())
+    });
+    assert!(matches!(left, Err(Trouble::Foreign(_))));
+}

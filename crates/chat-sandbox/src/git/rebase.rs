@@ -46,7 +46,7 @@ fn without_programs(text: &[u8], before: &[u8]) -> Vec<u8> {
 
 fn runs(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
-    let word = line.split(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
+    let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     matches!(word, b"exec" | b"x")
 }
 

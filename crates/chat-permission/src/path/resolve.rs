@@ -43,7 +43,7 @@ impl Project {
             let end = follow(Path::new("/"), path.as_os_str(), true);
             end.map_or_else(|_| path.clone(), |end| end.real)
         };
-        let own: Vec<_> = surroundings.own.iter().map(real).collect();
+        let own: Vec<_> = surroundings.own.iter().flat_map(|path| trail(path)).collect();
         if own.iter().any(|own| own.starts_with(&root) || root.starts_with(own)) {
             return Err(Error::Own(root));
         }
@@ -154,6 +154,27 @@ fn kind(found: &fs::Metadata) -> Kind {
 }
 
 /// Where a path leads, and what lies there.
+/// Where something lies, by its real path, and behind it what it leads to, link by link: whoever writes one of them
+/// decides what the first is.
+fn trail(path: &Path) -> Vec<PathBuf> {
+    let mut trail = Vec::new();
+    let mut at = path.to_owned();
+    while trail.len() < MOST_LINKS {
+        let (Some(folder), Some(name)) = (at.parent(), at.file_name()) else { break };
+        let real = follow(Path::new("/"), folder.as_os_str(), true);
+        let folder = real.map_or_else(|_| folder.to_owned(), |end| end.real);
+        let here = folder.join(name);
+        let target = fs::read_link(&here);
+        trail.push(here);
+        let Ok(target) = target else { return trail };
+        at = folder.join(target);
+    }
+    // It leads to a folder above, or round in a circle.
+    let end = follow(Path::new("/"), path.as_os_str(), true);
+    trail.extend(end.map(|end| end.real));
+    trail
+}
+
 struct End {
     real: PathBuf,
     found: Option<fs::Metadata>,

@@ -54,10 +54,19 @@ fn a_project_that_holds_what_natters_own_file_leads_to_is_refused() {
     assert!(Project::open(&place.at("project"), &surroundings).is_ok());
     let _ = fs::remove_file(&file);
     symlink(place.at("project/natter/config.toml"), &file).unwrap();
-    for name in ["project", "project/natter"] {
+    for name in ["project", "project/natter", "home/.config"] {
         let opened = Project::open(&place.at(name), &surroundings);
         assert!(matches!(opened, Err(Error::Own(_))), "{name}");
     }
+    // Whoever writes a link on the way decides what it leads to.
+    fs::create_dir(place.at("kept")).unwrap();
+    fs::rename(place.at("project/natter/config.toml"), place.at("kept/settings")).unwrap();
+    symlink("../../kept/./settings", place.at("project/natter/config.toml")).unwrap();
+    for name in ["project", "project/natter", "home/.config", "kept"] {
+        let opened = Project::open(&place.at(name), &surroundings);
+        assert!(matches!(opened, Err(Error::Own(_))), "{name}");
+    }
+    assert!(Project::open(&place.at("project2"), &surroundings).is_ok());
 }
 
 #[test]

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use crate::node::{Mode, Node, State};
 use crate::stat;
+use crate::walk::is_kept;
 
 /// Bytes of a file that are read at all: it is held in memory, several times.
 const LARGEST: u64 = 256 * 1024 * 1024;
@@ -78,6 +79,11 @@ fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, Pat
         }
         Kind::Special => Err(PathError::NotAFile(entry.real().to_owned())),
     }
+}
+
+/// What lies at a path, where it is a file or a link, and no link lies on the way.
+pub fn found(project: &Project, path: &Path) -> Option<Stat> {
+    look(project, &project.entry(path).ok()?).ok().filter(is_kept)
 }
 
 /// What lies there at this moment, without following a link.

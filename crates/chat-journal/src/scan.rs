@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::log::nanoseconds;
 use crate::node::{Id, Node};
 use crate::stat::{Known, LeftOut, Manifest, Why};
 use crate::state::Inner;
-use crate::walk::{Met, walk};
+use crate::walk::{Met, look, walk};
 use crate::{Error, disk};
 
 /// The project as it was at a moment, to be held against a later one. Cheap to clone.
@@ -52,8 +53,9 @@ impl Inner {
         let root = self.project.root().to_owned();
         let folder =
             self.project.resolve_entry(".").and_then(|top| self.project.open_folder(&top))?;
-        let met = walk(&folder, &root);
+        let mut met = walk(&folder, &root);
         let old = Arc::clone(&self.manifest);
+        self.keep_in_sight(&folder, &old, &mut met);
         let mut look = Look { inner: self, import: None, taken: HashSet::new() };
         let mut changed: Vec<(OsString, Known)> = Vec::new();
         let mut left_out = Vec::new();
@@ -99,6 +101,22 @@ impl Inner {
             self.manifest.store(&path, self.log.generation(), tree)?;
         }
         Ok(Scan { manifest: Arc::clone(&self.manifest), next: self.log.next(), at })
+    }
+
+    /// Adds what was known and was not met, where it is there still. It is ignored by now, and who looks after it
+    /// no more would not hear what a command does to a file that it has ignored before.
+    fn keep_in_sight(&self, folder: &OwnedFd, old: &Manifest, met: &mut Vec<Met>) {
+        let seen: HashSet<&OsStr> = met.iter().map(|met| met.path.as_os_str()).collect();
+        let missed = old.files.keys().filter(|path| !seen.contains(path.as_os_str()));
+        let there = missed.filter_map(|path| {
+            let stat = look(folder, path);
+            // A kernel, or a container around us, that does not know the call.
+            let stat = stat.unwrap_or_else(|_| disk::found(&self.project, Path::new(path)));
+            Some(Met { path: path.clone(), stat: stat? })
+        });
+        let mut there: Vec<Met> = there.collect();
+        there.sort_by(|one, other| one.path.cmp(&other.path));
+        met.extend(there);
     }
 
     /// The tree of a look.

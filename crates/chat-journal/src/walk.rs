@@ -12,7 +12,8 @@ use std::sync::atomic::AtomicBool;
 
 use chat_project::entries::entries;
 use chat_project::ignored::Ignored;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
 
 /// How deep a walk goes: each level keeps a folder open.
 const DEEPEST: usize = 128;
@@ -38,6 +39,24 @@ pub fn walk(folder: &OwnedFd, root: &Path) -> Vec<Met> {
     walk.met
 }
 
+/// What lies at a path beneath an open folder, if it is a file or a link, and no link lies on the way.
+pub fn look(folder: &OwnedFd, path: &OsStr) -> Result<Option<Stat>, Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let opened = match rustix::fs::openat2(folder, path, flags, Mode::empty(), way) {
+        Err(error @ (Errno::NOSYS | Errno::PERM | Errno::AGAIN)) => return Err(error),
+        Err(_) => return Ok(None),
+        Ok(opened) => opened,
+    };
+    Ok(rustix::fs::fstat(opened).ok().filter(is_kept))
+}
+
+/// Whether it is a file or a link: nothing else is kept.
+pub fn is_kept(stat: &Stat) -> bool {
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    matches!(kind, FileType::RegularFile | FileType::Symlink)
+}
+
 struct Walk<'a> {
     root: &'a Path,
     met: Vec<Met>,
@@ -50,7 +69,11 @@ impl Walk<'_> {
         if depth > 1 && found.iter().any(|(name, _)| name == CACHE_TAG) && is_cache(folder) {
             return;
         }
-        for (name, kind) in found.into_iter().filter(|(name, _)| !is_left_out(name)) {
+        for (name, kind) in found {
+            let is_folder = kind == FileType::Directory;
+            if is_left_out(&name, is_folder) {
+                continue;
+            }
             let mut below = OsString::with_capacity(path.len() + 1 + name.len());
             if !path.is_empty() {
                 below.push(path);
@@ -58,16 +81,12 @@ impl Walk<'_> {
             }
             below.push(&name);
             let whole = self.root.join(&below);
-            let is_folder = kind == FileType::Directory;
             if ignored.is(&whole, is_folder) {
                 continue;
             }
             if !is_folder {
                 if let Ok(stat) = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW)
-                    && matches!(
-                        FileType::from_raw_mode(stat.st_mode),
-                        FileType::RegularFile | FileType::Symlink
-                    )
+                    && is_kept(&stat)
                 {
                     self.met.push(Met { path: below, stat });
                 }
@@ -95,13 +114,15 @@ fn is_cache(folder: &OwnedFd) -> bool {
 }
 
 /// Git's own folder, and files that are about to take another's place.
-fn is_left_out(name: &OsStr) -> bool {
+fn is_left_out(name: &OsStr, is_folder: bool) -> bool {
     let bytes = name.as_bytes();
     let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    bytes.eq_ignore_ascii_case(b".git")
-        || bytes
+    let is_passing = || {
+        bytes
             .strip_prefix(b".natter-")
             .is_some_and(|rest| rest.split(|&b| b == b'-').all(is_number))
+    };
+    bytes.eq_ignore_ascii_case(b".git") || !is_folder && is_passing()
 }
 
 #[cfg(test)]
@@ -112,8 +133,16 @@ mod tests {
     fn nested_repositories_are_met_and_what_is_ignored_or_a_cache_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        for path in [".git/a", "sub/.git/b", "sub/c", "target/d", ".hidden", ".natter-1-2", "e.log"]
-        {
+        for path in [
+            ".git/a",
+            "sub/.git/b",
+            "sub/c",
+            "target/d",
+            ".hidden",
+            ".natter-1-2",
+            ".natter-3/f",
+            "e.log",
+        ] {
             std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             std::fs::write(root.join(path), "x").unwrap();
         }
@@ -127,9 +156,35 @@ mod tests {
         let opened = std::fs::File::open(&root).unwrap();
         let met = walk(&opened.into(), &root);
         let paths: Vec<_> = met.iter().map(|met| met.path.to_str().unwrap()).collect();
-        assert_eq!(
-            paths,
-            [".gitignore", ".hidden", "kept/CACHEDIR.TAG", "kept/inner/x", "link", "sub/c"]
-        );
+        let expected = [
+            ".gitignore",
+            ".hidden",
+            ".natter-3/f",
+            "kept/CACHEDIR.TAG",
+            "kept/inner/x",
+            "link",
+            "sub/c",
+        ];
+        assert_eq!(paths, expected);
+    }
+
+    #[test]
+    fn a_look_at_one_path_follows_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir(root.join("sub")).unwrap();
+        std::fs::write(root.join("sub/a"), "x").unwrap();
+        std::os::unix::fs::symlink("a", root.join("sub/link")).unwrap();
+        std::os::unix::fs::symlink("sub", root.join("way")).unwrap();
+        let opened = std::fs::File::open(root).unwrap().into();
+        let kind = |path: &str| {
+            let stat = look(&opened, OsStr::new(path)).unwrap();
+            stat.map(|stat| FileType::from_raw_mode(stat.st_mode))
+        };
+        assert_eq!(kind("sub/a"), Some(FileType::RegularFile));
+        assert_eq!(kind("sub/link"), Some(FileType::Symlink));
+        for path in ["sub", "none", "way/a", "sub/link/a", "../a", "/etc/passwd"] {
+            assert_eq!(kind(path), None, "{path}");
+        }
     }
 }

@@ -98,8 +98,12 @@ impl ModelList {
         self.view.grab_focus();
         let selected = self.selection.selected();
         let _ = self.view.activate_action("list.scroll-to-item", Some(&selected.to_variant()));
-        let view = self.view.clone();
+        let (view, selection) = (self.view.clone(), self.selection.clone());
         glib::idle_add_local_once(move || {
+            // Another key was faster, and went on from there.
+            if selection.selected() != selected {
+                return;
+            }
             let mut rows = std::iter::successors(view.first_child(), WidgetExt::next_sibling);
             let name = row_name(selected);
             let is_it = |row: &gtk::Widget| {

@@ -179,6 +179,36 @@ fn what_is_ignored_by_now_is_not_gone() {
     assert_eq!(world.changes().len(), 2);
 }
 
+/// Else a command could have a file ignored, change it, and have it ignored no longer.
+#[test]
+fn a_file_that_a_command_has_ignored_is_looked_after_all_the_same() {
+    let cache = "Signature: 8a477f597d28d172789f06886806bc55\n";
+    for (name, text) in [(".ignore", "*\n"), (".gitignore", "main.rs\n"), ("CACHEDIR.TAG", cache)] {
+        let world = World::new();
+        for path in ["src/main.rs", "src/gone.rs", "src/kept.rs", "src/at once.rs"] {
+            world.write(path, path);
+        }
+        let ignoring = format!("src/{name}");
+        let recorded = world.command(SESSION, |world| {
+            world.write(&ignoring, text);
+            world.write("src/at once.rs", "changed");
+        });
+        assert!(recorded.contains(&"src/at once.rs".to_owned()), "{name}: {recorded:?}");
+        let recorded = world.command(SESSION, |world| {
+            world.write("src/main.rs", "changed");
+            world.remove("src/gone.rs");
+        });
+        assert_eq!(recorded, ["src/gone.rs", "src/main.rs"], "{name}");
+        assert!(world.command(SESSION, |_| ()).is_empty(), "{name}");
+        let recorded = world.command(SESSION, |world| world.remove(&ignoring));
+        assert!(recorded.iter().all(|path| *path == ignoring), "{name}: {recorded:?}");
+        let changed: Vec<_> = world.changes().into_iter().map(|change| change.path).collect();
+        for path in ["src/main.rs", "src/gone.rs", "src/at once.rs"] {
+            assert!(changed.iter().any(|it| it.to_str() == Some(path)), "{name}: {changed:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_too_large_is_told_and_neither_new_nor_gone() {
     let limits = Limits { file_size: 10, project_size: 25, ..crate::world::all() };

@@ -58,3 +58,16 @@ impl Folders {
         Self { config, data, state, runtime }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_link_is_kept_from_tools_by_itself() {
+        let folders = Folders::below("/nowhere");
+        for file in [folders.settings(), folders.database()] {
+            assert!(folders.all().contains(&file), "{}", file.display());
+        }
+    }
+}

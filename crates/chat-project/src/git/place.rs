@@ -53,13 +53,12 @@ impl Place {
     /// By which is told whether another repository's data took the place of this one's meanwhile, if only for a
     /// moment: each time something is moved, the kernel notes when.
     pub fn marks(&self) -> Result<Marks, Trouble> {
-        let foreign = || Trouble::Foreign(self.common.clone());
         let mark = |name: &str| {
             let found = self.common.join(name).symlink_metadata().ok()?;
             Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
         };
         let marks = ["objects", "objects/info", "objects/pack", "refs"].map(mark);
-        if self.is_whole() { Ok(Marks(marks)) } else { Err(foreign()) }
+        if self.is_whole() { Ok(Marks(marks)) } else { Err(Trouble::Foreign(self.common.clone())) }
     }
 
     /// Whether all of it lies where it says, and no objects of another repository are in it.

@@ -13,7 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::settings::without_programs;
-use super::walk::let_owner;
+use super::walk::{self, let_owner};
 use super::{Moment, PutAside, WhyAside, changed, rebase};
 
 /// Settings longer than this are not read, but put aside whole.
@@ -93,7 +93,8 @@ pub(super) fn rebase(
     before: Option<&Before>,
 ) -> Option<PutAside> {
     let before = before.map_or(&[][..], |before| &before.rebase);
-    let folder = rebase::folder(git)?;
+    // It may have been closed to those who list it: git needs no more than to pass through.
+    let folder = walk::open(git, Path::new(rebase::FOLDER), since)?;
     let left = rebase::disarmed(&folder, since, before)?;
     let kept = aside(&folder, rebase::TODO.as_ref())?;
     // Where that cannot be, git says that there is none.

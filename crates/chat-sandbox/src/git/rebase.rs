@@ -14,15 +14,11 @@ use super::{Moment, changed, disarm};
 pub(super) const FOLDER: &str = "rebase-merge";
 pub(super) const TODO: &str = "git-rebase-todo";
 
-/// The folder of a rebase that is under way, open.
-pub(super) fn folder(git: &OwnedFd) -> Option<OwnedFd> {
-    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(git, FOLDER, how, Mode::empty()).ok()
-}
-
 /// What is left to do, in a repository's data.
 pub(super) fn todo(git: &OwnedFd) -> Vec<u8> {
-    folder(git).and_then(|folder| disarm::read(&folder, TODO)).unwrap_or_default()
+    let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(git, FOLDER, how, Mode::empty()).ok();
+    folder.and_then(|folder| disarm::read(&folder, TODO)).unwrap_or_default()
 }
 
 /// What is to stand there instead, where it was changed since then and runs what it did not before:

@@ -101,7 +101,7 @@ impl Shape {
 
 /// Opens a folder for reading. One that was made unreadable since then is made readable: git
 /// needs not list a folder to use what is in it.
-fn open(root: &OwnedFd, path: &Path, since: Moment) -> Option<OwnedFd> {
+pub(super) fn open(root: &OwnedFd, path: &Path, since: Moment) -> Option<OwnedFd> {
     match beneath(root, path, FOLDER) {
         Ok(folder) => Some(folder),
         Err(Errno::ACCESS) => {

@@ -201,7 +201,10 @@ fn a_nested_repository_beside_another_programs_command_is_put_right() {
 #[test]
 fn a_rebase_that_a_person_goes_on_with_runs_nothing_that_a_command_put_there() {
     unprivileged::run(async || {
-        for way in [Preference::Bubblewrap, Preference::None] {
+        // The second leaves a folder that git can use and nobody can list.
+        let ends = ["", " && chmod 311 .git/rebase-merge"];
+        let ways = [Preference::Bubblewrap, Preference::None];
+        for (way, end) in ways.into_iter().flat_map(|way| ends.map(|end| (way, end))) {
             let Some(scene) = Scene::new(way).await else { continue };
             let ran = prepare(&scene);
             let project = scene.project("");
@@ -214,7 +217,7 @@ fn a_rebase_that_a_person_goes_on_with_runs_nothing_that_a_command_put_there() {
             assert!(begin.output().unwrap().status.success());
             assert_eq!(std::fs::read_to_string(&todo).unwrap(), "exec true\nbreak\n");
             let hook = scene.project("hook");
-            let text = format!("echo exec {} >> {}", hook.display(), todo.display());
+            let text = format!("echo exec {} >> {}{end}", hook.display(), todo.display());
             let outcome = scene.run(text).await;
             assert!(outcome.exit.is_success(), "{way:?}: {outcome:?}");
             let left = std::fs::read_to_string(&todo).unwrap();

@@ -1,11 +1,12 @@
 //! The program's end waits for its commands' end: their processes, and what stands in a person's
 //! project while they run. Else a command in the background would leave that behind, whose thread
-//! the program's end cuts off.
+//! the program's end cuts off. What was kept for later commands goes then too.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use crate::running::Control;
+use crate::view::Etc;
 
 /// How long the program's end waits at most.
 const MOST: Duration = Duration::from_secs(3);
@@ -43,6 +44,7 @@ extern "C" fn end() {
         control.stop();
     }
     let _ = ENDED.wait_timeout_while(live, MOST, |live| !live.is_empty());
+    Etc::take_away();
 }
 
 #[expect(unsafe_code, reason = "no safe call has anything done at the program's end")]

@@ -7,13 +7,13 @@ mod handed;
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::handed::Handed;
 use self::handed::{Copied, Small};
+pub(crate) use self::handed::{Handed, Rest};
 use crate::command::{Command, Limits};
-use crate::view::{Guard, Protection, View};
+use crate::view::{Etc, Guard, Protection, View};
 
 /// Where a command's passing files lie inside.
 pub(crate) const SCRATCH: &str = "/tmp";
@@ -68,9 +68,9 @@ impl Arguments {
     }
 }
 
-/// The arguments that give a command its view; what is to be run follows them. Those of the project
-/// are read when they are told.
-pub(crate) fn arguments(view: &View, command: &Command, handed: &Handed) -> Vec<OsString> {
+/// The arguments that a command's bounds are known by at once; what is to be run follows them. Those
+/// of its view are read when they are told.
+pub(crate) fn arguments(command: &Command, handed: &Handed, rest: &OwnedFd) -> Vec<OsString> {
     let mut to = Arguments::default();
     for flag in [
         "--unshare-user",
@@ -88,18 +88,24 @@ pub(crate) fn arguments(view: &View, command: &Command, handed: &Handed) -> Vec<
         to.flag("--unshare-net");
     }
     to.on("--cap-drop", "ALL");
-    system(&mut to, view, &handed.copies, &command.limits);
-    for filter in &handed.filters {
-        to.on("--add-seccomp-fd", filter.as_raw_fd().to_string());
+    if let Some(filter) = &handed.filter {
+        to.on("--seccomp", filter.as_raw_fd().to_string());
     }
-    to.on("--args", handed.rest.as_raw_fd().to_string());
+    to.on("--args", rest.as_raw_fd().to_string());
     to.flag("--");
     to.0
 }
 
-/// The arguments that are [told](handed::Rest::tell) when the project is known.
-pub(crate) fn rest(view: &View, guard: &Guard, command: &Command) -> Vec<OsString> {
+/// The arguments that are [told](Rest::tell) when the view is known.
+pub(crate) fn rest(
+    view: &View,
+    etc: Option<&Etc>,
+    guard: &Guard,
+    command: &Command,
+    handed: &Handed,
+) -> Vec<OsString> {
     let mut to = Arguments::default();
+    system(&mut to, view, etc, &handed.copies, &command.limits);
     project(&mut to, view, guard);
     for hidden in &view.hidden {
         if hidden.is_dir() {
@@ -113,7 +119,13 @@ pub(crate) fn rest(view: &View, guard: &Guard, command: &Command) -> Vec<OsStrin
     to.0
 }
 
-fn system(to: &mut Arguments, view: &View, copies: &HashMap<PathBuf, Copied>, limits: &Limits) {
+fn system(
+    to: &mut Arguments,
+    view: &View,
+    etc: Option<&Etc>,
+    copies: &HashMap<PathBuf, Copied>,
+    limits: &Limits,
+) {
     to.on("--dev", "/dev");
     to.memory(limits.scratch, "1777", Path::new("/dev/shm"));
     to.on("--remount-ro", "/dev");
@@ -121,19 +133,25 @@ fn system(to: &mut Arguments, view: &View, copies: &HashMap<PathBuf, Copied>, li
     to.memory(limits.scratch, "1777", Path::new(SCRATCH));
     // Relative, since a project may lie there: an absolute one would be followed outside.
     to.bind("--symlink", Path::new("../tmp"), Path::new("/var/tmp"));
+    let is_copied = |place: &Path| etc.is_some() && place.starts_with(Etc::PLACE);
+    let links: Vec<_> = view.links.iter().filter(|(_, place)| !is_copied(place)).collect();
+    let readable: Vec<_> = view.readable.iter().filter(|(_, place)| !is_copied(place)).collect();
     // The home folder may lie in a folder of the system's: it covers that, and is furnished then.
     let in_home = |place: &Path| place.starts_with(&view.home);
-    for (target, place) in view.links.iter().filter(|(_, place)| !in_home(place)) {
+    for (target, place) in links.iter().filter(|(_, place)| !in_home(place)) {
         to.bind("--symlink", target, place);
     }
-    for (from, place) in view.readable.iter().filter(|(_, place)| !in_home(place)) {
+    for (from, place) in readable.iter().filter(|(_, place)| !in_home(place)) {
         to.show(copies, from, place);
     }
+    if let Some(etc) = etc {
+        to.bind("--ro-bind", etc.folder(), Path::new(Etc::PLACE));
+    }
     to.memory(limits.scratch, "0700", &view.home);
-    for (target, place) in view.links.iter().filter(|(_, place)| in_home(place)) {
+    for (target, place) in links.iter().filter(|(_, place)| in_home(place)) {
         to.bind("--symlink", target, place);
     }
-    for (from, place) in view.readable.iter().filter(|(_, place)| in_home(place)) {
+    for (from, place) in readable.iter().filter(|(_, place)| in_home(place)) {
         to.show(copies, from, place);
     }
 }

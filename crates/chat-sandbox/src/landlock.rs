@@ -126,7 +126,7 @@ impl Bounds {
             Ok(_) => {}
             Err(error) => return Err(Error::Landlock(error.to_string())),
         }
-        for program in seccomp::programs(self.doors)? {
+        if let Some(program) = seccomp::program(self.doors)? {
             seccompiler::apply_filter(&program)
                 .map_err(|error| Error::Filter(std::io::Error::other(error.to_string())))?;
         }

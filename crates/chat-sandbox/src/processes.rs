@@ -157,6 +157,15 @@ impl Family {
         }
     }
 
+    /// The process that outlives all others but the one that was started, where there is one: its end
+    /// is the command's.
+    pub(crate) fn last(&self) -> Option<&OwnedFd> {
+        match self {
+            Self::Space(space) => space.first.as_ref(),
+            Self::Marked(_) => None,
+        }
+    }
+
     /// Ends what is left after the process that was started has ended; says how many there were.
     pub(crate) fn end_the_rest(&self) -> u32 {
         match self {

@@ -160,7 +160,7 @@ impl Sandbox {
         let sandbox = self.clone();
         let start = move || sandbox.start(command);
         let mut started = match self.0.enforcement {
-            Enforcement::Bubblewrap => spawner::stay(start).await?,
+            Enforcement::Bubblewrap => spawner::aside(start).await?,
             Enforcement::Landlock | Enforcement::None => spawner::once(start).await?,
         };
         started.let_go()?;

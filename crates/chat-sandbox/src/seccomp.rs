@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::os::fd::OwnedFd;
+use std::sync::{Mutex, PoisonError};
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -126,31 +127,54 @@ const TERMINAL: &[u64] = &[0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The programs: the kernel asks all of them, and the strictest answer counts.
-pub(crate) fn programs(doors: Doors) -> Result<Vec<BpfProgram>, Error> {
+/// The program, or none where a sabotaged build has none. The kernel asks it for each system call.
+pub(crate) fn program(doors: Doors) -> Result<Option<BpfProgram>, Error> {
     if cfg!(sabotage = "no_seccomp") {
-        return Ok(Vec::new());
+        return Ok(None);
     }
-    Ok(vec![
-        program(forbidden(doors)?, libc::EPERM)?,
-        program(unknown(doors), libc::ENOSYS)?,
-        program(families()?, libc::EAFNOSUPPORT)?,
-    ])
+    let mut one = joined(vec![
+        refusing(forbidden(doors)?, libc::EPERM)?,
+        refusing(unknown(doors), libc::ENOSYS)?,
+        refusing(families()?, libc::EAFNOSUPPORT)?,
+    ]);
+    if cfg!(target_arch = "x86_64") {
+        one.splice(0..0, SECOND_NUMBERS);
+    }
+    Ok(Some(one))
 }
 
-/// The programs as files that a child inherits, in the form that bubblewrap reads.
-pub(crate) fn files(programs: &[BpfProgram]) -> Result<Vec<OwnedFd>, Error> {
-    programs
-        .iter()
-        .map(|program| {
-            let file = rustix::fs::memfd_create("seccomp", rustix::fs::MemfdFlags::empty())
-                .map_err(|error| Error::Filter(error.into()))?;
-            let mut file = File::from(file);
-            let bytes: Vec<u8> = program.iter().flat_map(bytes).collect();
-            file.write_all(&bytes).and_then(|()| file.rewind()).map_err(Error::Filter)?;
-            Ok(file.into())
-        })
-        .collect()
+/// The program as a file that a child inherits, in the form that bubblewrap reads.
+pub(crate) fn file(doors: Doors) -> Result<Option<OwnedFd>, Error> {
+    static MADE: Mutex<Vec<(Doors, Vec<u8>)>> = Mutex::new(Vec::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !made.iter().any(|(other, _)| *other == doors) {
+        let Some(program) = program(doors)? else { return Ok(None) };
+        made.push((doors, program.iter().flat_map(bytes).collect()));
+    }
+    let Some((_, text)) = made.iter().find(|(other, _)| *other == doors) else { return Ok(None) };
+    let file = rustix::fs::memfd_create("seccomp", rustix::fs::MemfdFlags::empty())
+        .map_err(|error| Error::Filter(error.into()))?;
+    let mut file = File::from(file);
+    file.write_all(text).and_then(|()| file.rewind()).map_err(Error::Filter)?;
+    Ok(Some(file.into()))
+}
+
+/// One program of several, each of which is asked where those before it let a call pass. The kernel
+/// takes its time to make a program its own.
+fn joined(programs: Vec<BpfProgram>) -> BpfProgram {
+    let last = programs.len().saturating_sub(1);
+    let mut one = BpfProgram::new();
+    for (at, mut program) in programs.into_iter().enumerate() {
+        let length = program.len();
+        for (line, instruction) in program.iter_mut().enumerate() {
+            if at < last && (instruction.code, instruction.k) == (RETURN, ALLOW) {
+                // It counts from the next.
+                *instruction = sock_filter { code: JUMP, k: (length - line - 1) as u32, ..NOTHING };
+            }
+        }
+        one.append(&mut program);
+    }
+    one
 }
 
 fn forbidden(doors: Doors) -> Result<Rules, Error> {
@@ -252,7 +276,8 @@ fn condition(argument: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompCondi
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, how, value).map_err(wrong)
 }
 
-fn program(rules: Rules, error: libc::c_int) -> Result<BpfProgram, Error> {
+/// A program that answers with `error` where a rule holds.
+fn refusing(rules: Rules, error: libc::c_int) -> Result<BpfProgram, Error> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(wrong)?;
     let filter = SeccompFilter::new(
         rules,
@@ -260,34 +285,23 @@ fn program(rules: Rules, error: libc::c_int) -> Result<BpfProgram, Error> {
         SeccompAction::Errno(error as u32),
         architecture,
     );
-    let mut program = BpfProgram::try_from(filter.map_err(wrong)?).map_err(wrong)?;
-    if cfg!(target_arch = "x86_64") {
-        program.splice(0..0, SECOND_NUMBERS);
-    }
-    Ok(program)
+    BpfProgram::try_from(filter.map_err(wrong)?).map_err(wrong)
 }
+
+const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+const JUMP: u16 = 0x05; // BPF_JMP | BPF_JA
+const JUMP_IF_SET: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
+const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+const ALLOW: u32 = 0x7fff_0000; // SECCOMP_RET_ALLOW
+const REFUSE: u32 = 0x0005_0000; // SECCOMP_RET_ERRNO
+const NOTHING: sock_filter = sock_filter { code: 0, jt: 0, jf: 0, k: 0 };
 
 /// x86-64 has a second set of numbers for the same calls (x32), told by one bit: they do not
 /// exist here. Load the call's number; without the bit skip the refusal.
 const SECOND_NUMBERS: [sock_filter; 3] = [
-    sock_filter {
-        code: 0x20, // BPF_LD | BPF_W | BPF_ABS
-        jt: 0,
-        jf: 0,
-        k: 0,
-    },
-    sock_filter {
-        code: 0x45, // BPF_JMP | BPF_JSET | BPF_K
-        jt: 0,
-        jf: 1,
-        k: 0x4000_0000,
-    },
-    sock_filter {
-        code: 0x06, // BPF_RET | BPF_K
-        jt: 0,
-        jf: 0,
-        k: 0x0005_0000 | libc::ENOSYS as u32, // SECCOMP_RET_ERRNO
-    },
+    sock_filter { code: LOAD, ..NOTHING },
+    sock_filter { code: JUMP_IF_SET, jf: 1, k: 0x4000_0000, ..NOTHING },
+    sock_filter { code: RETURN, k: REFUSE | libc::ENOSYS as u32, ..NOTHING },
 ];
 
 fn bytes(instruction: &sock_filter) -> [u8; 8] {
@@ -305,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_combination_of_doors_makes_programs_that_the_kernel_can_take() {
+    fn every_combination_of_doors_makes_a_program_that_the_kernel_can_take() {
         for bits in 0..16 {
             let doors = Doors {
                 internet: bits & 1 != 0,
@@ -313,11 +327,42 @@ mod tests {
                 shared: bits & 4 != 0,
                 truncate: bits & 8 != 0,
             };
-            for program in programs(doors).unwrap() {
-                // The kernel's own limit.
-                assert!((4..4096).contains(&program.len()), "{}", program.len());
-            }
+            let program = program(doors).unwrap().unwrap();
+            // The kernel's own limit.
+            assert!((4..4096).contains(&program.len()), "{}", program.len());
         }
+    }
+
+    #[test]
+    fn each_of_what_is_joined_is_asked_in_turn_and_the_first_that_refuses_answers() {
+        // Refuses one number, and lets all others pass by two ways.
+        let refusing = |number, answer| {
+            vec![
+                sock_filter { code: LOAD, ..NOTHING },
+                sock_filter { code: 0x15, jt: 2, jf: 0, k: number }, // BPF_JMP | BPF_JEQ | BPF_K
+                sock_filter { code: 0x15, jt: 2, jf: 0, k: number + 1 },
+                sock_filter { code: RETURN, k: ALLOW, ..NOTHING },
+                sock_filter { code: RETURN, k: answer, ..NOTHING },
+                sock_filter { code: RETURN, k: ALLOW, ..NOTHING },
+            ]
+        };
+        let one = joined(vec![refusing(1, 11), refusing(2, 22), refusing(1, 33), refusing(9, 99)]);
+        let answer = |number: u32| {
+            let (mut at, mut loaded) = (0, 0);
+            loop {
+                let sock_filter { code, jt, jf, k } = one[at];
+                at += 1;
+                match code {
+                    LOAD => loaded = number,
+                    JUMP => at += k as usize,
+                    RETURN => return k,
+                    _ => at += usize::from(if loaded == k { jt } else { jf }),
+                }
+            }
+        };
+        assert_eq!([1, 2, 9].map(answer), [11, 22, 99]);
+        assert_eq!([0, 3, 10].map(answer), [ALLOW; 3]);
+        assert_eq!(joined(Vec::new()).len(), 0);
     }
 
     #[test]

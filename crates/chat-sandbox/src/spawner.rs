@@ -8,8 +8,9 @@
 //! Landlock binds a thread for good, so each command that it bounds is started from a fresh one.
 
 use std::io;
+use std::process::{Child, Command};
 use std::sync::OnceLock;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tokio::sync::oneshot;
 
@@ -18,15 +19,37 @@ use crate::landlock;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Does `work` on the thread that stays. What nobody waits for any more is dropped.
-pub(crate) async fn stay<T: Send + 'static>(
+/// A program that is being started on the thread that stays.
+#[derive(Debug)]
+pub(crate) struct Starting(Receiver<io::Result<Child>>);
+
+impl Starting {
+    /// Waits until it has started.
+    pub(crate) fn child(self) -> Result<Child, Error> {
+        self.0.recv().map_err(|_| gone())?.map_err(Error::Start)
+    }
+}
+
+/// Starts a program on the thread that stays, and keeps `handed` open until then. The kernel lets
+/// that thread go on when the program has begun, and often later still: so what else is to be done
+/// for a start is done on another. What is started must be [waited for](Starting::child).
+pub(crate) fn stay<T: Send + 'static>(mut process: Command, handed: T) -> Result<Starting, Error> {
+    static THREAD: OnceLock<Sender<Job>> = OnceLock::new();
+    let (reply, started) = channel();
+    let job = Box::new(move || {
+        let child = process.spawn();
+        drop(handed);
+        let _ = reply.send(child);
+    });
+    THREAD.get_or_init(start).send(job).map_err(|_| gone())?;
+    Ok(Starting(started))
+}
+
+/// Does `work`, which may take a moment, on some thread.
+pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    static THREAD: OnceLock<Sender<Job>> = OnceLock::new();
-    let (reply, done) = oneshot::channel();
-    let job = Box::new(move || drop(reply.send(work())));
-    THREAD.get_or_init(start).send(job).map_err(|_| gone())?;
-    done.await.map_err(|_| gone())?
+    tokio::task::spawn_blocking(work).await.map_err(|_| gone())?
 }
 
 /// Does `work` on a thread of its own.

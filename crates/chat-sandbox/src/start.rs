@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use crate::bubblewrap::{self, Handed};
+use crate::bubblewrap::{self, Handed, Rest};
 use crate::command::Command;
 use crate::descriptors;
 use crate::environment;
@@ -16,29 +16,34 @@ use crate::landlock::{self, Bounds};
 use crate::processes::{self, Family, Space};
 use crate::seccomp::{self, Doors};
 use crate::shell::{self, Gate};
+use crate::spawner;
 use crate::supervise::Started;
-use crate::view::{self, Guard, Protection, View};
+use crate::view::{self, Etc, Guard, Protection, View};
 
-/// In bubblewrap, whose program this is. It ends when the thread ends that this is called on.
+/// In bubblewrap, whose program this is. It ends when the thread ends that stays.
 ///
-/// It is started as soon as what it is to show of the system is known, and is told of the project
-/// while it begins.
+/// It is started as soon as what it is to copy is open, and is told of its view while it begins.
 pub(crate) fn in_bubblewrap(
     program: &Path,
     shell: &Path,
     command: Command,
 ) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
-    let mut view = view(&command, &home)?;
+    let mut view = View::of(&command.project, &home)?;
+    let etc = Etc::kept(command.network);
+    if etc.is_none() {
+        // Its parts are copied.
+        view.add_system(&command.hidden, command.network)?;
+    }
     descriptors::keep();
     let scoped = landlock::version().is_some_and(|version| version >= landlock::SCOPES);
     let doors = Doors::of_namespaces(command.network, scoped);
-    let filters = seccomp::files(&seccomp::programs(doors)?)?;
-    let (handed, rest) = Handed::new(&view, filters).map_err(Error::Start)?;
+    let handed = Arc::new(Handed::new(&view, seccomp::file(doors)?));
+    let (rest, read) = Rest::new().map_err(Error::Start)?;
     let (gate, stdin) = Gate::told().map_err(Error::Start)?;
     let mut process = std::process::Command::new(program);
     process
-        .args(bubblewrap::arguments(&view, &command, &handed))
+        .args(bubblewrap::arguments(&command, &handed, &read))
         .args(["/bin/sh", "-c", shell::WITH_LIMITS, "sh"])
         .args(shell::limits(&command.limits))
         .arg(shell)
@@ -46,30 +51,54 @@ pub(crate) fn in_bubblewrap(
         .arg(&command.text)
         .stdin(stdin);
     surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
-    let child = process.spawn().map_err(Error::Start)?;
+    // Where nobody else can read it, it is heard where bubblewrap has ended.
+    let starting = spawner::stay(process, (handed.clone(), read))?;
+    let told = tell(&mut view, etc, &command, &handed, rest);
+    let child = starting.child()?;
     let space = Space::of(&child);
     let mut started = Started::new(child, Family::Space(space), gate, &command);
-    // Else nobody would hear where it has ended.
-    drop(handed);
-
-    view.add_project()?;
-    started.guard = Guard::new(&mut view, true)?;
-    let stand_ins = started.guard.stand_ins();
-    let protected = view.protected.iter().filter_map(Protection::mounted).chain(stand_ins);
-    started.exposure = Some(Exposure::new(protected));
-    let told = rest.tell(&bubblewrap::rest(&view, &started.guard, &command));
-    told.map_err(Error::Start)?;
-    drop(rest);
+    let told = told?;
+    (started.guard, started.exposure, started.etc) = (told.guard, told.exposure, told.etc);
     // It mounts now, and then the command waits.
     started.patrol = Some(Patrol::new(&view));
     started.family = Arc::new(Family::Space(Space::with_first(&started.child)));
+    Etc::prepare(&view, command.network);
     Ok(started)
+}
+
+/// What bubblewrap was told of that must be held while the command runs.
+struct Told {
+    guard: Guard,
+    exposure: Option<Exposure>,
+    etc: Option<Arc<Etc>>,
+}
+
+/// Looks at the system, where that was not done, and at the project, and tells bubblewrap.
+fn tell(
+    view: &mut View,
+    etc: Option<Arc<Etc>>,
+    command: &Command,
+    handed: &Handed,
+    rest: Rest,
+) -> Result<Told, Error> {
+    if etc.is_some() {
+        view.add_system(&command.hidden, command.network)?;
+    }
+    view.add_project()?;
+    let etc = etc.and_then(|etc| etc.current(view, command.network));
+    let guard = Guard::new(view, true)?;
+    let protected = view.protected.iter().filter_map(Protection::mounted);
+    let exposure = Exposure::new(protected.chain(guard.stand_ins()));
+    let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, handed);
+    rest.tell(&words).map_err(Error::Start)?;
+    Ok(Told { guard, exposure: Some(exposure), etc })
 }
 
 /// Bound by this version of Landlock, which binds this thread for good.
 pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
-    let mut view = view(&command, &home)?;
+    let mut view = View::of(&command.project, &home)?;
+    view.add_system(&command.hidden, command.network)?;
     view.add_project()?;
     let scratch = tempfile::tempdir().map_err(Error::Start)?;
     let home = scratch.path().join("home");
@@ -126,10 +155,6 @@ fn real_folder(path: &Path) -> Result<PathBuf, Error> {
     let failed = |error| Error::Folder { path: path.to_owned(), error };
     let real = path.canonicalize().map_err(failed)?;
     if real.is_dir() { Ok(real) } else { Err(failed(std::io::ErrorKind::NotADirectory.into())) }
-}
-
-fn view(command: &Command, home: &Path) -> Result<View, Error> {
-    View::of(&command.project, home, &command.hidden, command.network)
 }
 
 /// The command behind its gate.

@@ -27,7 +27,7 @@ use crate::output::{Channel, Follow, Spool, Stream};
 use crate::processes::Family;
 use crate::running::{Control, Ended, Exit, Running};
 use crate::shell::{self, Gate};
-use crate::view::Guard;
+use crate::view::{Etc, Guard};
 use crate::wake::Wake;
 
 /// How much is read at once, as much as a pipe holds.
@@ -49,6 +49,8 @@ pub(crate) struct Started {
     pub(crate) gate: Gate,
     /// Notices where its protection is taken away.
     pub(crate) exposure: Option<Exposure>,
+    /// What it sees at `/etc`, where that is a copy.
+    pub(crate) etc: Option<Arc<Etc>>,
     /// Its own folder for passing files, where it has one on disk; gone with it.
     pub(crate) scratch: Option<tempfile::TempDir>,
 }
@@ -66,6 +68,7 @@ impl Started {
             patrol: None,
             gate,
             exposure: None,
+            etc: None,
             scratch: None,
         }
     }
@@ -102,13 +105,16 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
         stop: AtomicBool::new(false),
     });
     let child = &mut started.child;
-    let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty());
+    let process = match started.family.last() {
+        Some(last) => last.try_clone(),
+        None => pidfd_open(Pid::from_child(child), PidfdFlags::empty()).map_err(io::Error::from),
+    };
     let pipes = [
         (Stream::Out, child.stdout.take().map(OwnedFd::from)),
         (Stream::Err, child.stderr.take().map(OwnedFd::from)),
     ];
     let mut supervisor = Supervisor {
-        process: process.map_err(|error| Error::Start(error.into()))?,
+        process: process.map_err(Error::Start)?,
         pipes: pipes.map(|(stream, pipe)| (stream, pipe.map(File::from))),
         began: Instant::now(),
         watch: Watch::new(started.family.clone(), &started.project, &started.limits),
@@ -128,9 +134,8 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
     std::thread::Builder::new()
         .name("sandbox-command".into())
         .spawn(move || {
-            let exit = supervisor.run();
+            let (exit, stood_in) = supervisor.run();
             let exposure = supervisor.started.exposure.take();
-            let stood_in = supervisor.started.guard.take_away();
             drop(supervisor);
             drop(live);
             told.send_replace(Some(exit));
@@ -145,6 +150,7 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
 
 struct Supervisor {
     started: Started,
+    /// The command has ended when this process has.
     process: OwnedFd,
     pipes: [(Stream, Option<File>); 2],
     spool: Spool,
@@ -156,12 +162,12 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    fn run(&mut self) -> Exit {
+    /// Says how the command has ended, and what is still open of what stood in for something.
+    fn run(&mut self) -> (Exit, Vec<File>) {
         let mut buffer = vec![0; AT_ONCE];
         while !self.wait(self.next_look(), &mut buffer) {
             self.judge();
         }
-        let status = self.started.child.wait();
         let took = self.began.elapsed();
         // It may have happened in the last moment.
         if self.ending.is_none() && self.is_exposed() {
@@ -178,13 +184,17 @@ impl Supervisor {
         let mut put_aside = self.started.guard.put_aside();
         let look = self.started.patrol.as_mut().map(Patrol::finish).unwrap_or_default();
         put_aside.extend(look.put_aside);
-        Exit {
+        let stood_in = self.started.guard.take_away();
+        // bubblewrap has ended meanwhile, a moment after the command.
+        let status = self.started.child.wait();
+        let exit = Exit {
             ended: self.ending.unwrap_or_else(|| ended(&status, signalled)),
             took,
             left_running,
             put_aside,
             is_partly_unseen: look.is_cut,
-        }
+        };
+        (exit, stood_in)
     }
 
     /// When something is to be looked at though nothing happens.

@@ -4,6 +4,7 @@
 //! Nothing is visible that is not named here. So what nobody thought of (keys, mail, browsers, the
 //! bus of the session) is hidden without being named.
 
+mod etc;
 mod guard;
 mod home;
 mod nested;
@@ -14,6 +15,7 @@ mod system;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use etc::Etc;
 pub(crate) use guard::Guard;
 pub(crate) use nested::LARGE;
 pub(crate) use project::Protection;
@@ -46,21 +48,10 @@ pub(crate) struct View {
 
 impl View {
     /// The view from `home` of a command in `project`, an absolute path without links, but for
-    /// [what it sees of that](Self::add_project). `hidden` are folders besides Natter's own that may
-    /// not be seen.
-    pub(crate) fn of(
-        project: &Path,
-        home: &Path,
-        hidden: &[PathBuf],
-        network: bool,
-    ) -> Result<Self, Error> {
+    /// what it sees of [the system](Self::add_system) and [the project](Self::add_project).
+    pub(crate) fn of(project: &Path, home: &Path) -> Result<Self, Error> {
         if home.starts_with(project) {
             return Err(Error::TooWide(project.to_owned()));
-        }
-        let mut own = own::folders(home);
-        own.extend(hidden.iter().map(|path| own::resolved(path)));
-        if let Some(inside) = own.iter().find(|folder| folder.starts_with(project)) {
-            return Err(Error::OwnFolder(inside.clone()));
         }
         let mut view = Self {
             readable: Vec::new(),
@@ -73,14 +64,29 @@ impl View {
             hidden: Vec::new(),
             nested: None,
         };
-        system::add(&mut view, network);
         home::add(&mut view, home);
-        // Natter's data may lie in a folder that is shown, where a person moved it.
-        view.hidden = own
-            .into_iter()
-            .filter(|folder| view.readable.iter().any(|(from, _)| folder.starts_with(from)))
-            .collect();
         Ok(view)
+    }
+
+    /// Adds the system's part. `hidden` are folders besides Natter's own that may not be seen.
+    pub(crate) fn add_system(&mut self, hidden: &[PathBuf], network: bool) -> Result<(), Error> {
+        let mut own = own::folders(&self.home);
+        own.extend(hidden.iter().map(|path| own::resolved(path)));
+        if let Some(inside) = own.iter().find(|folder| folder.starts_with(&self.project)) {
+            return Err(Error::OwnFolder(inside.clone()));
+        }
+        // A toolchain may lie in a folder of the system's, which comes before it.
+        let toolchains = std::mem::take(&mut self.readable);
+        system::add(self, network);
+        for (from, place) in toolchains {
+            self.add(from, place);
+        }
+        // Natter's data may lie in a folder that is shown, where a person moved it.
+        self.hidden = own
+            .into_iter()
+            .filter(|folder| self.readable.iter().any(|(from, _)| folder.starts_with(from)))
+            .collect();
+        Ok(())
     }
 
     /// Adds the project, of which nothing is known before.

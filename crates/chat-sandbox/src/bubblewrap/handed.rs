@@ -1,4 +1,4 @@
-//! What bubblewrap is handed by open files: the filters, what is copied instead of mounted, and the
+//! What bubblewrap is handed by open files: the filter, what is copied instead of mounted, and the
 //! end of its arguments.
 
 use std::collections::HashMap;
@@ -30,17 +30,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// They are not closed on exec, since nothing else hands them to a child without unsafe code. Who
 /// else is started in that moment, which is never a command in bubblewrap, inherits what this person
-/// may read, and where bubblewrap reads its arguments.
+/// may read.
 #[derive(Debug)]
 pub(crate) struct Handed {
-    pub(super) filters: Vec<OwnedFd>,
+    pub(super) filter: Option<OwnedFd>,
     /// By where they are seen.
     pub(super) copies: HashMap<PathBuf, Copied>,
-    /// Where it reads the rest of its arguments.
-    pub(super) rest: OwnedFd,
 }
 
-/// Where bubblewrap waits for what it is to show of the project, while it has begun.
+/// Where bubblewrap waits for what it is to show, while it has begun.
 #[derive(Debug)]
 pub(crate) struct Rest(OwnedFd);
 
@@ -58,11 +56,8 @@ pub(super) struct Small {
 }
 
 impl Handed {
-    /// The filter, and what is copied of the view; and the other end of where it reads the rest.
-    pub(crate) fn new(view: &View, filters: Vec<OwnedFd>) -> io::Result<(Self, Rest)> {
-        let (rest, other) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        rustix::io::fcntl_setfd(&rest, FdFlags::empty())?;
-        rustix::io::ioctl_fionbio(&other, true)?;
+    /// The filter, and what is copied of the view as far as it is known.
+    pub(crate) fn new(view: &View, filter: Option<OwnedFd>) -> Self {
         // What lies in something that is mounted cannot be made there.
         let lies_free = |place: &Path| {
             let mut above = place.ancestors().skip(1);
@@ -73,11 +68,19 @@ impl Handed {
         };
         let readable = view.readable.iter().filter(|(_, place)| copied(place));
         let copies = readable.filter_map(|(from, place)| Some((place.clone(), Copied::of(from)?)));
-        Ok((Self { filters, copies: copies.collect(), rest }, Rest(other)))
+        Self { filter, copies: copies.collect() }
     }
 }
 
 impl Rest {
+    /// One, and where bubblewrap reads it, which is handed over as the files are.
+    pub(crate) fn new() -> io::Result<(Self, OwnedFd)> {
+        let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        rustix::io::fcntl_setfd(&read, FdFlags::empty())?;
+        rustix::io::ioctl_fionbio(&write, true)?;
+        Ok((Self(write), read))
+    }
+
     /// Tells the rest. It is all when this is dropped, unless bubblewrap has ended before: then its
     /// end tells why. After an error bubblewrap must be ended first.
     pub(crate) fn tell(&self, words: &[OsString]) -> io::Result<()> {
@@ -119,17 +122,22 @@ impl Copied {
         if !FileType::from_raw_mode(fstat(&found).ok()?.st_mode).is_dir() {
             return Some(Self::File(Small::of(found)?));
         }
-        let mut files = Vec::new();
+        let mut names = Vec::new();
         for entry in Dir::read_from(&found).ok()? {
             let entry = entry.ok()?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name == "." || name == ".." {
                 continue;
             }
-            if files.len() == FEW {
+            if names.len() == FEW {
                 return None;
             }
-            files.push((name.to_owned(), Small::of(open_at(&found, Path::new(name))?)?));
+            names.push(name.to_owned());
+        }
+        let mut files = Vec::new();
+        for name in names {
+            let file = Small::of(open_at(&found, Path::new(&name))?)?;
+            files.push((name, file));
         }
         Some(Self::Folder(files))
     }

@@ -25,6 +25,15 @@ pub(super) fn folders(home: &Path) -> Vec<PathBuf> {
     folders
 }
 
+/// Natter's folder for what nobody keeps: the one that goes with the session, else the one of caches.
+pub(super) fn passing(home: &Path) -> Option<PathBuf> {
+    let named = |variable| std::env::var_os(variable).map(PathBuf::from);
+    let base = named("XDG_RUNTIME_DIR").filter(|path| path.is_absolute() && path.is_dir());
+    let base = base.or_else(|| named("XDG_CACHE_HOME").filter(|path| path.is_absolute()));
+    let base = base.or_else(|| home.is_dir().then(|| home.join(".cache")))?;
+    Some(resolved(&base.join("natter")))
+}
+
 /// The path without links, as far as it exists.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     if let Ok(path) = path.canonicalize() {

@@ -3,6 +3,7 @@
 
 mod builds;
 mod escapes;
+mod etc;
 mod runs;
 mod support;
 mod unprivileged;

@@ -1,0 +1,322 @@
+//! What commands see of `/etc`, as a copy that is kept up to date: it is one mount, where each of its
+//! parts would be one, and bubblewrap reads all mounts for each that it adds.
+//!
+//! The copy is made in the background once some commands have started, which are shown the parts
+//! themselves. It lies in Natter's own folder, which no command sees and none can write to. Each
+//! start looks whether it still is what `/etc` holds.
+
+mod copy;
+
+use std::fs::{DirBuilder, File, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{FlockOperation, flock};
+use tempfile::TempDir;
+
+use self::copy::{Copy, Mark};
+use super::{View, own};
+
+/// How many commands are started before one is made: a program that starts no more, of which one
+/// tries what works here, would not have it in time.
+const BEFORE: u32 = 2;
+
+/// How the names of copies begin.
+const PREFIX: &str = "etc-";
+
+/// A copy, gone with the last who holds it: so who runs a command with it does.
+#[derive(Debug)]
+pub(crate) struct Etc {
+    folder: TempDir,
+    parts: Parts,
+    /// The parts' files and folders as they were before they were copied, and the copy's folders:
+    /// where a link or a name was changed, a folder was.
+    marks: Vec<(PathBuf, Mark)>,
+    /// Tells other programs that the copy is in use.
+    _lock: File,
+}
+
+/// What of a view lies in `/etc`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Parts {
+    /// What is shown, and where.
+    readable: Vec<(PathBuf, PathBuf)>,
+    /// What links say, and where they are.
+    links: Vec<(PathBuf, PathBuf)>,
+}
+
+#[derive(Debug)]
+enum Kept {
+    /// For so many commands.
+    Nothing(u32),
+    Making,
+    Here(Arc<Etc>),
+    /// It cannot be made on this machine.
+    Never,
+}
+
+/// Without the network and with it.
+static KEPT: [Mutex<Kept>; 2] = [const { Mutex::new(Kept::Nothing(0)) }; 2];
+
+impl Etc {
+    /// Where it is seen.
+    pub(crate) const PLACE: &str = "/etc";
+
+    /// The one that is kept, which may be out of date.
+    pub(crate) fn kept(network: bool) -> Option<Arc<Self>> {
+        match &*lock(network) {
+            Kept::Here(etc) => Some(etc.clone()),
+            Kept::Nothing(_) | Kept::Making | Kept::Never => None,
+        }
+    }
+
+    /// The same, if it is up to date and can be shown in this view. The view must be complete.
+    pub(crate) fn current(self: Arc<Self>, view: &View, network: bool) -> Option<Arc<Self>> {
+        let parts = Parts::of(view)?;
+        if self.is_current(&parts) {
+            return Some(self);
+        }
+        let mut kept = lock(network);
+        if matches!(&*kept, Kept::Here(etc) if Arc::ptr_eq(etc, &self)) {
+            *kept = Kept::Nothing(BEFORE);
+        }
+        None
+    }
+
+    /// Begins to make one for later commands, if there is none. One has been started.
+    pub(crate) fn prepare(view: &View, network: bool) {
+        let mut kept = lock(network);
+        match &mut *kept {
+            Kept::Nothing(started) if *started < BEFORE => {
+                *started += 1;
+                return;
+            }
+            Kept::Nothing(_) => {}
+            Kept::Making | Kept::Here(_) | Kept::Never => return,
+        }
+        let (Some(parts), Some(folder)) = (Parts::of(view), own::passing(&view.home)) else {
+            return;
+        };
+        let make = move || {
+            let made = Self::make(parts, &folder).map(Arc::new);
+            *lock(network) = made.map_or(Kept::Never, Kept::Here);
+        };
+        let thread = std::thread::Builder::new().name("sandbox-etc".into());
+        *kept = if thread.spawn(make).is_ok() { Kept::Making } else { Kept::Never };
+    }
+
+    /// Takes away what is kept, at the program's end.
+    pub(crate) fn take_away() {
+        for network in [false, true] {
+            *lock(network) = Kept::Never;
+        }
+    }
+
+    /// What is shown there.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn make(parts: Parts, within: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(within)?;
+        take_away_abandoned(within)?;
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(within)?;
+        let lock = File::open(folder.path())?;
+        flock(&lock, FlockOperation::NonBlockingLockShared)?;
+        // As of a folder of the system's. Nobody else comes to it.
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
+        let mut marks = Vec::new();
+        for (from, _) in &parts.readable {
+            copy::look(from, &mut marks)?;
+        }
+        let mut copy = Copy::new(folder.path());
+        for (from, place) in &parts.readable {
+            copy.add(from, inside(place)?)?;
+        }
+        for (target, place) in &parts.links {
+            copy.link(target, inside(place)?)?;
+        }
+        marks.extend(copy.folders()?);
+        Ok(Self { folder, parts, marks, _lock: lock })
+    }
+
+    fn is_current(&self, parts: &Parts) -> bool {
+        let is_the_same = |(path, mark): &(PathBuf, Mark)| {
+            path.symlink_metadata().is_ok_and(|found| copy::mark(&found) == *mark)
+        };
+        self.parts == *parts && self.marks.iter().all(is_the_same)
+    }
+}
+
+impl Parts {
+    /// None where something that is no part of a copy is shown in `/etc`, or is all of it.
+    fn of(view: &View) -> Option<Self> {
+        let inside = |places: &[(PathBuf, PathBuf)]| {
+            let places = places.iter().filter(|(_, place)| place.starts_with(Etc::PLACE));
+            places.cloned().collect::<Vec<_>>()
+        };
+        let whole = [&view.home, &view.project].into_iter().chain(&view.git).chain(&view.hidden);
+        let parts = Self { readable: inside(&view.readable), links: inside(&view.links) };
+        let is_place = |(_, place): &(PathBuf, PathBuf)| place == Path::new(Etc::PLACE);
+        let lies_elsewhere = |path: &Path| !path.starts_with(Etc::PLACE) && !is_above(path);
+        (whole.map(PathBuf::as_path).all(lies_elsewhere)
+            && !parts.readable.iter().chain(&parts.links).any(is_place))
+        .then_some(parts)
+    }
+}
+
+fn is_above(path: &Path) -> bool {
+    Path::new(Etc::PLACE).starts_with(path)
+}
+
+fn inside(place: &Path) -> io::Result<&Path> {
+    place.strip_prefix(Etc::PLACE).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// Takes away what programs left behind that were killed.
+fn take_away_abandoned(within: &Path) -> io::Result<()> {
+    for entry in within.read_dir()? {
+        let entry = entry?;
+        let is_copy = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        if is_copy
+            && entry.file_type()?.is_dir()
+            && let Ok(folder) = File::open(entry.path())
+            && flock(&folder, FlockOperation::NonBlockingLockExclusive).is_ok()
+        {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(())
+}
+
+fn lock(network: bool) -> MutexGuard<'static, Kept> {
+    KEPT[usize::from(network)].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A folder with parts, and one for copies.
+    fn scene() -> (TempDir, Parts, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("certs/deep")).unwrap();
+        std::fs::write(at("certs/deep/one"), "certificate").unwrap();
+        symlink("deep/one", at("certs/hash.0")).unwrap();
+        std::fs::write(at("hosts"), "127.0.0.1 localhost").unwrap();
+        std::fs::set_permissions(at("hosts"), Permissions::from_mode(0o700)).unwrap();
+        let place = |name: &str| Path::new(Etc::PLACE).join(name);
+        let parts = Parts {
+            readable: vec![(at("certs"), place("ssl/certs")), (at("hosts"), place("hosts"))],
+            links: vec![("/usr/share/zoneinfo/UTC".into(), place("localtime"))],
+        };
+        let copies = at("copies");
+        (folder, parts, copies)
+    }
+
+    #[test]
+    fn a_copy_holds_what_the_parts_hold_and_goes_with_its_last_holder() {
+        let (_folder, parts, copies) = scene();
+        let etc = Etc::make(parts.clone(), &copies).unwrap();
+        let at = |name: &str| etc.folder().join(name);
+        assert_eq!(std::fs::read_to_string(at("ssl/certs/hash.0")).unwrap(), "certificate");
+        assert_eq!(at("ssl/certs/hash.0").read_link().unwrap(), Path::new("deep/one"));
+        assert_eq!(at("localtime").read_link().unwrap(), Path::new("/usr/share/zoneinfo/UTC"));
+        let mode = |name: &str| at(name).metadata().unwrap().permissions().mode() & 0o7777;
+        assert_eq!([mode("hosts"), mode("ssl/certs/deep/one"), mode("")], [0o555, 0o444, 0o755]);
+        let written = |path: &Path| path.metadata().unwrap().modified().unwrap();
+        assert_eq!(written(&at("hosts")), written(&parts.readable[1].0));
+        assert!(etc.is_current(&parts));
+        drop(etc);
+        assert_eq!(copies.read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn each_change_is_noticed() {
+        type Change = fn(&Path, &Etc);
+        let changes: [Change; 7] = [
+            |at, _| std::fs::write(at.join("certs/deep/one"), "certificatE").unwrap(),
+            |at, _| std::fs::write(at.join("certs/deep/two"), "").unwrap(),
+            |at, _| {
+                std::fs::remove_file(at.join("certs/hash.0")).unwrap();
+                symlink("deep/two", at.join("certs/hash.0")).unwrap();
+            },
+            |at, _| std::fs::remove_file(at.join("hosts")).unwrap(),
+            |at, _| {
+                std::fs::set_permissions(at.join("hosts"), Permissions::from_mode(0o600)).unwrap();
+            },
+            |_, etc| std::fs::remove_file(etc.folder().join("ssl/certs/deep/one")).unwrap(),
+            |_, etc| std::fs::remove_dir_all(etc.folder()).unwrap(),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let (folder, parts, copies) = scene();
+            let etc = Etc::make(parts.clone(), &copies).unwrap();
+            // Until the disk's clock has moved on: else nothing would have changed.
+            let clock = folder.path().join("clock");
+            let moment = || {
+                std::fs::write(&clock, "").unwrap();
+                copy::mark(&clock.metadata().unwrap())
+            };
+            let began = moment();
+            while moment() == began {}
+            assert!(etc.is_current(&parts), "{number}");
+            change(folder.path(), &etc);
+            assert!(!etc.is_current(&parts), "{number}");
+        }
+        let (_folder, mut parts, copies) = scene();
+        let etc = Etc::make(parts.clone(), &copies).unwrap();
+        parts.links.clear();
+        assert!(!etc.is_current(&parts));
+    }
+
+    #[test]
+    fn what_a_killed_program_left_behind_goes_and_what_another_uses_stays() {
+        let (_folder, parts, copies) = scene();
+        let used = Etc::make(parts.clone(), &copies).unwrap();
+        let abandoned = copies.join("etc-abandoned/deep");
+        std::fs::create_dir_all(&abandoned).unwrap();
+        let other = copies.join("other");
+        std::fs::create_dir(&other).unwrap();
+        let _also = Etc::make(parts, &copies).unwrap();
+        assert!(used.folder().is_dir() && other.is_dir() && !abandoned.exists());
+    }
+
+    #[test]
+    fn much_is_not_copied() {
+        let (folder, parts, copies) = scene();
+        let large = File::create(folder.path().join("certs/large")).unwrap();
+        large.set_len(16 << 20).unwrap();
+        let error = Etc::make(parts, &copies).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(copies.read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_copy_is_shown_only_where_nothing_else_lies_in_its_place() {
+        let view = || {
+            let mut view = View::of(Path::new("/project"), Path::new("/nowhere/home")).unwrap();
+            view.readable.push(("/etc/hosts".into(), "/etc/hosts".into()));
+            view.readable.push(("/usr".into(), "/usr".into()));
+            view.links.push(("usr/bin".into(), "/bin".into()));
+            view
+        };
+        let parts = Parts::of(&view()).unwrap();
+        assert_eq!(parts.readable, [("/etc/hosts".into(), "/etc/hosts".into())]);
+        assert!(parts.links.is_empty());
+        let none = |change: fn(&mut View)| {
+            let mut view = view();
+            change(&mut view);
+            assert_eq!(Parts::of(&view), None);
+        };
+        none(|view| view.project = "/etc/nixos".into());
+        none(|view| view.git.push("/etc/.git".into()));
+        none(|view| view.hidden.push("/etc/natter".into()));
+        none(|view| view.home = "/".into());
+        none(|view| view.readable.push(("/other".into(), "/etc".into())));
+    }
+}

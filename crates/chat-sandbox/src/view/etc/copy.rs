@@ -1,0 +1,147 @@
+//! Copies files and folders of the system's, and tells whether they have changed since.
+
+use std::fs::{File, FileTimes, Metadata, Permissions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// How many files and folders, and how many bytes, are copied at most. Above that nothing is.
+const FILES: usize = 2000;
+const BYTES: u64 = 16 << 20;
+
+/// Changes when a file or folder does: its number and its disk's, its permissions, its length, and
+/// when it was changed.
+pub(super) type Mark = [i64; 6];
+
+pub(super) fn mark(found: &Metadata) -> Mark {
+    let when = [(found.ctime(), found.ctime_nsec()), (found.mtime(), found.mtime_nsec())];
+    let [changed, written] = when.map(|(seconds, rest)| seconds * 1_000_000_000 + rest);
+    let number = |number: u64| number.cast_signed();
+    [
+        number(found.dev()),
+        number(found.ino()),
+        found.mode().into(),
+        number(found.len()),
+        changed,
+        written,
+    ]
+}
+
+/// Adds the marks of the file or folder at `path`, and of all below. Of links there are none: who
+/// changes one changes its folder.
+pub(super) fn look(path: &Path, marks: &mut Vec<(PathBuf, Mark)>) -> io::Result<()> {
+    look_at(path.to_owned(), &path.symlink_metadata()?, marks)
+}
+
+fn look_at(path: PathBuf, found: &Metadata, marks: &mut Vec<(PathBuf, Mark)>) -> io::Result<()> {
+    marks.push((path.clone(), mark(found)));
+    if found.is_dir() {
+        for entry in readable(path.read_dir())?.into_iter().flatten() {
+            let entry = entry?;
+            if !entry.file_type()?.is_symlink() {
+                look_at(entry.path(), &entry.metadata()?, marks)?;
+            }
+        }
+    }
+    if marks.len() > FILES { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+}
+
+/// A copy that is being made.
+pub(super) struct Copy<'a> {
+    to: &'a Path,
+    left: u64,
+    folders: Vec<PathBuf>,
+}
+
+impl<'a> Copy<'a> {
+    /// One into an empty folder.
+    pub(super) fn new(to: &'a Path) -> Self {
+        Self { to, left: BYTES, folders: vec![to.to_owned()] }
+    }
+
+    /// Adds a file, or a folder with all below, at a place in the copy. What this person may not read
+    /// is left out, and so is what is neither file nor folder nor link.
+    pub(super) fn add(&mut self, from: &Path, place: &Path) -> io::Result<()> {
+        self.make_way(place)?;
+        self.copy(from, &from.symlink_metadata()?, &self.to.join(place))
+    }
+
+    /// Adds a link that says `target`.
+    pub(super) fn link(&mut self, target: &Path, place: &Path) -> io::Result<()> {
+        self.make_way(place)?;
+        symlink(target, self.to.join(place))
+    }
+
+    /// The folders of the copy, which is done.
+    pub(super) fn folders(self) -> io::Result<Vec<(PathBuf, Mark)>> {
+        let marked = |folder: PathBuf| {
+            let found = folder.symlink_metadata()?;
+            Ok((folder, mark(&found)))
+        };
+        self.folders.into_iter().map(marked).collect()
+    }
+
+    fn make_way(&mut self, place: &Path) -> io::Result<()> {
+        let mut above: Vec<&Path> = place.ancestors().skip(1).collect();
+        above.reverse();
+        for folder in above {
+            let folder = self.to.join(folder);
+            if !folder.is_dir() {
+                std::fs::create_dir(&folder)?;
+                self.folders.push(folder);
+            }
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, from: &Path, found: &Metadata, to: &Path) -> io::Result<()> {
+        if found.is_symlink() {
+            return symlink(from.read_link()?, to);
+        }
+        if found.is_file() {
+            return self.copy_file(from, to);
+        }
+        if found.is_dir()
+            && let Some(entries) = readable(from.read_dir())?
+        {
+            std::fs::create_dir(to)?;
+            self.folders.push(to.to_owned());
+            for entry in entries {
+                let entry = entry?;
+                self.copy(&entry.path(), &entry.metadata()?, &to.join(entry.file_name()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_file(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        // Something else may be there by now.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mut options = File::options();
+        options.read(true).custom_flags(flags.bits().cast_signed());
+        let Some(from) = readable(options.open(from))? else { return Ok(()) };
+        let found = from.metadata()?;
+        if !found.is_file() {
+            return Ok(());
+        }
+        let mut copy = File::create_new(to)?;
+        self.left -= io::copy(&mut from.take(self.left), &mut copy)?;
+        if self.left == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let is_program = found.mode() & 0o111 != 0;
+        copy.set_permissions(Permissions::from_mode(if is_program { 0o555 } else { 0o444 }))?;
+        copy.set_times(FileTimes::new().set_modified(found.modified()?))
+    }
+}
+
+/// None of what this person may not read.
+fn readable<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(it) => Ok(Some(it)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -42,8 +42,8 @@ impl Arguments {
             Some(Copied::Folder(files)) => {
                 self.on("--perms", "0555");
                 self.on("--dir", place);
-                for (name, file) in files {
-                    self.copy(file, &place.join(name));
+                for file in files {
+                    self.copy(file, &place.join(&file.name));
                 }
             }
             None => self.bind("--ro-bind", from, place),
@@ -145,7 +145,7 @@ fn system(
         to.show(copies, from, place);
     }
     if let Some(etc) = etc {
-        to.bind("--ro-bind", etc.folder(), Path::new(Etc::PLACE));
+        to.bind("--ro-bind", &etc.folder(), Path::new(Etc::PLACE));
     }
     to.memory(limits.scratch, "0700", &view.home);
     for (target, place) in links.iter().filter(|(_, place)| in_home(place)) {

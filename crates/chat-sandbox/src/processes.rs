@@ -62,9 +62,10 @@ impl Space {
         let deadline = Instant::now() + GONE;
         let moment = Timespec { tv_sec: 0, tv_nsec: 200_000 };
         while space.first.is_none() && Instant::now() < deadline {
-            // A child of the process that has not been waited for: the number cannot be another's.
             let child = children(pid).first().copied();
-            space.first = child.and_then(|child| pidfd_open(child, PidfdFlags::empty()).ok());
+            let first = child.and_then(|child| pidfd_open(child, PidfdFlags::empty()).ok());
+            // bubblewrap may have waited for it meanwhile: then the number may be another's.
+            space.first = first.filter(|_| children(pid).first().copied() == child);
             let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&moment));
             if ended.is_ok_and(|ended| ended > 0) {
                 break;

@@ -79,6 +79,9 @@ struct Inner {
 impl Sandbox {
     /// Finds out what this machine enforces, once for each preference: later calls get the same.
     /// Takes some tens of milliseconds, and at most seconds.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
     pub async fn probe(preference: Preference) -> Self {
         static FOUND: [OnceCell<Sandbox>; 4] = [const { OnceCell::const_new() }; 4];
         let found = &FOUND[preference as usize];
@@ -147,11 +150,17 @@ impl Sandbox {
     }
 
     /// Starts a command whose output goes to `spool`. Given up, it leaves nothing running.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
     pub async fn spawn(&self, command: Command, spool: Spool) -> Result<Running, Error> {
         Ok(self.spawn_followed(command, spool).await?.0)
     }
 
     /// The same, with all of its output as it comes. Who asks for that must read it, or drop it.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
     pub async fn spawn_followed(
         &self,
         command: Command,

@@ -143,7 +143,7 @@ pub(crate) fn program(doors: Doors) -> Result<Option<BpfProgram>, Error> {
     Ok(Some(one))
 }
 
-/// The program as a file that a child inherits, in the form that bubblewrap reads.
+/// The program as a file, in the form that bubblewrap reads.
 pub(crate) fn file(doors: Doors) -> Result<Option<OwnedFd>, Error> {
     static MADE: Mutex<Vec<(Doors, Vec<u8>)>> = Mutex::new(Vec::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +152,7 @@ pub(crate) fn file(doors: Doors) -> Result<Option<OwnedFd>, Error> {
         made.push((doors, program.iter().flat_map(bytes).collect()));
     }
     let Some((_, text)) = made.iter().find(|(other, _)| *other == doors) else { return Ok(None) };
-    let file = rustix::fs::memfd_create("seccomp", rustix::fs::MemfdFlags::empty())
+    let file = rustix::fs::memfd_create("seccomp", rustix::fs::MemfdFlags::CLOEXEC)
         .map_err(|error| Error::Filter(error.into()))?;
     let mut file = File::from(file);
     file.write_all(text).and_then(|()| file.rewind()).map_err(Error::Filter)?;

@@ -8,7 +8,7 @@
 //! Landlock binds a thread for good, so each command that it bounds is started from a fresh one.
 
 use std::io;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -19,30 +19,38 @@ use crate::landlock;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A program that is being started on the thread that stays.
+/// A program that is being started on the thread that stays. Dropped, it is ended.
 #[derive(Debug)]
-pub(crate) struct Starting(Receiver<io::Result<Child>>);
+pub(crate) struct Starting(Option<Receiver<io::Result<Child>>>);
 
 impl Starting {
     /// Waits until it has started.
-    pub(crate) fn child(self) -> Result<Child, Error> {
-        self.0.recv().map_err(|_| gone())?.map_err(Error::Start)
+    pub(crate) fn child(mut self) -> Result<Child, Error> {
+        let started = self.0.take().and_then(|started| started.recv().ok());
+        started.ok_or_else(gone)?.map_err(Error::Start)
     }
 }
 
-/// Starts a program on the thread that stays, and keeps `handed` open until then. The kernel lets
-/// that thread go on when the program has begun, and often later still: so what else is to be done
-/// for a start is done on another. What is started must be [waited for](Starting::child).
-pub(crate) fn stay<T: Send + 'static>(mut process: Command, handed: T) -> Result<Starting, Error> {
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(Ok(Ok(mut child))) = self.0.take().map(|started| started.recv()) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Starts a program on the thread that stays, one after the other. The kernel lets that thread go on
+/// when the program has begun, and often later still: so what else is to be done for a start is done
+/// on another.
+pub(crate) fn stay(
+    start: impl FnOnce() -> io::Result<Child> + Send + 'static,
+) -> Result<Starting, Error> {
     static THREAD: OnceLock<Sender<Job>> = OnceLock::new();
     let (reply, started) = channel();
-    let job = Box::new(move || {
-        let child = process.spawn();
-        drop(handed);
-        let _ = reply.send(child);
-    });
-    THREAD.get_or_init(start).send(job).map_err(|_| gone())?;
-    Ok(Starting(started))
+    let job = Box::new(move || drop(reply.send(start())));
+    THREAD.get_or_init(begin).send(job).map_err(|_| gone())?;
+    Ok(Starting(Some(started)))
 }
 
 /// Does `work`, which may take a moment, on some thread.
@@ -64,7 +72,7 @@ pub(crate) async fn once<T: Send + 'static>(
     done.await.map_err(|_| gone())?
 }
 
-fn start() -> Sender<Job> {
+fn begin() -> Sender<Job> {
     let (jobs, received) = channel::<Job>();
     // Where no thread can be made, the sender's other end is gone, and every job says so.
     let _ = std::thread::Builder::new().name("sandbox-spawner".into()).spawn(move || {

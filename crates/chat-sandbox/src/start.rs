@@ -38,7 +38,7 @@ pub(crate) fn in_bubblewrap(
     descriptors::keep();
     let scoped = landlock::version().is_some_and(|version| version >= landlock::SCOPES);
     let doors = Doors::of_namespaces(command.network, scoped);
-    let handed = Arc::new(Handed::new(&view, seccomp::file(doors)?));
+    let handed = Arc::new(Handed::new(&view, etc.is_some(), seccomp::file(doors)?));
     let (rest, read) = Rest::new().map_err(Error::Start)?;
     let (gate, stdin) = Gate::told().map_err(Error::Start)?;
     let mut process = std::process::Command::new(program);
@@ -51,13 +51,15 @@ pub(crate) fn in_bubblewrap(
         .arg(&command.text)
         .stdin(stdin);
     surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
-    // Where nobody else can read it, it is heard where bubblewrap has ended.
-    let starting = spawner::stay(process, (handed.clone(), read))?;
-    let told = tell(&mut view, etc, &command, &handed, rest);
+    let handing = handed.clone();
+    let starting = spawner::stay(move || handing.start(read, process))?;
+    let told = tell(&mut view, etc, &command, &handed, &rest);
     let child = starting.child()?;
     let space = Space::of(&child);
     let mut started = Started::new(child, Family::Space(space), gate, &command);
+    // On an error it is ended first, lest it do by halves what it was told by halves.
     let told = told?;
+    drop(rest);
     (started.guard, started.exposure, started.etc) = (told.guard, told.exposure, told.etc);
     // It mounts now, and then the command waits.
     started.patrol = Some(Patrol::new(&view));
@@ -79,7 +81,7 @@ fn tell(
     etc: Option<Arc<Etc>>,
     command: &Command,
     handed: &Handed,
-    rest: Rest,
+    rest: &Rest,
 ) -> Result<Told, Error> {
     if etc.is_some() {
         view.add_system(&command.hidden, command.network)?;

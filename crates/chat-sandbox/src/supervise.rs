@@ -33,6 +33,9 @@ use crate::wake::Wake;
 /// How much is read at once, as much as a pipe holds.
 const AT_ONCE: usize = 64 << 10;
 
+/// How long bubblewrap may take to end when the command has, before it is ended.
+const AFTERWARDS: Duration = Duration::from_secs(5);
+
 /// How long output is waited for that somebody outside may still write.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -80,6 +83,17 @@ impl Started {
         }
         self.gate.open(&mut self.child);
         Ok(())
+    }
+
+    /// How the process that was started has ended. bubblewrap ends a moment after the command, unless
+    /// somebody holds it up.
+    fn wait(&mut self) -> io::Result<ExitStatus> {
+        let process = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())?;
+        let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timespec(AFTERWARDS)));
+        if ended == Ok(0) {
+            self.child.kill()?;
+        }
+        self.child.wait()
     }
 }
 
@@ -136,12 +150,13 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
         .spawn(move || {
             let (exit, stood_in) = supervisor.run();
             let exposure = supervisor.started.exposure.take();
+            let etc = supervisor.started.etc.take();
             drop(supervisor);
             drop(live);
             told.send_replace(Some(exit));
             // The kernel takes many milliseconds to close what it tells of names by, and a disk
-            // some tenths of one to forget a folder.
-            drop((exposure, stood_in));
+            // some tenths of one to forget a folder, and more a copy.
+            drop((exposure, stood_in, etc));
         })
         .map_err(Error::Start)?;
     let id = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -185,8 +200,7 @@ impl Supervisor {
         let look = self.started.patrol.as_mut().map(Patrol::finish).unwrap_or_default();
         put_aside.extend(look.put_aside);
         let stood_in = self.started.guard.take_away();
-        // bubblewrap has ended meanwhile, a moment after the command.
-        let status = self.started.child.wait();
+        let status = self.started.wait();
         let exit = Exit {
             ended: self.ending.unwrap_or_else(|| ended(&status, signalled)),
             took,

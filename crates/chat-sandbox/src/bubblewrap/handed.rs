@@ -4,18 +4,19 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, fstat, openat};
-use rustix::io::{Errno, FdFlags};
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::pipe::PipeFlags;
 use rustix::time::Timespec;
 
-use crate::view::View;
+use crate::view::{Etc, View};
 
 /// Up to how many bytes a file is rather copied than mounted: a mount takes longer.
 const SMALL: u64 = 128 << 10;
@@ -26,11 +27,8 @@ const FEW: usize = 3;
 /// How long bubblewrap may take to read on, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Files that bubblewrap is handed open, until it has read them.
-///
-/// They are not closed on exec, since nothing else hands them to a child without unsafe code. Who
-/// else is started in that moment, which is never a command in bubblewrap, inherits what this person
-/// may read.
+/// Files that bubblewrap is handed open. It closes each that it is told of when it has read it: one
+/// that it is not told of would be the command's, who could write to it.
 #[derive(Debug)]
 pub(crate) struct Handed {
     pub(super) filter: Option<OwnedFd>,
@@ -46,37 +44,64 @@ pub(crate) struct Rest(OwnedFd);
 #[derive(Debug)]
 pub(super) enum Copied {
     File(Small),
-    Folder(Vec<(OsString, Small)>),
+    Folder(Vec<Small>),
 }
 
 #[derive(Debug)]
 pub(super) struct Small {
+    /// Its name in a folder.
+    pub(super) name: OsString,
     pub(super) file: OwnedFd,
     pub(super) is_program: bool,
 }
 
 impl Handed {
-    /// The filter, and what is copied of the view as far as it is known.
-    pub(crate) fn new(view: &View, filter: Option<OwnedFd>) -> Self {
+    /// The filter, and what is copied of the view as far as it is known. `has_etc` says that
+    /// [`Etc`] is shown, and nothing else there.
+    pub(crate) fn new(view: &View, has_etc: bool, filter: Option<OwnedFd>) -> Self {
         // What lies in something that is mounted cannot be made there.
         let lies_free = |place: &Path| {
             let mut above = place.ancestors().skip(1);
             !above.any(|above| view.readable.iter().any(|(_, other)| other == above))
         };
         let copied = |place: &Path| {
-            (place.starts_with("/etc") || place.starts_with(&view.home)) && lies_free(place)
+            let etc = place.starts_with(Etc::PLACE);
+            (if etc { !has_etc } else { place.starts_with(&view.home) }) && lies_free(place)
         };
         let readable = view.readable.iter().filter(|(_, place)| copied(place));
         let copies = readable.filter_map(|(from, place)| Some((place.clone(), Copied::of(from)?)));
         Self { filter, copies: copies.collect() }
     }
+
+    /// Starts bubblewrap, which alone inherits the files, and reads the rest of its arguments from
+    /// `rest`. It is for the thread that starts them one after the other: what another command is
+    /// handed would be inherited too. Who else is started in that moment, which is never a command in
+    /// bubblewrap, inherits what this person may read.
+    pub(crate) fn start(&self, rest: OwnedFd, mut process: Command) -> io::Result<Child> {
+        let files = || self.files().chain(std::iter::once(rest.as_fd()));
+        for file in files() {
+            fcntl_setfd(file, FdFlags::empty())?;
+        }
+        let child = process.spawn();
+        for file in files() {
+            let _ = fcntl_setfd(file, FdFlags::CLOEXEC);
+        }
+        child
+    }
+
+    fn files(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let copies = self.copies.values().flat_map(|copied| match copied {
+            Copied::File(small) => std::slice::from_ref(small),
+            Copied::Folder(files) => files.as_slice(),
+        });
+        self.filter.iter().map(AsFd::as_fd).chain(copies.map(|small| small.file.as_fd()))
+    }
 }
 
 impl Rest {
-    /// One, and where bubblewrap reads it, which is handed over as the files are.
+    /// One, and where bubblewrap reads it.
     pub(crate) fn new() -> io::Result<(Self, OwnedFd)> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        rustix::io::fcntl_setfd(&read, FdFlags::empty())?;
         rustix::io::ioctl_fionbio(&write, true)?;
         Ok((Self(write), read))
     }
@@ -120,7 +145,7 @@ impl Copied {
     fn of(path: &Path) -> Option<Self> {
         let found = open_at(CWD, path)?;
         if !FileType::from_raw_mode(fstat(&found).ok()?.st_mode).is_dir() {
-            return Some(Self::File(Small::of(found)?));
+            return Some(Self::File(Small::of(OsString::new(), found)?));
         }
         let mut names = Vec::new();
         for entry in Dir::read_from(&found).ok()? {
@@ -136,26 +161,27 @@ impl Copied {
         }
         let mut files = Vec::new();
         for name in names {
-            let file = Small::of(open_at(&found, Path::new(&name))?)?;
-            files.push((name, file));
+            let file = open_at(&found, Path::new(&name))?;
+            files.push(Small::of(name, file)?);
         }
         Some(Self::Folder(files))
     }
 }
 
 impl Small {
-    fn of(file: OwnedFd) -> Option<Self> {
+    fn of(name: OsString, file: OwnedFd) -> Option<Self> {
         let found = fstat(&file).ok()?;
         let is_file = FileType::from_raw_mode(found.st_mode).is_file();
         let is_small = u64::try_from(found.st_size).is_ok_and(|length| length < SMALL);
         let is_program = found.st_mode & 0o111 != 0;
-        (is_file && is_small).then_some(Self { file, is_program })
+        (is_file && is_small).then_some(Self { name, file, is_program })
     }
 }
 
 /// Opens what is no link, and waits for nobody.
 fn open_at(folder: impl AsFd, path: &Path) -> Option<OwnedFd> {
-    openat(folder, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW, Mode::empty()).ok()
+    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(folder, path, how, Mode::empty()).ok()
 }
 
 #[cfg(test)]
@@ -169,8 +195,7 @@ mod tests {
     /// The names in a folder that is copied, and whether each is a program.
     fn copied(folder: &Path) -> Option<Vec<(String, bool)>> {
         let Copied::Folder(files) = Copied::of(folder)? else { panic!("it is a folder") };
-        let told =
-            |(name, small): (OsString, Small)| (name.into_string().unwrap(), small.is_program);
+        let told = |small: Small| (small.name.into_string().unwrap(), small.is_program);
         let mut told: Vec<_> = files.into_iter().map(told).collect();
         told.sort();
         Some(told)
@@ -207,6 +232,24 @@ mod tests {
         std::fs::write(at("d"), "").unwrap();
         assert_eq!(copied(folder.path()), None);
         assert!(matches!(Copied::of(&at("b")), Some(Copied::File(Small { is_program: true, .. }))));
+    }
+
+    #[test]
+    fn what_a_copy_of_the_settings_shows_is_not_handed_over_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let mut view = View::of(Path::new("/project"), Path::new("/nowhere/home")).unwrap();
+        let places =
+            ["/etc/toolchain/env", "/nowhere/home/env", "/elsewhere/env"].map(PathBuf::from);
+        view.readable.extend(places.iter().map(|place| (file.clone(), place.clone())));
+        let handed = |has_etc| {
+            let mut places: Vec<_> = Handed::new(&view, has_etc, None).copies.into_keys().collect();
+            places.sort();
+            places
+        };
+        assert_eq!(handed(false), places[..2]);
+        assert_eq!(handed(true), places[1..2]);
     }
 
     fn pipe() -> (File, Rest) {

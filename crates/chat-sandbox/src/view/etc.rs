@@ -7,13 +7,15 @@
 
 mod copy;
 
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
 use tempfile::TempDir;
 
 use self::copy::{Copy, Mark};
@@ -23,8 +25,12 @@ use super::{View, own};
 /// tries what works here, would not have it in time.
 const BEFORE: u32 = 2;
 
-/// How the names of copies begin.
+/// How old a change must be at least.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// How the names of copies' folders begin, and the name of the copy in it.
 const PREFIX: &str = "etc-";
+const TOP: &str = "etc";
 
 /// A copy, gone with the last who holds it: so who runs a command with it does.
 #[derive(Debug)]
@@ -53,7 +59,7 @@ enum Kept {
     Nothing(u32),
     Making,
     Here(Arc<Etc>),
-    /// It cannot be made on this machine.
+    /// There is too much for one, or the program ends.
     Never,
 }
 
@@ -100,11 +106,19 @@ impl Etc {
             return;
         };
         let make = move || {
-            let made = Self::make(parts, &folder).map(Arc::new);
-            *lock(network) = made.map_or(Kept::Never, Kept::Here);
+            let made = Self::make(parts, &folder, SETTLED);
+            let mut kept = lock(network);
+            if matches!(*kept, Kept::Making) {
+                *kept = match made {
+                    Ok(etc) => Kept::Here(Arc::new(etc)),
+                    Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Kept::Never,
+                    // Something was changed meanwhile, say.
+                    Err(_) => Kept::Nothing(0),
+                };
+            }
         };
         let thread = std::thread::Builder::new().name("sandbox-etc".into());
-        *kept = if thread.spawn(make).is_ok() { Kept::Making } else { Kept::Never };
+        *kept = if thread.spawn(make).is_ok() { Kept::Making } else { Kept::Nothing(0) };
     }
 
     /// Takes away what is kept, at the program's end.
@@ -115,23 +129,30 @@ impl Etc {
     }
 
     /// What is shown there.
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.folder.path().join(TOP)
     }
 
-    fn make(parts: Parts, within: &Path) -> io::Result<Self> {
+    /// Makes one in the folder `within`, unless something was changed within the time `settled`: a
+    /// disk's clock is coarse, and a second change in the same moment would not be seen.
+    fn make(parts: Parts, within: &Path, settled: Duration) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(within)?;
-        take_away_abandoned(within)?;
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(within)?;
-        let lock = File::open(folder.path())?;
-        flock(&lock, FlockOperation::NonBlockingLockShared)?;
-        // As of a folder of the system's. Nobody else comes to it.
-        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
+        if !is_own(&within.symlink_metadata()?) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let (folder, lock) = begin(within)?;
+        let top = folder.path().join(TOP);
+        std::fs::create_dir(&top)?;
+        // As a folder of the system's. Nobody else comes to it.
+        std::fs::set_permissions(&top, Permissions::from_mode(0o755))?;
         let mut marks = Vec::new();
         for (from, _) in &parts.readable {
             copy::look(from, &mut marks)?;
         }
-        let mut copy = Copy::new(folder.path());
+        if !marks.iter().all(|(_, mark)| copy::is_older(mark, settled)) {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        let mut copy = Copy::new(&top);
         for (from, place) in &parts.readable {
             copy.add(from, inside(place)?)?;
         }
@@ -175,8 +196,16 @@ fn inside(place: &Path) -> io::Result<&Path> {
     place.strip_prefix(Etc::PLACE).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-/// Takes away what programs left behind that were killed.
-fn take_away_abandoned(within: &Path) -> io::Result<()> {
+/// Whether a folder is this person's, and nobody else can put anything there.
+fn is_own(found: &Metadata) -> bool {
+    found.is_dir() && found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0
+}
+
+/// Makes an empty folder with a lock, and takes away those of programs that were killed.
+fn begin(within: &Path) -> io::Result<(TempDir, File)> {
+    // Else another program could take the folder for one that was left behind before it has its lock.
+    let turn = File::open(within)?;
+    flock(&turn, FlockOperation::LockExclusive)?;
     for entry in within.read_dir()? {
         let entry = entry?;
         let is_copy = entry.file_name().to_string_lossy().starts_with(PREFIX);
@@ -188,7 +217,10 @@ fn take_away_abandoned(within: &Path) -> io::Result<()> {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
-    Ok(())
+    let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(within)?;
+    let lock = File::open(folder.path())?;
+    flock(&lock, FlockOperation::NonBlockingLockShared)?;
+    Ok((folder, lock))
 }
 
 fn lock(network: bool) -> MutexGuard<'static, Kept> {
@@ -219,10 +251,14 @@ mod tests {
         (folder, parts, copies)
     }
 
+    fn make(parts: Parts, copies: &Path) -> Etc {
+        Etc::make(parts, copies, Duration::ZERO).unwrap()
+    }
+
     #[test]
     fn a_copy_holds_what_the_parts_hold_and_goes_with_its_last_holder() {
         let (_folder, parts, copies) = scene();
-        let etc = Etc::make(parts.clone(), &copies).unwrap();
+        let etc = make(parts.clone(), &copies);
         let at = |name: &str| etc.folder().join(name);
         assert_eq!(std::fs::read_to_string(at("ssl/certs/hash.0")).unwrap(), "certificate");
         assert_eq!(at("ssl/certs/hash.0").read_link().unwrap(), Path::new("deep/one"));
@@ -255,7 +291,7 @@ mod tests {
         ];
         for (number, change) in changes.into_iter().enumerate() {
             let (folder, parts, copies) = scene();
-            let etc = Etc::make(parts.clone(), &copies).unwrap();
+            let etc = make(parts.clone(), &copies);
             // Until the disk's clock has moved on: else nothing would have changed.
             let clock = folder.path().join("clock");
             let moment = || {
@@ -269,7 +305,7 @@ mod tests {
             assert!(!etc.is_current(&parts), "{number}");
         }
         let (_folder, mut parts, copies) = scene();
-        let etc = Etc::make(parts.clone(), &copies).unwrap();
+        let etc = make(parts.clone(), &copies);
         parts.links.clear();
         assert!(!etc.is_current(&parts));
     }
@@ -277,12 +313,12 @@ mod tests {
     #[test]
     fn what_a_killed_program_left_behind_goes_and_what_another_uses_stays() {
         let (_folder, parts, copies) = scene();
-        let used = Etc::make(parts.clone(), &copies).unwrap();
+        let used = make(parts.clone(), &copies);
         let abandoned = copies.join("etc-abandoned/deep");
         std::fs::create_dir_all(&abandoned).unwrap();
         let other = copies.join("other");
         std::fs::create_dir(&other).unwrap();
-        let _also = Etc::make(parts, &copies).unwrap();
+        let _also = make(parts, &copies);
         assert!(used.folder().is_dir() && other.is_dir() && !abandoned.exists());
     }
 
@@ -291,9 +327,19 @@ mod tests {
         let (folder, parts, copies) = scene();
         let large = File::create(folder.path().join("certs/large")).unwrap();
         large.set_len(16 << 20).unwrap();
-        let error = Etc::make(parts, &copies).unwrap_err();
+        let error = Etc::make(parts, &copies, Duration::ZERO).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(copies.read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_was_changed_just_now_is_not_copied_nor_anything_to_where_others_can_write() {
+        let (_folder, parts, copies) = scene();
+        let failed = |settled| Etc::make(parts.clone(), &copies, settled).unwrap_err().kind();
+        assert_eq!(failed(Duration::from_secs(3600)), io::ErrorKind::ResourceBusy);
+        assert_eq!(copies.read_dir().unwrap().count(), 0);
+        std::fs::set_permissions(&copies, Permissions::from_mode(0o770)).unwrap();
+        assert_eq!(failed(Duration::ZERO), io::ErrorKind::PermissionDenied);
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Runs a test as a user without any privilege, since root would make it vacuous: where root runs
-//! the tests, the test's own program is started again as `nobody`.
+//! Runs a test in a process of its own, as a user without any privilege, since root would make it
+//! vacuous, and without the folders of a session, where a person's own Natter has its files: the
+//! test's own program is started again so, by root as `nobody`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -8,42 +9,53 @@ use std::process::{Command, Stdio};
 /// The user and group that nothing belongs to.
 const NOBODY: u32 = 65_534;
 
+/// Says that the program was started again.
+const AGAIN: &str = "NATTER_TEST_AGAIN";
+
+/// Where Natter's own folders are looked for first.
+const SESSION: [&str; 2] = ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME"];
+
 /// Runs `body`, a closure of the test that calls this.
 pub fn run<F: AsyncFnOnce()>(body: F) {
-    if rustix::process::geteuid().is_root() {
+    if std::env::var_os(AGAIN).is_none() {
         // `it::escapes::files::a_test::{{closure}}`
         let name = std::any::type_name::<F>();
         let name = name.trim_end_matches("::{{closure}}");
-        again_as_nobody(name.split_once("::").unwrap().1);
+        again(name.split_once("::").unwrap().1);
     } else {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build().unwrap().block_on(body());
     }
 }
 
-fn again_as_nobody(test: &str) {
+fn again(test: &str) {
     // Neither the checkout nor root's folder for passing files may be readable to others.
     let folder = tempfile::tempdir_in("/tmp").unwrap();
     let program = folder.path().join("it");
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let own = folder.path().join("own");
     std::fs::create_dir(&own).unwrap();
-    std::os::unix::fs::chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
+    let mut again = Command::new(&program);
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
+        again.uid(NOBODY).gid(NOBODY);
+    }
+    for variable in SESSION {
+        again.env_remove(variable);
+    }
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
 
-    let output = Command::new(&program)
+    let output = again
         .args(["--exact", test, "--nocapture"])
+        .env(AGAIN, "1")
         .env("TMPDIR", &own)
         .env("HOME", &own)
-        .env_remove("XDG_RUNTIME_DIR")
         .current_dir("/")
-        .uid(NOBODY)
-        .gid(NOBODY)
         .stdin(Stdio::null())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     eprintln!("{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{test} failed as nobody");
+    assert!(output.status.success(), "{test} failed when it was run again");
     assert!(said.contains("1 passed"), "{test} was not found in its own program");
 }

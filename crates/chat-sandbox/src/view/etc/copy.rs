@@ -4,6 +4,7 @@ use std::fs::{File, FileTimes, Metadata, Permissions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::OFlags;
 
@@ -27,6 +28,15 @@ pub(super) fn mark(found: &Metadata) -> Mark {
         changed,
         written,
     ]
+}
+
+/// Whether the last change is so old, by the clock.
+pub(super) fn is_older(mark: &Mark, age: Duration) -> bool {
+    let [.., changed, _] = mark;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let then = now.saturating_sub(age).as_nanos();
+    // One in the time to come is no younger for waiting.
+    u128::try_from(*changed).is_ok_and(|changed| changed <= then || changed > now.as_nanos())
 }
 
 /// Adds the marks of the file or folder at `path`, and of all below. Of links there are none: who

@@ -3,9 +3,10 @@
 use std::process::Command;
 
 use chat_sandbox::Preference;
+use futures_util::future::join_all;
 
 use super::{attempt, lawful};
-use crate::support::{Scene, WAYS};
+use crate::support::{Scene, WAYS, write};
 use crate::unprivileged;
 
 /// Makes a call and says its error's name.
@@ -229,6 +230,27 @@ fn keys_in_the_environment_and_open_files_are_not_inherited() {
             }
             // The three streams, and the folder that `ls` lists.
             assert_eq!(said.lines().last(), Some("4"), "{way:?}");
+        }
+    });
+}
+
+/// bubblewrap is handed files of the person's to copy: another command could write to them.
+#[test]
+fn what_another_command_is_handed_at_its_start_is_not_inherited() {
+    unprivileged::run(async || {
+        for way in WAYS {
+            let Some(scene) = Scene::new(way).await else { continue };
+            for name in [".cargo/env", ".cargo/bin/one", ".cargo/bin/two", ".rustup/settings.toml"]
+            {
+                write(&scene.home(name), "");
+            }
+            for _ in 0..4 {
+                let starts = (0..12).map(|_| scene.run("ls -l /proc/self/fd"));
+                for outcome in join_all(starts).await {
+                    // A heading, the three streams, and the folder that `ls` lists.
+                    assert_eq!(outcome.success().lines().count(), 5, "{way:?}: {outcome:?}");
+                }
+            }
         }
     });
 }

@@ -3,13 +3,16 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use chat_permission::path::Error as PathError;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
+use rustix::io::Errno;
 
 use crate::place::Place;
 
@@ -112,15 +115,16 @@ fn of_volume(path: &Path) -> Result<Vec<Folder>, Error> {
 impl Folder {
     /// Takes something in, under a name that is free here.
     fn take(&self, place: &Place) -> Result<(), Error> {
-        let (files, infos) = (self.path.join("files"), self.path.join("info"));
-        for folder in [&files, &infos] {
-            match DirBuilder::new().mode(0o700).create(folder) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(error.into());
-                }
+        let folder = self.open()?;
+        for name in ["files", "info"] {
+            match mkdirat(&folder, name, Mode::RWXU) {
+                Err(error) if error != Errno::EXIST => return Err(io::Error::from(error).into()),
                 _ => {}
             }
         }
+        let infos = open_folder(&folder, Path::new("info"))?;
+        open_folder(&folder, Path::new("files"))?;
+        let files = self.path.join("files");
         let real = place.path.real();
         let own = real.file_name().unwrap_or_default();
         for number in 1..=NAMES {
@@ -128,14 +132,13 @@ impl Folder {
             if number > 1 {
                 name.push(format!(".{number}"));
             }
-            let mut info_name = name.clone();
-            info_name.push(".trashinfo");
+            let mut info = name.clone();
+            info.push(".trashinfo");
             // Whoever makes the information first has the name.
-            let info = infos.join(info_name);
-            let file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&info)
-            {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                file => file?,
+            let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let file = match openat(&infos, &info, how, Mode::RUSR | Mode::WUSR) {
+                Err(Errno::EXIST) => continue,
+                file => File::from(file.map_err(io::Error::from)?),
             };
             let done = describe(file, self.counted(real))
                 .map_err(Error::from)
@@ -143,7 +146,7 @@ impl Folder {
             match done {
                 Ok(()) => return Ok(()),
                 Err(error) => {
-                    let _ = std::fs::remove_file(&info);
+                    let _ = unlinkat(&infos, &info, AtFlags::empty());
                     // A file without its information has the name.
                     if !matches!(error, Error::Path(PathError::Exists(_) | PathError::Changed(_)))
                         || files.join(&name).symlink_metadata().is_err()
@@ -156,10 +159,24 @@ impl Folder {
         Err(Error::None)
     }
 
+    /// A volume may be the project: then anything may lie in it, links that lead outside too.
+    fn open(&self) -> io::Result<OwnedFd> {
+        let Some(top) = &self.top else { return open_folder(CWD, &self.path.canonicalize()?) };
+        let below = self.path.strip_prefix(top).unwrap_or(&self.path);
+        let top = open_folder(CWD, top)?;
+        below.iter().try_fold(top, |folder, name| open_folder(&folder, Path::new(name)))
+    }
+
     /// A path as this trash writes it.
     fn counted<'a>(&self, path: &'a Path) -> &'a Path {
         self.top.as_ref().and_then(|top| path.strip_prefix(top).ok()).unwrap_or(path)
     }
+}
+
+/// Opens a folder that is no link.
+fn open_folder(at: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(at, path, how, Mode::empty())?)
 }
 
 /// Moves something to its place in the trash, where nothing may be yet.

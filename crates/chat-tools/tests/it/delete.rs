@@ -78,6 +78,23 @@ async fn what_the_trash_does_not_take_stays() {
 }
 
 #[tokio::test]
+async fn a_link_in_the_trash_is_not_followed() {
+    for name in ["files", "info"] {
+        let world = World::new();
+        world.host.has_mode(Mode::Edits);
+        let beside = world.project.with_file_name("beside");
+        std::fs::create_dir_all(&beside).unwrap();
+        std::fs::create_dir_all(world.trash()).unwrap();
+        std::os::unix::fs::symlink(&beside, world.trash().join(name)).unwrap();
+        let path = world.put("a", "x");
+        let refused = world.call("delete_file", json!({ "path": "a" })).await.unwrap_err();
+        assert!(refused.text.contains("trash"), "{name}: {}", refused.text);
+        assert!(path.exists(), "{name}");
+        assert_eq!(World::names(&beside), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn it_is_asked_first() {
     let world = World::new();
     world.put("a", "x");

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Resource, Signal, getpid, getrlimit, kill_process, pidfd_open,
     pidfd_send_signal, test_kill_process,
@@ -77,8 +78,7 @@ impl Space {
     /// Waits until the kernel has ended all.
     fn wait(&self) {
         if let Some(first) = &self.first {
-            let most = Timespec::try_from(GONE).unwrap_or_default();
-            let _ = poll(&mut [PollFd::new(first, PollFlags::IN)], Some(&most));
+            ends_within(first, GONE);
         }
     }
 
@@ -89,6 +89,19 @@ impl Space {
         // Without its space it would end by itself; it may be at its very beginning.
         let _ = kill_process(self.bubblewrap, Signal::KILL);
         self.wait();
+    }
+}
+
+/// Waits for a process to end, and says whether it has.
+pub(crate) fn ends_within(process: &OwnedFd, most: Duration) -> bool {
+    let deadline = Instant::now() + most;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).unwrap_or_default();
+        match poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&left)) {
+            Err(Errno::INTR) => {}
+            ended => return ended.is_ok_and(|ended| ended > 0),
+        }
     }
 }
 

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Seek, Write};
+use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch, sock_filter,
@@ -152,11 +153,17 @@ pub(crate) fn file(doors: Doors) -> Result<Option<OwnedFd>, Error> {
         made.push((doors, program.iter().flat_map(bytes).collect()));
     }
     let Some((_, text)) = made.iter().find(|(other, _)| *other == doors) else { return Ok(None) };
-    let file = rustix::fs::memfd_create("seccomp", rustix::fs::MemfdFlags::CLOEXEC)
-        .map_err(|error| Error::Filter(error.into()))?;
-    let mut file = File::from(file);
-    file.write_all(text).and_then(|()| file.rewind()).map_err(Error::Filter)?;
-    Ok(Some(file.into()))
+    Ok(Some(sealed(text).map_err(Error::Filter)?))
+}
+
+/// A file in memory that nobody can change.
+fn sealed(text: &[u8]) -> io::Result<OwnedFd> {
+    let how = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let mut file = File::from(memfd_create("seccomp", how)?);
+    file.write_all(text)?;
+    file.rewind()?;
+    fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK)?;
+    Ok(file.into())
 }
 
 /// One program of several, each of which is asked where those before it let a call pass. The kernel

@@ -52,7 +52,8 @@ pub(crate) fn in_bubblewrap(
         .stdin(stdin);
     surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
     let handing = handed.clone();
-    let starting = spawner::stay(move || handing.start(read, process))?;
+    // Nobody else has it read: then it is heard where bubblewrap has ended.
+    let starting = spawner::stay(move || handing.start(&read, process))?;
     let told = tell(&mut view, etc, &command, &handed, &rest);
     let child = starting.child()?;
     let space = Space::of(&child);

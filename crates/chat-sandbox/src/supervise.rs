@@ -24,7 +24,7 @@ use crate::exposure::Exposure;
 use crate::git::Patrol;
 use crate::limits::Watch;
 use crate::output::{Channel, Follow, Spool, Stream};
-use crate::processes::Family;
+use crate::processes::{self, Family};
 use crate::running::{Control, Ended, Exit, Running};
 use crate::shell::{self, Gate};
 use crate::view::{Etc, Guard};
@@ -88,10 +88,13 @@ impl Started {
     /// How the process that was started has ended. bubblewrap ends a moment after the command, unless
     /// somebody holds it up.
     fn wait(&mut self) -> io::Result<ExitStatus> {
-        let process = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())?;
-        let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timespec(AFTERWARDS)));
-        if ended == Ok(0) {
+        if let Ok(process) = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())
+            && !processes::ends_within(&process, AFTERWARDS)
+        {
             self.child.kill()?;
+            self.child.wait()?;
+            // How the command ended is not known any more.
+            return Err(io::ErrorKind::TimedOut.into());
         }
         self.child.wait()
     }
@@ -150,13 +153,12 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
         .spawn(move || {
             let (exit, stood_in) = supervisor.run();
             let exposure = supervisor.started.exposure.take();
-            let etc = supervisor.started.etc.take();
             drop(supervisor);
             drop(live);
             told.send_replace(Some(exit));
             // The kernel takes many milliseconds to close what it tells of names by, and a disk
-            // some tenths of one to forget a folder, and more a copy.
-            drop((exposure, stood_in, etc));
+            // some tenths of one to forget a folder.
+            drop((exposure, stood_in));
         })
         .map_err(Error::Start)?;
     let id = COUNT.fetch_add(1, Ordering::Relaxed);

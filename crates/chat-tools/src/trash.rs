@@ -115,16 +115,7 @@ fn of_volume(path: &Path) -> Result<Vec<Folder>, Error> {
 impl Folder {
     /// Takes something in, under a name that is free here.
     fn take(&self, place: &Place) -> Result<(), Error> {
-        let folder = self.open()?;
-        for name in ["files", "info"] {
-            match mkdirat(&folder, name, Mode::RWXU) {
-                Err(error) if error != Errno::EXIST => return Err(io::Error::from(error).into()),
-                _ => {}
-            }
-        }
-        let infos = open_folder(&folder, Path::new("info"))?;
-        open_folder(&folder, Path::new("files"))?;
-        let files = self.path.join("files");
+        let (files, infos) = self.open()?;
         let real = place.path.real();
         let own = real.file_name().unwrap_or_default();
         for number in 1..=NAMES {
@@ -140,17 +131,15 @@ impl Folder {
                 Err(Errno::EXIST) => continue,
                 file => File::from(file.map_err(io::Error::from)?),
             };
-            let done = describe(file, self.counted(real))
-                .map_err(Error::from)
-                .and_then(|()| into(place, &files.join(&name)));
+            let done = describe(file, self.counted(real)).map_err(Error::from);
+            let done =
+                done.and_then(|()| Ok(place.project.move_into(&place.path, &files, &name)?));
             match done {
                 Ok(()) => return Ok(()),
                 Err(error) => {
                     let _ = unlinkat(&infos, &info, AtFlags::empty());
                     // A file without its information has the name.
-                    if !matches!(error, Error::Path(PathError::Exists(_) | PathError::Changed(_)))
-                        || files.join(&name).symlink_metadata().is_err()
-                    {
+                    if !matches!(error, Error::Path(PathError::Exists(_))) {
                         return Err(error);
                     }
                 }
@@ -159,12 +148,28 @@ impl Folder {
         Err(Error::None)
     }
 
-    /// A volume may be the project: then anything may lie in it, links that lead outside too.
-    fn open(&self) -> io::Result<OwnedFd> {
-        let Some(top) = &self.top else { return open_folder(CWD, &self.path.canonicalize()?) };
-        let below = self.path.strip_prefix(top).unwrap_or(&self.path);
-        let top = open_folder(CWD, top)?;
-        below.iter().try_fold(top, |folder, name| open_folder(&folder, Path::new(name)))
+    /// Its two folders, which are made where they are missing. A volume may be the project: then anything
+    /// may lie in it, links that lead outside too, and none of them is followed. In the home folder a link
+    /// is the person's.
+    fn open(&self) -> io::Result<(OwnedFd, OwnedFd)> {
+        let (mut folder, below, how) = match &self.top {
+            None => (open(CWD, &self.path, OFlags::PATH)?, Path::new(""), OFlags::RDONLY),
+            Some(top) => {
+                let below = self.path.strip_prefix(top).unwrap_or(&self.path);
+                (open(CWD, top, OFlags::PATH)?, below, OFlags::NOFOLLOW)
+            }
+        };
+        for name in below {
+            folder = open(&folder, Path::new(name), OFlags::PATH | how)?;
+        }
+        let [files, infos] = ["files", "info"].map(|name| {
+            match mkdirat(&folder, name, Mode::RWXU) {
+                Err(error) if error != Errno::EXIST => return Err(error.into()),
+                _ => {}
+            }
+            open(&folder, Path::new(name), how)
+        });
+        Ok((files?, infos?))
     }
 
     /// A path as this trash writes it.
@@ -173,17 +178,8 @@ impl Folder {
     }
 }
 
-/// Opens a folder that is no link.
-fn open_folder(at: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
-    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat(at, path, how, Mode::empty())?)
-}
-
-/// Moves something to its place in the trash, where nothing may be yet.
-fn into(place: &Place, target: &Path) -> Result<(), Error> {
-    let no_text = || io::Error::new(io::ErrorKind::InvalidFilename, "its path is no text");
-    let target = place.project.resolve_entry(target.to_str().ok_or_else(no_text)?)?;
-    Ok(place.project.rename(&place.path, &target)?)
+fn open(at: impl AsFd, folder: &Path, how: OFlags) -> io::Result<OwnedFd> {
+    Ok(openat(at, folder, OFlags::DIRECTORY | OFlags::CLOEXEC | how, Mode::empty())?)
 }
 
 /// Writes from where something came, and when.
@@ -200,4 +196,60 @@ fn describe(mut file: File, path: &Path) -> io::Result<()> {
     let _ = write!(text, "\nDeletionDate={now}\n");
     file.write_all(text.as_bytes())?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::sync::Arc;
+
+    use chat_permission::path::{Project, Surroundings};
+
+    use super::*;
+
+    /// A volume that is a project, with a file, and its trash.
+    fn volume() -> (tempfile::TempDir, Place, Folder) {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap().join("volume");
+        std::fs::create_dir_all(top.join(".Trash-7")).unwrap();
+        std::fs::create_dir(top.join("elsewhere")).unwrap();
+        std::fs::write(top.join("file"), "x").unwrap();
+        let project = Arc::new(Project::open(&top, &Surroundings::default()).unwrap());
+        let path = project.resolve("file").unwrap();
+        let trash = Folder { path: top.join(".Trash-7"), top: Some(top) };
+        (folder, Place { project, path }, trash)
+    }
+
+    #[test]
+    fn a_volumes_trash_counts_from_its_top() {
+        let (_folder, place, trash) = volume();
+        trash.take(&place).unwrap();
+        assert_eq!(std::fs::read_to_string(trash.path.join("files/file")).unwrap(), "x");
+        let info = std::fs::read_to_string(trash.path.join("info/file.trashinfo")).unwrap();
+        assert!(info.starts_with("[Trash Info]\nPath=file\n"), "{info}");
+    }
+
+    #[test]
+    fn no_link_of_a_volume_is_followed() {
+        for link in [".Trash-7", ".Trash-7/files", ".Trash-7/info"] {
+            let (_folder, place, trash) = volume();
+            let top = trash.top.clone().unwrap();
+            let _ = std::fs::remove_dir(top.join(link));
+            symlink(top.join("elsewhere"), top.join(link)).unwrap();
+            assert!(matches!(trash.take(&place), Err(Error::Io(_))), "{link}");
+            assert!(top.join("file").exists(), "{link}");
+            assert_eq!(top.join("elsewhere").read_dir().unwrap().count(), 0, "{link}");
+        }
+    }
+
+    /// A command may do so while a file is on its way.
+    #[test]
+    fn what_is_put_in_a_folders_place_gets_nothing() {
+        let (_folder, place, trash) = volume();
+        let (files, _) = trash.open().unwrap();
+        std::fs::rename(trash.path.join("files"), trash.path.join("old")).unwrap();
+        symlink("../elsewhere", trash.path.join("files")).unwrap();
+        place.project.move_into(&place.path, &files, "file".as_ref()).unwrap();
+        assert!(trash.path.join("old/file").exists());
+    }
 }

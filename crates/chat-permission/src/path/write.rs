@@ -110,16 +110,28 @@ impl Project {
         if to.kind != Kind::Missing {
             return Err(Error::Exists(to.real.clone()));
         }
+        let (folder, name) = self.folder_of(to, true)?;
+        self.move_into(from, &folder, &name).map_err(|error| match error {
+            Error::Exists(_) => Error::Changed(to.real.clone()),
+            error => error,
+        })
+    }
+
+    /// Moves a file, a folder or a link to a name in a folder that is held open, wherever that lies. It is
+    /// [`Error::Exists`] where something has the name.
+    pub fn move_into(
+        &self,
+        from: &ResolvedPath,
+        folder: &OwnedFd,
+        name: &OsStr,
+    ) -> Result<(), Error> {
         let (old_folder, old_name) = self.folder_of(from, false)?;
         entry(&old_folder, &old_name, from)?;
-        let (new_folder, new_name) = self.folder_of(to, true)?;
-        move_to_free(&old_folder, &old_name, &new_folder, &new_name).map_err(
-            |error| match error {
-                Errno::EXIST => Error::Changed(to.real.clone()),
-                error => Error::of(&from.real, error),
-            },
-        )?;
-        keep(&new_folder);
+        move_to_free(&old_folder, &old_name, folder, name).map_err(|error| match error {
+            Errno::EXIST => Error::Exists(from.real.with_file_name(name)),
+            error => Error::of(&from.real, error),
+        })?;
+        keep(folder);
         Ok(())
     }
 

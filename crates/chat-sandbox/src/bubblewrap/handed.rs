@@ -77,12 +77,10 @@ impl Handed {
     /// `rest`. It is for the thread that starts them one after the other: what another command is
     /// handed would be inherited too. Who else is started in that moment, which is never a command in
     /// bubblewrap, inherits what this person may read.
-    pub(crate) fn start(&self, rest: OwnedFd, mut process: Command) -> io::Result<Child> {
+    pub(crate) fn start(&self, rest: &OwnedFd, mut process: Command) -> io::Result<Child> {
         let files = || self.files().chain(std::iter::once(rest.as_fd()));
-        for file in files() {
-            fcntl_setfd(file, FdFlags::empty())?;
-        }
-        let child = process.spawn();
+        let lent = files().try_for_each(|file| fcntl_setfd(file, FdFlags::empty()));
+        let child = lent.map_err(io::Error::from).and_then(|()| process.spawn());
         for file in files() {
             let _ = fcntl_setfd(file, FdFlags::CLOEXEC);
         }

@@ -217,7 +217,9 @@ fn begin(within: &Path) -> io::Result<(TempDir, File)> {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
-    let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(within)?;
+    let mut folder = tempfile::Builder::new();
+    let folder = folder.prefix(PREFIX).permissions(Permissions::from_mode(0o700));
+    let folder = folder.tempdir_in(within)?;
     let lock = File::open(folder.path())?;
     flock(&lock, FlockOperation::NonBlockingLockShared)?;
     Ok((folder, lock))
@@ -336,7 +338,7 @@ mod tests {
     fn what_was_changed_just_now_is_not_copied_nor_anything_to_where_others_can_write() {
         let (_folder, parts, copies) = scene();
         let failed = |settled| Etc::make(parts.clone(), &copies, settled).unwrap_err().kind();
-        assert_eq!(failed(Duration::from_secs(3600)), io::ErrorKind::ResourceBusy);
+        assert_eq!(failed(Duration::from_hours(1)), io::ErrorKind::ResourceBusy);
         assert_eq!(copies.read_dir().unwrap().count(), 0);
         std::fs::set_permissions(&copies, Permissions::from_mode(0o770)).unwrap();
         assert_eq!(failed(Duration::ZERO), io::ErrorKind::PermissionDenied);

@@ -12,8 +12,8 @@ const NOBODY: u32 = 65_534;
 /// Says that the program was started again.
 const AGAIN: &str = "NATTER_TEST_AGAIN";
 
-/// Where Natter's own folders are looked for first.
-const SESSION: [&str; 2] = ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME"];
+/// What leads to folders of whoever runs the tests: Natter's own, and toolchains.
+const OUTSIDE: [&str; 4] = ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "CARGO_HOME", "RUSTUP_HOME"];
 
 /// Runs `body`, a closure of the test that calls this.
 pub fn run<F: AsyncFnOnce()>(body: F) {
@@ -31,16 +31,20 @@ pub fn run<F: AsyncFnOnce()>(body: F) {
 fn again(test: &str) {
     // Neither the checkout nor root's folder for passing files may be readable to others.
     let folder = tempfile::tempdir_in("/tmp").unwrap();
-    let program = folder.path().join("it");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let own = folder.path().join("own");
     std::fs::create_dir(&own).unwrap();
+    let program = std::env::current_exe().unwrap();
     let mut again = Command::new(&program);
     if rustix::process::geteuid().is_root() {
+        let copy = folder.path().join("it");
+        // By another program: what is written to cannot be started, and another test's child may hold it.
+        let copied = Command::new("cp").arg(&program).arg(&copy).status();
+        assert!(copied.unwrap().success());
         std::os::unix::fs::chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
+        again = Command::new(&copy);
         again.uid(NOBODY).gid(NOBODY);
     }
-    for variable in SESSION {
+    for variable in OUTSIDE {
         again.env_remove(variable);
     }
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();

@@ -169,6 +169,23 @@ async fn a_project_that_would_hide_nothing_is_refused() {
     }
 }
 
+/// bubblewrap has begun by then: ended at the wrong moment, what it starts would wait for it for ever.
+#[tokio::test]
+async fn a_start_that_is_refused_leaves_no_process() {
+    let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };
+    std::os::unix::fs::symlink("elsewhere", scene.project(".git")).unwrap();
+    let mark = format!("true {}", scene.project("").display());
+    for _ in 0..100 {
+        let refused = scene.sandbox().spawn(scene.command(&mark), scene.spool()).await;
+        assert!(matches!(refused, Err(Error::ProtectedLink(_))));
+    }
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        assert!(!line.contains(&mark), "{} is left: {line}", entry.path().display());
+    }
+}
+
 #[tokio::test]
 async fn a_project_may_lie_in_the_home_folder_or_where_files_pass() {
     for way in WAYS {

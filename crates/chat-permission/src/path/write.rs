@@ -110,8 +110,10 @@ impl Project {
         if to.kind != Kind::Missing {
             return Err(Error::Exists(to.real.clone()));
         }
+        // First: nothing is made for what may not be moved.
+        let source = self.judged(from)?;
         let (folder, name) = self.folder_of(to, true)?;
-        self.move_into(from, &folder, &name).map_err(|error| match error {
+        moved(from, &source, &folder, &name).map_err(|error| match error {
             Error::Exists(_) => Error::Changed(to.real.clone()),
             error => error,
         })
@@ -125,25 +127,24 @@ impl Project {
         folder: &OwnedFd,
         name: &OsStr,
     ) -> Result<(), Error> {
-        let (old_folder, old_name) = self.folder_of(from, false)?;
-        entry(&old_folder, &old_name, from)?;
-        move_to_free(&old_folder, &old_name, folder, name).map_err(|error| match error {
-            Errno::EXIST => Error::Exists(from.real.with_file_name(name)),
-            error => Error::of(&from.real, error),
-        })?;
-        keep(folder);
-        Ok(())
+        moved(from, &self.judged(from)?, folder, name)
     }
 
     /// Removes a file, a link or an empty folder for good.
     pub fn remove(&self, path: &ResolvedPath) -> Result<(), Error> {
-        let (folder, name) = self.folder_of(path, false)?;
-        entry(&folder, &name, path)?;
+        let (folder, name) = self.judged(path)?;
         let flags = if path.kind == Kind::Folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         rustix::fs::unlinkat(&folder, &name, flags)
             .map_err(|error| Error::of(&path.real, error))?;
         keep(&folder);
         Ok(())
+    }
+
+    /// The folder of what lies at a path, and its name there. It must be what was judged.
+    fn judged(&self, path: &ResolvedPath) -> Result<(OwnedFd, OsString), Error> {
+        let (folder, name) = self.folder_of(path, false)?;
+        entry(&folder, &name, path)?;
+        Ok((folder, name))
     }
 
     fn folder_of(&self, path: &ResolvedPath, make: bool) -> Result<(OwnedFd, OsString), Error> {
@@ -172,6 +173,20 @@ impl Project {
             folder => Ok((folder.map_err(failed)?, name.to_owned())),
         }
     }
+}
+
+fn moved(
+    from: &ResolvedPath,
+    (old_folder, old_name): &(OwnedFd, OsString),
+    folder: &OwnedFd,
+    name: &OsStr,
+) -> Result<(), Error> {
+    move_to_free(old_folder, old_name, folder, name).map_err(|error| match error {
+        Errno::EXIST => Error::Exists(from.real.with_file_name(name)),
+        error => Error::of(&from.real, error),
+    })?;
+    keep(folder);
+    Ok(())
 }
 
 /// What lies under `name`, which must be what was judged.

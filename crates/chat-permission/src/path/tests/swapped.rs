@@ -24,10 +24,9 @@ fn a_file_that_became_a_link_is_not_read() {
     let error = place.project.replace(&judged, b"x").unwrap_err();
     assert!(matches!(error, Error::Changed(_)), "{error}");
     assert!(matches!(place.project.remove(&judged), Err(Error::Changed(_))));
-    assert!(matches!(
-        place.project.rename(&judged, &place.resolve("moved")),
-        Err(Error::Changed(_))
-    ));
+    let moved = place.project.rename(&judged, &place.resolve("new/deep/moved"));
+    assert!(matches!(moved, Err(Error::Changed(_))));
+    assert!(!place.at("project/new").exists(), "nothing is made for it");
     assert_eq!(fs::read_to_string(place.at("project2/secret")).unwrap(), "project2/secret");
 }
 

@@ -108,6 +108,50 @@ async fn letters_typed_into_a_short_list_of_models_look_for_one_and_are_gone_the
 }
 
 #[tokio::test]
+async fn keys_that_are_faster_than_the_list_go_on_from_the_chosen_model() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models((0..9).map(|n| Model::new(&format!("model-{n}"))));
+    let window = stage.window().await?;
+    window.find(named("model-0")).await?;
+    let ways: [(&[&str], &str); 6] = [
+        (&["Down", "Down", "Down", "Return"], "model-2"),
+        (&["Down", "Return"], "model-2"),
+        (&["Down", "Down", "Up", "Down", "Return"], "model-3"),
+        (&["Down", "Up", "Return"], "model-2"),
+        (&["Down", "End", "Return"], "model-8"),
+        (&["Down", "Home", "Return"], "model-0"),
+    ];
+    for (keys, model) in ways {
+        window.keys(&["ctrl+m"]).await?;
+        window.find(containing("model-8").under("Models")).await?;
+        window.keys_at_once(keys).await?;
+        window.gone(named("Models")).await?;
+        window.find(named(model)).await?;
+    }
+    window.close().await
+}
+
+#[tokio::test]
+async fn keys_that_are_faster_than_a_short_list_go_on_from_the_chosen_model() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models((0..4).map(|n| Model::new(&format!("model-{n}"))));
+    let window = stage.window().await?;
+    window.find(named("model-0")).await?;
+    for (keys, model) in [
+        (["Down", "Down", "Return"], "model-2"),
+        (["Up", "Down", "Return"], "model-2"),
+        (["Down", "Up", "Return"], "model-2"),
+    ] {
+        window.keys(&["ctrl+m"]).await?;
+        window.find(containing("model-3").under("Models")).await?;
+        window.keys_at_once(&keys).await?;
+        window.gone(named("Models")).await?;
+        window.find(named(model)).await?;
+    }
+    window.close().await
+}
+
+#[tokio::test]
 async fn enter_right_after_the_letters_takes_the_model_that_they_find() -> Result<()> {
     let stage = Stage::new().await?;
     stage.server.set_models((0..9).map(|n| Model::new(&format!("model-{n}"))));

@@ -4,14 +4,16 @@
 //! them into place, or an editor saves so, the kernel takes the mount away in the sandbox too, and
 //! the command could write to what is there now.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 /// How often is looked where the kernel does not tell.
 const OFTEN: Duration = Duration::from_millis(100);
@@ -20,22 +22,40 @@ const OFTEN: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Exposure {
     /// None where the kernel gives no more of them.
-    events: Option<OwnedFd>,
-    placed: Vec<(PathBuf, Option<(u64, u64)>)>,
+    events: Option<Events>,
+    placed: Vec<(PathBuf, Option<Id>)>,
+}
+
+/// What the kernel tells of the folders in which something is protected.
+#[derive(Debug)]
+struct Events {
+    queue: OwnedFd,
+    /// What is protected in them, by the number that the kernel has for each.
+    names: HashMap<i32, HashSet<OsString>>,
+}
+
+/// What is at a name: device, number, and when it was made. A number alone says little, since the
+/// next file gets that of one that is gone.
+#[derive(Debug, PartialEq)]
+struct Id {
+    device: (u32, u32),
+    number: u64,
+    /// None where the file system does not keep it.
+    made: Option<(i64, u32)>,
 }
 
 impl Exposure {
     /// Watches over these from now on.
     pub(crate) fn new<'a>(protected: impl Iterator<Item = &'a Path>) -> Self {
         let protected: Vec<PathBuf> = protected.map(Path::to_owned).collect();
-        let events = watch(&protected);
-        let placed = protected.into_iter().map(|path| (path.clone(), id(&path))).collect();
+        let events = Events::of(&protected);
+        let placed = protected.into_iter().map(|path| (path.clone(), Id::of(&path))).collect();
         Self { events, placed }
     }
 
     /// Becomes readable when it is time to [look](Self::happened).
     pub(crate) fn events(&self) -> Option<BorrowedFd<'_>> {
-        self.events.as_ref().map(AsFd::as_fd)
+        self.events.as_ref().map(|events| events.queue.as_fd())
     }
 
     /// When it is to be looked at the latest, though no event came.
@@ -43,44 +63,86 @@ impl Exposure {
         self.events.is_none().then(|| Instant::now() + OFTEN)
     }
 
-    /// Whether anything is not what it was.
+    /// Whether anything is not what it was, or was not in between. It is said once.
     pub(crate) fn happened(&self) -> bool {
-        if let Some(events) = &self.events {
-            let mut buffer = [MaybeUninit::uninit(); 4096];
-            let mut reader = Reader::new(events, &mut buffer);
-            let mut is_quiet = true;
-            while reader.next().is_ok() {
-                is_quiet = false;
-            }
-            if is_quiet {
-                return false;
+        match self.events.as_ref().map(Events::told) {
+            Some(Told::Nothing) => false,
+            Some(Told::Replaced) => true,
+            Some(Told::Less) | None => self.is_not_as_before(),
+        }
+    }
+
+    fn is_not_as_before(&self) -> bool {
+        self.placed.iter().any(|(path, before)| Id::of(path) != *before)
+    }
+}
+
+/// What events told.
+enum Told {
+    /// That nothing protected was touched.
+    Nothing,
+    /// That something came to a protected name, or went from it.
+    Replaced,
+    /// Less than what happened.
+    Less,
+}
+
+impl Events {
+    /// Has the kernel tell of names that come and go beside these.
+    fn of(protected: &[PathBuf]) -> Option<Self> {
+        let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+        let what = WatchFlags::MOVED_TO
+            | WatchFlags::MOVED_FROM
+            | WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::ONLYDIR;
+        let mut names: HashMap<i32, HashSet<OsString>> = HashMap::new();
+        for path in protected {
+            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            // It has one number, however often it is asked for.
+            let number = inotify::add_watch(&queue, folder, what).ok()?;
+            names.entry(number).or_default().insert(name.to_owned());
+        }
+        Some(Self { queue, names })
+    }
+
+    /// Reads what there is.
+    fn told(&self) -> Told {
+        let mut buffer = [MaybeUninit::uninit(); 4096];
+        let mut reader = Reader::new(&self.queue, &mut buffer);
+        let mut told = Told::Nothing;
+        while let Ok(event) = reader.next() {
+            let Some(name) = event.file_name() else {
+                // There were too many, or a folder is watched no more.
+                told = Told::Less;
+                continue;
+            };
+            let names = self.names.get(&event.wd());
+            if names.is_some_and(|names| names.contains(OsStr::from_bytes(name.to_bytes()))) {
+                return Told::Replaced;
             }
         }
-        self.placed.iter().any(|(path, before)| id(path) != *before)
+        told
     }
 }
 
-/// Has the kernel tell of names that come and go beside these.
-fn watch(protected: &[PathBuf]) -> Option<OwnedFd> {
-    let events = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
-    let what = WatchFlags::MOVED_TO
-        | WatchFlags::MOVED_FROM
-        | WatchFlags::CREATE
-        | WatchFlags::DELETE
-        | WatchFlags::ONLYDIR;
-    let folders: HashSet<&Path> = protected.iter().filter_map(|path| path.parent()).collect();
-    for folder in folders {
-        inotify::add_watch(&events, folder, what).ok()?;
+impl Id {
+    fn of(path: &Path) -> Option<Self> {
+        let what = StatxFlags::INO | StatxFlags::BTIME;
+        let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, what).ok()?;
+        let has_time = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+        Some(Self {
+            device: (found.stx_dev_major, found.stx_dev_minor),
+            number: found.stx_ino,
+            made: has_time.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec)),
+        })
     }
-    Some(events)
-}
-
-fn id(path: &Path) -> Option<(u64, u64)> {
-    path.symlink_metadata().ok().map(|it| (it.dev(), it.ino()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     #[test]
@@ -99,5 +161,42 @@ mod tests {
             std::fs::rename(&other, &file).unwrap();
             assert!(exposure.happened());
         }
+    }
+
+    /// A file system gives the number of a file that is gone to the next one, so that what is
+    /// replaced twice can have the number that it had: git writes settings twice for one remote.
+    #[test]
+    fn what_is_replaced_by_a_file_of_the_same_number_is_noticed() {
+        for told in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let [file, other] = ["file", "other"].map(|name| folder.path().join(name));
+            std::fs::write(&file, "one").unwrap();
+            wait_for_another_time(&file);
+            let mut exposure = Exposure::new(std::iter::once(&*file));
+            if !told {
+                exposure.events = None;
+            }
+            let mut numbers = Vec::new();
+            for _ in 0..2 {
+                numbers.push(file.symlink_metadata().unwrap().ino());
+                std::fs::write(&other, "two").unwrap();
+                std::fs::rename(&other, &file).unwrap();
+            }
+            let last = file.symlink_metadata().unwrap().ino();
+            eprintln!("told: {told}, the same again: {}", last == numbers[0]);
+            assert!(exposure.happened(), "told: {told}");
+        }
+    }
+
+    /// Waits until files get another time than this one has.
+    fn wait_for_another_time(file: &Path) {
+        let time = |path: &Path| path.metadata().unwrap().created().ok();
+        let before = time(file);
+        let later = file.with_file_name("later");
+        while before.is_some() && {
+            let _ = std::fs::remove_file(&later);
+            std::fs::write(&later, "").unwrap();
+            time(&later) == before
+        } {}
     }
 }

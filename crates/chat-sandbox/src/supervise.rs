@@ -186,11 +186,11 @@ impl Supervisor {
             self.judge();
         }
         let took = self.began.elapsed();
-        // It may have happened in the last moment.
-        if self.ending.is_none() && self.is_exposed() {
-            self.ending = Some(Ended::Exposed);
-        }
         let left_running = self.started.family.end_the_rest();
+        // It may have happened in the last moment, also of what was left running or is ended for
+        // something else.
+        let is_exposed = self.is_exposed();
+        self.ending = self.ending.or(is_exposed.then_some(Ended::Exposed));
         let deadline = Instant::now() + LAST_WORDS;
         while self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && Instant::now() < deadline {
             self.read_what_is_left(deadline, &mut buffer);

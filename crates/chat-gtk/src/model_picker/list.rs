@@ -93,25 +93,19 @@ impl ModelList {
         current(&self.selection).map(|(model, _)| model)
     }
 
-    /// Goes to the selected row. It may not be there before the next idle.
+    /// Goes to the selected row, at once where it is there: the next key goes on from it.
     pub(super) fn focus(&self) {
         self.view.grab_focus();
         let selected = self.selection.selected();
         let _ = self.view.activate_action("list.scroll-to-item", Some(&selected.to_variant()));
+        if focus_row(&self.view, selected) {
+            return;
+        }
         let (view, selection) = (self.view.clone(), self.selection.clone());
         glib::idle_add_local_once(move || {
             // Another key was faster, and went on from there.
-            if selection.selected() != selected {
-                return;
-            }
-            let mut rows = std::iter::successors(view.first_child(), WidgetExt::next_sibling);
-            let name = row_name(selected);
-            let is_it = |row: &gtk::Widget| {
-                row.first_child().is_some_and(|model| model.widget_name() == name)
-            };
-            // GTK puts the focus on a row of one's choice only since 4.12.
-            if let Some(row) = rows.find(is_it) {
-                row.grab_focus();
+            if selection.selected() == selected {
+                focus_row(&view, selected);
             }
         });
     }
@@ -124,6 +118,15 @@ impl ModelList {
     pub(super) fn toggle_favourite(&self) -> Option<Told> {
         toggled(&self.selection)
     }
+}
+
+/// Gives the keyboard to the row at a position, if it is there. GTK can do so itself since 4.12.
+fn focus_row(view: &gtk::ListView, position: u32) -> bool {
+    let mut rows = std::iter::successors(view.first_child(), WidgetExt::next_sibling);
+    let name = row_name(position);
+    let is_it =
+        |row: &gtk::Widget| row.first_child().is_some_and(|model| model.widget_name() == name);
+    rows.find(is_it).is_some_and(|row| row.grab_focus())
 }
 
 /// By this name the row at a position is found again.

@@ -156,9 +156,12 @@ impl App {
         self.input.keys(keys).await
     }
 
-    /// Presses keys faster than a program can follow.
+    /// Presses keys faster than the program can follow: it finds them all at once.
     pub async fn keys_at_once(&self, keys: &[&str]) -> Result<()> {
-        self.input.keys_at_once(keys).await
+        kill_process(self.pid(), Signal::STOP)?;
+        let pressed = self.input.keys_at_once(keys).await;
+        kill_process(self.pid(), Signal::CONT)?;
+        pressed
     }
 
     /// Makes the topmost window as large as this.

@@ -26,7 +26,7 @@ impl Input {
         self.xdotool(&[&["key", "--clearmodifiers"], keys].concat()).await.map(drop)
     }
 
-    /// Presses keys faster than a program can follow.
+    /// Presses keys without a pause between them.
     pub async fn keys_at_once(&self, keys: &[&str]) -> Result<()> {
         self.focus().await?;
         self.xdotool(&[&["key", "--clearmodifiers", "--delay", "0"], keys].concat()).await.map(drop)

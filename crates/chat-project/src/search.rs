@@ -116,12 +116,10 @@ fn best(
             }
         }
         let (path, name) = paths.bytes(place);
-        let shown = String::from_utf8_lossy(path);
-        let Some(score) = wanted.score(&shown, &mut letters, &mut matcher) else {
+        let Some(score) = wanted.score(path, &mut letters, &mut matcher) else {
             continue;
         };
-        let in_name = String::from_utf8_lossy(&path[name..]);
-        let in_name = wanted.score(&in_name, &mut letters, &mut matcher);
+        let in_name = wanted.score(&path[name..], &mut letters, &mut matcher);
         let rank = if ranks.is_empty() { None } else { ranks.get(paths.get(place)).copied() };
         let length = if wanted.is_anything() { 0 } else { path.len() };
         // What is whole in the name weighs double.

@@ -32,11 +32,18 @@ impl Wanted {
     /// How well a text has it; none where it has not. `letters` is a buffer to be used again.
     pub(super) fn score(
         &self,
-        text: &str,
+        text: &[u8],
         letters: &mut Vec<char>,
         matcher: &mut Matcher,
     ) -> Option<u32> {
-        let text = Utf32Str::new(text, letters);
+        // Most paths are ASCII, and need not be taken apart into letters.
+        let shown;
+        let text = if text.is_ascii() {
+            Utf32Str::Ascii(text)
+        } else {
+            shown = String::from_utf8_lossy(text);
+            Utf32Str::new(&shown, letters)
+        };
         let score = self.any_case.score(text, matcher)?;
         let exact = self.exact.as_ref().and_then(|exact| exact.score(text, matcher));
         Some(score.max(exact.map_or(0, |exact| exact + exact / EXACT)))

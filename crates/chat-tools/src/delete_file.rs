@@ -57,9 +57,9 @@ impl Tool for DeleteFile {
         }
         let (trash, changes) = (self.trash.clone(), context.changes.clone());
         on_disk(move |given_up| {
-            still_wanted(given_up)?;
             let path = place.shown();
             changes.around(&place.path, || {
+                still_wanted(given_up)?;
                 let put = trash.put(&place);
                 put.map_err(|error| ToolFailure::new(format!("{path} was not deleted: {error}.")))
             })?;

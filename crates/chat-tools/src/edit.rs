@@ -20,6 +20,12 @@ pub use refusal::{Near, Reason, Refusal};
 use find::Place;
 use lines::Lines;
 
+/// How large a text may become, in bytes: as large as one that may be edited.
+const LARGEST: usize = 16 * 1024 * 1024;
+
+/// How many places one edit changes at most.
+const MOST_PLACES: usize = 100_000;
+
 /// One replacement.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -100,7 +106,7 @@ fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
     }
     let lines = Lines::new(content);
     let pieces: Vec<&str> = old.split('\n').collect();
-    let most = if edit.all { usize::MAX } else { refusal::MOST };
+    let most = if edit.all { MOST_PLACES + 1 } else { refusal::MOST };
     let mut places = find::find(&lines, &pieces, most);
     if places.is_empty() {
         return Err(refusal::absent(&lines, &pieces));
@@ -111,14 +117,24 @@ fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
             tolerance: widest(&places),
         });
     }
+    if places.len() > MOST_PLACES {
+        return Err(Reason::TooMany);
+    }
     apart(&mut places);
     let mut result = String::with_capacity(content.len() + new.len());
     let mut taken = 0;
     for place in &places {
         let new = replace::replacement(&lines, &pieces, &new, place)?;
-        result.push_str(&content[taken..place.start]);
+        let before = &content[taken..place.start];
+        if result.len() + before.len() + new.len() > LARGEST {
+            return Err(Reason::TooLarge);
+        }
+        result.push_str(before);
         result.push_str(&new);
         taken = place.end;
+    }
+    if result.len() + content.len() - taken > LARGEST {
+        return Err(Reason::TooLarge);
     }
     result.push_str(&content[taken..]);
     let note = Note { places: places.len(), line: places[0].first + 1, tolerance: widest(&places) };

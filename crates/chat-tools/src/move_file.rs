@@ -75,8 +75,8 @@ impl Tool for MoveFile {
         }
         let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
         on_disk(move |given_up| {
-            still_wanted(given_up)?;
             changes.around_move(&from.path, &to.path, || {
+                still_wanted(given_up)?;
                 from.project.rename(&from.path, &to.path).map_err(|error| match error {
                     Error::Io { source, .. } if source.kind() == std::io::ErrorKind::CrossesDevices => {
                         ToolFailure::new("The two lie on different disks: write the new one, and delete the old one.")

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::spec::{arguments, on_disk, size, spec};
+use crate::spec::{arguments, on_disk, size, spec, still_wanted};
 use crate::web::answer::{Answer, Budget, Step, ask};
 use crate::web::destination::{self, Destination};
 use crate::web::file_name;
@@ -232,10 +232,13 @@ async fn store(answer: Answer, context: &ToolContext) -> Result<ToolOutput, Tool
     let preview = Preview::Store { url: answer.url.to_string(), bytes: answer.bytes.len() as u64 };
     context.permit(Request::Write { path: path.clone() }, preview).await?;
     let (project, changes) = (Arc::clone(project), context.changes.clone());
-    on_disk(move |_| {
+    on_disk(move |given_up| {
         let Answer { url, mime, bytes, .. } = answer;
         let failed = |error| ToolFailure::new(format!("{name} was not written: {error}."));
-        changes.around(&path, || project.create(&path, &bytes).map_err(failed))?;
+        changes.around(&path, || {
+            still_wanted(given_up)?;
+            project.create(&path, &bytes).map_err(failed)
+        })?;
         let (url, bytes) = (url.to_string(), bytes.len() as u64);
         let text = format!("{url}\nStored unchanged as {name} ({}, {mime}).", size(bytes));
         let view = ToolView::Fetched { url, title: None, bytes, path: Some(name) };

@@ -93,8 +93,8 @@ async fn create(
     may_write(context, &place, contents::preview(&diff)).await?;
     let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
     on_disk(move |given_up| {
-        still_wanted(given_up)?;
         changes.around(&place.path, || {
+            still_wanted(given_up)?;
             let made = place.project.create(&place.path, content.as_bytes());
             made.map_err(|error| failed(&error))
         })?;

@@ -66,6 +66,12 @@ enum Judged {
     Open(PermissionRequest),
 }
 
+/// Rules, and what they came to when they were followed through a folder's links.
+pub(super) struct Followed {
+    of: Vec<Entry>,
+    to: Vec<Entry>,
+}
+
 /// Takes what waits away again, however the waiting ends.
 struct Waits<'a> {
     session: &'a Session,
@@ -114,11 +120,25 @@ impl Session {
         }
     }
 
-    /// Whether rules or the mode forbid something, whoever were asked.
-    pub(super) fn refuses(&self, request: &Request) -> bool {
+    /// Whether rules or the mode forbid something, whoever were asked. `followed` keeps what the rules
+    /// came to in the folder for whoever asks of many files at once.
+    pub(super) fn refuses(
+        &self,
+        request: &Request,
+        project: Option<&Arc<Project>>,
+        followed: &mut Option<Followed>,
+    ) -> bool {
         let settings = self.world.clients.settings();
         let (rules, mode) = self.lock().rules(&settings);
-        matches!(decide(&rules, mode, request), Decision::Refuse { .. })
+        let known = followed.take().filter(|followed| followed.of == rules);
+        let known = known.unwrap_or_else(|| Followed {
+            to: project
+                .map_or_else(|| rules.clone(), |project| project.follow_denied(rules.clone())),
+            of: rules,
+        });
+        let decision = decide(&known.to, mode, request);
+        *followed = Some(known);
+        matches!(decision, Decision::Refuse { .. })
     }
 
     /// Asks the person a question of the model's.

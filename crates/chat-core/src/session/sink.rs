@@ -1,6 +1,6 @@
 //! The session as the place where a reply goes, and as running tools see it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use chat_journal::Origin;
@@ -8,6 +8,7 @@ use chat_permission::path::Project;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::asking::Followed;
 use super::reply::LiveReply;
 use super::{Session, World};
 use crate::agent::{ReplyEnd, ReplySink};
@@ -64,6 +65,8 @@ struct Host {
     call: ToolCall,
     project: Option<Arc<Project>>,
     cancel: CancellationToken,
+    /// The rules as this call goes by them.
+    followed: Mutex<Option<Followed>>,
 }
 
 #[async_trait]
@@ -73,7 +76,8 @@ impl ToolHost for Host {
     }
 
     fn refuses(&self, request: &chat_permission::Request) -> bool {
-        self.session.refuses(request)
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.session.refuses(request, self.project.as_ref(), &mut followed)
     }
 
     async fn ask(&self, question: Question) -> Result<String, Denied> {
@@ -213,6 +217,7 @@ impl ReplySink for Sink {
             call: call.clone(),
             project: self.project.clone(),
             cancel: cancel.clone(),
+            followed: Mutex::default(),
         };
         ToolContext {
             cancel: cancel.clone(),

@@ -36,6 +36,9 @@ pub(super) fn check(text: &str) -> Result<(), Unparsable> {
     if let Some(piece) = glued_substitution(text) {
         return Err(Unparsable::Unclear(piece.to_owned()));
     }
+    if let Some(piece) = joined_lines(text).or_else(|| arithmetic_before_document(text)) {
+        return Err(Unparsable::Unclear(piece.to_owned()));
+    }
     if has_large_number(text) {
         return Err(Unparsable::Unclear("~0000000000".to_owned()));
     }
@@ -112,6 +115,33 @@ fn glued_substitution(text: &str) -> Option<&str> {
         is_glued.then(|| &text[at - last.len_utf8()..at + 2])
     });
     glued.next()
+}
+
+/// A backslash at a line's end, where joining the lines may make something else of what stands on both: anywhere
+/// but behind a blank or between letters, and beside a here-document, whose end the parser looks for line by line.
+fn joined_lines(text: &str) -> Option<&str> {
+    let has_document = has_document(text);
+    let mut joined = text.match_indices("\\\n").filter_map(|(at, end)| {
+        let before = text[..at].chars().next_back();
+        let is_apart = before.is_none_or(char::is_whitespace);
+        let behind = text[at + end.len()..].chars().next();
+        let is_within =
+            [before, behind].into_iter().all(|it| it.is_some_and(char::is_alphanumeric));
+        let from = at - before.map_or(0, char::len_utf8);
+        (has_document || !is_apart && !is_within).then(|| &text[from..=at])
+    });
+    joined.next()
+}
+
+/// `((` may begin arithmetic or two subshells. Where the parser takes the one for the other, it has words stand for
+/// the text of a here-document.
+fn arithmetic_before_document(text: &str) -> Option<&str> {
+    (text.contains("((") && has_document(text)).then_some("((")
+}
+
+/// Whether there may be a here-document.
+fn has_document(text: &str) -> bool {
+    text.replace("<<<", "").contains("<<")
 }
 
 /// Ten digits or more behind a tilde are no folder of the shell's stack.

@@ -112,8 +112,8 @@ fn is_input(word: &str) -> bool {
 /// All ways to a command in awk's language need one of these letters or words, whatever stands around them. Programs
 /// in files and libraries are not looked into.
 fn awk_may_run(word: &str) -> bool {
-    let option =
-        word.starts_with("--") || word.starts_with('-') && word.contains(['f', 'i', 'l', 'E', 'D']);
+    let option = word.starts_with("--")
+        || word.starts_with('-') && word.contains(['f', 'i', 'l', 'E', 'D', 'W']);
     option || word.contains(['|', '@']) || word.contains("system") || word.contains("getline")
 }
 

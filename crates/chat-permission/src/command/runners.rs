@@ -224,6 +224,17 @@ const WITH: &[(&str, &[&str])] = &[
 /// Programs whose options of one letter stand alone.
 const APART: [&str; 3] = ["[", "git", "test"];
 
+/// Letters of git's that may stand among others behind one dash, with the command that has them. Elsewhere they are
+/// harmless, and often used.
+const BUNDLED: [(&str, char); 6] = [
+    ("clone", 'u'),
+    ("fetch", 'u'),
+    ("grep", 'O'),
+    ("ls-remote", 'u'),
+    ("pull", 'u'),
+    ("rebase", 'x'),
+];
+
 /// Whether this command runs, or may run, another that its words name, or code in them.
 pub(crate) fn hands_over(command: &Simple) -> bool {
     runs_other(command) || runs_code(command)
@@ -242,10 +253,23 @@ fn runs_other(command: &Simple) -> bool {
     if name == "tar" && words().next().is_some_and(|word| word.contains(['F', 'I', 'T'])) {
         return true;
     }
+    if name == "git" && BUNDLED.iter().any(|(of, letter)| is_bundled(words(), of, *letter)) {
+        return true;
+    }
     let apart = APART.contains(&name);
     WITH.iter().filter(|(of, _)| *of == name).any(|(_, arguments)| {
         words().any(|word| arguments.iter().any(|argument| is_argument(word, argument, apart)))
     })
+}
+
+/// Whether a letter stands behind one dash, wherever, for a command of git's that has it.
+fn is_bundled<'a>(words: impl Iterator<Item = &'a str>, command: &str, letter: char) -> bool {
+    let (mut named, mut given) = (false, false);
+    for word in words {
+        named |= word == command;
+        given |= word.starts_with('-') && !word.starts_with("--") && word.contains(letter);
+    }
+    named && given
 }
 
 /// `apart` says that letters do not stand together behind one dash.

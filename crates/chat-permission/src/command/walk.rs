@@ -4,7 +4,7 @@ use brush_parser::Parser;
 use brush_parser::ast::{
     AndOr, AndOrList, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem,
     CompoundCommand, CompoundList, DoGroupCommand, ExtendedTestExpr, IoFileRedirectKind,
-    IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList, SimpleCommand,
+    IoFileRedirectTarget, IoHereDocument, IoRedirect, Pipeline, RedirectList, SimpleCommand,
     UnexpandedArithmeticExpr,
 };
 
@@ -286,6 +286,20 @@ impl Walk {
         Ok(())
     }
 
+    /// The text of a here-document, where all shells see its end at the same place.
+    fn here_document(&mut self, document: &IoHereDocument) -> Result<Word, Unparsable> {
+        let text = &document.doc.value;
+        // Without a line's end it is a word that the parser took for a text.
+        if !is_clear_tag(&document.here_end.value) || !text.is_empty() && !text.ends_with('\n') {
+            return Err(Unparsable::Unclear(format!("<<{}", document.here_end.value)));
+        }
+        if document.requires_expansion {
+            self.document(text)
+        } else {
+            Ok(Word::Literal(text.clone()))
+        }
+    }
+
     /// A redirect; none where it only joins two streams.
     fn redirect(&mut self, redirect: &IoRedirect) -> Result<Option<Redirect>, Unparsable> {
         let (kind, target) = match redirect {
@@ -305,11 +319,8 @@ impl Walk {
                     return Ok(None);
                 }
             },
-            IoRedirect::HereDocument(_, document) if document.requires_expansion => {
-                (RedirectKind::Text, self.document(&document.doc.value)?)
-            }
             IoRedirect::HereDocument(_, document) => {
-                (RedirectKind::Text, Word::Literal(document.doc.value.clone()))
+                (RedirectKind::Text, self.here_document(document)?)
             }
             IoRedirect::HereString(_, word) => (RedirectKind::Text, self.word(&word.value)?),
             IoRedirect::OutputAndError(word, _) => (RedirectKind::Write, self.word(&word.value)?),
@@ -351,6 +362,15 @@ fn direction(kind: &IoFileRedirectKind) -> RedirectKind {
 /// Whether nothing in a name means anything to a shell, however often it reads it.
 fn is_plain(text: &str) -> bool {
     text.chars().all(|letter| letter.is_alphanumeric() || "/._-+,@%:".contains(letter))
+}
+
+/// Whether a here-document's tag is a plain name, as a whole in quotation marks or not: the parser takes any others
+/// away, wherever they stand.
+fn is_clear_tag(written: &str) -> bool {
+    let within = |mark| written.strip_prefix(mark).and_then(|tag: &str| tag.strip_suffix(mark));
+    let tag = within('"').or_else(|| within('\'')).or_else(|| written.strip_prefix('\\'));
+    let tag = tag.unwrap_or(written);
+    !tag.is_empty() && tag.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
 }
 
 /// `1`, `-` and `2-` name open streams, no files.

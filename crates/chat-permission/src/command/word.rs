@@ -64,11 +64,15 @@ impl Walk {
                 }
                 (!text.contains(['*', '?', '$'])).then(|| text.clone())
             }
-            // A backslash at a line's end joins the lines.
-            WordPiece::Text(text) if text.contains('`') => {
-                return Err(Unparsable::Unclear(text.clone()));
+            WordPiece::Text(text) => {
+                // Not all that the parser does not understand is text to a shell.
+                let behind = written.get(piece.end_index..).unwrap_or(written);
+                if text.contains('`') || has_expansion(text, behind) {
+                    return Err(unclear());
+                }
+                // A backslash at a line's end joins the lines.
+                Some(text.replace("\\\n", ""))
             }
-            WordPiece::Text(text) => Some(text.replace("\\\n", "")),
             WordPiece::SingleQuotedText(text) => Some(text.clone()),
             WordPiece::EscapeSequence(text) => match text.strip_prefix('\\') {
                 Some("\n") => Some(String::new()),
@@ -128,6 +132,14 @@ enum Place {
     Bare,
     /// Within double ones, or in a here-document.
     Quoted,
+}
+
+/// Whether a dollar sign in this text is more than itself, in view of what stands behind the text.
+fn has_expansion(text: &str, behind: &str) -> bool {
+    text.match_indices('$').any(|(at, _)| {
+        let next = text[at + 1..].chars().chain(behind.chars()).next();
+        next.is_some_and(|next| next.is_alphanumeric() || "({[_@*#?-$!\\`".contains(next))
+    })
 }
 
 /// Whether bare text asks for an expansion that may go over several pieces: braces, a choice of letters, a tilde

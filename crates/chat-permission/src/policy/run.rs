@@ -33,7 +33,8 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) 
     }
     match &run.parts {
         Ok(parts) => {
-            let moves = parts.iter().any(changes_folder);
+            let is_root = run.folder.relative().is_some_and(|it| it.as_os_str().is_empty());
+            let moves = !is_root || parts.iter().any(changes_folder);
             for part in parts {
                 judge_part(rules, mode, part, moves, found);
             }
@@ -67,7 +68,7 @@ fn network(rules: Rules<'_>, found: &mut Found) {
     }
 }
 
-/// `moves` says that some part of the whole command changes the folder.
+/// `moves` says that the command does not run in the project's own folder, or that some part of it changes it.
 fn judge_part(rules: Rules<'_>, mode: Mode, part: &Simple, moves: bool, found: &mut Found) {
     let reads_code = reads_code(part);
     let hands_over = reads_code || hands_over(part);

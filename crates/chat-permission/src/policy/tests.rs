@@ -205,6 +205,9 @@ fn what_is_known_only_when_it_runs_asks_without_always() {
     }
     assert_eq!(outcome(&all, Mode::Ask, &run("cd a && /b/c && ls")), "pass");
     assert_eq!(outcome(&all, Mode::Ask, &run("./b")), "pass");
+    let beneath = |text| Request::Run(Run { folder: path("/project/a"), ..command(text) });
+    assert!(matches!(why(&all, Mode::Ask, &beneath("./b")), Some(Why::NotLiteral(_))));
+    assert_eq!(outcome(&all, Mode::Ask, &beneath("/c/b && ls")), "pass");
     assert!(matches!(why(&all, Mode::Unattended, &run("'")), Some(Why::Unparsable(_))));
     assert_eq!(outcome(&[], Mode::Unattended, &run("ls $x")), "pass");
 }

@@ -52,7 +52,7 @@ impl Shift {
     /// New lines, indented to fit. None where it cannot be told how deep one of them belongs.
     pub fn fit(&self, new: &[&str], lines: &Lines) -> Option<Vec<String>> {
         let mut rule = None;
-        let fitted = new.iter().enumerate().map(|(number, line)| {
+        let mut fit = |(number, line): (usize, &&str)| {
             let (given, bare) = line.split_at(indent(line).len());
             if is_blank(line) {
                 return Some((*line).to_owned());
@@ -65,6 +65,13 @@ impl Shift {
             }
             let rule = rule.get_or_insert_with(|| self.rule(new, lines)).as_ref()?;
             Some(rule.apply(given)? + bare)
+        };
+        // Many lines that are indented very deep would fill the memory.
+        let mut room = super::LARGEST;
+        let fitted = new.iter().enumerate().map(|line| {
+            let line = fit(line)?;
+            room = room.checked_sub(line.len())?;
+            Some(line)
         });
         fitted.collect()
     }

@@ -38,6 +38,10 @@ pub enum Reason {
         /// Whether each line that was given begins with a number.
         numbered: bool,
     },
+    /// More places have it than are changed at once.
+    TooMany,
+    /// The text would become too large.
+    TooLarge,
     /// The place was found, but how deep the new lines belong cannot be told.
     Indentation {
         /// The place's first line, from 1.
@@ -100,6 +104,16 @@ impl fmt::Display for Refusal {
                     f.write_str(" Read the file again.")?;
                 }
             }
+            Reason::TooMany => write!(
+                f,
+                "More than {} places have this text: give a longer one.",
+                super::MOST_PLACES
+            )?,
+            Reason::TooLarge => write!(
+                f,
+                "The file would become larger than {} MB: that is no text to edit.",
+                super::LARGEST / 1_000_000
+            )?,
             Reason::Indentation { line } => write!(
                 f,
                 "The text is at line {line} with another indentation, and how to indent the new lines is not clear: \

@@ -34,6 +34,22 @@ fn all_places_are_changed_on_request() {
 }
 
 #[test]
+fn edits_that_would_fill_memory_are_refused() {
+    let all = |old: &str, new: String| Edit { all: true, ..edit(old, &new) };
+    let growing = vec![all("a", "a".repeat(300)); 4];
+    let refusal = apply("a", &growing).unwrap_err();
+    assert_eq!((refusal.number, refusal.reason), (3, Reason::TooLarge));
+    let many = "a".repeat(MOST_PLACES + 1);
+    assert_eq!(apply(&many, &[all("a", String::new())]).unwrap_err().reason, Reason::TooMany);
+    assert_eq!(apply(&many[1..], &[all("a", String::new())]).unwrap().content, "");
+    // Lines that come are indented like the one that is there.
+    let deep = format!("{}x\n", " ".repeat(1 << 20));
+    let new = format!("{}y", "z\n".repeat(1 << 10));
+    assert!(one(&deep, "\tx\n\t", &new).is_err());
+    assert!(apply(&deep, &[edit("x", &new), edit("nowhere", "")]).is_err());
+}
+
+#[test]
 fn each_line_keeps_its_ending() {
     assert_eq!(one("a\r\nb\nc\r\n", "a\nb\nc", "a\nx\nb\nd").unwrap(), "a\r\nx\r\nb\nd\r\n");
     assert_eq!(one("a\r\nb", "b", "b\nc").unwrap(), "a\r\nb\r\nc");

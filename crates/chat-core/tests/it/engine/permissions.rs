@@ -58,7 +58,11 @@ impl Tool for Touch {
         let path = arguments["path"].as_str().unwrap();
         let path = context.project()?.resolve(path);
         let path = path.map_err(|error| ToolFailure::new(error.to_string()))?;
-        context.permit(Request::Write { path }, Preview::Target).await?;
+        let wish = Request::Write { path };
+        if context.host.refuses(&wish) {
+            return Err(ToolFailure::new("This is not allowed, as is known before it is asked."));
+        }
+        context.permit(wish, Preview::Target).await?;
         Ok(ToolOutput::text("touched"))
     }
 }
@@ -289,6 +293,9 @@ async fn what_is_denied_by_a_link_is_denied_where_it_leads() {
         let results = scene.results(fid).await;
         assert!(results[0].failed && results[0].text != "touched", "{}", results[0].text);
     }
+    // What is shown of a folder leaves it out, too.
+    let text = &scene.results(&other).await[0].text;
+    assert!(text.contains("known before it is asked"), "{text}");
 }
 
 #[tokio::test]

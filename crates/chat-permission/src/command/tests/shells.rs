@@ -52,6 +52,14 @@ const PIECES: &[&str] = &[
     "<<E\npa\nE\n",
     "<<'E'\n$(pb)\nE\n",
     "<<E\n$(pb)\nE\n",
+    "<<E\n",
+    "\nE\n",
+    "<<-E ",
+    "<<\"E\"\n",
+    "<<'E'\n",
+    "E",
+    "<< pa",
+    "$(pb # \"\n)",
     "<<< pa",
     "if ",
     "; then ",
@@ -216,5 +224,56 @@ fn a_substitution_that_is_part_of_a_word_is_not_guessed() {
     );
     for text in ["pa x <(pb)", "pa <(pb) >(pc)", "pa < <(pb)"] {
         assert!(parse(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn a_text_in_which_a_shell_sees_a_command_is_not_guessed() {
+    for (text, also_in_dash) in [
+        // A line that goes on in the next one, where the parser sees two.
+        ("pa <<E\n$\\\n(pb)\nE\n", true),
+        ("pa \"$\\\n(pb; echo \" a \")\"", true),
+        ("pa <<EOF\nEO\\\nF\npb\nEOF\n", false),
+        ("pa <<\\\n-E\nE\npb\n-E\n", true),
+        ("pa <<E\n \\\nE\n: '\nE\npb\n: '\n", true),
+        ("pa x\\\n#; pb", true),
+        // A substitution that the parser does not understand.
+        ("pa <<E\n$(pb # \"\n)\nE\n", true),
+        ("pa <<E\n${x:-$(pb # \"\n)}\nE\n", true),
+        // A tag that ends the text elsewhere.
+        ("pa <<\"E\\x\"\nE\\x\npb\nEx\n", true),
+        ("pa <<'a\"b'\na\"b\npb\nab\n", true),
+        ("pa <<$'E'\nE\npb\n$E\n", false),
+        // What looks like arithmetic has the parser take words for a text.
+        ("((pa); pa); pa <<true && pb\ntrue\n", true),
+        ("((pa); pa); pa <<pc pb\npc\n", true),
+    ] {
+        for shell in ["/bin/bash", "/bin/dash"].into_iter().take(1 + usize::from(also_in_dash)) {
+            let folder = tempfile::tempdir().unwrap();
+            let calls = called(shell, text, folder.path());
+            let ran = calls.iter().flatten().any(|word| word == "pb");
+            assert!(ran, "{shell} does not run it: {text:?}: {calls:?}");
+        }
+        assert!(matches!(parse(text), Err(Unparsable::Unclear(_))), "{text:?}: {:?}", parse(text));
+    }
+}
+
+#[test]
+fn texts_that_every_shell_reads_alike_are_clear() {
+    for text in [
+        "pa <<E\nfive $, $ and $\nE\n",
+        "pa <<E\n$x ${x} $(pb)\nE\n",
+        "pa <<\"E\"\n$(pb)\nE\n",
+        "pa <<\\E\n$(pb)\nE\n",
+        "pa <<-E\n\tx\n\tE\n",
+        "pa <<E_1 > f1\n\nE_1\n",
+        "pa <<E\nE\n",
+        "pa <<A <<B\na\nA\nb\nB\n",
+        "pa 'x$' \"x$\" \"$x\" \"\\$(pb)\"",
+        "pa x \\\n  y",
+        "((1 + 1)); pa $((1 + 1))",
+        "pa <<< $((1 + 1))",
+    ] {
+        assert!(parse(text).is_ok(), "{text:?}: {:?}", parse(text));
     }
 }

@@ -172,6 +172,10 @@ fn grant(
         writable.push(folder.to_owned());
         return Ok(());
     }
+    if is_data(folder) {
+        // A link in it would have a person's git write to where it leads.
+        return Ok(());
+    }
     let failed = |error| Error::Folder { path: folder.to_owned(), error };
     for entry in folder.read_dir().map_err(failed)? {
         let entry = entry.map_err(failed)?;
@@ -181,6 +185,12 @@ fn grant(
         }
     }
     Ok(())
+}
+
+/// Whether a folder is git's data, or the part of it that a linked work tree has for its own.
+fn is_data(folder: &Path) -> bool {
+    let has = |name| folder.join(name).symlink_metadata().is_ok();
+    has("HEAD") && (has("objects") || has("commondir"))
 }
 
 fn is_in(path: &Path, folder: &Path) -> bool {

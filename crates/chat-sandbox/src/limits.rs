@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::fs::fstatvfs;
@@ -18,18 +19,38 @@ const SOON: Duration = Duration::from_millis(50);
 /// How seldom where nothing grows.
 const SELDOM: Duration = Duration::from_millis(500);
 
-/// Looking takes at most a twentieth of the time.
+/// Looking takes at most a twentieth of the time, but no pause is longer than this.
 const REST: u32 = 20;
+const LONGEST_REST: Duration = Duration::from_secs(10);
+
+/// How often is asked whether a look has come to its end.
+const ASKING: Duration = Duration::from_millis(20);
 
 /// Looks at a command.
 #[derive(Debug)]
 pub(crate) struct Watch {
+    bounds: Arc<Bounds>,
+    looking: Option<JoinHandle<Look>>,
+    pause: Duration,
+    next: Instant,
+}
+
+/// What is looked at, and what it may use.
+#[derive(Debug)]
+struct Bounds {
     family: Arc<Family>,
     limits: Limits,
     /// The folder whose disk is looked at, and what must stay free there.
     disk: Option<(File, u64)>,
-    pause: Duration,
-    next: Instant,
+}
+
+/// What came of a look.
+#[derive(Debug)]
+struct Look {
+    too_much: Option<Limit>,
+    /// Whether it comes near to what it may use.
+    is_near: bool,
+    took: Duration,
 }
 
 impl Watch {
@@ -38,7 +59,8 @@ impl Watch {
             let free = free(&folder)?;
             Some((folder, limits.disk_left.min(free / 2)))
         });
-        Self { family, limits: *limits, disk, pause: SOON, next: Instant::now() + SOON }
+        let bounds = Arc::new(Bounds { family, limits: *limits, disk });
+        Self { bounds, looking: None, pause: SOON, next: Instant::now() + SOON }
     }
 
     /// When it wants to look next.
@@ -46,28 +68,55 @@ impl Watch {
         self.next
     }
 
-    /// Looks, if it is time to; says what there is too much of.
+    /// Looks, if it is time to, on a thread of its own: a command can have very much to look at. Says what
+    /// there was too much of when it has.
     pub(crate) fn look(&mut self, now: Instant) -> Option<Limit> {
         if now < self.next {
             return None;
         }
+        self.next = now + ASKING;
+        match self.looking.take() {
+            Some(looking) if looking.is_finished() => {
+                let look = looking.join().ok()?;
+                self.pause = if look.is_near { SOON } else { (self.pause * 2).min(SELDOM) };
+                self.next = now + self.pause.max((look.took * REST).min(LONGEST_REST));
+                look.too_much
+            }
+            Some(looking) => {
+                self.looking = Some(looking);
+                None
+            }
+            None => {
+                let bounds = self.bounds.clone();
+                let thread = std::thread::Builder::new().name("sandbox-limits".into());
+                self.looking = thread.spawn(move || bounds.look()).ok();
+                None
+            }
+        }
+    }
+}
+
+impl Bounds {
+    fn look(&self) -> Look {
+        let began = Instant::now();
         let used = self.family.usage();
         let near = |used: u64, limit: u64| used > limit / 8;
-        let busy = near(u64::from(used.processes), u64::from(self.limits.processes))
+        let is_near = near(u64::from(used.processes), u64::from(self.limits.processes))
             || near(used.memory, self.limits.memory);
-        self.pause = if busy { SOON } else { (self.pause * 2).min(SELDOM) };
-        let rest = now.elapsed() * REST;
-        self.next = Instant::now() + self.pause.max(rest);
-
-        if used.processes > self.limits.processes {
-            return Some(Limit::Processes);
-        }
         // What forked processes share was counted for each of them: look closer.
-        if used.memory > self.limits.memory && self.family.shared_memory() > self.limits.memory {
-            return Some(Limit::Memory);
-        }
-        let (folder, must_stay) = self.disk.as_ref()?;
-        (free(folder)? < *must_stay).then_some(Limit::Disk)
+        let is_large = used.memory > self.limits.memory;
+        let too_much = if used.processes > self.limits.processes {
+            Some(Limit::Processes)
+        } else if is_large && self.family.shared_memory() > self.limits.memory {
+            Some(Limit::Memory)
+        } else {
+            self.is_full().then_some(Limit::Disk)
+        };
+        Look { too_much, is_near, took: began.elapsed() }
+    }
+
+    fn is_full(&self) -> bool {
+        self.disk.as_ref().is_some_and(|(folder, left)| free(folder).is_some_and(|it| it < *left))
     }
 }
 

@@ -138,7 +138,9 @@ pub fn end_orphans() -> u32 {
     let mut marks: Vec<u64> = all().filter_map(mark_of).collect();
     marks.sort_unstable();
     marks.dedup();
-    let orphaned = |mark: &u64| maker(*mark).is_some_and(|maker| test_kill_process(maker).is_err());
+    // One that may not be signalled is there.
+    let is_gone = |maker| test_kill_process(maker) == Err(Errno::SRCH);
+    let orphaned = |mark: &u64| maker(*mark).is_some_and(is_gone);
     marks.into_iter().filter(orphaned).map(end_marked).sum()
 }
 

@@ -21,8 +21,9 @@ pub enum Guard {
     Own,
 }
 
-/// What makes git run something, or look elsewhere, of what lies in its folder.
-const OF_GIT: [&str; 10] = [
+/// What makes git run something, or look elsewhere, of what lies in a folder that is git's data by another name
+/// than `.git`. There nothing is written.
+const OF_GIT: [&str; 11] = [
     "config",
     "config.worktree",
     "hooks",
@@ -34,7 +35,11 @@ const OF_GIT: [&str; 10] = [
     // What is left to do of a rebase: any command.
     "rebase-apply",
     "rebase-merge",
+    "sequencer",
 ];
+
+/// What git tells its data by: a head, and either the others or another folder that has them.
+const SHAPE: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
 impl Project {
     /// How `real` is kept from tools.
@@ -49,11 +54,10 @@ impl Project {
         }
         // The project itself may lie beneath such a name.
         let by_name = is_kept(relative.unwrap_or(real));
-        let of_git = self.folders_of_git().iter().any(|folder| {
-            above(folder)
-                || real.strip_prefix(folder).is_ok_and(|beneath| is_of_git(beneath.iter().next()))
-        });
-        if by_name || of_git { Guard::Unwritable } else { Guard::Nothing }
+        let of_git =
+            self.folders_of_git().iter().any(|folder| above(folder) || real.starts_with(folder));
+        let of_another = relative.is_some_and(|relative| in_data(&self.root, relative));
+        if by_name || of_git || of_another { Guard::Unwritable } else { Guard::Nothing }
     }
 
     /// Where git's folder of the project really is, where `.git` is a link or a file that points to it. Looked up
@@ -92,21 +96,31 @@ fn pointed(file: &Path, before: &str) -> Option<PathBuf> {
 }
 
 fn is_kept(path: &Path) -> bool {
-    let mut names = path.iter();
-    while let Some(name) = names.next() {
-        if is(name, ".natter") || is(name, ".mcp.json") {
-            return true;
-        }
-        if is(name, ".git") && is_of_git(names.clone().next()) {
-            return true;
-        }
-    }
-    false
+    path.iter().any(|name| [".git", ".natter", ".mcp.json"].iter().any(|kept| is(name, kept)))
 }
 
-/// Whether git's folder itself, or this entry of it, is kept.
-fn is_of_git(entry: Option<&OsStr>) -> bool {
-    entry.is_none_or(|entry| OF_GIT.iter().any(|kept| is(entry, kept)))
+/// Whether what lies there would make git's data of a folder, or make git run something where a folder is such.
+fn in_data(root: &Path, path: &Path) -> bool {
+    let mut folder = root.to_owned();
+    path.iter().any(|name| {
+        let of_git = OF_GIT.iter().any(|kept| is(name, kept));
+        let of_shape = SHAPE.iter().any(|part| is(name, part));
+        let found = (of_git || of_shape) && {
+            let has = |part: &str| folder.join(part).symlink_metadata().is_ok();
+            let is_data = is_data(has);
+            of_git && is_data || !is_data && is_data_with(has, name)
+        };
+        folder.push(name);
+        found
+    })
+}
+
+fn is_data_with(has: impl Fn(&str) -> bool, name: &OsStr) -> bool {
+    is_data(|part| is(name, part) || has(part))
+}
+
+fn is_data(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
 
 /// Some file systems do not tell large letters from small ones: `.GIT` may be the same folder.

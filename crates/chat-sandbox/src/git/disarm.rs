@@ -13,8 +13,8 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::settings::without_programs;
-use super::walk::{self, let_owner};
-use super::{Moment, PutAside, WhyAside, changed, rebase};
+use super::walk::let_owner;
+use super::{Moment, PutAside, WhyAside, changed};
 
 /// Settings longer than this are not read, but put aside whole.
 const LONGEST: u64 = 1 << 20;
@@ -84,26 +84,6 @@ pub(super) fn data(
     put
 }
 
-/// Puts aside the steps of a rebase that were changed since then and run what they did not before,
-/// and leaves the others.
-pub(super) fn rebase(
-    git: &OwnedFd,
-    path: &Path,
-    since: Moment,
-    before: Option<&Before>,
-) -> Option<PutAside> {
-    let before = before.map_or(&[][..], |before| &before.rebase);
-    // It may have been closed to those who list it: git needs no more than to pass through.
-    let folder = walk::open(git, Path::new(rebase::FOLDER), since)?;
-    let left = rebase::disarmed(&folder, since, before)?;
-    let kept = aside(&folder, rebase::TODO.as_ref())?;
-    // Where that cannot be, git says that there is none.
-    let _ = write(&folder, rebase::TODO, &left);
-    let path = path.join(rebase::FOLDER);
-    let (path, kept) = (path.join(rebase::TODO), path.join(kept));
-    Some(PutAside { path, kept, why: WhyAside::RunsPrograms })
-}
-
 /// Whether `commondir` names another folder, and not that which it is in, as a stand-in does.
 fn leads_away(folder: &OwnedFd) -> bool {
     read(folder, "commondir").is_none_or(|text| text != b"./.\n")
@@ -156,7 +136,7 @@ pub(super) fn read(folder: &OwnedFd, name: &str) -> Option<Vec<u8>> {
 }
 
 /// A file that comes into being whole.
-fn write(folder: &OwnedFd, name: &str, text: &[u8]) -> std::io::Result<()> {
+pub(super) fn write(folder: &OwnedFd, name: &str, text: &[u8]) -> std::io::Result<()> {
     let how = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let mut file = File::from(openat(folder, ".", how, Mode::from_raw_mode(0o644))?);
     file.write_all(text)?;

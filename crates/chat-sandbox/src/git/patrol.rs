@@ -1,16 +1,18 @@
 //! Looks through a project for as long as a command runs there, and once more when it has ended.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, readlinkat, statat};
 
-use super::disarm::{self, Before, SETTINGS};
+use super::disarm::{self, SETTINGS};
 use super::walk::{Met, walk};
 use super::{Moment, PutAside, WhyAside, changed, id, rebase};
 use crate::view::{Protection, View};
@@ -51,19 +53,28 @@ struct Area {
     roots: Vec<(PathBuf, OwnedFd)>,
     since: Moment,
     /// Repositories that were there before.
-    known: HashMap<PathBuf, Known>,
+    known: Arc<Before>,
     /// What the command cannot change, at all.
     unchangeable: HashSet<PathBuf>,
+    /// What it can write to, be it beneath such.
+    pinned: Vec<PathBuf>,
     /// Whether the protection does not hold any more.
     is_exposed: AtomicBool,
 }
+
+/// Repositories, by the path of their data.
+type Before = HashMap<PathBuf, Known>;
+
+/// What was there in a project before any of the commands that run there: what one of them writes
+/// did not stand there before for another one that begins meanwhile.
+static BEFORE: Mutex<Option<HashMap<PathBuf, Weak<Before>>>> = Mutex::new(None);
 
 #[derive(Debug)]
 struct Known {
     id: (u64, u64),
     /// Whether the command cannot change what matters of it.
     is_protected: bool,
-    before: Before,
+    before: disarm::Before,
 }
 
 impl Patrol {
@@ -76,19 +87,18 @@ impl Patrol {
         let roots: Vec<_> =
             std::iter::once(&view.project).chain(&view.git).filter_map(open).collect();
         let since = roots.first().and_then(|(_, root)| now(root)).unwrap_or_else(by_the_clock);
-        let settings = |it: &Protection| it.path().ends_with("config");
-        let protected = view.protected.iter().filter(|it| settings(it));
-        let protected = protected.filter_map(|it| it.path().parent()).map(|path| (path, true));
-        let seen = view.seen.iter().map(|path| (path.as_path(), false));
-        let known = protected.chain(seen).filter_map(|(path, is_protected)| {
-            Some((path.to_owned(), Known::of(path, is_protected)?))
-        });
         let area = Area {
-            known: known.collect(),
+            known: known(view),
             unchangeable: view
                 .protected
                 .iter()
                 .filter_map(|it| it.unchangeable().map(Path::to_owned))
+                .collect(),
+            pinned: view
+                .protected
+                .iter()
+                .filter_map(Protection::pinned)
+                .map(Path::to_owned)
                 .collect(),
             roots,
             since,
@@ -153,8 +163,11 @@ impl Area {
         let mut look = Look::default();
         let is_exposed = self.is_exposed.load(Ordering::Acquire);
         for (root, folder) in &self.roots {
-            let is_closed =
-                |path: &Path| !is_exposed && self.unchangeable.contains(&root.join(path));
+            let is_closed = |path: &Path| {
+                let path = root.join(path);
+                let is_above = || self.pinned.iter().any(|pinned| pinned.starts_with(&path));
+                !is_exposed && self.unchangeable.contains(&path) && !is_above()
+            };
             let meet = |met: Met<'_>| look.put_aside.extend(self.meet(root, &met, is_exposed));
             look.is_cut |= !walk(folder, self.since, began + LONGEST, is_closed, meet);
         }
@@ -169,7 +182,7 @@ impl Area {
                 let there = fstat(folder).map(|stat| id(&stat));
                 let known = self.known.get(&path).filter(|known| there == Ok(known.id));
                 let before = known.map(|known| &known.before);
-                let mut put = Vec::from_iter(disarm::rebase(folder, &path, self.since, before));
+                let mut put = rebase::disarm(folder, &path, self.since, before);
                 if !known.is_some_and(|known| known.is_protected && !is_exposed) {
                     put.extend(disarm::data(folder, &path, self.since, before));
                 }
@@ -179,19 +192,67 @@ impl Area {
                 let path = root.join(path);
                 let stat = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW);
                 let is_new = stat.is_ok_and(|stat| changed(&stat) >= self.since);
-                if !is_new || self.unchangeable.contains(&path) {
+                if !is_new || !is_exposed && self.unchangeable.contains(&path) {
                     return Vec::new();
                 }
-                let kept = disarm::aside(folder, name);
-                let aside = kept.map(|kept| PutAside {
-                    kept: path.with_file_name(kept),
-                    path,
-                    why: WhyAside::RunsPrograms,
+                put_aside(folder, name, path)
+            }
+            Met::Link { folder, name, path, within } => {
+                let path = root.join(path);
+                let stat = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW);
+                let is_new = stat.is_ok_and(|stat| changed(&stat) >= self.since);
+                let was_there = self.known.contains_key(&root.join(&within.data));
+                let came = is_new || within.came || within.is_new && !was_there;
+                // git itself made links within its data once.
+                let leads_away = readlinkat(folder, *name, Vec::new()).map_or(true, |target| {
+                    Path::new(OsStr::from_bytes(target.as_bytes()))
+                        .components()
+                        .any(|step| !matches!(step, Component::Normal(_) | Component::CurDir))
                 });
-                aside.into_iter().collect()
+                if !came || !leads_away || !is_exposed && self.unchangeable.contains(&path) {
+                    return Vec::new();
+                }
+                put_aside(folder, name, path)
             }
         }
     }
+}
+
+/// What is known of the repositories of a project where a command begins.
+fn known(view: &View) -> Arc<Before> {
+    let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = before.get_or_insert_default();
+    if let Some(known) = before.get(&view.project).and_then(Weak::upgrade) {
+        return known;
+    }
+    let known = Arc::new(look(view));
+    before.retain(|_, known| known.strong_count() > 0);
+    before.insert(view.project.clone(), Arc::downgrade(&known));
+    known
+}
+
+fn look(view: &View) -> Before {
+    // The part of its own that a linked work tree has, has no settings but this.
+    let settings =
+        |it: &Protection| ["config", "gitdir"].iter().any(|name| it.path().ends_with(name));
+    let protected = view.protected.iter().filter(|it| settings(it));
+    let protected = protected.filter_map(|it| it.path().parent()).map(|path| (path, true));
+    let seen = view.seen.iter().map(|path| (path.as_path(), false));
+    let known = protected
+        .chain(seen)
+        .filter_map(|(path, is_protected)| Some((path.to_owned(), Known::of(path, is_protected)?)));
+    known.collect()
+}
+
+/// Puts something aside that leads git elsewhere.
+fn put_aside(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<PutAside> {
+    let kept = disarm::aside(folder, name);
+    let aside = kept.map(|kept| PutAside {
+        kept: path.with_file_name(kept),
+        path,
+        why: WhyAside::RunsPrograms,
+    });
+    aside.into_iter().collect()
 }
 
 impl Known {
@@ -206,7 +267,7 @@ impl Known {
         }
         let id = id(&fstat(&folder).ok()?);
         let settings = SETTINGS.map(|name| disarm::read(&folder, name).unwrap_or_default());
-        let before = Before { settings, rebase: rebase::todo(&folder) };
+        let before = disarm::Before { settings, rebase: rebase::todo(&folder) };
         Some(Self { id, is_protected, before })
     }
 }

@@ -1,36 +1,101 @@
-//! What is left to do of a rebase: its lines may name any program, which the person's git runs when
-//! it goes on with it.
+//! What git keeps of a rebase, or of a series of picks, that stopped: what it holds may name programs, which the
+//! person's git runs when it goes on, or their shell when it shows how far it is.
 //!
-//! The format is that of `git rebase --interactive`, <https://git-scm.com/docs/git-rebase>: a line is
-//! a word, or its letter, and what it is about.
+//! The formats are those of `git rebase --interactive`, <https://git-scm.com/docs/git-rebase>, where a line is a
+//! word, or its letter, and what it is about; of `sequencer.c` in git's sources; and of its `git-prompt.sh`, which
+//! puts counters into a prompt that bash expands.
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
-use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
-use super::{Moment, changed, disarm};
+use super::disarm::{self, Before};
+use super::{Moment, PutAside, WhyAside, changed, walk};
 
-/// The folder in git's data, and the file in it.
-pub(super) const FOLDER: &str = "rebase-merge";
-pub(super) const TODO: &str = "git-rebase-todo";
+/// A check of what a file may hold.
+type Check = fn(&[u8]) -> bool;
+
+/// What is left to do.
+const TODO: (&str, &str) = ("rebase-merge", "git-rebase-todo");
+
+/// Other files in folders of git's data, and what is lawful in them.
+const FILES: [(&str, &str, Check); 6] = [
+    ("rebase-merge", "strategy", is_name),
+    ("rebase-merge", "msgnum", is_number),
+    ("rebase-merge", "end", is_number),
+    ("rebase-apply", "next", is_number),
+    ("rebase-apply", "last", is_number),
+    ("sequencer", "opts", are_options),
+];
 
 /// What is left to do, in a repository's data.
 pub(super) fn todo(git: &OwnedFd) -> Vec<u8> {
     let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = openat(git, FOLDER, how, Mode::empty()).ok();
-    folder.and_then(|folder| disarm::read(&folder, TODO)).unwrap_or_default()
+    let folder = openat(git, TODO.0, how, Mode::empty()).ok();
+    folder.and_then(|folder| disarm::read(&folder, TODO.1)).unwrap_or_default()
 }
 
-/// What is to stand there instead, where it was changed since then and runs what it did not before:
-/// nothing, where it cannot be read.
-pub(super) fn disarmed(folder: &OwnedFd, since: Moment, before: &[u8]) -> Option<Vec<u8>> {
-    let stat = statat(folder, TODO, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    if changed(&stat) < since {
-        return None;
+/// Puts aside what was changed since then, or came with its folder, and runs what it did not before. Of what is
+/// left to do the other lines stay.
+pub(super) fn disarm(
+    git: &OwnedFd,
+    path: &Path,
+    since: Moment,
+    before: Option<&Before>,
+) -> Vec<PutAside> {
+    let before = before.map_or(&[][..], |before| &before.rebase);
+    let mut put = Vec::new();
+    let mut look = |(of, name): (&str, &str), left: &dyn Fn(Option<&[u8]>) -> Option<Vec<u8>>| {
+        // It may have been closed to those who list it: git needs no more than to pass through.
+        let folder = walk::open(git, Path::new(of), since).ok()?;
+        let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        if changed(&stat).max(changed(&fstat(&folder).ok()?)) < since {
+            return None;
+        }
+        let text = disarm::read(&folder, name);
+        let left = left(text.as_deref());
+        if text.is_some() && text == left {
+            return None;
+        }
+        let kept = disarm::aside(&folder, name.as_ref())?;
+        if let Some(left) = left {
+            // Where that cannot be, git says that there is none.
+            let _ = disarm::write(&folder, name, &left);
+        }
+        let path = path.join(of);
+        let (path, kept) = (path.join(name), path.join(kept));
+        put.push(PutAside { path, kept, why: WhyAside::RunsPrograms });
+        Some(())
+    };
+    look(TODO, &|text| Some(text.map_or_else(Vec::new, |text| without_programs(text, before))));
+    for (of, name, is_lawful) in FILES {
+        look((of, name), &|text| text.filter(|text| is_lawful(text)).map(<[u8]>::to_vec));
     }
-    let Some(text) = disarm::read(folder, TODO) else { return Some(Vec::new()) };
-    let left = without_programs(&text, before);
-    (left != text).then_some(left)
+    put
+}
+
+/// Whether this is a number, on a line of its own.
+fn is_number(text: &[u8]) -> bool {
+    text.trim_ascii_end().iter().all(u8::is_ascii_digit)
+}
+
+/// Whether this is the name of a strategy, which is part of a program's name, and not a path to one.
+fn is_name(text: &[u8]) -> bool {
+    text.trim_ascii_end().iter().all(|&byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
+/// Whether these are settings as git writes them, a line each.
+fn are_options(text: &[u8]) -> bool {
+    text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).all(|line| {
+        let mut sides = line.splitn(2, |&byte| byte == b'=');
+        let (key, value) = (sides.next().unwrap_or_default().trim_ascii(), sides.next());
+        match value.map(<[u8]>::trim_ascii) {
+            None => line.is_empty() || line == b"[options]",
+            Some(value) if key.eq_ignore_ascii_case(b"strategy") => is_name(value),
+            Some(value) => is_name(key) && !value.ends_with(b"\\"),
+        }
+    })
 }
 
 /// The lines that run nothing, or that stood there before.
@@ -49,6 +114,28 @@ fn runs(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_git_writes_is_lawful() {
+        assert!(is_number(b"12\n") && is_number(b"3") && !is_number(b"$(x)\n"));
+        assert!(is_name(b"recursive\n") && !is_name(b"x/evil\n") && !is_name(b"../x"));
+        for text in ["", "[options]\n", "[options]\n\tsignoff = true\n\tstrategy = ort\n"] {
+            assert!(are_options(text.as_bytes()), "{text}");
+        }
+        assert!(are_options(b"[options]\n\tstrategy-option = ours\n\tgpg-sign = \"a b\"\n"));
+        for text in [
+            "[options]\nstrategy = x/evil",
+            "[options]\nSTRATEGY=x/evil",
+            "[options] strategy = x/evil",
+            "[options]\nstrategy = \"x/evil\"",
+            "[options]\nstrategy = x\\\n/evil",
+            "[options]\nsignoff = x\\\n",
+            "[options]\nstrategy",
+            "[other]",
+        ] {
+            assert!(!are_options(text.as_bytes()), "{text}");
+        }
+    }
 
     #[test]
     fn lines_that_run_something_go_unless_they_stood_there_before() {

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 use std::time::Instant;
 
 use rustix::fs::{
@@ -27,10 +28,24 @@ pub(super) enum Met<'a> {
     Data { folder: &'a OwnedFd, path: &'a Path },
     /// A `.git` that leads elsewhere, in an open folder.
     Pointer { folder: &'a OwnedFd, name: &'a OsStr, path: &'a Path },
+    /// A symbolic link in git's data, in an open folder.
+    Link { folder: &'a OwnedFd, name: &'a OsStr, path: &'a Path, within: &'a Within },
+}
+
+/// In which data of git's something is.
+#[derive(Clone)]
+pub(super) struct Within {
+    /// The data's own folder.
+    pub(super) data: Rc<Path>,
+    /// Whether that was changed since then.
+    pub(super) is_new: bool,
+    /// Whether a folder between was: what is in it may have come with it.
+    pub(super) came: bool,
 }
 
 /// Goes through a folder; tells of `path`s beneath it. Nothing beneath what `passes_over` is
-/// looked at. Says whether it has come to the end before the deadline.
+/// looked at. Says whether it has come to the end before the deadline, and into all that a command
+/// may have closed.
 pub(super) fn walk(
     root: &OwnedFd,
     since: Moment,
@@ -38,14 +53,24 @@ pub(super) fn walk(
     passes_over: impl Fn(&Path) -> bool,
     mut met: impl FnMut(Met<'_>),
 ) -> bool {
+    let mut is_whole = true;
     let mut buffer = Vec::with_capacity(AT_ONCE);
-    let (mut folders, mut large) = (VecDeque::from([PathBuf::new()]), VecDeque::new());
-    while let Some(path) = folders.pop_front().or_else(|| large.pop_front()) {
+    let mut folders = VecDeque::from([(PathBuf::new(), None::<Within>)]);
+    let mut large = VecDeque::new();
+    while let Some((path, within)) = folders.pop_front().or_else(|| large.pop_front()) {
         if Instant::now() > deadline {
             return false;
         }
-        let Some(folder) = open(root, &path, since) else { continue };
-        let mut shape = Shape::default();
+        let folder = match open(root, &path, since) {
+            Ok(folder) => folder,
+            // It is gone, or closed since before.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => continue,
+            Err(_) => {
+                is_whole = false;
+                continue;
+            }
+        };
+        let (mut shape, mut inside, mut links) = (Shape::default(), Vec::new(), Vec::new());
         let mut entries = RawDir::new(&folder, buffer.spare_capacity_mut());
         while let Some(Ok(entry)) = entries.next() {
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
@@ -61,22 +86,40 @@ pub(super) fn walk(
                 kind => kind,
             };
             if kind == FileType::Directory {
-                let inside = path.join(name);
-                if !passes_over(&inside) {
-                    let is_large = LARGE.iter().any(|large| name == *large);
-                    let queue = if is_large { &mut large } else { &mut folders };
-                    queue.push_back(inside);
-                }
+                inside.push(name.to_owned());
             } else if name.eq_ignore_ascii_case(".git") {
                 met(Met::Pointer { folder: &folder, name, path: &path.join(name) });
+            } else if kind == FileType::Symlink {
+                links.push(name.to_owned());
             }
         }
-        if shape.may_be_data() || path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(".git"))
-        {
+        let is_named = path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(".git"));
+        let is_new = fstat(&folder).is_ok_and(|stat| changed(&stat) >= since);
+        let within: Option<Within> = match within {
+            Some(within) => Some(Within { came: within.came || is_new, ..within }),
+            None if is_named || shape.is_data() => {
+                Some(Within { data: path.as_path().into(), is_new, came: false })
+            }
+            None => None,
+        };
+        for name in inside {
+            let inside = path.join(&name);
+            if !passes_over(&inside) {
+                let is_large = LARGE.iter().any(|large| name == *large);
+                let queue = if is_large { &mut large } else { &mut folders };
+                queue.push_back((inside, within.clone()));
+            }
+        }
+        if let Some(within) = &within {
+            for name in &links {
+                met(Met::Link { folder: &folder, name, path: &path.join(name), within });
+            }
+        }
+        if is_named || shape.may_be_data() {
             met(Met::Data { folder: &folder, path: &path });
         }
     }
-    true
+    is_whole
 }
 
 /// What git looks for to tell its data, or the part of it that linked work trees share
@@ -97,22 +140,34 @@ impl Shape {
         let [objects, refs, head, common] = self.0;
         objects && refs || head && common
     }
+
+    /// Whether it is all of that, and not only names that something else may have, too.
+    fn is_data(&self) -> bool {
+        let [objects, refs, head, common] = self.0;
+        head && (objects && refs || common)
+    }
 }
 
-/// Opens a folder for reading. One that was made unreadable since then is made readable: git
-/// needs not list a folder to use what is in it.
-pub(super) fn open(root: &OwnedFd, path: &Path, since: Moment) -> Option<OwnedFd> {
+/// Opens a folder for reading. One that was closed since then is opened to its owner: git needs not
+/// list a folder to use what is in it, and what cannot be looked at now may be opened later.
+pub(super) fn open(root: &OwnedFd, path: &Path, since: Moment) -> Result<OwnedFd, Errno> {
     match beneath(root, path, FOLDER) {
-        Ok(folder) => Some(folder),
-        Err(Errno::ACCESS) => {
-            let closed = beneath(root, path, OFlags::PATH | FOLDER).ok()?;
-            let stat = fstat(&closed).ok()?;
-            if changed(&stat) < since || !let_owner(&closed, &stat) {
-                return None;
+        Ok(folder) => {
+            let stat = fstat(&folder)?;
+            if stat.st_mode & 0o700 != 0o700 && changed(&stat) >= since {
+                let_owner(&folder, &stat);
             }
-            openat(&closed, ".", FOLDER, Mode::empty()).ok()
+            Ok(folder)
         }
-        Err(_) => None,
+        Err(Errno::ACCESS) => {
+            let closed = beneath(root, path, OFlags::PATH | FOLDER)?;
+            let stat = fstat(&closed)?;
+            if changed(&stat) < since || !let_owner(&closed, &stat) {
+                return Err(Errno::ACCESS);
+            }
+            openat(&closed, ".", FOLDER, Mode::empty())
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -39,6 +39,9 @@ struct Resident {
     shared: u64,
 }
 
+/// What the kernel needs to know where a process's memory is. It can be much, for little memory far apart.
+const TABLES: &str = "VmPTE:";
+
 impl Resident {
     fn sum(self) -> u64 {
         self.own + self.shared
@@ -48,14 +51,17 @@ impl Resident {
     fn of(pid: Pid) -> Self {
         let status = file(pid, "status").unwrap_or_default();
         let bytes = |name| bytes(&status, name).unwrap_or(0);
-        Self { own: bytes("RssAnon:") + bytes("VmSwap:"), shared: bytes("RssShmem:") }
+        let own = bytes("RssAnon:") + bytes("VmSwap:") + bytes(TABLES);
+        Self { own, shared: bytes("RssShmem:") }
     }
 
     /// By `/proc/PID/smaps_rollup`, each page divided among those who have it; none where that is not told.
     fn proportional(pid: Pid) -> Option<Self> {
         let rollup = file(pid, "smaps_rollup")?;
         let bytes = |name| bytes(&rollup, name);
-        let own = bytes("Pss_Anon:")? + bytes("SwapPss:").unwrap_or(0);
+        let status = file(pid, "status").unwrap_or_default();
+        let tables = self::bytes(&status, TABLES).unwrap_or(0);
+        let own = bytes("Pss_Anon:")? + bytes("SwapPss:").unwrap_or(0) + tables;
         Some(Self { own, shared: bytes("Pss_Shmem:").unwrap_or(0) })
     }
 }

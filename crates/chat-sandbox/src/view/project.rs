@@ -51,6 +51,14 @@ impl Protection {
         }
     }
 
+    /// The path of one that may be changed inside.
+    pub(crate) fn pinned(&self) -> Option<&Path> {
+        match self {
+            Self::Pinned(path) => Some(path),
+            Self::ReadOnly(_) | Self::Held(..) | Self::Absent(..) => None,
+        }
+    }
+
     /// The path of one that is there and may not be changed.
     pub(crate) fn unchangeable(&self) -> Option<&Path> {
         match self {
@@ -98,6 +106,8 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
                 for name in ["commondir", "gitdir", "config.worktree"] {
                     view.protected.push(protect(own.join(name), StandIn::Settings)?);
                 }
+                // Submodules are a work tree's own, with settings and hooks.
+                view.protected.push(protect(own.join("modules"), StandIn::Folder)?);
             }
             view.protected.push(Protection::ReadOnly(git));
         }
@@ -156,6 +166,10 @@ fn protect(path: PathBuf, stand_in: StandIn) -> Result<Protection, Error> {
         Ok(it) if it.is_symlink() => Err(Error::ProtectedLink(path)),
         Ok(_) if stand_in.is_at(&path) => Ok(Protection::Held(path, stand_in)),
         Ok(_) => Ok(Protection::ReadOnly(path)),
+        // It is in a folder that cannot be entered, which the command could open.
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            Err(Error::Folder { path, error })
+        }
         Err(_) => Ok(Protection::Absent(path, stand_in)),
     }
 }

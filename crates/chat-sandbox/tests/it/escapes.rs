@@ -2,6 +2,7 @@
 //! told; and each has its controls: it succeeds where nothing enforces, and its lawful twin
 //! succeeds inside.
 
+mod data;
 mod files;
 mod limits;
 mod meanwhile;

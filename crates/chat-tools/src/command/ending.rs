@@ -62,7 +62,7 @@ pub fn told(exit: &Exit) -> String {
     for PutAside { path, kept, why } in exit.put_aside.iter().take(TOLD) {
         let why = match why {
             WhyAside::Protected => "may not be made here",
-            WhyAside::RunsPrograms => "can make git run programs outside the sandbox",
+            WhyAside::RunsPrograms => "can make git run programs, or write, outside the sandbox",
         };
         let kept = kept.file_name().unwrap_or_default().display();
         let _ = write!(text, " {} {why}: it was put aside as {kept}.", path.display());

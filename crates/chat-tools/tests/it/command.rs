@@ -78,7 +78,7 @@ async fn what_a_new_repository_would_run_is_put_aside_and_told() {
     std::fs::create_dir_all(world.project.join("src")).unwrap();
     let make = "git init -q src/sub && git -C src/sub config core.fsmonitor evil";
     let output = world.call("run_command", json!({ "command": make })).await.unwrap();
-    let told = "src/sub/.git/config can make git run programs outside the sandbox: \
+    let told = "src/sub/.git/config can make git run programs, or write, outside the sandbox: \
         it was put aside as config.put-aside-1.";
     assert!(output.text.contains(told), "{}", output.text);
     let Some(ToolView::Ran { put_aside, .. }) = output.view else { panic!("{:?}", output.view) };

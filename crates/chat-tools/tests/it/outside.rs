@@ -76,6 +76,42 @@ async fn nothing_outside_is_told_or_changed_without_leave() {
     assert_eq!(world.get("a.txt"), "a\n");
 }
 
+/// A person's git takes a folder for a repository by what lies in it, whatever it is called.
+#[tokio::test]
+async fn tools_make_no_repository_by_another_name() {
+    let world = World::new();
+    world.host.allows();
+    let write = |path: &'static str| json!({ "path": path, "content": "x" });
+    for (before, last) in [
+        (&["a/config", "a/HEAD", "a/objects/k"][..], "a/refs/k"),
+        (&["b/refs/k", "b/objects/k"], "b/HEAD"),
+        (&["c/HEAD", "c/config"], "c/commondir"),
+        (&["d/commondir"], "d/HEAD"),
+    ] {
+        for path in before {
+            world.says("write_file", write(path)).await;
+        }
+        let said = world.fails("write_file", write(last)).await;
+        assert!(said.starts_with("This is not allowed here"), "{last}: {said}");
+    }
+    world.put("e/k", "x");
+    let said = world.fails("move_file", json!({ "from": "e", "to": "a/refs" })).await;
+    assert!(said.starts_with("This is not allowed here"), "{said}");
+    // In one that is there, what has git run something stays as it is, and the rest may change.
+    for path in ["bare/HEAD", "bare/objects/k", "bare/refs/k"] {
+        world.put(path, "x");
+    }
+    for path in ["bare/config", "bare/hooks/pre-commit"] {
+        let said = world.fails("write_file", write(path)).await;
+        assert!(said.starts_with("This is not allowed here"), "{path}: {said}");
+    }
+    world.says("write_file", write("bare/description")).await;
+    // Names alone are nothing.
+    for path in ["f/refs/k", "f/HEAD", "f/info/x", "config", "objects/hooks/x"] {
+        world.says("write_file", write(path)).await;
+    }
+}
+
 #[tokio::test]
 async fn what_is_kept_from_tools_stays_so_with_leave_for_all() {
     let world = World::new();
@@ -97,6 +133,8 @@ async fn what_is_kept_from_tools_stays_so_with_leave_for_all() {
     for path in [
         ".git/config",
         ".git/hooks/pre-commit",
+        ".git/COMMIT_EDITMSG",
+        ".git/sequencer/opts",
         ".natter/rules.toml",
         ".mcp.json",
         "../own/new",

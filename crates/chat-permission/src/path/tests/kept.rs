@@ -90,6 +90,7 @@ fn kept_places_are_known_by_any_name() {
         ".git/rebase-apply",
         ".git/modules/a/config",
         ".git/commondir",
+        ".git/index",
         "sub/.git/config",
         "sub/.git",
         ".natter",
@@ -115,7 +116,6 @@ fn kept_places_are_known_by_any_name() {
         assert_eq!(place.resolve(given).guard(), Guard::Own, "{given}");
     }
     for given in [
-        ".git/index",
         ".gitignore",
         ".github/x",
         "git/config",
@@ -152,12 +152,16 @@ fn git_folders_that_lie_elsewhere_are_kept_too() {
         } else {
             symlink("store", place.at("project/.git")).unwrap();
         }
-        for given in
-            ["store", "store/hooks/x", "store/config", "../common/hooks/x", "../common/config"]
-        {
+        for given in [
+            "store",
+            "store/hooks/x",
+            "store/config",
+            "store/index",
+            "../common/hooks/x",
+            "../common/config",
+        ] {
             assert_eq!(place.resolve(given).guard(), Guard::Unwritable, "{given}");
         }
-        assert_eq!(place.resolve("store/index").guard(), Guard::Nothing);
         assert_eq!(place.resolve("hooks/x").guard(), Guard::Nothing);
         // A pipe is not waited for.
         fs::remove_file(place.at("project/store/commondir")).unwrap();

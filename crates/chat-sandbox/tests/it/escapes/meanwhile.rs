@@ -8,6 +8,7 @@ use std::process::Command;
 use chat_sandbox::{Preference, Running};
 
 use super::project::{furnish, names};
+use super::repositories::wait_for_later;
 use crate::support::{Scene, write};
 use crate::unprivileged;
 
@@ -71,6 +72,7 @@ fn a_persons_git_is_not_led_astray_while_a_command_runs() {
         for name in ["objects", "refs"] {
             std::fs::create_dir(scene.project("src/evil").join(name)).unwrap();
         }
+        wait_for_later(&scene, &scene.project("src/evil"));
         let before = "echo ../src/evil | tee .git/commondir; rm -f .git/commondir
             cp src/evil/config .git/config.worktree";
         let commit =

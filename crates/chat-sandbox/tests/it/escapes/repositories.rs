@@ -19,7 +19,7 @@ fn evil(ran: &Path) -> String {
 }
 
 /// Makes a repository with a commit.
-const INIT: &str =
+pub(super) const INIT: &str =
     "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a
     init() { git init -q src/sub && git -C src/sub commit -q --allow-empty -m one; }";
 
@@ -83,8 +83,8 @@ fn what_a_new_repository_would_run_is_put_aside() {
 }
 
 /// A project that is surely older than what comes next; says what must not come to be.
-fn prepare(scene: &Scene) -> std::path::PathBuf {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+pub(super) fn prepare(scene: &Scene) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt;
     furnish(scene);
     let ran = scene.beside("ran");
     write(&scene.project("evil"), &evil(&ran));
@@ -94,6 +94,13 @@ fn prepare(scene: &Scene) -> std::path::PathBuf {
     git(&scene.project(""), &["init", "-q", "--bare", "old"]);
     let config = format!("{}\tbare = false\n\trepositoryformatversion = 0\n", evil(&ran));
     write(&scene.project("old/config"), &config);
+    wait_for_later(scene, &scene.project("old/config"));
+    ran
+}
+
+/// Waits until what is changed is surely later than this was.
+pub(super) fn wait_for_later(scene: &Scene, than: &Path) {
+    use std::os::unix::fs::MetadataExt;
     let changed = |path: &Path| {
         let found = path.metadata().unwrap();
         (found.ctime(), found.ctime_nsec())
@@ -102,13 +109,12 @@ fn prepare(scene: &Scene) -> std::path::PathBuf {
     while {
         write(&now, "");
         changed(&now)
-    } <= changed(&scene.project("old/config"))
+    } <= changed(than)
     {}
-    ran
 }
 
 /// What a person's git does, whether or not it succeeds.
-fn persons_git(folder: &Path, words: &[&str]) {
+pub(super) fn persons_git(folder: &Path, words: &[&str]) {
     let mut git = Command::new("git");
     git.arg("-C").arg(folder).args(words).env("GIT_CONFIG_GLOBAL", "/dev/null");
     git.output().unwrap();

@@ -4,6 +4,7 @@
 //! What is done to it afterwards goes through [`Project::open_file`] and its neighbours, which follow no link at
 //! all from the project's own folder on, and see that it is still the same file.
 
+mod attributes;
 mod guarded;
 mod links;
 mod open;

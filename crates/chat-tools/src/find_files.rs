@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::list_files::more;
+use crate::list_files::{more, within_bytes};
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
 use crate::walk::{self, Beneath, FileType};
@@ -79,7 +79,8 @@ impl Tool for FindFiles {
             found.sort();
             let count = found.len();
             let lines = found.iter().take(ENTRIES).map(|path| beneath.shown(path) + "\n");
-            let text = lines.collect::<String>() + &more(count, ENTRIES);
+            let (text, shown) = within_bytes(lines);
+            let text = text + &more(count, shown);
             let text = if count == 0 { "No file has such a path.".to_owned() } else { text };
             Ok(ToolOutput::text(text).view(ToolView::Listed { what: glob, entries: count as u64 }))
         })

@@ -17,6 +17,8 @@ use crate::walk::{self, Beneath, FileType};
 
 /// Entries that one call gives.
 const ENTRIES: usize = 1000;
+/// Bytes that one call gives: a thousand paths of a usual project take less.
+const BYTES: usize = 128 * 1024;
 /// How deep a tree is shown where the call does not say.
 const DEPTH: usize = 3;
 
@@ -137,8 +139,22 @@ fn tree(mut entries: Vec<Entry>) -> String {
         );
         format!("{}{name}{}\n", "  ".repeat(entry.depth - 1), entry.mark)
     };
-    let text: String = entries.iter().map(line).collect();
-    text + &more(count, ENTRIES)
+    let (text, shown) = within_bytes(entries.iter().map(line));
+    text + &more(count, shown)
+}
+
+/// Lines as far as an answer has room for them, and how many these are: names may be long, and targets of links
+/// longer.
+pub fn within_bytes(lines: impl Iterator<Item = String>) -> (String, usize) {
+    let (mut text, mut shown) = (String::new(), 0);
+    for line in lines {
+        if text.len() + line.len() > BYTES {
+            break;
+        }
+        text += &line;
+        shown += 1;
+    }
+    (text, shown)
 }
 
 /// How many entries are not shown.
@@ -163,6 +179,14 @@ mod tests {
             mark: String::new(),
         };
         paths.map(entry).collect()
+    }
+
+    #[test]
+    fn long_names_are_left_out_and_counted() {
+        let long = |number| format!("{number:03}{}", "n".repeat(BYTES / 4));
+        let text = tree(entries((0..9).map(long)));
+        assert!(text.len() <= BYTES + 100, "{}", text.len());
+        assert!(text.ends_with("[6 more. Name a folder to see them.]\n"), "{}", text.len());
     }
 
     #[test]

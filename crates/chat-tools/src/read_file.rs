@@ -1,7 +1,8 @@
 //! `read_file`: lines of a text file, a picture, or what a file is that is neither.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
@@ -20,6 +21,9 @@ use crate::spec::{arguments, on_disk, size, spec};
 const PICTURE: u64 = 5 * 1024 * 1024;
 /// A file in UTF-16 is read whole.
 const UTF16: u64 = 16 * 1024 * 1024;
+
+/// How far a file is read: a second or two. One that has holes can be as long as a disk is large.
+const LONGEST: u64 = 1 << 30;
 
 /// Reads files.
 pub struct ReadFile(ToolSpec);
@@ -67,10 +71,11 @@ impl Tool for ReadFile {
         place.must_be_file()?;
         let marks = context.memory.get::<Marks>();
         let sees = context.sees;
-        on_disk(move |_| {
+        on_disk(move |given_up| {
             let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
             let found = file.metadata().map_err(|error| broken(&place, &error))?;
-            let mut reader = BufReader::with_capacity(64 * 1024, file);
+            let bounded = Bounded { file, left: LONGEST, given_up };
+            let mut reader = BufReader::with_capacity(64 * 1024, bounded);
             let start = reader.fill_buf().map_err(|error| broken(&place, &error))?.to_vec();
             let length = found.len();
             let view = |from, to| ToolView::Read { path: place.shown(), from, to };
@@ -101,13 +106,36 @@ impl Tool for ReadFile {
     }
 }
 
+/// A file that is read as far as a part of it may lie, and as long as somebody waits.
+struct Bounded<'a> {
+    file: File,
+    left: u64,
+    given_up: &'a AtomicBool,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.given_up.load(Ordering::Relaxed) {
+            return Err(io::Error::other("this was stopped"));
+        }
+        if self.left == 0 {
+            return Err(io::Error::other(
+                "what is wanted lies too far in it: search in it instead",
+            ));
+        }
+        let length = self.file.read(buffer)?;
+        self.left = self.left.saturating_sub(length as u64);
+        Ok(length)
+    }
+}
+
 fn broken(place: &Place, error: &std::io::Error) -> ToolFailure {
     ToolFailure::new(format!("{} could not be read: {error}.", place.shown()))
 }
 
 /// Reads a part of a file whose beginning is known.
 fn read(
-    mut reader: BufReader<File>,
+    mut reader: BufReader<Bounded<'_>>,
     start: &[u8],
     range: Range,
     length: u64,
@@ -132,7 +160,7 @@ fn read(
 /// A picture, for a model that sees.
 fn picture(
     place: &Place,
-    reader: BufReader<File>,
+    reader: BufReader<Bounded<'_>>,
     mime: &str,
     length: u64,
     sees: bool,
@@ -151,4 +179,27 @@ fn picture(
     reader.take(PICTURE).read_to_end(&mut bytes).map_err(|error| broken(place, &error))?;
     let pictures = vec![(mime.to_owned(), bytes.into())];
     Ok(ToolOutput { text: format!("{what}."), pictures, ..ToolOutput::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_so_far_and_as_long_as_somebody_waits() {
+        let mut path = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut path, &[b'a'; 100]).unwrap();
+        let given_up = AtomicBool::new(false);
+        let read = |left| {
+            let file = path.reopen().unwrap();
+            let mut reader =
+                BufReader::with_capacity(16, Bounded { file, left, given_up: &given_up });
+            let start = reader.fill_buf().map(<[u8]>::to_vec).unwrap_or_default();
+            super::read(reader, &start, Range::new(None, None).unwrap(), 100)
+        };
+        assert!(read(1000).is_ok());
+        assert!(matches!(read(50), Err(Without::Io(_))));
+        given_up.store(true, Ordering::Relaxed);
+        assert!(matches!(read(1000), Err(Without::Io(_))));
+    }
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
 
+use super::attributes::Attributes;
 use super::open::{at_use, open_beneath};
 use super::{Error, Kind, Project, ResolvedPath};
 
@@ -96,7 +97,8 @@ impl Project {
         let old = entry(&folder, &name, path)?;
         let mut like = old;
         like.st_mode = permissions(old.st_mode, executable);
-        let beside = Beside::write(&folder, OWN_FILE, contents, Some(&like))
+        let attributes = Attributes::of(&folder, &name);
+        let beside = Beside::write(&folder, OWN_FILE, contents, Some((&like, &attributes)))
             .map_err(|error| Error::of(&path.real, error))?;
         // Again, as late as can be: what is replaced is what was judged, and nobody wrote to it since.
         if !is_untouched(&old, &entry(&folder, &name, path)?) {
@@ -225,7 +227,7 @@ impl<'a> Beside<'a> {
         folder: &'a OwnedFd,
         mode: Mode,
         contents: &[u8],
-        old: Option<&Stat>,
+        old: Option<(&Stat, &Attributes)>,
     ) -> std::io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         // What must be new is no link that is followed.
@@ -241,11 +243,19 @@ impl<'a> Beside<'a> {
         let beside = Self { folder, name: Some(name.into()) };
         let mut file = File::from(file);
         file.write_all(contents)?;
-        if let Some(old) = old {
-            // Only the system's administrator may give a file away; else it stays the person's.
-            let owner = (Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
-            let _ = rustix::fs::fchown(&file, owner.0, owner.1);
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(old.st_mode & 0o7777))?;
+        if let Some((old, attributes)) = old {
+            // Only the system's administrator may give a file away; else it stays the person's, and of a group
+            // that they are in.
+            let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
+            let is_of_group = rustix::fs::fchown(&file, Some(owner), Some(group))
+                .or_else(|_| rustix::fs::fchown(&file, None, Some(group)))
+                .is_ok();
+            let mode = Mode::from_raw_mode(old.st_mode & 0o7777);
+            rustix::fs::fchmod(&file, mode)?;
+            if !attributes.give(&file) || !is_of_group {
+                // Another group would get what was meant for this one, or for those on the list.
+                rustix::fs::fchmod(&file, mode - Mode::RWXG)?;
+            }
         }
         file.sync_all()?;
         Ok(beside)

@@ -16,6 +16,9 @@ use super::{Moment, PutAside, WhyAside, changed, walk};
 /// A check of what a file may hold.
 type Check = fn(&[u8]) -> bool;
 
+/// What is to stand in the place of a text: nothing, where there may be no such file.
+type Left<'a> = &'a dyn Fn(Option<&[u8]>) -> Option<Vec<u8>>;
+
 /// What is left to do.
 const TODO: (&str, &str) = ("rebase-merge", "git-rebase-todo");
 
@@ -46,7 +49,7 @@ pub(super) fn disarm(
 ) -> Vec<PutAside> {
     let before = before.map_or(&[][..], |before| &before.rebase);
     let mut put = Vec::new();
-    let mut look = |(of, name): (&str, &str), left: &dyn Fn(Option<&[u8]>) -> Option<Vec<u8>>| {
+    let mut look = |(of, name): (&str, &str), left: Left<'_>| {
         // It may have been closed to those who list it: git needs no more than to pass through.
         let folder = walk::open(git, Path::new(of), since).ok()?;
         let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;

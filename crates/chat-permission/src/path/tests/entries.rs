@@ -53,3 +53,41 @@ fn who_may_read_a_program_may_run_it() {
     };
     assert_eq!([None, Some(true), None, Some(false)].map(replaced), [0o640, 0o750, 0o750, 0o640]);
 }
+
+#[test]
+fn a_replaced_file_keeps_who_else_may_use_it_and_what_was_noted_of_it() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let place = Place::new();
+    let path = place.at("project/shared");
+    fs::write(&path, "a").unwrap();
+    // Its owner, a user, its group, the most that these have, and all others: tag, permissions, number.
+    let none = u32::MAX;
+    let list = [(1_u16, 6_u16, none), (2, 6, 12345), (4, 0, none), (16, 6, none), (32, 0, none)];
+    let mut access = 2_u32.to_le_bytes().to_vec();
+    for (tag, permissions, number) in list {
+        access.extend(tag.to_le_bytes());
+        access.extend(permissions.to_le_bytes());
+        access.extend(number.to_le_bytes());
+    }
+    let attributes = [("system.posix_acl_access", access), ("user.note", b"mine".to_vec())];
+    for (name, value) in &attributes {
+        match setxattr(&path, *name, value, XattrFlags::empty()) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::OPNOTSUPP) => {
+                eprintln!("This file system has no {name}.");
+                return;
+            }
+            Err(error) => panic!("{name}: {error}"),
+        }
+    }
+    let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o660, "the group's are the most that the user has");
+    place.project.replace(&place.resolve("shared"), b"b").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "b");
+    assert_eq!(mode(), 0o660);
+    for (name, value) in &attributes {
+        let mut found = vec![0; 1000];
+        let length = getxattr(&path, *name, &mut found[..]).unwrap();
+        assert_eq!(&found[..length], value, "{name}");
+    }
+}

@@ -1,5 +1,6 @@
 //! What a command puts into git's data where it may be written to, and a person's git believes.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -211,7 +212,7 @@ fn no_file_of_a_rebase_names_a_program_or_holds_one() {
             ];
             let mut text = "mkdir -p .git/rebase-apply .git/sequencer\n".to_owned();
             for (place, what) in evil {
-                text += &format!("cat > .git/{place} <<'E'\n{what}E\n");
+                let _ = write!(text, "cat > .git/{place} <<'E'\n{what}E\n");
             }
             let outcome = scene.run(text).await;
             assert!(outcome.exit.is_success(), "{outcome:?}");

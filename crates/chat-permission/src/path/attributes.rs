@@ -1,0 +1,57 @@
+//! What a file has beside its contents, its owner and its permissions: a list of who else may use it, and what
+//! programs have noted of it.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, OFlags, XattrFlags, fgetxattr, flistxattr, fsetxattr, openat};
+
+/// Who else may use a file, `acl(5)`. Where there is such a list, the permissions of the group are the most that
+/// anybody in it has, and not the group's own.
+const ACCESS: &[u8] = b"system.posix_acl_access";
+
+/// More than a file system keeps of one file, or of one attribute.
+const LARGEST: usize = 64 * 1024;
+
+/// The attributes of a file.
+pub(super) struct Attributes(Vec<(CString, Vec<u8>)>);
+
+impl Attributes {
+    /// Those of the file of this name that can be read.
+    pub(super) fn of(folder: &OwnedFd, name: &std::ffi::OsStr) -> Self {
+        Self(read(folder, name).unwrap_or_default())
+    }
+
+    /// Gives them to a file, as far as that is allowed; says whether nobody may do more with it than with the
+    /// one that they are of.
+    pub(super) fn give(&self, file: &File) -> bool {
+        let mut is_as_closed = true;
+        for (name, value) in &self.0 {
+            let given = fsetxattr(file, name, value, XattrFlags::empty());
+            is_as_closed &= given.is_ok() || name.as_bytes() != ACCESS;
+        }
+        is_as_closed
+    }
+}
+
+fn read(folder: &OwnedFd, name: &std::ffi::OsStr) -> rustix::io::Result<Vec<(CString, Vec<u8>)>> {
+    let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = openat(folder, name, how, Mode::empty())?;
+    let mut names = vec![0; LARGEST];
+    let length = flistxattr(&file, &mut names[..])?;
+    let mut found = Vec::new();
+    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        // What the system notes (that a program may do more than its user, say) was of the old contents.
+        if name != ACCESS && !name.starts_with(b"user.") {
+            continue;
+        }
+        let Ok(name) = CString::new(name) else { continue };
+        let mut value = vec![0; LARGEST];
+        if let Ok(length) = fgetxattr(&file, &name, &mut value[..]) {
+            value.truncate(length);
+            found.push((name, value));
+        }
+    }
+    Ok(found)
+}

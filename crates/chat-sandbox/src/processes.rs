@@ -8,6 +8,7 @@
 
 mod memory;
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -28,6 +29,9 @@ const MARKS: u64 = 1 << 60;
 
 /// How long ended processes may take to be gone.
 const GONE: Duration = Duration::from_secs(5);
+
+/// How long is looked again where processes end while they are looked for.
+const MISSED: Duration = Duration::from_millis(500);
 
 /// How a command's processes are known.
 #[derive(Debug)]
@@ -197,24 +201,31 @@ impl Family {
 
 /// Stops all first: who is stopped starts nobody. Then ends them.
 fn end_marked(mark: u64) -> u32 {
-    let deadline = Instant::now() + GONE;
-    let mut stopped: HashSet<Pid> = HashSet::new();
+    let begun = Instant::now();
+    let (mut stopped, mut ended): (HashSet<Pid>, HashSet<Pid>) = Default::default();
     loop {
-        let fresh: Vec<Pid> = marked(mark)
-            .into_iter()
-            .filter(|pid| !stopped.contains(pid) && !is_zombie(*pid))
-            .collect();
-        if fresh.is_empty() || Instant::now() > deadline {
-            break;
+        let (mut found, mut missed) = (false, false);
+        for pid in newest_first() {
+            if stopped.contains(&pid) {
+                continue;
+            }
+            match stop(pid, mark) {
+                Some(true) => found |= stopped.insert(pid),
+                Some(false) => {}
+                None => missed |= ended.insert(pid),
+            }
         }
-        for pid in fresh {
-            let _ = signal(pid, mark, Signal::STOP);
-            stopped.insert(pid);
+        // One that ended meanwhile may have started another, and that one the next: sooner or later one of them is
+        // come by before it does. But others end too, that have nothing to do with it.
+        let is_enough = if missed { begun.elapsed() > MISSED } else { !found };
+        if is_enough || begun.elapsed() > GONE {
+            break;
         }
     }
     if stopped.is_empty() {
         return 0;
     }
+    let deadline = Instant::now() + GONE;
     for pid in &stopped {
         let _ = signal(*pid, mark, Signal::KILL);
     }
@@ -230,6 +241,16 @@ fn end_marked(mark: u64) -> u32 {
         std::thread::sleep(Duration::from_millis(1));
     }
     stopped.len() as u32
+}
+
+/// Stops a process, if it is one of the marked: says whether it is. None where it has ended.
+fn stop(pid: Pid, mark: u64) -> Option<bool> {
+    let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    let is_marked = mark_in(&limits(pid)?) == Some(mark);
+    if is_marked {
+        let _ = pidfd_send_signal(process, Signal::STOP);
+    }
+    Some(is_marked)
 }
 
 /// Signals a process, provided that the number is still the marked one's.
@@ -258,9 +279,24 @@ fn file(pid: Pid, name: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{}/{name}", pid.as_raw_nonzero())).ok()
 }
 
-/// The hard limit that marks, from `/proc/PID/limits`: `Max resident set  SOFT  HARD  bytes`.
+/// All processes, those first that were started last: their numbers are the highest, but where these begin anew.
+fn newest_first() -> Vec<Pid> {
+    let mut all: Vec<Pid> = all().collect();
+    all.sort_unstable_by_key(|pid| Reverse(number_of(*pid)));
+    all
+}
+
+/// None where the process has ended: of one that nobody has waited for there is nothing to be read.
+fn limits(pid: Pid) -> Option<String> {
+    file(pid, "limits").filter(|limits| !limits.is_empty())
+}
+
 fn mark_of(pid: Pid) -> Option<u64> {
-    let limits = file(pid, "limits")?;
+    mark_in(&limits(pid)?)
+}
+
+/// The hard limit that marks, from `/proc/PID/limits`: `Max resident set  SOFT  HARD  bytes`.
+fn mark_in(limits: &str) -> Option<u64> {
     let line = limits.lines().find(|line| line.starts_with("Max resident set"))?;
     line.split_ascii_whitespace().nth(4)?.parse().ok()
 }

@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(
             told(&left),
             "Stopped, after 1.2 s. 2 processes that it left running were ended. /p/.git/config can make git run \
-             programs outside the sandbox: it was put aside as config.put-aside-1."
+             programs, or write, outside the sandbox: it was put aside as config.put-aside-1."
         );
         assert_eq!(put_aside(&left), ["/p/.git/config.put-aside-1"]);
         let many = Exit {

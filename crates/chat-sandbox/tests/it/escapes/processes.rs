@@ -31,6 +31,17 @@ if os.fork() == 0:
         time.sleep(600)
     os._exit(0)
 \"",
+    // One that is never the same: whoever looks for it finds its child.
+    "python3 -c \"
+import os
+held = os.open('alive', os.O_WRONLY)
+if os.fork() == 0:
+    os.setsid()
+    for number in range(3): os.close(number)
+    open('told', 'w').write('on')
+    while os.path.exists('told'):
+        if os.fork(): os._exit(0)
+\"",
 ];
 
 /// A pipe by name in the project, from whose reading end it shows whether anybody holds it.

@@ -171,7 +171,9 @@ fn collect(reader: &mut impl BufRead, range: Range, found: &mut Found) -> io::Re
                 found.lines.push(std::mem::take(&mut line));
             }
         }
-        if read > COUNTED && (found.total >= range.to || taken >= BYTES) {
+        // Of a line without an end no more is shown.
+        let is_filled = begun && line.bytes.len() >= LINE_BYTES;
+        if read > COUNTED && (found.total >= range.to || taken >= BYTES || is_filled) {
             break;
         }
     }

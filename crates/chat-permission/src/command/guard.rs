@@ -118,17 +118,23 @@ fn glued_substitution(text: &str) -> Option<&str> {
 }
 
 /// A backslash at a line's end, where joining the lines may make something else of what stands on both: anywhere
-/// but behind a blank or between letters, and beside a here-document, whose end the parser looks for line by line.
+/// but beside a blank or between letters, and beside a here-document that is expanded, whose end the parser looks for
+/// line by line. Behind another backslash it joins nothing.
 fn joined_lines(text: &str) -> Option<&str> {
-    let has_document = has_document(text);
+    let is_expanded = documents(text).any(|(_, behind)| {
+        let tag = behind.strip_prefix('-').unwrap_or(behind).trim_start_matches([' ', '\t']);
+        !tag.starts_with(['\'', '"'])
+    });
     let mut joined = text.match_indices("\\\n").filter_map(|(at, end)| {
         let before = text[..at].chars().next_back();
-        let is_apart = before.is_none_or(char::is_whitespace);
         let behind = text[at + end.len()..].chars().next();
+        let is_blank = |letter: char| letter == ' ' || letter == '\t';
+        let is_apart = before.is_none_or(char::is_whitespace)
+            || behind.is_some_and(is_blank) && before != Some('\\');
         let is_within =
             [before, behind].into_iter().all(|it| it.is_some_and(char::is_alphanumeric));
         let from = at - before.map_or(0, char::len_utf8);
-        (has_document || !is_apart && !is_within).then(|| &text[from..=at])
+        (is_expanded || !is_apart && !is_within).then(|| &text[from..=at])
     });
     joined.next()
 }
@@ -136,12 +142,25 @@ fn joined_lines(text: &str) -> Option<&str> {
 /// `((` may begin arithmetic or two subshells. Where the parser takes the one for the other, it has words stand for
 /// the text of a here-document.
 fn arithmetic_before_document(text: &str) -> Option<&str> {
-    (text.contains("((") && has_document(text)).then_some("((")
+    let (last, _) = documents(text).last()?;
+    let mut before = text[..last].match_indices("((");
+    before.find(|(at, _)| !text[..*at].ends_with('$')).map(|(_, brackets)| brackets)
 }
 
-/// Whether there may be a here-document.
-fn has_document(text: &str) -> bool {
-    text.replace("<<<", "").contains("<<")
+/// Where here-documents may begin, and what stands behind their signs.
+fn documents(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let from = at + text[at..].find("<<")?;
+            let signs = text[from..].bytes().take_while(|byte| *byte == b'<').count();
+            at = from + signs;
+            // Three are a text of their own, and what is more begins anew.
+            if signs % 3 == 2 {
+                return Some((from, &text[at..]));
+            }
+        }
+    })
 }
 
 /// Ten digits or more behind a tilde are no folder of the shell's stack.

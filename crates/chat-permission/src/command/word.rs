@@ -138,7 +138,7 @@ enum Place {
 fn has_expansion(text: &str, behind: &str) -> bool {
     text.match_indices('$').any(|(at, _)| {
         let next = text[at + 1..].chars().chain(behind.chars()).next();
-        next.is_some_and(|next| next.is_alphanumeric() || "({[_@*#?-$!\\`".contains(next))
+        next.is_some_and(|next| next.is_alphanumeric() || "({[_@*#?-$!`".contains(next))
     })
 }
 

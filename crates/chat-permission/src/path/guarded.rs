@@ -54,8 +54,12 @@ impl Project {
         }
         // The project itself may lie beneath such a name.
         let by_name = is_kept(relative.unwrap_or(real));
-        let of_git =
-            self.folders_of_git().iter().any(|folder| above(folder) || real.starts_with(folder));
+        // A work tree may lie in the folder that it shares with others.
+        let is_tree = |folder: &Path| relative.is_some() && self.root.starts_with(folder);
+        let of_git = self
+            .folders_of_git()
+            .iter()
+            .any(|folder| above(folder) || real.starts_with(folder) && !is_tree(folder));
         let of_another = relative.is_some_and(|relative| in_data(&self.root, relative));
         if by_name || of_git || of_another { Guard::Unwritable } else { Guard::Nothing }
     }

@@ -247,15 +247,17 @@ impl<'a> Beside<'a> {
             // Only the system's administrator may give a file away; else it stays the person's, and of a group
             // that they are in.
             let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
-            let is_of_group = rustix::fs::fchown(&file, Some(owner), Some(group))
-                .or_else(|_| rustix::fs::fchown(&file, None, Some(group)))
-                .is_ok();
-            let mode = Mode::from_raw_mode(old.st_mode & 0o7777);
-            rustix::fs::fchmod(&file, mode)?;
+            let _ = rustix::fs::fchown(&file, Some(owner), Some(group))
+                .or_else(|_| rustix::fs::fchown(&file, None, Some(group)));
+            let is_of_group = rustix::fs::fstat(&file)?.st_gid == old.st_gid;
+            let mut mode = old.st_mode & 0o7777;
+            // The list first: the permissions are the last word.
             if !attributes.give(&file) || !is_of_group {
-                // Another group would get what was meant for this one, or for those on the list.
-                rustix::fs::fchmod(&file, mode - Mode::RWXG)?;
+                // Another group would get what was meant for this one, or for those on the list: it gets what all
+                // others have.
+                mode = mode & !0o070 | (mode >> 3 & mode & 0o007) << 3;
             }
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
         }
         file.sync_all()?;
         Ok(beside)

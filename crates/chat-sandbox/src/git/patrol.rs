@@ -58,6 +58,10 @@ struct Area {
     unchangeable: HashSet<PathBuf>,
     /// What it can write to, be it beneath such.
     pinned: Vec<PathBuf>,
+    /// Those of the unchangeable that have some of these beneath them.
+    mixed: Vec<PathBuf>,
+    /// Links that were put aside: under another name they lead nobody anywhere.
+    aside: Mutex<HashSet<(u64, u64)>>,
     /// Whether the protection does not hold any more.
     is_exposed: AtomicBool,
 }
@@ -87,19 +91,21 @@ impl Patrol {
         let roots: Vec<_> =
             std::iter::once(&view.project).chain(&view.git).filter_map(open).collect();
         let since = roots.first().and_then(|(_, root)| now(root)).unwrap_or_else(by_the_clock);
+        let unchangeable: HashSet<PathBuf> = view
+            .protected
+            .iter()
+            .filter_map(Protection::unchangeable)
+            .map(Path::to_owned)
+            .collect();
+        let pinned: Vec<PathBuf> =
+            view.protected.iter().filter_map(Protection::pinned).map(Path::to_owned).collect();
+        let is_mixed = |path: &&PathBuf| pinned.iter().any(|pinned| pinned.starts_with(path));
         let area = Area {
             known: known(view),
-            unchangeable: view
-                .protected
-                .iter()
-                .filter_map(|it| it.unchangeable().map(Path::to_owned))
-                .collect(),
-            pinned: view
-                .protected
-                .iter()
-                .filter_map(Protection::pinned)
-                .map(Path::to_owned)
-                .collect(),
+            mixed: unchangeable.iter().filter(is_mixed).cloned().collect(),
+            unchangeable,
+            pinned,
+            aside: Mutex::default(),
             roots,
             since,
             is_exposed: AtomicBool::new(false),
@@ -163,16 +169,21 @@ impl Area {
         let mut look = Look::default();
         let is_exposed = self.is_exposed.load(Ordering::Acquire);
         for (root, folder) in &self.roots {
-            let is_closed = |path: &Path| {
-                let path = root.join(path);
-                let is_above = || self.pinned.iter().any(|pinned| pinned.starts_with(&path));
-                !is_exposed && self.unchangeable.contains(&path) && !is_above()
-            };
+            let is_closed = |path: &Path| !is_exposed && self.is_closed(&root.join(path));
             let meet = |met: Met<'_>| look.put_aside.extend(self.meet(root, &met, is_exposed));
             look.is_cut |= !walk(folder, self.since, began + LONGEST, is_closed, meet);
         }
         look.took = began.elapsed();
         look
+    }
+
+    /// Whether the command can change nothing beneath a folder.
+    fn is_closed(&self, folder: &Path) -> bool {
+        let is_open =
+            || self.pinned.iter().any(|open| open.starts_with(folder) || folder.starts_with(open));
+        self.unchangeable.contains(folder) && !self.pinned.iter().any(|it| it.starts_with(folder))
+            || self.mixed.iter().any(|mixed| folder != mixed && folder.starts_with(mixed))
+                && !is_open()
     }
 
     fn meet(&self, root: &Path, met: &Met<'_>, is_exposed: bool) -> Vec<PutAside> {
@@ -198,24 +209,37 @@ impl Area {
                 put_aside(folder, name, path)
             }
             Met::Link { folder, name, path, within } => {
-                let path = root.join(path);
-                let stat = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW);
-                let is_new = stat.is_ok_and(|stat| changed(&stat) >= self.since);
+                let Ok(stat) = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW) else {
+                    return Vec::new();
+                };
+                let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
                 let was_there = self.known.contains_key(&root.join(&within.data));
-                let came = is_new || within.came || within.is_new && !was_there;
-                // git itself made links within its data once.
-                let leads_away = readlinkat(folder, *name, Vec::new()).map_or(true, |target| {
-                    Path::new(OsStr::from_bytes(target.as_bytes()))
-                        .components()
-                        .any(|step| !matches!(step, Component::Normal(_) | Component::CurDir))
-                });
-                if !came || !leads_away || !is_exposed && self.unchangeable.contains(&path) {
+                // What git writes to by name; in other folders a person may have links of their own.
+                let is_written = ["logs", "refs"]
+                    .iter()
+                    .any(|of| path.strip_prefix(&within.data).is_ok_and(|it| it.starts_with(of)));
+                let came = within.came && (is_written || !was_there);
+                let is_new = changed(&stat) >= self.since || came || within.is_new && !was_there;
+                let path = root.join(path);
+                if !is_new
+                    || aside.contains(&id(&stat))
+                    || !leads_away(folder, name)
+                    || !is_exposed && self.unchangeable.contains(&path)
+                {
                     return Vec::new();
                 }
+                aside.insert(id(&stat));
                 put_aside(folder, name, path)
             }
         }
     }
+}
+
+/// Whether a link leads out of the folder that it is in: git itself made others once.
+fn leads_away(folder: &OwnedFd, name: &OsStr) -> bool {
+    let Ok(target) = readlinkat(folder, name, Vec::new()) else { return true };
+    let mut steps = Path::new(OsStr::from_bytes(target.as_bytes())).components();
+    steps.any(|step| !matches!(step, Component::Normal(_) | Component::CurDir))
 }
 
 /// What is known of the repositories of a project where a command begins.

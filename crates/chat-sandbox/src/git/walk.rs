@@ -154,7 +154,7 @@ pub(super) fn open(root: &OwnedFd, path: &Path, since: Moment) -> Result<OwnedFd
     match beneath(root, path, FOLDER) {
         Ok(folder) => {
             let stat = fstat(&folder)?;
-            if stat.st_mode & 0o700 != 0o700 && changed(&stat) >= since {
+            if stat.st_mode & 0o500 != 0o500 && changed(&stat) >= since {
                 let_owner(&folder, &stat);
             }
             Ok(folder)

@@ -60,6 +60,11 @@ const PIECES: &[&str] = &[
     "E",
     "<< pa",
     "$(pb # \"\n)",
+    "((pa); pa)",
+    "$((pa); pa)",
+    " \\\n ",
+    "\\\n ",
+    "$\\",
     "<<< pa",
     "if ",
     "; then ",
@@ -247,6 +252,8 @@ fn a_text_in_which_a_shell_sees_a_command_is_not_guessed() {
         // What looks like arithmetic has the parser take words for a text.
         ("((pa); pa); pa <<true && pb\ntrue\n", true),
         ("((pa); pa); pa <<pc pb\npc\n", true),
+        ("pa <<< x; ((pa); pa); pa <<true && pb\ntrue\n", false),
+        ("pa \\\\\n pb", true),
     ] {
         for shell in ["/bin/bash", "/bin/dash"].into_iter().take(1 + usize::from(also_in_dash)) {
             let folder = tempfile::tempdir().unwrap();
@@ -273,6 +280,13 @@ fn texts_that_every_shell_reads_alike_are_clear() {
         "pa x \\\n  y",
         "((1 + 1)); pa $((1 + 1))",
         "pa <<< $((1 + 1))",
+        "pa $((1 << 20))",
+        "pa > f1 <<'E'\nprint((1, 2))\nE\n",
+        "pa <<'E'\nRUN x && \\\n  y\nE\n",
+        "pa \\\n -d @- <<'E'\nx\nE\n",
+        "pa &&\\\n  pb",
+        "pa --a=b\\\n  --c",
+        "pa \"a$\\|b\" \"5$\\n\"",
     ] {
         assert!(parse(text).is_ok(), "{text:?}: {:?}", parse(text));
     }

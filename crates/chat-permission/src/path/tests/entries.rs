@@ -85,6 +85,11 @@ fn a_replaced_file_keeps_who_else_may_use_it_and_what_was_noted_of_it() {
     place.project.replace(&place.resolve("shared"), b"b").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "b");
     assert_eq!(mode(), 0o660);
+    // What may be run besides is said by the permissions.
+    place.project.replace_as(&place.resolve("shared"), b"c", Some(true)).unwrap();
+    assert_eq!(mode(), 0o770);
+    place.project.replace_as(&place.resolve("shared"), b"c", Some(false)).unwrap();
+    assert_eq!(mode(), 0o660);
     for (name, value) in &attributes {
         let mut found = vec![0; 1000];
         let length = getxattr(&path, *name, &mut found[..]).unwrap();

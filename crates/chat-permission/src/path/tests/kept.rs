@@ -182,3 +182,24 @@ fn a_file_that_points_to_git_is_read_up_to_its_limit() {
     pipe(&place.at("project/.git"));
     assert_eq!(place.resolve("store/hooks/x").guard(), Guard::Nothing);
 }
+
+#[test]
+fn a_work_tree_may_lie_in_the_folder_that_it_shares_with_others() {
+    let place = Place::new();
+    for folder in ["common/objects", "common/refs", "common/worktrees/tree", "common/tree/src"] {
+        fs::create_dir_all(place.at(folder)).unwrap();
+    }
+    fs::write(place.at("common/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(place.at("common/worktrees/tree/commondir"), "../..\n").unwrap();
+    fs::write(place.at("common/tree/.git"), "gitdir: ../worktrees/tree\n").unwrap();
+    let project = Project::open(&place.at("common/tree"), &Surroundings::default()).unwrap();
+    for (given, guard) in [
+        ("src/x", Guard::Nothing),
+        ("config", Guard::Nothing),
+        (".git", Guard::Unwritable),
+        ("../config", Guard::Unwritable),
+        ("../worktrees/tree/HEAD", Guard::Unwritable),
+    ] {
+        assert_eq!(project.resolve(given).unwrap().guard(), guard, "{given}");
+    }
+}

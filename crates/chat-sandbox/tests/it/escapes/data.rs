@@ -124,6 +124,60 @@ fn submodules_of_a_linked_work_tree_are_protected() {
     });
 }
 
+/// What lies beneath the data of all, and is not the work tree's own, is none of the command's.
+#[test]
+fn other_work_trees_are_left_alone_while_a_command_runs_in_one() {
+    unprivileged::run(async || {
+        for way in [Preference::Bubblewrap, Preference::Landlock] {
+            let Some(mut scene) = Scene::new(way).await else { continue };
+            prepare(&scene);
+            let (tree, other) = (scene.beside("tree"), scene.beside("other"));
+            for tree in [&tree, &other] {
+                git(&scene.project(""), &["worktree", "add", "-q", tree.to_str().unwrap()]);
+            }
+            scene.set_project("beside/tree");
+            let running = waiting(&scene, "true", "end", "true").await;
+            git(&other, &["commit", "-q", "--allow-empty", "-m", "two"]);
+            write(&tree.join("end"), "");
+            let exit = running.wait().await;
+            assert!(exit.put_aside.is_empty(), "{way:?}: {exit:?}");
+            git(&other, &["status"]);
+        }
+    });
+}
+
+/// A link is put aside once, though it stays where git's data is.
+#[test]
+fn a_link_that_was_put_aside_stays_where_it_was_put() {
+    unprivileged::run(async || {
+        let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };
+        prepare(&scene);
+        let plant = format!("ln -s {} .git/FETCH_HEAD", scene.beside("x").display());
+        let running = waiting(&scene, &plant, "end", "true").await;
+        let kept = scene.project(".git/FETCH_HEAD.put-aside-1");
+        while kept.symlink_metadata().is_err() {
+            assert!(running.ended().is_none(), "{:?}", running.ended());
+            tokio::task::yield_now().await;
+        }
+        write(&scene.project("end"), "");
+        let exit = running.wait().await;
+        assert_eq!(exit.put_aside.len(), 1, "{exit:?}");
+        assert!(kept.symlink_metadata().is_ok());
+    });
+}
+
+#[test]
+fn a_folder_that_nobody_may_write_to_stays_so() {
+    unprivileged::run(async || {
+        use std::os::unix::fs::PermissionsExt;
+        let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };
+        prepare(&scene);
+        scene.run("mkdir src/closed && chmod 555 src/closed").await.success();
+        let mode = scene.project("src/closed").metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o555);
+    });
+}
+
 /// Begins a rebase that stops for the person.
 fn rebase(project: &Path) {
     let mut begin = Command::new("git");

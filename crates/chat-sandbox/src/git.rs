@@ -21,7 +21,7 @@ use rustix::fs::Stat;
 pub struct PutAside {
     /// Where it was.
     pub path: PathBuf,
-    /// Where it is now.
+    /// Where it is now; of a link, a file that says where it led.
     pub kept: PathBuf,
     /// Why it may not stay.
     pub why: WhyAside,

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RawDir, RenameFlags, Stat, fstat, linkat, openat,
-    renameat_with, statat,
+    readlinkat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -143,6 +143,18 @@ pub(super) fn write(folder: &OwnedFd, name: &str, text: &[u8]) -> std::io::Resul
     let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
     linkat(CWD, unnamed, folder, name, AtFlags::SYMLINK_FOLLOW)?;
     Ok(())
+}
+
+/// Puts a file in the place of a link that was put aside, which says where it led: a link in git's data leads away
+/// under any name.
+pub(super) fn say_where_it_led(folder: &OwnedFd, kept: &Path) {
+    let name = kept.file_name().unwrap_or_default();
+    let Ok(target) = readlinkat(folder, name, Vec::new()) else { return };
+    if unlinkat(folder, name, AtFlags::empty()).is_ok()
+        && let Some(name) = name.to_str()
+    {
+        let _ = write(folder, name, target.as_bytes());
+    }
 }
 
 /// Gives something in an open folder a free name that means nothing to anybody; says which.

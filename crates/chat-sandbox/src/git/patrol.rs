@@ -60,8 +60,6 @@ struct Area {
     pinned: Vec<PathBuf>,
     /// Those of the unchangeable that have some of these beneath them.
     mixed: Vec<PathBuf>,
-    /// Links that were put aside: under another name they lead nobody anywhere.
-    aside: Mutex<HashSet<(u64, u64)>>,
     /// Whether the protection does not hold any more.
     is_exposed: AtomicBool,
 }
@@ -105,7 +103,6 @@ impl Patrol {
             mixed: unchangeable.iter().filter(is_mixed).cloned().collect(),
             unchangeable,
             pinned,
-            aside: Mutex::default(),
             roots,
             since,
             is_exposed: AtomicBool::new(false),
@@ -212,7 +209,6 @@ impl Area {
                 let Ok(stat) = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW) else {
                     return Vec::new();
                 };
-                let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
                 let was_there = self.known.contains_key(&root.join(&within.data));
                 // What git writes to by name; in other folders a person may have links of their own.
                 let is_written = ["logs", "refs"]
@@ -222,14 +218,16 @@ impl Area {
                 let is_new = changed(&stat) >= self.since || came || within.is_new && !was_there;
                 let path = root.join(path);
                 if !is_new
-                    || aside.contains(&id(&stat))
                     || !leads_away(folder, name)
                     || !is_exposed && self.unchangeable.contains(&path)
                 {
                     return Vec::new();
                 }
-                aside.insert(id(&stat));
-                put_aside(folder, name, path)
+                let put = put_aside(folder, name, path);
+                for put in &put {
+                    disarm::say_where_it_led(folder, &put.kept);
+                }
+                put
             }
         }
     }

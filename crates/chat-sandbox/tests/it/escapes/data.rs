@@ -146,9 +146,9 @@ fn other_work_trees_are_left_alone_while_a_command_runs_in_one() {
     });
 }
 
-/// A link is put aside once, though it stays where git's data is.
+/// A link in git's data leads away under any name.
 #[test]
-fn a_link_that_was_put_aside_stays_where_it_was_put() {
+fn of_a_link_that_was_put_aside_stays_where_it_led() {
     unprivileged::run(async || {
         let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };
         prepare(&scene);
@@ -162,7 +162,9 @@ fn a_link_that_was_put_aside_stays_where_it_was_put() {
         write(&scene.project("end"), "");
         let exit = running.wait().await;
         assert_eq!(exit.put_aside.len(), 1, "{exit:?}");
-        assert!(kept.symlink_metadata().is_ok());
+        assert!(kept.symlink_metadata().unwrap().is_file());
+        let said = std::fs::read_to_string(&kept).unwrap();
+        assert_eq!(Path::new(&said), scene.beside("x"));
     });
 }
 

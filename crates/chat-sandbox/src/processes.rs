@@ -203,6 +203,7 @@ impl Family {
 fn end_marked(mark: u64) -> u32 {
     let begun = Instant::now();
     let (mut stopped, mut ended): (HashSet<Pid>, HashSet<Pid>) = Default::default();
+    let mut running = 0;
     loop {
         let (mut found, mut missed) = (false, false);
         for pid in newest_first() {
@@ -210,14 +211,18 @@ fn end_marked(mark: u64) -> u32 {
                 continue;
             }
             match stop(pid, mark) {
-                Some(true) => found |= stopped.insert(pid),
+                Some(true) => {
+                    found = true;
+                    stopped.insert(pid);
+                    running += u32::from(!is_zombie(pid));
+                }
                 Some(false) => {}
                 None => missed |= ended.insert(pid),
             }
         }
         // One that ended meanwhile may have started another, and that one the next: sooner or later one of them is
         // come by before it does. But others end too, that have nothing to do with it.
-        let is_enough = if missed { begun.elapsed() > MISSED } else { !found };
+        let is_enough = !found && (!missed || begun.elapsed() > MISSED);
         if is_enough || begun.elapsed() > GONE {
             break;
         }
@@ -240,7 +245,7 @@ fn end_marked(mark: u64) -> u32 {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    stopped.len() as u32
+    running
 }
 
 /// Stops a process, if it is one of the marked: says whether it is. None where it has ended.
@@ -286,8 +291,9 @@ fn newest_first() -> Vec<Pid> {
     all
 }
 
-/// None where the process has ended: of one that nobody has waited for there is nothing to be read.
+/// None where the process is gone.
 fn limits(pid: Pid) -> Option<String> {
+    // One that goes in between leaves nothing to be read.
     file(pid, "limits").filter(|limits| !limits.is_empty())
 }
 
@@ -323,13 +329,20 @@ fn descendants(ancestor: Pid) -> Vec<Pid> {
     found
 }
 
-/// The state's letter, from `/proc/PID/stat`: `PID (NAME) STATE …`, where NAME may hold anything.
+/// Whether a process has ended, all its threads, and only nobody has waited for it. The state's letter is in
+/// `/proc/PID/stat`: `PID (NAME) STATE …`, where NAME may hold anything.
 fn is_zombie(pid: Pid) -> bool {
     let Some(stat) = file(pid, "stat") else {
         return true;
     };
     let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start());
-    state.is_none_or(|state| state.starts_with(['Z', 'X']))
+    let has_ended = state.is_none_or(|state| state.starts_with(['Z', 'X']));
+    has_ended && threads(pid) <= 1
+}
+
+fn threads(pid: Pid) -> usize {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
+    tasks.map_or(0, Iterator::count)
 }
 
 #[cfg(test)]

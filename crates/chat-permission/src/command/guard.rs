@@ -36,13 +36,21 @@ pub(super) fn check(text: &str) -> Result<(), Unparsable> {
     if let Some(piece) = glued_substitution(text) {
         return Err(Unparsable::Unclear(piece.to_owned()));
     }
-    if let Some(piece) = joined_lines(text).or_else(|| arithmetic_before_document(text)) {
+    if let Some(piece) = joined_lines(text) {
         return Err(Unparsable::Unclear(piece.to_owned()));
     }
     if has_large_number(text) {
         return Err(Unparsable::Unclear("~0000000000".to_owned()));
     }
     Ok(())
+}
+
+/// Refuses a text, of a command or of a substitution in it, where the parser would take words for a here-document.
+pub(super) fn check_documents(text: &str) -> Result<(), Unparsable> {
+    match arithmetic_before_document(text) {
+        Some(piece) => Err(Unparsable::Unclear(piece.to_owned())),
+        None => Ok(()),
+    }
 }
 
 /// Runs the parser on a stack of its own, and takes its panic for what it is: it did not understand. It logs each

@@ -8,6 +8,7 @@ use brush_parser::ast::{
     UnexpandedArithmeticExpr,
 };
 
+use super::guard;
 use super::word::options;
 use super::{Redirect, RedirectKind, Simple, Unparsable, Word};
 
@@ -41,6 +42,7 @@ impl Walk {
     }
 
     fn read(&mut self, text: &str) -> Result<(), Unparsable> {
+        guard::check_documents(text)?;
         let program = Parser::new(text.as_bytes(), &options())
             .parse_program()
             .map_err(|error| Unparsable::Syntax(error.to_string()))?;
@@ -289,8 +291,13 @@ impl Walk {
     /// The text of a here-document, where all shells see its end at the same place.
     fn here_document(&mut self, document: &IoHereDocument) -> Result<Word, Unparsable> {
         let text = &document.doc.value;
-        // Without a line's end it is a word that the parser took for a text.
-        if !is_clear_tag(&document.here_end.value) || !text.is_empty() && !text.ends_with('\n') {
+        let tag = plain_tag(&document.here_end.value);
+        // Without a line's end it is a word that the parser took for a text. In a substitution bash ends a text, too,
+        // where a line only begins with the tag.
+        let is_whole = text.is_empty() || text.ends_with('\n');
+        let ends_sooner =
+            |tag: &str| text.lines().any(|line| line.trim_start_matches('\t').starts_with(tag));
+        if !is_whole || tag.is_none_or(ends_sooner) {
             return Err(Unparsable::Unclear(format!("<<{}", document.here_end.value)));
         }
         if document.requires_expansion {
@@ -364,13 +371,14 @@ fn is_plain(text: &str) -> bool {
     text.chars().all(|letter| letter.is_alphanumeric() || "/._-+,@%:".contains(letter))
 }
 
-/// Whether a here-document's tag is a plain name, as a whole in quotation marks or not: the parser takes any others
+/// A here-document's tag, where it is a plain name, as a whole in quotation marks or not: the parser takes any others
 /// away, wherever they stand.
-fn is_clear_tag(written: &str) -> bool {
+fn plain_tag(written: &str) -> Option<&str> {
     let within = |mark| written.strip_prefix(mark).and_then(|tag: &str| tag.strip_suffix(mark));
     let tag = within('"').or_else(|| within('\'')).or_else(|| written.strip_prefix('\\'));
     let tag = tag.unwrap_or(written);
-    !tag.is_empty() && tag.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
+    let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
+    (!tag.is_empty() && tag.bytes().all(is_plain)).then_some(tag)
 }
 
 /// `1`, `-` and `2-` name open streams, no files.

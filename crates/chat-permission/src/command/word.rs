@@ -101,6 +101,9 @@ impl Walk {
                 self.nested(command)?;
                 None
             }
+            // To some shells these are a dollar sign, and what stands behind it.
+            WordPiece::ArithmeticExpression(_) if source.starts_with("$[") => return Err(unclear()),
+            WordPiece::AnsiCQuotedText(text) if text.contains("\\'") => return Err(unclear()),
             WordPiece::ArithmeticExpression(expression) => {
                 self.within(&expression.value)?;
                 None

@@ -101,6 +101,10 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
             if let Some((own, common)) = linked(&git) {
                 view.git.push(common.clone());
                 inside(view, &common);
+                if view.project.starts_with(&common) {
+                    // As where a repository is bare, and its work trees lie in it.
+                    view.protected.push(Protection::Pinned(view.project.clone()));
+                }
                 // Its own part is written to, under the others' that is not.
                 view.protected.push(Protection::Pinned(own.clone()));
                 for name in ["commondir", "gitdir", "config.worktree"] {

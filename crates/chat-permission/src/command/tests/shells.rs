@@ -62,6 +62,10 @@ const PIECES: &[&str] = &[
     "$(pb # \"\n)",
     "((pa); pa)",
     "$((pa); pa)",
+    "$(((pa); pa)",
+    "$(pa <<'E'\n",
+    "$[",
+    "$'a\\'",
     " \\\n ",
     "\\\n ",
     "$\\",
@@ -232,30 +236,47 @@ fn a_substitution_that_is_part_of_a_word_is_not_guessed() {
     }
 }
 
+/// Which shell alone reads something so.
+enum Only {
+    None,
+    Bash,
+    Dash,
+}
+
 #[test]
 fn a_text_in_which_a_shell_sees_a_command_is_not_guessed() {
-    for (text, also_in_dash) in [
+    for (text, only) in [
         // A line that goes on in the next one, where the parser sees two.
-        ("pa <<E\n$\\\n(pb)\nE\n", true),
-        ("pa \"$\\\n(pb; echo \" a \")\"", true),
-        ("pa <<EOF\nEO\\\nF\npb\nEOF\n", false),
-        ("pa <<\\\n-E\nE\npb\n-E\n", true),
-        ("pa <<E\n \\\nE\n: '\nE\npb\n: '\n", true),
-        ("pa x\\\n#; pb", true),
+        ("pa <<E\n$\\\n(pb)\nE\n", Only::None),
+        ("pa \"$\\\n(pb; echo \" a \")\"", Only::None),
+        ("pa <<EOF\nEO\\\nF\npb\nEOF\n", Only::Bash),
+        ("pa <<\\\n-E\nE\npb\n-E\n", Only::None),
+        ("pa <<E\n \\\nE\n: '\nE\npb\n: '\n", Only::None),
+        ("pa x\\\n#; pb", Only::None),
         // A substitution that the parser does not understand.
-        ("pa <<E\n$(pb # \"\n)\nE\n", true),
-        ("pa <<E\n${x:-$(pb # \"\n)}\nE\n", true),
+        ("pa <<E\n$(pb # \"\n)\nE\n", Only::None),
+        ("pa <<E\n${x:-$(pb # \"\n)}\nE\n", Only::None),
+        ("pa $'a\\'; pb #'", Only::Dash),
+        ("pa $[ ; pb ]", Only::Dash),
         // A tag that ends the text elsewhere.
-        ("pa <<\"E\\x\"\nE\\x\npb\nEx\n", true),
-        ("pa <<'a\"b'\na\"b\npb\nab\n", true),
-        ("pa <<$'E'\nE\npb\n$E\n", false),
+        ("pa $(pa <<'E'\n'\nE); pb '\nE\n) # '", Only::Bash),
+        ("pa <(pa <<'E'\nE); pb '\nE\n) # '", Only::Bash),
+        ("pa $(((pa); pa); pa <<E\nx '\nE\npb \"'\" # \"\n)", Only::Bash),
+        ("pa <<\"E\\x\"\nE\\x\npb\nEx\n", Only::None),
+        ("pa <<'a\"b'\na\"b\npb\nab\n", Only::None),
+        ("pa <<$'E'\nE\npb\n$E\n", Only::Bash),
         // What looks like arithmetic has the parser take words for a text.
-        ("((pa); pa); pa <<true && pb\ntrue\n", true),
-        ("((pa); pa); pa <<pc pb\npc\n", true),
-        ("pa <<< x; ((pa); pa); pa <<true && pb\ntrue\n", false),
-        ("pa \\\\\n pb", true),
+        ("((pa); pa); pa <<true && pb\ntrue\n", Only::None),
+        ("((pa); pa); pa <<pc pb\npc\n", Only::None),
+        ("pa <<< x; ((pa); pa); pa <<true && pb\ntrue\n", Only::Bash),
+        ("pa \\\\\n pb", Only::None),
     ] {
-        for shell in ["/bin/bash", "/bin/dash"].into_iter().take(1 + usize::from(also_in_dash)) {
+        let shells: &[&str] = match only {
+            Only::None => &["/bin/bash", "/bin/dash"],
+            Only::Bash => &["/bin/bash"],
+            Only::Dash => &["/bin/dash"],
+        };
+        for shell in shells {
             let folder = tempfile::tempdir().unwrap();
             let calls = called(shell, text, folder.path());
             let ran = calls.iter().flatten().any(|word| word == "pb");
@@ -275,6 +296,8 @@ fn texts_that_every_shell_reads_alike_are_clear() {
         "pa <<-E\n\tx\n\tE\n",
         "pa <<E_1 > f1\n\nE_1\n",
         "pa <<E\nE\n",
+        "pa <<E\nNE x\nE\n",
+        "pa $'a\\n' $((1 + 1))",
         "pa <<A <<B\na\nA\nb\nB\n",
         "pa 'x$' \"x$\" \"$x\" \"\\$(pb)\"",
         "pa x \\\n  y",

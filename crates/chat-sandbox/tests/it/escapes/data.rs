@@ -8,7 +8,7 @@ use chat_sandbox::Preference;
 
 use super::meanwhile::waiting;
 use super::project::git;
-use super::repositories::{INIT, persons_git, prepare};
+use super::repositories::{INIT, persons_git, prepare, wait_for_later};
 use crate::support::{Scene, WAYS, write};
 use crate::unprivileged;
 
@@ -142,6 +142,33 @@ fn other_work_trees_are_left_alone_while_a_command_runs_in_one() {
             let exit = running.wait().await;
             assert!(exit.put_aside.is_empty(), "{way:?}: {exit:?}");
             git(&other, &["status"]);
+        }
+    });
+}
+
+/// A bare repository may hold its work trees.
+#[test]
+fn a_work_tree_in_a_bare_repository_is_written_to_and_looked_at() {
+    unprivileged::run(async || {
+        for way in WAYS {
+            let Some(mut scene) = Scene::new(way).await else { continue };
+            let ran = prepare(&scene);
+            let bare = scene.beside("bare");
+            git(&scene.project(""), &["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
+            let tree = bare.join("tree");
+            git(&bare, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+            for name in ["evil", "hook"] {
+                std::fs::copy(scene.project(name), tree.join(name)).unwrap();
+            }
+            wait_for_later(&scene, &tree.join("hook"));
+            scene.set_project("beside/bare/tree");
+            let outcome =
+                scene.run(format!("{INIT}\ninit && cat evil >> src/sub/.git/config")).await;
+            assert!(outcome.exit.is_success(), "{way:?}: {outcome:?}");
+            persons_git(&tree.join("src/sub"), &["status"]);
+            assert_eq!(ran.exists(), way == Preference::None, "{way:?}: {outcome:?}");
+            let outcome = scene.run("echo evil >> ../config").await;
+            assert_eq!(outcome.exit.is_success(), way == Preference::None, "{way:?}: {outcome:?}");
         }
     });
 }

@@ -135,6 +135,17 @@ fn stopping_and_dropping_end_what_was_left_behind_too() {
     });
 }
 
+#[test]
+fn a_command_that_leaves_nothing_behind_is_told_to_leave_nothing() {
+    unprivileged::run(async || {
+        for way in WAYS {
+            let Some(scene) = Scene::new(way).await else { continue };
+            let outcome = scene.run("sh -c true; true").await;
+            assert_eq!(outcome.exit.left_running, 0, "{way:?}: {outcome:?}");
+        }
+    });
+}
+
 /// The folder in which a program of its own is to start a command, and then to be killed.
 const PART: &str = "NATTER_TEST_KILLED_IN";
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chat_permission::Mode;
 use jiff::Timestamp;
@@ -350,6 +351,8 @@ pub enum CallState {
         tail: Arc<str>,
         /// How many bytes that was in all.
         bytes: u64,
+        /// How long it runs, without the time that the person takes to answer.
+        ran: Duration,
     },
     /// It ended. The result is among the messages too, once it is stored.
     Done(Arc<ToolResult>),

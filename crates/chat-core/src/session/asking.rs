@@ -371,6 +371,7 @@ impl super::state::State {
 
     fn tell_asks(&mut self) {
         let asks = self.asks();
+        self.round.wait_for(&asks);
         self.tell(|seq, fid| Event::AsksChanged { fid, seq, asks });
     }
 }

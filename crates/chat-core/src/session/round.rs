@@ -5,47 +5,111 @@
 //! model is in the order of the calls ([`outgoing`](crate::agent::outgoing)).
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::Session;
 use super::state::State;
 use crate::error::{Kind, Result};
 use crate::event::{CallState, Event, OpenCall};
-use crate::message::{Message, MessageId, MessageTree, ModelRef, ToolCall, ToolCallId, ToolResult};
+use crate::message::{
+    Ask, Message, MessageId, MessageTree, ModelRef, ToolCall, ToolCallId, ToolResult,
+};
 
 /// The calls of a reply whose tools run.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     /// The calls, in order; none between two rounds.
-    calls: Vec<OpenCall>,
+    calls: Vec<Call>,
     /// Results that are to be stored with the next write.
     reached: Vec<Arc<Message>>,
+}
+
+/// A call, and how long it runs.
+#[derive(Debug)]
+struct Call {
+    open: OpenCall,
+    clock: Clock,
+}
+
+/// Counts how long a call runs while it does not wait for the person.
+#[derive(Debug, Default)]
+struct Clock {
+    /// What was counted before it stood still last.
+    ran: Duration,
+    /// Since when it counts again.
+    since: Option<Instant>,
+}
+
+impl Clock {
+    /// It counts from now on, or stands still.
+    fn set(&mut self, counts: bool, now: Instant) {
+        match self.since {
+            None if counts => self.since = Some(now),
+            Some(since) if !counts => {
+                self.ran += now.saturating_duration_since(since);
+                self.since = None;
+            }
+            _ => {}
+        }
+    }
+
+    fn read(&self, now: Instant) -> Duration {
+        let since = self.since.map(|since| now.saturating_duration_since(since));
+        self.ran + since.unwrap_or_default()
+    }
 }
 
 impl Round {
     /// The calls of a reply that has ended are to run.
     pub(super) fn of(message: MessageId, calls: &[ToolCall]) -> Self {
-        let open = |call: &ToolCall| OpenCall {
-            message,
-            call: call.id.clone(),
-            state: CallState::Waiting,
+        let open = |call: &ToolCall| {
+            let open = OpenCall { message, call: call.id.clone(), state: CallState::Waiting };
+            Call { open, clock: Clock::default() }
         };
         Self { calls: calls.iter().map(open).collect(), reached: Vec::new() }
     }
 
     /// The calls, in order.
     pub(super) fn calls(&self) -> Vec<OpenCall> {
-        self.calls.clone()
+        let now = Instant::now();
+        let open = |call: &Call| {
+            let mut open = call.open.clone();
+            if let CallState::Running { ran, .. } = &mut open.state {
+                *ran = call.clock.read(now);
+            }
+            open
+        };
+        self.calls.iter().map(open).collect()
+    }
+
+    /// These wait for the person, and no others.
+    pub(super) fn wait_for(&mut self, asks: &[Arc<Ask>]) {
+        let now = Instant::now();
+        for Call { open, clock } in &mut self.calls {
+            if matches!(open.state, CallState::Running { .. }) {
+                clock.set(asks.iter().all(|ask| ask.call != open.call), now);
+            }
+        }
     }
 
     /// Notes how far a call is, and gives the message that holds it.
     fn note(&mut self, id: &ToolCallId, state: CallState) -> Option<MessageId> {
         // Of two calls with one id the first that has not ended is meant.
-        let is_open =
-            |call: &&mut OpenCall| call.call == *id && !matches!(call.state, CallState::Done(_));
-        let call = self.calls.iter_mut().find(is_open)?;
-        call.state = state;
-        Some(call.message)
+        let is_open = |call: &&mut Call| {
+            call.open.call == *id && !matches!(call.open.state, CallState::Done(_))
+        };
+        let Call { open, clock } = self.calls.iter_mut().find(is_open)?;
+        if matches!((&open.state, &state), (CallState::Waiting, CallState::Running { .. })) {
+            clock.set(true, Instant::now());
+        }
+        open.state = state;
+        Some(open.message)
     }
+}
+
+/// A call runs; how long, its clock tells.
+fn running(tail: Arc<str>, bytes: u64) -> CallState {
+    CallState::Running { tail, bytes, ran: Duration::ZERO }
 }
 
 impl Session {
@@ -53,7 +117,7 @@ impl Session {
     pub(super) fn on_tool(&self, call: &ToolCall, result: Option<&Arc<ToolResult>>) {
         let call_state = match result {
             Some(result) => CallState::Done(Arc::clone(result)),
-            None => CallState::Running { tail: Arc::default(), bytes: 0 },
+            None => running(Arc::default(), 0),
         };
         let mut state = self.lock();
         let Some(message) = state.round.note(&call.id, call_state) else { return };
@@ -65,9 +129,9 @@ impl Session {
     /// A running command wrote more.
     pub(super) fn on_output(&self, call: &ToolCall, tail: &str, bytes: u64) {
         let tail: Arc<str> = Arc::from(tail);
-        let running = CallState::Running { tail: Arc::clone(&tail), bytes };
         let mut state = self.lock();
-        let Some(message) = state.round.note(&call.id, running) else { return };
+        let now = running(Arc::clone(&tail), bytes);
+        let Some(message) = state.round.note(&call.id, now) else { return };
         let call = call.id.clone();
         state.tell(|seq, fid| Event::ToolOutput { fid, seq, message, call, tail, bytes });
     }
@@ -153,6 +217,64 @@ impl State {
             tree.set_head(Some(result.id));
             self.record.head = Some(result.id);
             self.tell_added(result);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{AskId, Asked};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_clock_stands_still_while_the_person_is_waited_for() {
+        let start = Instant::now();
+        let mut clock = Clock::default();
+        assert_eq!(clock.read(start), Duration::ZERO);
+        clock.set(true, start);
+        clock.set(true, start + SECOND);
+        assert_eq!(clock.read(start + 2 * SECOND), 2 * SECOND);
+        clock.set(false, start + 2 * SECOND);
+        clock.set(false, start + 5 * SECOND);
+        assert_eq!(clock.read(start + 9 * SECOND), 2 * SECOND);
+        clock.set(true, start + 9 * SECOND);
+        assert_eq!(clock.read(start + 10 * SECOND), 3 * SECOND);
+    }
+
+    #[test]
+    fn whoever_looks_at_a_round_is_told_how_long_its_calls_run() {
+        let call = |id: &str| ToolCall {
+            id: ToolCallId::new(id),
+            name: "run_command".to_owned(),
+            arguments: serde_json::json!({}),
+        };
+        let calls = [call("c1"), call("c2"), call("c3")];
+        let mut round = Round::of(MessageId::new(), &calls);
+        for call in &calls[..2] {
+            round.note(&call.id, running(Arc::default(), 0));
+        }
+        let what = Asked::GoOn { rounds: 1 };
+        let (id, call) = (AskId::generate(), calls[0].id.clone());
+        let ask = Arc::new(Ask { id, call, tool: "run_command".to_owned(), what });
+        let counts = |round: &Round| {
+            let counts = |call: &Call| call.clock.since.is_some();
+            round.calls.iter().map(counts).collect::<Vec<_>>()
+        };
+        round.wait_for(&[Arc::clone(&ask)]);
+        assert_eq!(counts(&round), [false, true, false], "one waits, one's turn is to come");
+        round.wait_for(&[]);
+        assert_eq!(counts(&round), [true, true, false]);
+        let since = round.calls[0].clock.since.unwrap();
+        round.note(&calls[0].id, running(Arc::from("text"), 4));
+        assert_eq!(round.calls[0].clock.since, Some(since), "what it writes begins nothing anew");
+        let read = || round.calls.iter().map(|call| call.clock.read(Instant::now()));
+        let before: Vec<_> = read().collect();
+        for (call, before) in round.calls().iter().zip(before) {
+            if let CallState::Running { ran, .. } = &call.state {
+                assert!(*ran >= before && !before.is_zero());
+            }
         }
     }
 }

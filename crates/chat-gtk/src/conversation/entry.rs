@@ -163,7 +163,7 @@ impl Entry {
     pub fn set_running(&mut self, id: &ToolCallId, running: bool) {
         if let Some(tool) = self.tool(id) {
             if running {
-                tool.start(true);
+                tool.start(Duration::ZERO);
             } else {
                 tool.stop();
             }
@@ -171,13 +171,13 @@ impl Entry {
         }
     }
 
-    /// A call of this message is as far as this, though nobody saw it begin.
+    /// A call of this message is as far as this.
     pub fn resume(&mut self, open: &OpenCall) {
         let Some(tool) = self.tool(&open.call) else { return };
         match &open.state {
             CallState::Waiting => tool.queue(),
-            CallState::Running { tail, bytes } => {
-                tool.start(false);
+            CallState::Running { tail, bytes, ran } => {
+                tool.start(*ran);
                 tool.write(tail, *bytes);
             }
             CallState::Done(result) => drop(tool.answer(result)),

@@ -72,12 +72,14 @@ glib::wrapper! {
     pub struct Fitted(ObjectSubclass<imp::Fitted>) @extends gtk::LayoutManager;
 }
 
-/// The text in a frame that is no taller than this, in pixels.
+/// The text in a frame that is no taller than this, in pixels. Long lines of one that does not wrap
+/// reach beyond the right edge and are not scrolled to.
 pub fn fitted(text: &gtk::TextView, tallest: i32, classes: &[&str]) -> gtk::Box {
-    let scroller = gtk::ScrolledWindow::builder()
-        .hscrollbar_policy(gtk::PolicyType::Never)
-        .child(text)
-        .build();
+    let across = match text.wrap_mode() {
+        gtk::WrapMode::None => gtk::PolicyType::External,
+        _ => gtk::PolicyType::Never,
+    };
+    let scroller = gtk::ScrolledWindow::builder().hscrollbar_policy(across).child(text).build();
     let frame = gtk::Box::new(gtk::Orientation::Vertical, 0);
     frame.set_css_classes(classes);
     frame.append(&scroller);
@@ -104,9 +106,11 @@ fn height_of(view: &gtk::TextView, width: i32, tallest: i32) -> i32 {
     let (start, end) = buffer.bounds();
     let text = buffer.text(&start, &end, true);
     let layout = view.create_pango_layout(Some(&beginning(&text, tallest)));
-    layout.set_wrap(pango::WrapMode::WordChar);
-    layout.set_spacing(view.pixels_inside_wrap() * pango::SCALE);
-    layout.set_width((width - across - CURSOR).max(1) * pango::SCALE);
+    if view.wrap_mode() != gtk::WrapMode::None {
+        layout.set_wrap(pango::WrapMode::WordChar);
+        layout.set_spacing(view.pixels_inside_wrap() * pango::SCALE);
+        layout.set_width((width - across - CURSOR).max(1) * pango::SCALE);
+    }
     layout.pixel_size().1 + along
 }
 
@@ -144,6 +148,14 @@ mod tests {
         for long in ["a\n".repeat(10_000), "word ".repeat(100_000)] {
             assert_eq!(tall(&frame(&long).0, 400), TALLEST);
         }
+    }
+
+    #[gtk::test]
+    fn lines_that_do_not_wrap_are_as_tall_as_one() {
+        let (frame, view) = frame(&"word ".repeat(40));
+        view.set_wrap_mode(gtk::WrapMode::None);
+        let (one, _) = self::frame("word");
+        assert_eq!(tall(&frame, 100), tall(&one, 100));
     }
 
     #[gtk::test]

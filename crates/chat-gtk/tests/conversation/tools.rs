@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chat_core::event::{CallState, Event, OpenCall, Stage, StopReason};
 use chat_core::message::{
@@ -16,6 +17,8 @@ use serde_json::{Value, json};
 use crate::scene::{Scene, fid, snapshot, until, walk};
 
 const CALL: &str = "c1";
+/// How long it runs when the chat is opened.
+const RAN: Duration = Duration::from_mins(62);
 
 /// A scene in which a reply called a tool, with so many messages before it.
 fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId) {
@@ -31,7 +34,8 @@ fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId) {
     messages.push(reply);
     let mut snapshot = snapshot(messages, false);
     snapshot.stage = Stage::RunningTools;
-    let (call, state) = (ToolCallId::new(CALL), CallState::Running { tail: "".into(), bytes: 0 });
+    let call = ToolCallId::new(CALL);
+    let state = CallState::Running { tail: "".into(), bytes: 0, ran: RAN };
     snapshot.calls = vec![OpenCall { message, call, state }];
     snapshot.session.project = Some(PathBuf::from("/project"));
     scene.conversation.show(&snapshot);
@@ -268,6 +272,7 @@ fn a_prompt_takes_the_keyboard_only_when_it_is_asked_to() {
 #[gtk::test]
 fn what_a_command_writes_is_shown_while_it_runs_and_no_longer() {
     let (scene, message) = calling("run_command", run("make"), 0);
+    assert!(scene.shows("62 min"), "{:?}", scene.texts());
     let call = ToolCallId::new(CALL);
     let write = |text: &str| Event::ToolOutput {
         fid: fid(),
@@ -288,6 +293,14 @@ fn what_a_command_writes_is_shown_while_it_runs_and_no_longer() {
     scene.conversation.apply(&[running(true), write("10 %\r\x1b[32m50 %\x1b[0m")]);
     scene.settle();
     assert!(scene.texts().contains(&"50 %".to_owned()), "{:?}", scene.texts());
+    let mut seen = None;
+    walk(scene.conversation.widget(), &mut |widget| {
+        let text = widget.downcast_ref::<gtk::TextView>();
+        seen = seen.take().or_else(|| text.filter(|text| text.is_mapped()).cloned());
+    });
+    let text = seen.expect("a text");
+    let line = text.line_yrange(&text.buffer().start_iter()).1;
+    assert!(line > 0 && text.height() >= line, "{} of {line} are seen", text.height());
     let many: Vec<_> = (0..2_000).map(|line| format!("\x1b[3{}mline {line}\n", line % 8)).collect();
     scene.conversation.apply(&[write(&many.concat())]);
     scene.settle();

@@ -184,12 +184,13 @@ async fn a_result_is_told_shown_and_stored_while_others_are_still_to_come() {
     let subscription = scene.world.manager.subscribe();
     let snapshot = scene.world.manager.open(&fid, 50, &subscription).await.unwrap();
     let states: Vec<_> = snapshot.calls.iter().map(|open| &open.state).collect();
-    let [CallState::Done(done), CallState::Running { tail, bytes: 4 }, CallState::Waiting] =
+    let [CallState::Done(done), CallState::Running { tail, bytes: 4, ran }, CallState::Waiting] =
         &states[..]
     else {
         panic!("{states:?}");
     };
     assert_eq!((done.text.as_str(), &**tail), ("changed", "10 %"));
+    assert!(!ran.is_zero(), "since when it runs is known");
     let reply = snapshot.messages.iter().find(|message| message.tool_calls().count() == 3).unwrap();
     assert!(snapshot.calls.iter().all(|open| open.message == reply.id));
     assert_eq!(told(&results(&snapshot.messages)), [("c1", "changed")]);

@@ -8,15 +8,18 @@ use super::ansi::Reader;
 use super::looks::Looks;
 use super::styled::Styled;
 use crate::accessible;
+use crate::conversation::fitted::fitted;
 
 /// The lines that are seen.
 const LINES: usize = 9;
+/// Taller than so many lines in the largest letters, in pixels.
+const TALLEST: i32 = 2_000;
 /// The letters of a line that are read: more than the widest window shows.
 const COLUMNS: usize = 400;
 
 /// The view.
 pub struct Live {
-    root: gtk::ScrolledWindow,
+    root: gtk::Box,
     buffer: gtk::TextBuffer,
     looks: Looks,
     shown: RefCell<Styled>,
@@ -35,18 +38,12 @@ impl Live {
             .css_classes(["tool-text"])
             .build();
         accessible::set_label(&view, &gettext("Output"));
-        // Long lines reach beyond the right edge and are not scrolled to.
-        let root = gtk::ScrolledWindow::builder()
-            .hscrollbar_policy(gtk::PolicyType::External)
-            .vscrollbar_policy(gtk::PolicyType::Never)
-            .child(&view)
-            .css_classes(["fold-body", "tool-frame"])
-            .build();
+        let root = fitted(&view, TALLEST, &["fold-body", "tool-frame"]);
         Self { root, buffer, looks: looks.clone(), shown: RefCell::default() }
     }
 
     /// The widget.
-    pub fn widget(&self) -> &gtk::ScrolledWindow {
+    pub fn widget(&self) -> &gtk::Box {
         &self.root
     }
 

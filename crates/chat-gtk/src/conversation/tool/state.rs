@@ -18,9 +18,9 @@ pub struct ToolState {
     running: bool,
     /// Whether its turn is still to come.
     queued: bool,
-    /// Since when it runs, where that was seen.
+    /// Since when it runs.
     since: Option<Instant>,
-    /// How long it ran, where that was seen.
+    /// How long it ran, where it was seen to end.
     took: Option<Duration>,
     /// Counts what became of it, apart from what it writes.
     revision: u64,
@@ -133,11 +133,11 @@ impl ToolState {
         }
     }
 
-    /// It began. `seen`: whether just now.
-    pub fn start(&mut self, seen: bool) {
+    /// It runs for so long now.
+    pub fn start(&mut self, ran: Duration) {
         if self.result.is_none() && !self.running {
             self.running = true;
-            self.since = seen.then(Instant::now);
+            self.since = Instant::now().checked_sub(ran);
             self.revision += 1;
         }
     }
@@ -215,7 +215,7 @@ pub mod tests {
         let call = call("ask_user", serde_json::json!({}));
         let mut state = ToolState::new(call.clone());
         assert_eq!(state.phase(), Phase::Called);
-        state.start(true);
+        state.start(Duration::ZERO);
         assert!(state.phase() == Phase::Running && state.has_clock());
         let ask = question();
         assert!(state.wait_for(Some(&ask)));
@@ -235,7 +235,7 @@ pub mod tests {
         assert!(state.wait_for(Some(&Arc::new(go_on))), "but whether to go on is asked there");
         assert_eq!(state.phase(), Phase::Failed);
         assert!(state.wait_for(None));
-        state.start(true);
+        state.start(Duration::ZERO);
         assert_eq!(state.phase(), Phase::Failed, "what was told late begins nothing");
     }
 
@@ -251,7 +251,7 @@ pub mod tests {
         state.stop();
         assert!(matches!(state.progress(), Progress::Lost) && state.revision() > before);
         state.queue();
-        state.start(true);
+        state.start(Duration::ZERO);
         assert!(matches!(state.progress(), Progress::Running));
         state.wait_for(Some(&question()));
         assert!(matches!(state.progress(), Progress::Asking));
@@ -263,9 +263,13 @@ pub mod tests {
     }
 
     #[test]
-    fn a_call_whose_beginning_nobody_saw_has_no_clock() {
+    fn a_call_that_began_before_it_was_seen_has_all_its_time() {
         let mut state = ToolState::new(call("run_command", serde_json::json!({})));
-        state.start(false);
-        assert!(state.phase() == Phase::Running && !state.has_clock() && state.time().is_none());
+        let ran = Duration::from_secs(3);
+        state.start(ran);
+        assert!(state.phase() == Phase::Running && state.has_clock());
+        assert!(state.time().is_some_and(|time| time >= ran));
+        state.start(Duration::ZERO);
+        assert!(state.time().is_some_and(|time| time >= ran), "it begins once");
     }
 }

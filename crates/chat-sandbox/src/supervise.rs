@@ -191,10 +191,7 @@ impl Supervisor {
         // something else.
         let is_exposed = self.is_exposed();
         self.ending = self.ending.or(is_exposed.then_some(Ended::Exposed));
-        let deadline = Instant::now() + LAST_WORDS;
-        while self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && Instant::now() < deadline {
-            self.read_what_is_left(deadline, &mut buffer);
-        }
+        self.read_what_is_left(&mut buffer);
         self.spool.finish();
         self.control.channel.end();
         let signalled = self.started.gate.tells_of_a_signal();
@@ -297,29 +294,40 @@ impl Supervisor {
         is_exposed
     }
 
-    fn read(&mut self, index: usize, buffer: &mut [u8]) {
+    /// Reads what is in a pipe; says whether there was anything.
+    fn read(&mut self, index: usize, buffer: &mut [u8]) -> bool {
         let (stream, pipe) = &mut self.pipes[index];
-        let Some(file) = pipe else { return };
+        let Some(file) = pipe else { return false };
         match file.read(buffer) {
             Ok(0) => *pipe = None,
             Ok(length) => {
                 self.spool.push(*stream, &buffer[..length]);
                 self.control.channel.push(*stream, &buffer[..length]);
+                return true;
             }
             Err(error) if again(&error) => {}
             Err(_) => *pipe = None,
         }
+        false
     }
 
-    /// Reads on after the end: what is in the pipes, until nobody has them open.
-    fn read_what_is_left(&mut self, deadline: Instant, buffer: &mut [u8]) {
-        let pipes = self.pipes.iter().filter_map(|(_, pipe)| pipe.as_ref());
-        let mut fds: Vec<_> = pipes.map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();
-        let left = deadline.saturating_duration_since(Instant::now());
-        let _ = poll(&mut fds, Some(&timespec(left)));
-        drop(fds);
-        for index in 0..self.pipes.len() {
-            self.read(index, buffer);
+    /// Reads on after the end: what is in the pipes, until nobody has them open, or nobody writes who
+    /// could. bubblewrap has them open a moment longer than the command.
+    fn read_what_is_left(&mut self, buffer: &mut [u8]) {
+        let are_all_gone = self.started.family.last().is_some();
+        let deadline = Instant::now() + LAST_WORDS;
+        while self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && Instant::now() < deadline {
+            if !are_all_gone {
+                let pipes = self.pipes.iter().filter_map(|(_, pipe)| pipe.as_ref());
+                let mut fds: Vec<_> = pipes.map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();
+                let left = deadline.saturating_duration_since(Instant::now());
+                let _ = poll(&mut fds, Some(&timespec(left)));
+            }
+            let mut were_read = (0..self.pipes.len()).map(|index| self.read(index, buffer));
+            let was_read = were_read.by_ref().fold(false, |any, was_read| any | was_read);
+            if are_all_gone && !was_read {
+                break;
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod entries;
 pub mod git;
 pub mod ignored;
 mod kinds;
+mod letters;
 mod program;
 mod read;
 mod rules;

@@ -115,15 +115,20 @@ fn best(
                 found.truncate(most);
             }
         }
+        let has = paths.letters(place);
+        if !has.may_have(wanted.letters()) {
+            continue;
+        }
         let (path, name) = paths.bytes(place);
-        let Some(score) = wanted.score(path, &mut letters, &mut matcher) else {
+        let mut score = |text| wanted.score(text, has.are_ascii(), &mut letters, &mut matcher);
+        let Some(whole) = score(path) else {
             continue;
         };
-        let in_name = wanted.score(&path[name..], &mut letters, &mut matcher);
+        let in_name = score(&path[name..]);
         let rank = if ranks.is_empty() { None } else { ranks.get(paths.get(place)).copied() };
         let length = if wanted.is_anything() { 0 } else { path.len() };
         // What is whole in the name weighs double.
-        let score = score.max(in_name.map_or(0, |score| score * 2));
+        let score = whole.max(in_name.map_or(0, |score| score * 2));
         found.push((Reverse(score), rank.unwrap_or(usize::MAX), length, place));
     }
     Some(found)

@@ -3,6 +3,8 @@
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Matcher, Utf32Str};
 
+use crate::letters::Letters;
+
 /// What part of its score a text gets once more for having the large letters of the query: enough to come before what
 /// matches as well without, and too little for letters that are scattered.
 const EXACT: u32 = 4;
@@ -12,14 +14,23 @@ pub(super) struct Wanted {
     any_case: Pattern,
     /// The same to the letter, where the query has large ones.
     exact: Option<Pattern>,
+    letters: Letters,
 }
 
 impl Wanted {
     pub(super) fn new(query: &str) -> Self {
         let pattern = |case| Pattern::new(query, case, Normalization::Smart, AtomKind::Fuzzy);
         let has_large = query.chars().any(char::is_uppercase);
+        let any_case = pattern(CaseMatching::Ignore);
+        let letters = any_case.atoms.iter().flat_map(|atom| {
+            let letters = atom.needle_text().chars().collect::<Vec<_>>();
+            letters
+                .into_iter()
+                .map(|letter| Letters::of(letter.encode_utf8(&mut [0; 4]).as_bytes()))
+        });
         Self {
-            any_case: pattern(CaseMatching::Ignore),
+            letters: letters.fold(Letters::default(), Letters::and),
+            any_case,
             exact: has_large.then(|| pattern(CaseMatching::Respect)),
         }
     }
@@ -29,16 +40,22 @@ impl Wanted {
         self.any_case.atoms.is_empty()
     }
 
+    /// The letters that a text has that has it.
+    pub(super) fn letters(&self) -> Letters {
+        self.letters
+    }
+
     /// How well a text has it; none where it has not. `letters` is a buffer to be used again.
     pub(super) fn score(
         &self,
         text: &[u8],
+        is_ascii: bool,
         letters: &mut Vec<char>,
         matcher: &mut Matcher,
     ) -> Option<u32> {
         // Most paths are ASCII, and need not be taken apart into letters.
         let shown;
-        let text = if text.is_ascii() {
+        let text = if is_ascii {
             Utf32Str::Ascii(text)
         } else {
             shown = String::from_utf8_lossy(text);

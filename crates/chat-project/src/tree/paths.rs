@@ -5,12 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::{Folder, Kind};
+use crate::letters::Letters;
 
 /// The paths of a tree's files and links, or of its folders, from the project on, in the order of the tree.
 #[derive(Debug)]
 pub struct Paths {
     bytes: Box<[u8]>,
     ends: Box<[End]>,
+    letters: Box<[Letters]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +33,15 @@ impl Paths {
     }
 
     fn gathered(root: &Folder, count: usize, wanted: impl Fn(Kind) -> bool + Copy) -> Self {
-        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(count));
-        gather(root, wanted, &mut Vec::new(), &mut bytes, &mut ends);
-        Self { bytes: bytes.into(), ends: ends.into() }
+        let mut gathered = Gathered {
+            way: Vec::new(),
+            bytes: Vec::new(),
+            ends: Vec::with_capacity(count),
+            letters: Vec::with_capacity(count),
+        };
+        gathered.add(root, Letters::default(), wanted);
+        let Gathered { bytes, ends, letters, .. } = gathered;
+        Self { bytes: bytes.into(), ends: ends.into(), letters: letters.into() }
     }
 
     /// How many there are.
@@ -62,32 +70,46 @@ impl Paths {
         (path, path.len() - usize::from(end.name))
     }
 
+    /// The letters of the path at a place.
+    pub(crate) fn letters(&self, place: usize) -> Letters {
+        self.letters[place]
+    }
+
     pub(super) fn memory(&self) -> usize {
-        self.bytes.len() + size_of_val(&*self.ends)
+        self.bytes.len() + size_of_val(&*self.ends) + size_of_val(&*self.letters)
     }
 }
 
-fn gather(
-    folder: &Folder,
-    wanted: impl Fn(Kind) -> bool + Copy,
-    way: &mut Vec<u8>,
-    bytes: &mut Vec<u8>,
-    ends: &mut Vec<End>,
-) {
-    let before = way.len();
-    for entry in folder.entries() {
-        let name = entry.name.as_bytes();
-        if wanted(entry.kind) {
-            bytes.extend_from_slice(way);
-            bytes.extend_from_slice(name);
-            // A name has 255 bytes at most; and a million paths of 4 KiB each are not reached by far.
-            ends.push(End { path: bytes.len() as u32, name: name.len() as u16 });
-        }
-        if let Some(folder) = entry.folder {
-            way.extend_from_slice(name);
-            way.push(b'/');
-            gather(folder, wanted, way, bytes, ends);
-            way.truncate(before);
+/// What was gathered so far.
+struct Gathered {
+    /// The way to the folder that is looked at.
+    way: Vec<u8>,
+    bytes: Vec<u8>,
+    ends: Vec<End>,
+    letters: Vec<Letters>,
+}
+
+impl Gathered {
+    /// Adds what lies in a folder, the way to which has these letters.
+    fn add(&mut self, folder: &Folder, above: Letters, wanted: impl Fn(Kind) -> bool + Copy) {
+        let before = self.way.len();
+        for entry in folder.entries() {
+            let name = entry.name.as_bytes();
+            let letters = above.and(Letters::of(name));
+            if wanted(entry.kind) {
+                self.bytes.extend_from_slice(&self.way);
+                self.bytes.extend_from_slice(name);
+                // A name has 255 bytes at most; and a million paths of 4 KiB each are not reached by far.
+                let (path, name) = (self.bytes.len() as u32, name.len() as u16);
+                self.ends.push(End { path, name });
+                self.letters.push(letters);
+            }
+            if let Some(folder) = entry.folder {
+                self.way.extend_from_slice(name);
+                self.way.push(b'/');
+                self.add(folder, letters.and(Letters::of(b"/")), wanted);
+                self.way.truncate(before);
+            }
         }
     }
 }

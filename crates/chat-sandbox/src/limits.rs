@@ -125,3 +125,35 @@ fn free(folder: &File) -> Option<u64> {
     let disk = fstatvfs(folder).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+    use crate::processes::Space;
+
+    #[test]
+    fn a_look_is_begun_and_what_it_found_is_told_later() {
+        let mut parent = Command::new("sh");
+        let mut parent = parent.args(["-c", "cat; true"]).stdin(Stdio::piped()).spawn().unwrap();
+        let family = Arc::new(Family::Space(Space::of(&parent)));
+        while family.usage().processes == 0 {
+            std::thread::yield_now();
+        }
+        let limits = |processes| Limits { processes, ..Limits::default() };
+        for (limits, expected) in [(limits(0), Some(Limit::Processes)), (limits(1), None)] {
+            let mut watch = Watch::new(family.clone(), Path::new("/"), &limits);
+            let begun = watch.next();
+            assert_eq!(watch.look(begun), None);
+            while watch.looking.as_ref().is_some_and(|looking| !looking.is_finished()) {
+                std::thread::yield_now();
+            }
+            let next = watch.next();
+            assert_eq!(watch.look(next), expected);
+            assert!(watch.looking.is_none() && watch.next() > next);
+        }
+        drop(parent.stdin.take());
+        parent.wait().unwrap();
+    }
+}

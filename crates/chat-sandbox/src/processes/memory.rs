@@ -49,8 +49,11 @@ impl Resident {
 
     /// By `/proc/PID/status`, which counts what is shared for each.
     fn of(pid: Pid) -> Self {
-        let status = file(pid, "status").unwrap_or_default();
-        let bytes = |name| bytes(&status, name).unwrap_or(0);
+        Self::told_by(&file(pid, "status").unwrap_or_default())
+    }
+
+    fn told_by(status: &str) -> Self {
+        let bytes = |name| bytes(status, name).unwrap_or(0);
         let own = bytes("RssAnon:") + bytes("VmSwap:") + bytes(TABLES);
         Self { own, shared: bytes("RssShmem:") }
     }
@@ -110,6 +113,16 @@ mod tests {
         let _again = file.try_clone().unwrap();
         let more = open_files(&[pid, pid]) - before;
         assert!((3 << 20..4 << 20).contains(&more), "{more}");
+    }
+
+    #[test]
+    fn what_the_kernel_needs_for_a_process_counts_as_its_own() {
+        let status = "VmPTE:\t 64 kB\nVmSwap:\t 2 kB\nRssAnon:\t 8 kB\nRssFile:\t 999 kB\nRssShmem:\t 4 kB\n";
+        assert_eq!(Resident::told_by(status), Resident { own: 74 << 10, shared: 4 << 10 });
+        let own = Resident::proportional(rustix::process::getpid()).unwrap();
+        assert!(
+            own.own > bytes(&file(rustix::process::getpid(), "status").unwrap(), TABLES).unwrap()
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod mode;
 pub mod path;
 pub mod pattern;
 mod policy;
+pub mod reach;
 mod request;
 mod rule;
 

@@ -18,6 +18,7 @@ mod run;
 mod tests;
 
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 
 use crate::command::Unparsable;
 use crate::pattern::{Host, HostPattern, Pattern};
@@ -103,13 +104,15 @@ pub fn decide_all(rules: &[Entry], mode: Mode, requests: &[Request]) -> Decision
             Request::Read { path } => paths::judge(rules, mode, Action::Read, path, &mut found),
             Request::Write { path } => paths::judge(rules, mode, Action::Write, path, &mut found),
             Request::Run(command) => run::judge(rules, mode, command, &mut found),
-            Request::Network { host, private } => network(rules, host, *private, &mut found),
+            Request::Network { host, private, leads_to } => {
+                network(rules, host, *private, leads_to, &mut found);
+            }
         }
     }
     found.decision(mode)
 }
 
-fn network(rules: Rules<'_>, host: &str, private: bool, found: &mut Found) {
+fn network(rules: Rules<'_>, host: &str, private: bool, leads_to: &[IpAddr], found: &mut Found) {
     let Some(host) = Host::new(host) else {
         return found.obstacle(Why::NoHost, None);
     };
@@ -127,7 +130,13 @@ fn network(rules: Rules<'_>, host: &str, private: bool, found: &mut Found) {
             _ => None,
         })
     };
-    if let Some((rule, _)) = patterns(Effect::Deny).next() {
+    // Who answers for a name decides where it leads.
+    let addresses: Vec<Host> = leads_to.iter().flat_map(|address| Host::of(*address)).collect();
+    let denied = rules.of(Effect::Deny, Action::Network).find(|rule| match rule.pattern() {
+        Pattern::Host(pattern) => addresses.iter().any(|address| pattern.matches(address)),
+        _ => false,
+    });
+    if let Some(rule) = patterns(Effect::Deny).next().map(|(rule, _)| rule).or(denied) {
         return found.refuse(Why::Denied(rule.to_string()));
     }
     let holds_nearby = patterns(Effect::Allow).any(|(_, pattern)| pattern.holds_nearby());

@@ -2,6 +2,7 @@
 
 use crate::command::{self, Redirect, RedirectKind, Simple, Unparsable, Word};
 use crate::path::{Project, ResolvedPath};
+use std::net::IpAddr;
 
 /// What a tool wants to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,9 @@ pub enum Request {
         /// one is reached only where a rule names just this address, or this host as a local one. Not for a service that
         /// the person set up there: on this machine that goes by the name `localhost` too.
         private: bool,
+        /// The addresses that it was found to have, as far as they are known: a rule that denies one of them denies
+        /// every name for it.
+        leads_to: Vec<IpAddr>,
     },
 }
 

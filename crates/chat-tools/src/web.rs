@@ -6,7 +6,6 @@ mod charset;
 pub(crate) mod destination;
 mod dom;
 pub(crate) mod file_name;
-pub mod judge;
 pub(crate) mod long;
 pub mod network;
 pub(crate) mod page;

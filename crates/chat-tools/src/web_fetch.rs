@@ -9,6 +9,7 @@ use chat_core::error::Result as Fetched;
 use chat_core::message::{Preview, ToolSpec, ToolView};
 use chat_core::settings::ToolSettings;
 use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_permission::reach::Reach;
 use chat_permission::{Request, ResolvedPath};
 use reqwest::Url;
 use schemars::JsonSchema;
@@ -19,7 +20,6 @@ use crate::spec::{arguments, on_disk, size, spec, still_wanted};
 use crate::web::answer::{Answer, Budget, Step, ask};
 use crate::web::destination::{self, Destination};
 use crate::web::file_name;
-use crate::web::judge::Reach;
 use crate::web::long;
 use crate::web::network::{Network, System};
 use crate::web::page::Form;
@@ -87,9 +87,9 @@ impl WebFetch {
         if matches!(arguments.form, As::File) {
             context.project()?;
         }
-        let answer = self.follow(url, context).await?;
+        let answer = self.follow(url.clone(), context).await?;
         let form = match arguments.form {
-            As::File => return store(answer, context).await,
+            As::File => return store(&url, answer, context).await,
             As::Markdown => Form::Markdown,
             As::Full => Form::Full,
             As::Text => Form::Text,
@@ -110,6 +110,7 @@ impl WebFetch {
             let finding = Destination::find(&url, &*self.network);
             let destination = budget.within(&host, finding).await?;
             permit(&url, &host, destination.reach, &mut allowed, context).await?;
+            refuse_denied(&host, &destination, context)?;
             match ask(&url, &destination, &mut budget).await? {
                 Step::Redirect(next) => url = next,
                 Step::Answer(answer) => return Ok(answer),
@@ -167,7 +168,8 @@ async fn permit(
     if allowed.contains(&wanted) {
         return Ok(());
     }
-    let request = Request::Network { host: host.to_owned(), private: !reach.is_public() };
+    let (host_name, private) = (host.to_owned(), !reach.is_public());
+    let request = Request::Network { host: host_name, private, leads_to: Vec::new() };
     let asked = context.permit(request, Preview::Address { url: url.to_string() }).await;
     asked.map_err(|denied| {
         let words = denied.for_model();
@@ -181,6 +183,22 @@ async fn permit(
         ))
     })?;
     allowed.push(wanted);
+    Ok(())
+}
+
+/// A rule that denies an address denies every name for it.
+fn refuse_denied(
+    host: &str,
+    destination: &Destination,
+    context: &ToolContext,
+) -> Result<(), ToolFailure> {
+    let (host, private) = (host.to_owned(), !destination.reach.is_public());
+    let leads_to = destination.found.clone();
+    if context.host.refuses(&Request::Network { host: host.clone(), private, leads_to }) {
+        return Err(ToolFailure::new(format!(
+            "{host} leads to an address that a rule of the person's denies."
+        )));
+    }
     Ok(())
 }
 
@@ -221,14 +239,19 @@ async fn show(
 /// How to get what cannot be shown.
 const TO_FILE: &str = "With `as` set to `file` it can be stored in the project.";
 
-/// The answer as a new file of the project.
-async fn store(answer: Answer, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
+/// The answer as a new file of the project, named as it was asked for: where a server redirects to is no name of its
+/// choice.
+async fn store(
+    asked: &Url,
+    answer: Answer,
+    context: &ToolContext,
+) -> Result<ToolOutput, ToolFailure> {
     let project = context.project()?;
     if answer.cut.is_some() {
         let heading = heading(&answer.url, None, answer.cut, None);
         return Err(ToolFailure::new(format!("{heading}\nA part of a file is not stored.")));
     }
-    let (path, name) = free_path(context, &file_name::of(&answer.url, &answer.mime))?;
+    let (path, name) = free_path(context, &file_name::of(asked, &answer.mime))?;
     let preview = Preview::Store { url: answer.url.to_string(), bytes: answer.bytes.len() as u64 };
     context.permit(Request::Write { path: path.clone() }, preview).await?;
     let (project, changes) = (Arc::clone(project), context.changes.clone());

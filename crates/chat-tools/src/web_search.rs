@@ -8,6 +8,7 @@ use chat_core::message::{Preview, ToolSpec, ToolView};
 use chat_core::settings::{Connection, KeyStore, SearchProvider, SearchSettings, ToolSettings};
 use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::Request as Wanted;
+use chat_permission::reach::Reach;
 use reqwest::{Client, Request, StatusCode, Url};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +17,6 @@ use serde_json::Value;
 use crate::spec::{arguments, spec};
 use crate::web::answer::Budget;
 use crate::web::destination::{self, USER_AGENT, innermost, provide_tls};
-use crate::web::judge::Reach;
 use crate::web::search::{self, Hit, Query};
 use crate::web::trouble::Trouble;
 
@@ -87,7 +87,7 @@ impl WebSearch {
             ToolFailure::new("The search service's address or key in the settings is not valid.")
         })?;
         // The address is the person's own setting: a service on their own machine is no trap.
-        let wanted = Wanted::Network { host: host.clone(), private: false };
+        let wanted = Wanted::Network { host: host.clone(), private: false, leads_to: Vec::new() };
         context.permit(wanted, Preview::Address { url: asked(&request) }).await?;
         let mut budget = Budget::new(context.settings.fetch_seconds, 0);
         let (status, body) = budget.within(&host, send(&client, request, &host)).await?;

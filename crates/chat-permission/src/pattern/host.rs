@@ -12,6 +12,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::BadPattern;
+use crate::reach::{Reach, judge, within};
 
 /// A host in its one form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,24 +40,32 @@ impl Host {
 }
 
 impl Host {
-    /// Whether it is an address of this machine itself.
-    pub(crate) fn is_this_machine(&self) -> bool {
-        matches!(self, Self::Address(address) if address.is_loopback())
+    /// What rules may call an address: itself, an IPv4 address within it, and this machine by its name.
+    pub(crate) fn of(address: IpAddr) -> Vec<Self> {
+        let within = within(address).map(IpAddr::from);
+        let mut hosts = vec![Self::Address(address.to_canonical())];
+        hosts.extend(within.map(Self::Address).filter(|within| *within != hosts[0]));
+        if hosts.iter().any(Self::is_this_machine) {
+            hosts.push(Self::Name("localhost".to_owned()));
+        }
+        hosts
     }
 
-    /// Whether it is an address of the local network, as it is given out there.
+    /// Whether it is an address of this machine itself.
+    pub(crate) fn is_this_machine(&self) -> bool {
+        self.reach() == Some(Reach::ThisMachine)
+    }
+
+    /// Whether it is another address than those of the open internet and of this machine.
     pub(crate) fn is_nearby(&self) -> bool {
+        self.reach().is_some_and(|reach| !reach.is_public() && reach != Reach::ThisMachine)
+    }
+
+    /// Where an address leads.
+    fn reach(&self) -> Option<Reach> {
         match self {
-            Self::Address(IpAddr::V4(address)) => {
-                // The last is what a provider gives to its customers (RFC 6598).
-                address.is_private()
-                    || address.is_link_local()
-                    || matches!(address.octets(), [100, 64..=127, ..])
-            }
-            Self::Address(IpAddr::V6(address)) => {
-                address.is_unique_local() || address.is_unicast_link_local()
-            }
-            Self::Name(_) => false,
+            Self::Address(address) => Some(judge(*address)),
+            Self::Name(_) => None,
         }
     }
 }
@@ -183,6 +192,29 @@ mod tests {
         assert!(matches("*", "10.0.0.1"));
         assert!(matches("*", "example.org"));
         assert!(!matches("*.org", "127.0.0.1"));
+    }
+
+    #[test]
+    fn an_address_is_near_by_one_judgement() {
+        let at = |address| Host::new(address).unwrap();
+        for address in ["127.0.0.1", "0.0.0.0", "[::]", "::1", "::ffff:127.0.0.1"] {
+            assert!(at(address).is_this_machine() && !at(address).is_nearby(), "{address}");
+        }
+        let near = [
+            "192.168.1.5",
+            "169.254.1.1",
+            "100.64.0.1",
+            "198.18.0.1",
+            "fd00::5",
+            "fe80::1",
+            "fec0::1",
+            "64:ff9b::c0a8:105",
+            "2002:c0a8:105::1",
+        ];
+        for address in near {
+            assert!(at(address).is_nearby() && !at(address).is_this_machine(), "{address}");
+        }
+        assert!(!at("93.184.216.34").is_nearby() && !at("example.org").is_nearby());
     }
 
     #[test]

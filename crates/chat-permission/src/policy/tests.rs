@@ -37,7 +37,7 @@ fn write(real: &str) -> Request {
 }
 
 fn host(host: &str) -> Request {
-    Request::Network { host: host.to_owned(), private: false }
+    Request::Network { host: host.to_owned(), private: false, leads_to: Vec::new() }
 }
 
 /// A command in the made-up project's root, in a sandbox, its redirects taken for absolute paths or names there.

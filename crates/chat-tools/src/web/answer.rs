@@ -13,6 +13,9 @@ use super::trouble::Trouble;
 const WANTED: &str =
     "text/html,application/xhtml+xml;q=0.9,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5";
 
+/// The longest name of a type that is believed, in letters.
+const TYPE: usize = 100;
+
 /// What a server said.
 #[derive(Debug)]
 pub enum Step {
@@ -99,7 +102,7 @@ pub async fn ask(
     let status = response.status();
     if let Some(aim) = aim(&response) {
         let bad = |why| Trouble::BadRedirect { host: host.to_owned(), why: Box::new(why) };
-        let next = url.join(&aim).map_err(|_| bad(Trouble::NoAddress(aim.clone())))?;
+        let next = url.join(&aim).map_err(|_| bad(Trouble::no_address(&aim)))?;
         return accept(next).map(Step::Redirect).map_err(bad);
     }
     if !status.is_success() {
@@ -123,6 +126,7 @@ fn kind(response: &Response) -> (String, Option<String>) {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let mut parts = kind.unwrap_or_default().split(';');
     let mime = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
+    let mime = mime.chars().take(TYPE).collect();
     let charset = parts.find_map(|part| {
         let (name, value) = part.split_once('=')?;
         let value = value.trim().trim_matches(['"', '\'']);

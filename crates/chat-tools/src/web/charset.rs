@@ -6,10 +6,12 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 const PRESCAN: usize = 1024;
 
 /// The text of bytes: by their mark, by what the server says, by what a page says of itself, as
-/// UTF-8 if they are that, and else as browsers do.
-pub fn decode(bytes: &[u8], said: Option<&str>) -> String {
+/// UTF-8 if they are that, and else as browsers do. `is_page`: whether it can say something of itself; another text may
+/// only speak of such words.
+pub fn decode(bytes: &[u8], said: Option<&str>, is_page: bool) -> String {
     let said = said.and_then(|label| Encoding::for_label(label.as_bytes()));
-    let encoding = said.or_else(|| in_page(bytes)).unwrap_or_else(|| guess(bytes));
+    let in_page = || if is_page { in_page(bytes) } else { None };
+    let encoding = said.or_else(in_page).unwrap_or_else(|| guess(bytes));
     // A mark at the beginning counts more than any word.
     encoding.decode(bytes).0.into_owned()
 }
@@ -69,7 +71,14 @@ mod tests {
     #[case::lying_page(b"<meta charset=utf-16>a", None, "<meta charset=utf-16>a")]
     #[case::cut_in_a_letter(b"Gr\xc3", None, "Gr\u{fffd}")]
     fn encodings_are_found(#[case] bytes: &[u8], #[case] said: Option<&str>, #[case] text: &str) {
-        assert_eq!(decode(bytes, said), text);
+        assert_eq!(decode(bytes, said, true), text);
+    }
+
+    #[test]
+    fn a_text_that_speaks_of_encodings_is_in_none_of_them() {
+        let text = "Use charset=iso-8859-1, said Müller.";
+        assert_eq!(decode(text.as_bytes(), None, false), text);
+        assert_ne!(decode(text.as_bytes(), None, true), text);
     }
 
     #[test]

@@ -4,15 +4,18 @@ use std::error::Error as _;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Once};
 
+use chat_permission::reach::{Reach, judge, judge_name};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url};
 
-use super::judge::{Reach, judge, judge_name};
 use super::network::Network;
 use super::trouble::Trouble;
 
 /// What this program calls itself to servers.
 pub const USER_AGENT: &str = concat!("natter/", env!("CARGO_PKG_VERSION"));
+
+/// The longest address that is fetched, in bytes: servers take no longer ones, and people are asked about them.
+const LONGEST: usize = 8_192;
 
 /// Where a URL leads: looked up once, and not again until the connection stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub struct Destination {
     pub host: String,
     /// The farthest from public that any of its addresses is.
     pub reach: Reach,
+    /// Its addresses.
+    pub found: Vec<IpAddr>,
     addresses: Vec<SocketAddr>,
 }
 
@@ -44,7 +49,8 @@ impl Destination {
         let reach = judgements.fold(by_name, Reach::farther);
         let port = url.port_or_known_default().unwrap_or(80);
         let doors = found.iter().map(|address| network.door(SocketAddr::new(*address, port)));
-        Ok(Self { host, reach, addresses: doors.collect() })
+        let addresses = doors.collect();
+        Ok(Self { host, reach, found, addresses })
     }
 
     /// A client that connects to these addresses alone, whatever the name has become since. It
@@ -95,7 +101,7 @@ fn judged(reach: Reach) -> Reach {
 /// # Errors
 /// It is none that is fetched.
 pub fn parse(text: &str) -> Result<Url, Trouble> {
-    let url = Url::parse(text.trim()).map_err(|_| Trouble::NoAddress(text.to_owned()))?;
+    let url = Url::parse(text.trim()).map_err(|_| Trouble::no_address(text))?;
     accept(url)
 }
 
@@ -112,6 +118,9 @@ pub fn accept(mut url: Url) -> Result<Url, Trouble> {
     }
     host_of(&url)?;
     url.set_fragment(None);
+    if url.as_str().len() > LONGEST {
+        return Err(Trouble::TooLong(LONGEST));
+    }
     Ok(url)
 }
 
@@ -119,7 +128,7 @@ fn host_of(url: &Url) -> Result<String, Trouble> {
     let host = url.host_str().map(|host| host.trim_start_matches('[').trim_end_matches(']'));
     // A name's last dot says that it is whole: it is the same host.
     let host = host.unwrap_or_default().trim_end_matches('.');
-    if host.is_empty() { Err(Trouble::NoAddress(url.to_string())) } else { Ok(host.to_owned()) }
+    if host.is_empty() { Err(Trouble::no_address(url.as_str())) } else { Ok(host.to_owned()) }
 }
 
 /// The words of the innermost cause: "Connection refused (os error 111)".

@@ -4,16 +4,20 @@
 use std::time::Duration;
 
 use dom_query::{Document, NodeRef};
-use html5ever::tendril::{StrTendril, TendrilSink};
-use html5ever::tokenizer::TokenizerOpts;
-use html5ever::tree_builder::TreeBuilderOpts;
-use html5ever::{ParseOpts, parse_document};
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
+use html5ever::{LocalName, TokenizerResult, local_name};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The most nodes of a tree: the longest pages that are read have some ten thousand.
 const NODES: usize = 200_000;
 /// The deepest nesting, as browsers have it. Below it every step of the parser takes longer.
 const DEPTH: usize = 512;
+/// How deeply lists and quotations lie within each other at most. Each has all lines within it written anew, and
+/// further to the right.
+const INDENTS: usize = 16;
 /// Bytes that the parser gets before it is looked at again: so many can do little harm.
 const PIECE: usize = 1024;
 /// Nodes that may come before the depth is measured again.
@@ -25,23 +29,18 @@ const TIME: Duration = Duration::from_secs(10);
 /// The tree of a page; none where it goes beyond the bounds.
 pub fn tree(html: &str) -> Option<Document> {
     let began = worked();
-    let mut parser = parse_document(
-        Document::default(),
-        ParseOpts {
-            tokenizer: TokenizerOpts::default(),
-            tree_builder: TreeBuilderOpts {
-                scripting_enabled: false,
-                ..TreeBuilderOpts::default()
-            },
-        },
-    );
+    let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+    let builder = Sparing(TreeBuilder::new(Document::default(), options));
+    let parser = Tokenizer::new(builder, TokenizerOpts::default());
+    let input = BufferQueue::default();
     let mut measured = 0;
     let mut rest = html;
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
         rest = after;
-        parser.process(StrTendril::from_slice(piece));
-        let document = &parser.tokenizer.sink.sink;
+        input.push_back(StrTendril::from_slice(piece));
+        while !matches!(parser.feed(&input), TokenizerResult::Done) {}
+        let document = &parser.sink.0.sink;
         let nodes = document.tree.len();
         if nodes > NODES || worked().saturating_sub(began) > TIME {
             return None;
@@ -53,8 +52,73 @@ pub fn tree(html: &str) -> Option<Document> {
             }
         }
     }
-    let document = parser.finish();
-    is_flat(&document).then_some(document)
+    parser.end();
+    let document = parser.sink.0.sink.finish();
+    (is_flat(&document) && is_indented_little(&document)).then_some(document)
+}
+
+/// Builds a tree, and leaves of attributes those that a page is read by: an element that nobody closed is made again
+/// and again, with all that it has.
+struct Sparing(TreeBuilder<<Document as TreeSink>::Handle, Document>);
+
+impl TokenSink for Sparing {
+    type Handle = <Document as TreeSink>::Handle;
+
+    fn process_token(&self, mut token: Token, line: u64) -> TokenSinkResult<Self::Handle> {
+        if let Token::TagToken(tag) = &mut token {
+            tag.attrs.retain(|attribute| is_read_by(&attribute.name.local));
+        }
+        self.0.process_token(token, line)
+    }
+
+    fn end(&self) {
+        self.0.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.0.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}
+
+/// What says where something leads, what it is, or whether it is seen.
+fn is_read_by(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("alt")
+            | local_name!("aria-hidden")
+            | local_name!("class")
+            | local_name!("colspan")
+            | local_name!("content")
+            | local_name!("hidden")
+            | local_name!("href")
+            | local_name!("id")
+            | local_name!("lang")
+            | local_name!("name")
+            | local_name!("rel")
+            | local_name!("role")
+            | local_name!("src")
+            | local_name!("srcset")
+            | local_name!("start")
+            | local_name!("style")
+            | local_name!("title")
+            | local_name!("type")
+            | local_name!("value")
+    )
+}
+
+/// Whether lists and quotations do not lie too deeply within each other.
+fn is_indented_little(document: &Document) -> bool {
+    let mut open = vec![(document.root(), 0)];
+    while let Some((node, indents)) = open.pop() {
+        let name = node.node_name();
+        let indents = indents
+            + usize::from(name.is_some_and(|name| matches!(&*name, "blockquote" | "ol" | "ul")));
+        if indents > INDENTS {
+            return false;
+        }
+        open.extend(node.children_it(false).map(|child| (child, indents)));
+    }
+    true
 }
 
 /// How long a processor worked for this thread: a machine that is busy with other things makes no page
@@ -155,6 +219,10 @@ mod tests {
     #[case::bold_again_and_again(
         many("b") + &"<p>x".repeat(300_000)
     )]
+    #[case::indented(
+        format!("{}{}", "<ol start=999999999><li>".repeat(17), "<li>".repeat(10_000))
+    )]
+    #[case::quoted(format!("{}{}", "<blockquote>".repeat(400), "<br>".repeat(100_000)))]
     #[case::bold_in_a_table(
         "<table>".to_owned()
             + &many("i")
@@ -165,6 +233,16 @@ mod tests {
         assert!(tree(&html).is_none());
         let worked = worked().saturating_sub(began);
         assert!(worked < TIME, "only the clock ended it: {worked:?}");
+    }
+
+    #[test]
+    fn elements_that_are_made_again_have_few_attributes() {
+        let many = (0..20_000).fold(String::new(), |all, number| all + &format!(" a{number}"));
+        let html = format!("<div><b{many} title=t></div>{}", "<div>x</div>".repeat(20_000));
+        let document = tree(&html).unwrap();
+        let bold = document.select("b");
+        assert!(bold.length() > 20_000);
+        assert!(bold.nodes().iter().all(|node| node.attrs().len() == 1 && node.has_attr("title")));
     }
 
     #[test]

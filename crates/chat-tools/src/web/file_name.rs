@@ -5,6 +5,9 @@ use reqwest::Url;
 /// The longest name, in bytes.
 const LONGEST: usize = 100;
 
+/// Letters that show nothing: those that fill syllables of Hangul.
+const BLANK: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
+
 /// A name for a file: no folder, no hidden file, nothing that a shell or a file system reads in a
 /// way of its own.
 pub fn of(url: &Url, mime: &str) -> String {
@@ -48,7 +51,8 @@ fn has_ending(name: &str) -> bool {
 fn clean(name: &str) -> String {
     let mut clean = String::new();
     for c in name.chars() {
-        let c = if c.is_alphanumeric() || "-_.+@".contains(c) { c } else { '-' };
+        let is_plain = c.is_alphanumeric() && !BLANK.contains(&c);
+        let c = if is_plain || "-_.+@".contains(c) { c } else { '-' };
         if clean.len() + c.len_utf8() > LONGEST {
             break;
         }
@@ -122,6 +126,8 @@ mod tests {
     #[case("https://example.org/a%00b%0ac.sh", "", "a-b-c.sh")]
     #[case("https://example.org/--rf%20$(id)", "", "rf---id")]
     #[case("https://example.org/%zz%", "", "zz")]
+    #[case("https://example.org/a.pdf%E3%85%A4%EF%BE%A0.sh", "", "a.pdf--.sh")]
+    #[case("https://example.org/%E3%85%A4", "text/html", "example.org.html")]
     fn names_are_harmless(#[case] url: &str, #[case] mime: &str, #[case] name: &str) {
         assert_eq!(of(&Url::parse(url).unwrap(), mime), name);
     }

@@ -11,6 +11,9 @@ use chat_core::tool::{ToolContext, ToolFailure};
 use crate::outputs;
 use crate::spec::{on_disk, size};
 
+/// The longest line that is kept as it is, in bytes.
+const LINE: usize = 1_000;
+
 /// The beginning of a text, as much as a model gets at once, with word of where the rest is.
 ///
 /// # Errors
@@ -23,6 +26,7 @@ pub async fn head(text: String, context: &ToolContext) -> Result<String, ToolFai
     }
     let folder = context.outputs.clone();
     on_disk(move |_| {
+        let text = broken(&text);
         let made = outputs::create(&folder, |path| keep(path, &text));
         let (id, ()) = made
             .map_err(|error| ToolFailure::new(format!("The page could not be kept: {error}.")))?;
@@ -34,6 +38,22 @@ pub async fn head(text: String, context: &ToolContext) -> Result<String, ToolFai
         ))
     })
     .await
+}
+
+/// The text in lines that `fetch_output` gives whole, and without what would make it binary data.
+fn broken(text: &str) -> String {
+    let mut broken = String::with_capacity(text.len());
+    for mut line in text.split_inclusive('\n') {
+        while line.len() > LINE {
+            let room = &line[..line.floor_char_boundary(LINE)];
+            let end = room.rfind(' ').map_or(room.len(), |blank| blank + 1);
+            broken.push_str(&line[..end]);
+            broken.push('\n');
+            line = &line[end..];
+        }
+        broken.push_str(line);
+    }
+    broken.replace('\0', "\u{fffd}")
 }
 
 /// Writes a new file, readable by this person alone.
@@ -72,6 +92,19 @@ mod tests {
         #[case] lines: usize,
     ) {
         assert_eq!(beginning(text, limit), (head, lines));
+    }
+
+    #[test]
+    fn long_lines_are_broken_where_words_end() {
+        assert_eq!(broken("a\n\nb\n"), "a\n\nb\n");
+        let words = "word ".repeat(500);
+        let lines = broken(&words);
+        assert_eq!(lines.lines().count(), 3);
+        assert_eq!(lines.replace('\n', ""), words);
+        assert!(lines.lines().all(|line| line.ends_with("word ") && line.len() <= LINE));
+        let one = broken(&"ä".repeat(1_200));
+        assert!(one.lines().all(|line| line.len() <= LINE) && one.lines().count() == 3);
+        assert_eq!(broken("a\0b"), "a\u{fffd}b");
     }
 
     proptest! {

@@ -6,6 +6,12 @@ use reqwest::Url;
 
 use super::dom;
 
+/// The longest title that is told, in letters.
+const TITLE: usize = 300;
+/// The longest address that links are resolved against, and the longest of all that come of them, in bytes: each
+/// link has the whole of it.
+const ADDRESS: usize = 2_048;
+const ADDRESSES: usize = 16 << 20;
 /// The most elements of a page whose readable part is looked for: the search takes longer than
 /// everything else.
 const ELEMENTS: usize = 30_000;
@@ -48,18 +54,21 @@ pub fn read(html: &str, url: &Url, form: Form) -> Page {
     };
     document.select("img[src^='data:'], source, template").remove();
     let title = document.select("title").first().text();
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title: String = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title: String = title.chars().take(TITLE).collect();
     let title = (!title.is_empty()).then_some(title);
+    make_absolute(&document, url);
     let is_small = document.select("body").formatted_text().len() < SMALL;
     let whole = form == Form::Full || is_small;
-    let part = (!whole).then(|| readable(document.clone(), url, form)).flatten();
+    // Whether it is readable at all takes long to tell for a page of very many elements.
+    let is_looked_at = !whole && document.select("*").length() <= ELEMENTS;
+    let part = is_looked_at.then(|| readable(document.clone(), url, form)).flatten();
     if let Some(text) = part.filter(|text| text.len() >= SHORT) {
         return Page { title, text, whole: false };
     }
     let text = match form {
         Form::Text => document.select("body").formatted_text(),
         Form::Markdown | Form::Full => {
-            make_absolute(&document, url);
             document.md(Some(&["script", "style", "meta", "head", "noscript", "svg", "iframe"]))
         }
     };
@@ -74,9 +83,12 @@ fn readable(document: Document, url: &Url, form: Form) -> Option<String> {
         max_elements_to_parse: ELEMENTS,
         readable_min_content_length: PARAGRAPH,
         readable_min_score: WEIGHT,
+        // What it says there nobody reads; and it is read by what takes letters for granted that are none.
+        disable_json_ld: true,
         ..Config::default()
     };
-    let mut reader = Readability::with_document(document, Some(url.as_str()), Some(config)).ok()?;
+    let url = (url.as_str().len() <= ADDRESS).then_some(url.as_str());
+    let mut reader = Readability::with_document(document, url, Some(config)).ok()?;
     if !reader.is_probably_readable() {
         return None;
     }
@@ -84,15 +96,23 @@ fn readable(document: Document, url: &Url, form: Form) -> Option<String> {
     Some(article.text_content.trim().to_owned())
 }
 
-/// Makes links lead where they lead from the page.
+/// Makes links lead where they lead from the page, as far as that does not make it very much longer.
 fn make_absolute(document: &Document, url: &Url) {
-    let base = document.select("base[href]").first().attr("href");
+    let bases = document.select("base");
+    let base = bases.filter("[href]").first().attr("href");
     let base = base.and_then(|base| url.join(&base).ok());
+    bases.remove();
     let base = base.as_ref().unwrap_or(url);
+    if base.as_str().len() > ADDRESS {
+        return;
+    }
+    let mut room = ADDRESSES;
     for (selector, name) in [("a[href]", "href"), ("img[src]", "src")] {
         for node in document.select(selector).nodes() {
             let aim = node.attr(name).and_then(|aim| base.join(&aim).ok());
             if let Some(aim) = aim {
+                let Some(left) = room.checked_sub(aim.as_str().len()) else { return };
+                room = left;
                 node.set_attr(name, aim.as_str());
             }
         }
@@ -180,6 +200,36 @@ mod tests {
         for form in [Form::Markdown, Form::Full] {
             assert!(!read(&html, &url(), form).text.contains("base64"));
         }
+    }
+
+    /// A library that reads such data took bytes for letters that are none.
+    #[test]
+    fn what_a_page_says_of_itself_as_data_is_not_read() {
+        let odd =
+            r#"{"@context":"https://schema.org","@type":"Article","name":"x\uab€","headline":"y"}"#;
+        let data = format!("<script type=\"application/ld+json\">{odd}</script></head>");
+        let page = read(&article().replace("</head>", &data), &url(), Form::Markdown);
+        assert_eq!(page.title.as_deref(), Some("About bees"));
+        assert!(page.text.contains("Honey") && !page.whole);
+    }
+
+    #[test]
+    fn links_lead_where_a_page_says_unless_that_makes_it_very_long() {
+        let page = |base: &str, links: usize| {
+            let html = format!("<base href='{base}'>{}", "<a href=x>y</a> ".repeat(links));
+            read(&html, &url(), Form::Full).text
+        };
+        assert_eq!(page("/other/", 1), "[y](https://example.org/other/x)");
+        assert_eq!(page(&format!("/{}/", "a".repeat(1 << 20)), 1), "[y](x)");
+        let long = page(&format!("/{}/", "a".repeat(2_000)), 20_000);
+        assert!(long.len() < 2 * ADDRESSES && long.ends_with("[y](x)"), "{}", long.len());
+    }
+
+    #[test]
+    fn a_title_is_a_line() {
+        let html = article().replace("About\n bees", &"bees ".repeat(1_000_000));
+        let title = read(&html, &url(), Form::Full).title.unwrap();
+        assert!(title.starts_with("bees bees") && title.len() == TITLE);
     }
 
     #[test]

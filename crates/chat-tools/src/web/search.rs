@@ -8,10 +8,14 @@ mod searxng;
 mod tavily;
 
 use chat_core::settings::SearchProvider;
-use dom_query::Document;
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 use thiserror::Error;
+
+use super::destination;
+
+/// The longest text of a result that is given, in bytes.
+const LONGEST: usize = 2_000;
 
 /// What is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,10 +161,10 @@ fn list(service: &'static str, list: Option<&Value>, text: &str) -> Result<Vec<H
         .iter()
         .filter_map(|result| {
             let field = |name: &str| result.get(name).and_then(Value::as_str);
-            let url = field("url").filter(|url| url.contains("://"))?;
+            let url = field("url").and_then(|url| destination::parse(url).ok())?;
             let title = field("title")?;
             let text = field(text).unwrap_or_default();
-            Some(Hit { title: plain(title), url: url.to_owned(), text: plain(text) })
+            Some(Hit { title: plain(title, service), url: url.into(), text: plain(text, service) })
         })
         .collect();
     // Single results may be of another kind; that all of them are means something else.
@@ -170,13 +174,13 @@ fn list(service: &'static str, list: Option<&Value>, text: &str) -> Result<Vec<H
     Ok(hits)
 }
 
-/// A text without the marks that some services put into it, on one line.
-fn plain(text: &str) -> String {
-    let text = if text.contains(['<', '&']) {
-        Document::fragment(text).text().to_string()
-    } else {
-        text.to_owned()
-    };
+/// A text on one line, as much of it as tells what it is about, without what only Brave puts into it: the others'
+/// texts are plain, and `Vec<T>` is part of them.
+fn plain(text: &str, service: &str) -> String {
+    let mut text = text[..text.floor_char_boundary(LONGEST)].to_owned();
+    if service == brave::NAME {
+        text = brave::unmarked(&text);
+    }
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -34,14 +34,17 @@ enum Kind {
 
 /// What a model gets of an answer. Takes a while: not for a thread that others wait for.
 pub fn shown(answer: &Answer, form: Form) -> Shown {
-    let text = || charset::decode(&answer.bytes, answer.charset.as_deref());
+    let text = |is_page| charset::decode(&answer.bytes, answer.charset.as_deref(), is_page);
     match kind(&answer.mime, &answer.bytes) {
         Kind::Page => {
-            let page = page::read(&text(), &answer.url, form);
+            let page = page::read(&text(true), &answer.url, form);
             let note = page.whole.then_some("No readable part stood out: this is the whole page.");
             Shown::Text { title: page.title, text: page.text, note }
         }
-        Kind::Text => Shown::Text { title: None, text: text(), note: None },
+        Kind::Text => {
+            let is_marked_up = answer.mime.ends_with("xml");
+            Shown::Text { title: None, text: text(is_marked_up), note: None }
+        }
         Kind::Picture(mime) => Shown::Picture(mime),
         Kind::Other if answer.mime.is_empty() => {
             Shown::Other("something of no known type".to_owned())

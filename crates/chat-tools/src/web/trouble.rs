@@ -8,6 +8,9 @@ pub enum Trouble {
     /// The text is no address.
     #[error("`{0}` is no address. Give a whole one, such as https://example.org/page.")]
     NoAddress(String),
+    /// It is longer than so many bytes.
+    #[error("The address is longer than {0} bytes, and is not fetched.")]
+    TooLong(usize),
     /// Its scheme is neither http nor https.
     #[error("Only http and https addresses can be fetched, not {0}.")]
     Scheme(String),
@@ -68,4 +71,16 @@ pub enum Trouble {
     /// The request was stopped.
     #[error("The person stopped this call.")]
     Stopped,
+}
+
+impl Trouble {
+    /// A text that is no address, as much of it as says which.
+    pub fn no_address(text: &str) -> Self {
+        const SHOWN: usize = 200;
+        let mut shown: String = text.chars().take(SHOWN).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        Self::NoAddress(shown)
+    }
 }

@@ -3,12 +3,12 @@
 
 use chat_core::error::{Error, Kind, PageFault, Result};
 use chat_core::settings::ToolSettings;
+use chat_permission::reach::Reach;
 use reqwest::Url;
 
 use super::REDIRECTS;
 use crate::web::answer::{Answer, Budget, Step, ask};
 use crate::web::destination::{self, Destination};
-use crate::web::judge::Reach;
 use crate::web::network::Network;
 use crate::web::page::Form;
 use crate::web::shown::{Shown, heading, shown};
@@ -46,10 +46,12 @@ async fn follow(
         let (host, _) = destination::by_name(&url).map_err(fault)?;
         let finding = Destination::find(&url, network);
         let destination = budget.within(&host, finding).await.map_err(fault)?;
-        let there = (host, destination.reach);
-        // A name that leads elsewhere by now is not what the person named.
+        let is_first = named.is_none();
+        let there = (host, door(&url), destination.reach);
+        // A name that leads elsewhere by now is not what the person named, nor is another service there.
         let named = named.get_or_insert_with(|| there.clone());
-        if !may_reach(destination.reach, *named == there) {
+        let is_named = *named == there && (!is_first || says_that_it_is_near(&there.0));
+        if !may_reach(destination.reach, is_named) {
             return Err(PageFault::Elsewhere);
         }
         match ask(&url, &destination, &mut budget).await.map_err(fault)? {
@@ -58,6 +60,19 @@ async fn follow(
         }
     }
     Err(PageFault::Elsewhere)
+}
+
+/// The port; a site's two usual ones are one.
+fn door(url: &Url) -> Option<u16> {
+    url.port()
+}
+
+/// Whether a host says by its name that it is near: who answers for another name decides where it leads.
+fn says_that_it_is_near(host: &str) -> bool {
+    const ENDINGS: [&str; 7] =
+        [".localhost", ".local", ".lan", ".home", ".internal", ".home.arpa", ".test"];
+    let is_address = host.parse::<std::net::IpAddr>().is_ok();
+    is_address || !host.contains('.') || ENDINGS.iter().any(|ending| host.ends_with(ending))
 }
 
 /// Whether a host may be asked: what is near only where the person named it, and what holds a
@@ -72,7 +87,9 @@ fn may_reach(reach: Reach, is_named: bool) -> bool {
 
 fn fault(trouble: Trouble) -> PageFault {
     match trouble {
-        Trouble::NoAddress(_) | Trouble::Scheme(_) | Trouble::Credentials => PageFault::Address,
+        Trouble::NoAddress(_) | Trouble::TooLong(_) | Trouble::Scheme(_) | Trouble::Credentials => {
+            PageFault::Address
+        }
         Trouble::NoHost { host, .. }
         | Trouble::Unreachable { host, .. }
         | Trouble::BrokeOff { host, .. } => PageFault::Unreachable { host },
@@ -87,6 +104,19 @@ fn fault(trouble: Trouble) -> PageFault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_near_host_says_so_by_its_name() {
+        for host in ["localhost", "127.0.0.1", "::1", "192.168.1.1", "printer", "nas.local"] {
+            assert!(says_that_it_is_near(host), "{host}");
+        }
+        for host in ["example.org", "localhost.example.org", "local", "127.0.0.1.nip.io"] {
+            assert_eq!(says_that_it_is_near(host), host == "local", "{host}");
+        }
+        let at = |url| door(&Url::parse(url).unwrap());
+        assert_eq!(at("http://router.lan/"), at("https://router.lan/"));
+        assert_ne!(at("http://localhost:3000/"), at("http://localhost:9200/"));
+    }
 
     #[test]
     fn what_is_near_is_asked_only_where_the_person_named_it() {

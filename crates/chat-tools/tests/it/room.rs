@@ -41,9 +41,14 @@ impl Room {
     }
 
     pub fn with(rules: &[&str], mode: Mode, says: Option<bool>) -> Self {
-        let rules = rules.iter().map(|rule| Entry {
+        // One that denies begins with a minus.
+        let rules = rules.iter().map(|rule| match rule.strip_prefix('-') {
+            Some(rule) => (rule, Effect::Deny),
+            None => (*rule, Effect::Allow),
+        });
+        let rules = rules.map(|(rule, effect)| Entry {
             rule: rule.parse().unwrap(),
-            effect: Effect::Allow,
+            effect,
             scope: Scope::Session,
         });
         let person = Person { rules: rules.collect(), mode, says, asked: Mutex::new(Vec::new()) };
@@ -77,8 +82,8 @@ impl Room {
     pub fn asked(&self) -> Vec<String> {
         let shown = |wish: &Wish| {
             let what = match &wish.requests[0] {
-                Request::Network { host, private: false } => format!("network {host}"),
-                Request::Network { host, private: true } => format!("network {host} (private)"),
+                Request::Network { host, private: false, .. } => format!("network {host}"),
+                Request::Network { host, private: true, .. } => format!("network {host} (private)"),
                 Request::Write { path } => format!("write {}", path.shown().display()),
                 other => format!("{other:?}"),
             };

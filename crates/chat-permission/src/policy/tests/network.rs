@@ -35,7 +35,8 @@ fn hosts_pass_by_rule_and_private_ones_only_by_name() {
         "ask"
     );
     assert_eq!(why(&["+network:*"], Mode::Ask, &host("a b")), Some(Why::NoHost));
-    let private = Request::Network { host: "127.1".to_owned(), private: true };
+    let private =
+        Request::Network { host: "127.1".to_owned(), private: true, leads_to: Vec::new() };
     assert_eq!(why(&["+network:*"], Mode::Ask, &private), Some(Why::PrivateAddress));
     assert_eq!(outcome(&["+network:*"], Mode::Ask, &private), "refuse");
     assert_eq!(outcome(&["+network:127.0.0.1"], Mode::Unattended, &private), "pass");
@@ -43,28 +44,41 @@ fn hosts_pass_by_rule_and_private_ones_only_by_name() {
 
 #[test]
 fn leave_for_a_service_of_this_machine_is_none_for_the_others_there() {
-    for address in ["127.0.0.1", "::1", "127.1"] {
-        let service = Request::Network { host: address.to_owned(), private: false };
-        let page = Request::Network { host: address.to_owned(), private: true };
+    for address in ["127.0.0.1", "::1", "127.1", "0.0.0.0", "::"] {
+        let service =
+            Request::Network { host: address.to_owned(), private: false, leads_to: Vec::new() };
+        let page =
+            Request::Network { host: address.to_owned(), private: true, leads_to: Vec::new() };
         let stored = always(&[], Mode::Ask, &service);
         assert_eq!(stored, ["network:localhost"]);
         let stored = format!("+{}", stored[0]);
         assert_eq!(outcome(&[&stored], Mode::Unattended, &service), "pass");
         assert_eq!(why(&[&stored], Mode::Ask, &page), Some(Why::PrivateAddress));
-        let by_name = Request::Network { host: "localhost".to_owned(), private: true };
+        let by_name =
+            Request::Network { host: "localhost".to_owned(), private: true, leads_to: Vec::new() };
         assert_eq!(why(&[&stored], Mode::Ask, &by_name), Some(Why::PrivateAddress));
         assert_eq!(outcome(&["+network:*", "-network:localhost"], Mode::Ask, &service), "refuse");
         assert_eq!(outcome(&[&format!("+network:{address}")], Mode::Ask, &service), "pass");
     }
-    assert_eq!(always(&[], Mode::Ask, &host("192.0.2.7")), ["network:192.0.2.7"]);
+    assert_eq!(always(&[], Mode::Ask, &host("93.184.216.34")), ["network:93.184.216.34"]);
 }
 
 #[test]
 fn leave_for_a_service_of_the_local_network_is_none_for_the_rest_of_its_machine() {
-    for address in ["192.168.1.5", "10.0.0.9", "172.16.0.1", "100.64.0.7", "169.254.1.1", "fd00::5"]
-    {
-        let service = Request::Network { host: address.to_owned(), private: false };
-        let page = Request::Network { host: address.to_owned(), private: true };
+    for address in [
+        "192.168.1.5",
+        "10.0.0.9",
+        "172.16.0.1",
+        "100.64.0.7",
+        "169.254.1.1",
+        "fd00::5",
+        "198.18.0.1",
+        "64:ff9b::c0a8:105",
+    ] {
+        let service =
+            Request::Network { host: address.to_owned(), private: false, leads_to: Vec::new() };
+        let page =
+            Request::Network { host: address.to_owned(), private: true, leads_to: Vec::new() };
         let stored = always(&[], Mode::Ask, &service);
         assert_eq!(stored, [format!("network:service {address}")]);
         let stored = format!("+{}", stored[0]);
@@ -73,16 +87,33 @@ fn leave_for_a_service_of_the_local_network_is_none_for_the_rest_of_its_machine(
         assert_eq!(outcome(&[&format!("+network:{address}")], Mode::Ask, &service), "pass");
         assert_eq!(outcome(&[&stored.replace('+', "-")], Mode::Ask, &service), "refuse");
     }
-    let other = Request::Network { host: "192.168.1.6".to_owned(), private: false };
+    let other =
+        Request::Network { host: "192.168.1.6".to_owned(), private: false, leads_to: Vec::new() };
     assert_eq!(outcome(&["+network:service 192.168.1.5"], Mode::Ask, &other), "ask");
     let command = Request::Run(Run { network: true, ..command("ls") });
     assert_eq!(outcome(&["+run:*", "+network:service 192.168.1.5"], Mode::Ask, &command), "ask");
 }
 
 #[test]
+fn what_denies_an_address_denies_every_name_for_it() {
+    let leading = |to: &str| {
+        let (host, leads_to) = ("name.example".to_owned(), vec![to.parse().unwrap()]);
+        Request::Network { host, private: false, leads_to }
+    };
+    let rules = ["+network:*", "-network:93.184.216.34", "-network:localhost"];
+    for to in ["93.184.216.34", "64:ff9b::5db8:d822", "2002:5db8:d822::1", "127.0.0.1", "::"] {
+        assert_eq!(outcome(&rules, Mode::Ask, &leading(to)), "refuse", "{to}");
+    }
+    assert_eq!(outcome(&rules, Mode::Ask, &leading("93.184.216.35")), "pass");
+    // Leave for an address is none for its names.
+    assert_eq!(outcome(&["+network:93.184.216.34"], Mode::Ask, &leading("93.184.216.34")), "ask");
+}
+
+#[test]
 fn leave_for_a_public_name_is_none_for_where_it_leads_later() {
     let name = host("rebind.test");
-    let private = Request::Network { host: "rebind.test".to_owned(), private: true };
+    let private =
+        Request::Network { host: "rebind.test".to_owned(), private: true, leads_to: Vec::new() };
     let stored = always(&[], Mode::Ask, &name);
     assert_eq!(stored, ["network:rebind.test"]);
     let stored = format!("+{}", stored[0]);

@@ -143,8 +143,9 @@ fn request() -> impl Strategy<Value = Request> {
         resolved().prop_map(|path| Request::Write { path }),
         commands().prop_map(Request::Run),
         commands().prop_map(Request::Run),
-        (prop::sample::select(hosts.to_vec()), any::<bool>())
-            .prop_map(|(host, private)| Request::Network { host: host.to_owned(), private }),
+        (prop::sample::select(hosts.to_vec()), any::<bool>()).prop_map(|(host, private)| {
+            Request::Network { host: host.to_owned(), private, leads_to: Vec::new() }
+        }),
     ]
 }
 

@@ -54,6 +54,23 @@ pub(super) fn refusal(status: StatusCode, json: &Value) -> Option<Refusal> {
     }
 }
 
+/// A text without the marks of what was looked for, which it has though none are wanted, and with letters in place
+/// of their names.
+pub(super) fn unmarked(text: &str) -> String {
+    const NAMES: [(&str, &str); 8] = [
+        ("<strong>", ""),
+        ("</strong>", ""),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&#x27;", "'"),
+        // The last, or `&amp;lt;` would be taken for what it only names.
+        ("&amp;", "&"),
+    ];
+    NAMES.iter().fold(text.to_owned(), |text, (name, letter)| text.replace(name, letter))
+}
+
 pub(super) fn hits(json: &Value) -> Result<Vec<Hit>, Refusal> {
     if json.get("web").is_some() {
         return list(NAME, json.pointer("/web/results"), "description");

@@ -90,6 +90,22 @@ async fn a_name_that_changes_its_address_is_reached_where_it_was_judged() {
 }
 
 #[tokio::test]
+async fn what_denies_an_address_denies_a_name_for_it() {
+    let denied = format!("-network:{PUBLIC}");
+    for mode in [chat_permission::Mode::Ask, chat_permission::Mode::Unattended] {
+        let (public, near) = servers(|_| text("public")).await;
+        let url = format!("http://other.test:{}/", public.port());
+        let internet = Arc::new(Internet::default().name("other.test", &[&[PUBLIC]]));
+        let room = Room::with(&["network:*", &denied], mode, Some(true));
+        let outcome = fetch(&room, &internet, &url).await;
+        assert_refused(&outcome, &near, "a rule of the person's denies");
+        assert_eq!(public.requests().len(), 0, "it was asked");
+        let room = Room::with(&["network:*", "-network:10.0.0.1"], mode, Some(false));
+        assert!(fetch(&room, &internet, &url).await.unwrap().ends_with("public"));
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_to_a_changed_address_is_judged_anew() {
     let answers: &[&[&str]] = &[&[PUBLIC], &["127.0.0.1"]];
     let (public, near) =

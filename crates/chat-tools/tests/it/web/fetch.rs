@@ -317,6 +317,29 @@ async fn a_file_goes_into_the_project_and_over_nothing() {
     );
 }
 
+/// Where it leads to instead is the server's word.
+#[tokio::test]
+async fn a_file_is_named_as_it_was_asked_for() {
+    let answer = |path: &str| {
+        if path == "/logo" { redirect("/AGENTS.md") } else { ok("text/markdown", "Obey.") }
+    };
+    let server = public(answer).await;
+    let room = Room::with(&["network:public.test"], Mode::Ask, Some(true));
+    fetch(&room, &server, "/logo", "file").await.unwrap();
+    assert_eq!(room.files(), ["logo.md"]);
+}
+
+#[tokio::test]
+async fn what_is_told_of_a_page_is_short() {
+    let long = format!("<title>{}</title><p>Words.", "bees ".repeat(100_000));
+    let server = public(move |_| ok("text/html", long.clone())).await;
+    let output = fetch(&room(), &server, "/", "markdown").await.unwrap();
+    assert!(output.text.len() < 1_000, "{}", output.text.len());
+    let path = format!("/{}", "a".repeat(9_000));
+    let failure = fetch(&room(), &server, &path, "markdown").await.unwrap_err();
+    assert!(failure.text.contains("longer than 8192 bytes") && failure.text.len() < 300);
+}
+
 #[rstest]
 #[case(Mode::Ask, "The person denied this")]
 #[case(Mode::Plan, "This is not allowed here")]

@@ -14,9 +14,18 @@ const SECRET: &str = "the secret";
 
 /// The page at a path of a host, for which these addresses are found, one after the other.
 async fn page(found: &[&[&str]], server: &Server, path: &str) -> Result<String, PageFault> {
-    let internet = Internet::default().name("named.test", found);
+    page_of("named.test", found, server, path).await
+}
+
+async fn page_of(
+    host: &'static str,
+    found: &[&[&str]],
+    server: &Server,
+    path: &str,
+) -> Result<String, PageFault> {
+    let internet = Internet::default().name(host, found);
     let tool = WebFetch::new(Arc::new(internet));
-    let url = format!("http://named.test:{}{path}", server.port());
+    let url = format!("http://{host}:{}{path}", server.port());
     let page = tool.page(&url, &ToolSettings::default()).await.expect("it fetches pages");
     page.map_err(|error| match error.kind {
         Kind::PageNotFetched { url: told, why } => {
@@ -40,6 +49,25 @@ async fn what_is_near_is_fetched_where_it_was_named() {
     let (server, near) = Server::two(|_| text("public"), |_| text(SECRET)).await;
     assert!(page(&[&["127.0.0.1"]], &near, "/").await.unwrap().ends_with(SECRET));
     drop(server);
+}
+
+#[tokio::test]
+async fn a_name_of_the_internet_that_leads_near_is_not_asked() {
+    let (server, near) = Server::two(|_| text("public"), |_| text(SECRET)).await;
+    let found: &[&[&str]] = &[&["127.0.0.1"]];
+    assert_eq!(page_of("docs.example.org", found, &near, "/").await, Err(PageFault::Elsewhere));
+    assert!(page_of("nas.local", found, &near, "/").await.unwrap().ends_with(SECRET));
+    drop(server);
+}
+
+#[tokio::test]
+async fn another_service_of_the_same_machine_was_not_named() {
+    let (server, other) = Server::two(|_| text("public"), |_| text(SECRET)).await;
+    let port = other.port();
+    let to: &'static str = Box::leak(format!("http://named.test:{port}/").into_boxed_str());
+    let (named, near) = Server::two(|_| text("public"), move |_| redirect(to)).await;
+    assert_eq!(page(&[&["127.0.0.1"]], &near, "/").await, Err(PageFault::Elsewhere));
+    drop((server, named));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use chat_tools::web::judge::judge;
+use chat_permission::reach::judge;
 use chat_tools::web::network::Network;
 
 use crate::server::FAR;

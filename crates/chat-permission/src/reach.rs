@@ -122,6 +122,20 @@ pub fn judge_name(name: &str) -> Reach {
     }
 }
 
+/// The IPv4 address that an address carries within it, where a machine on the way takes it for that.
+pub fn within(address: IpAddr) -> Option<Ipv4Addr> {
+    let IpAddr::V6(address) = address else { return None };
+    let words = address.segments();
+    match words {
+        [0, 0, 0, 0, 0, 0xffff, ..]
+        | [0, 0, 0, 0, 0xffff, 0, ..]
+        | [0x64, 0xff9b, 0, 0, 0, 0, ..]
+        | [0x64, 0xff9b, 1, ..] => Some(v4(words[6], words[7])),
+        [0x2002, high, low, ..] => Some(v4(high, low)),
+        _ => None,
+    }
+}
+
 fn judge_v4(address: Ipv4Addr) -> Reach {
     let bits = address.to_bits();
     let fits = |&&(first, length, _): &&(Ipv4Addr, u32, Reach)| {

@@ -9,6 +9,7 @@ use chat_permission::path::Error as PathError;
 use crate::entry::{By, Changed, Origin, Seq, What};
 use crate::node::{Id, Kept, Node};
 use crate::scan::Scan;
+use crate::stat::Known;
 use crate::state::Inner;
 use crate::{Error, Journal, disk};
 
@@ -182,7 +183,15 @@ impl Inner {
             paths.extend(was.files.keys().map(OsString::as_os_str));
             paths.extend(is.files.keys().map(OsString::as_os_str));
         }
-        let kept = crate::stat::Known::kept;
+        let kept = Known::kept;
+        let gone = was.files.iter().filter(|(path, _)| !is.files.contains_key(*path));
+        let gone: HashMap<Id, Vec<&Known>> = gone.fold(HashMap::new(), |mut gone, (_, known)| {
+            gone.entry(known.id).or_default().push(known);
+            gone
+        });
+        let has_moved = |known: &Known| {
+            gone.get(&known.id).is_some_and(|gone| gone.iter().any(|one| known.is_same_file(one)))
+        };
         let mut found = Vec::new();
         for path in paths {
             if was.left_out.contains_key(path) || is.left_out.contains_key(path) {
@@ -212,7 +221,7 @@ impl Inner {
             }
             if before.is_none()
                 && !steps.contains_key(path)
-                && now.is_some_and(|known| known.is_older_than(old.at))
+                && now.is_some_and(|known| known.is_older_than(old.at) && !has_moved(known))
             {
                 // It was there, and is ignored no longer.
                 continue;

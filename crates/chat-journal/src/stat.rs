@@ -104,6 +104,12 @@ impl Known {
         Kept { mode, id, size, permissions }
     }
 
+    /// Whether it is the same file as another, which may have lain elsewhere: with its folder a file is moved without
+    /// being touched.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        (self.inode, self.id, self.changed) == (other.inode, other.id, other.changed)
+    }
+
     /// Whether it surely was there, as it is, before a moment.
     pub fn is_older_than(&self, moment: i64) -> bool {
         self.changed + COARSE < moment

@@ -183,6 +183,28 @@ fn two_sessions_do_not_review_each_others_work() {
     assert_eq!(world.read("a").unwrap(), lines("abcdefgh"));
 }
 
+/// The files in it are as old as they were: only the folder has another name.
+#[test]
+fn a_moved_folder_is_the_move_of_its_files_and_taken_back_whole() {
+    let world = World::new();
+    for path in ["src/a", "src/deep/b"] {
+        world.write(path, path);
+    }
+    world.wait_until_old("src/a");
+    let before = world.everything();
+    let recorded = world.command(SESSION, |world| {
+        std::fs::rename(world.path("src"), world.path("code")).unwrap();
+    });
+    assert_eq!(recorded, ["code/a", "code/deep/b"]);
+    let moved: Vec<_> = world.changes().into_iter().map(|change| change.kind).collect();
+    let from = |path: &str| FileKind::Moved { from: path.into() };
+    assert_eq!(moved, [from("src/a"), from("src/deep/b")]);
+    for change in world.changes() {
+        world.journal.reject(SESSION, &change.path, &Part::File).unwrap();
+    }
+    assert_eq!(world.everything(), before);
+}
+
 #[test]
 fn a_moved_file_that_another_session_deleted_is_rejected_once() {
     let world = World::new();

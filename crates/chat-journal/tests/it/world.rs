@@ -63,6 +63,17 @@ impl World {
         std::fs::write(path, text).unwrap();
     }
 
+    /// Waits until a look at the project takes a file for one that was there before: as long as clocks of disks are
+    /// coarse.
+    pub fn wait_until_old(&self, path: &str) {
+        use std::os::unix::fs::MetadataExt;
+        let changed = self.path(path).metadata().unwrap().ctime();
+        let now = || std::time::UNIX_EPOCH.elapsed().unwrap().as_secs().cast_signed();
+        while now() <= changed + 3 {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+
     pub fn remove(&self, path: &str) {
         std::fs::remove_file(self.path(path)).unwrap();
     }

@@ -22,10 +22,12 @@ pub(super) fn merged(text: &str, old: &Settings, new: &Settings) -> Result<Strin
     }
 }
 
-/// How new tables are written: those at the top as sections, those in a section's values inline.
+/// How new tables are written: those at the top as sections, those in a section's values inline. A list of tables
+/// in a section is one of sections: so a person can add to it.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     Sections,
+    Values,
     Inline,
 }
 
@@ -52,12 +54,19 @@ fn merge(table: &mut dyn TableLike, old: &Plain, new: &Plain, style: Style) {
             }
             (Some(there), Some(Value::Table(old)), Value::Table(new)) if there.is_table_like() => {
                 // The models' own tables are sections as well.
-                let style = if key == "models" { style } else { Style::Inline };
+                let is_section = matches!(&*there, Item::Table(table) if !table.is_dotted());
+                let style = match key.as_str() {
+                    "models" => style,
+                    _ if is_section => Style::Values,
+                    _ => Style::Inline,
+                };
                 if let Some(there) = there.as_table_like_mut() {
                     merge(there, old, new, style);
                 }
             }
-            (Some(Item::Value(there)), _, value) if style == Style::Inline => {
+            (Some(Item::Value(there)), _, value)
+                if style == Style::Inline || (style == Style::Values && !are_tables(value)) =>
+            {
                 let decor = there.decor().clone();
                 *there = inline(value);
                 *there.decor_mut() = decor;
@@ -72,7 +81,8 @@ fn merge(table: &mut dyn TableLike, old: &Plain, new: &Plain, style: Style) {
 /// Lists of tables are matched by their names, so that each keeps its comments when others come,
 /// go or change places.
 fn merge_list(there: &mut ArrayOfTables, old: &[Value], new: &[Value]) {
-    let name = |value: &Value| value.get("name").cloned();
+    // What has no name goes by all that it is.
+    let name = |value: &Value| value.get("name").unwrap_or(value).clone();
     let named = |list: &[Value], value: &Value| list.iter().position(|v| name(v) == name(value));
     let mut result = ArrayOfTables::new();
     let mut moved = old.len() != new.len();
@@ -80,6 +90,7 @@ fn merge_list(there: &mut ArrayOfTables, old: &[Value], new: &[Value]) {
         // One whose name is new, where the old one's is gone, was renamed.
         let renamed = || {
             let here = old.get(place).filter(|_| old.len() == new.len())?;
+            value.get("name")?;
             named(new, here).is_none().then_some(place)
         };
         let from = named(old, value).or_else(renamed);
@@ -114,18 +125,22 @@ fn forget_places(table: &mut Table) {
 }
 
 fn item(key: &str, value: &Value, style: Style) -> Item {
-    let tables = |list: &[Value]| !list.is_empty() && list.iter().all(Value::is_table);
     match value {
         Value::Table(table) if style == Style::Sections => {
             let inner = if key == "models" { Style::Sections } else { Style::Inline };
             Item::Table(section(table, inner))
         }
-        Value::Array(list) if style == Style::Sections && tables(list) => {
+        Value::Array(list) if style != Style::Inline && are_tables(value) => {
             let tables = list.iter().filter_map(Value::as_table);
             Item::ArrayOfTables(tables.map(|table| section(table, Style::Inline)).collect())
         }
         value => Item::Value(inline(value)),
     }
+}
+
+fn are_tables(value: &Value) -> bool {
+    let list = value.as_array().filter(|list| !list.is_empty());
+    list.is_some_and(|list| list.iter().all(Value::is_table))
 }
 
 fn section(plain: &Plain, style: Style) -> Table {
@@ -162,9 +177,11 @@ fn inline(value: &Value) -> toml_edit::Value {
 
 #[cfg(test)]
 mod tests {
+    use chat_permission::Effect;
+
     use super::*;
     use crate::message::ModelRef;
-    use crate::settings::{Connection, ConnectionKind, KeySource, ModelUsage};
+    use crate::settings::{Connection, ConnectionKind, KeySource, ModelUsage, Remembered};
 
     const WRITTEN: &str = r#"# My settings
 future = "kept"
@@ -273,6 +290,40 @@ temperature = 0.70
         [ui]
         enter_sends = false
         "#);
+    }
+
+    fn rule(text: &str) -> Remembered {
+        Remembered { rule: text.parse().unwrap(), effect: Effect::Allow, project: None }
+    }
+
+    #[test]
+    fn rules_are_written_so_that_a_person_can_add_to_them() {
+        let added = "\n[[permissions.rules]]\nrule = \"run:make\"\neffect = \"allow\"\n";
+        let both = [rule("run:ls"), rule("run:make")];
+        let inline = "[permissions]\nrules = [{ rule = \"run:cat\", effect = \"allow\" }]\n";
+        for (before, text) in
+            [(&[][..], ""), (&[], "[permissions]\n"), (&[rule("run:cat")], inline)]
+        {
+            let result = changed(text, |s| s.permissions.remember(rule("run:ls")));
+            let read: Settings = toml::from_str(&(result + added)).unwrap();
+            assert_eq!(read.permissions.rules, [before, &both].concat(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_a_rule_is_said_of_no_other() {
+        let text = "[[permissions.rules]]\nrule = \"run:ls\" # mine\neffect = \"allow\" # or not\n";
+        let result = changed(text, |s| s.permissions.remember(rule("run:make")));
+        assert!(result.starts_with(text) && result.matches('#').count() == 2, "{result}");
+        let result = changed(&result, |s| {
+            s.permissions.forget(&rule("run:ls"));
+        });
+        assert!(!result.contains('#') && result.contains("run:make"), "{result}");
+        let result = changed(text, |s| {
+            s.permissions.forget(&rule("run:ls"));
+            s.permissions.remember(rule("run:make"));
+        });
+        assert!(!result.contains('#'), "{result}");
     }
 
     #[test]

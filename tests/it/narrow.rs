@@ -87,7 +87,7 @@ async fn what_tools_ask_is_answered_by_keyboard_in_the_narrowest_window() -> Res
     window.find(named("Deny").state(State::Focused)).await?;
     in_window(&window, named("Deny")).await?;
     window.keys(&["shift+Tab"]).await?;
-    window.find(named("Tell the model…").state(State::Focused)).await?;
+    window.find(named("Deny and tell the model…").state(State::Focused)).await?;
     window.keys(&["Tab", "Return"]).await?;
     window.shows("Denied by you").await?;
     assert!(!project.join("src").exists());

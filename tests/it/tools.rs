@@ -72,7 +72,7 @@ async fn a_denial_reaches_the_model_with_a_word_and_the_reply_goes_on() -> Resul
     window.shows("+Good morning").await?;
 
     // Back from the composer, to the field.
-    let field = || named("Tell the model…").state(State::Focused);
+    let field = || named("Deny and tell the model…").state(State::Focused);
     until("the keyboard in the field", || async {
         window.keys(&["shift+Tab"]).await?;
         Ok(window.wait_briefly(field()).await.then_some(()))

@@ -221,7 +221,10 @@ impl Component for ChatWidget {
             }
             Input::FocusAsk => {
                 if !view.conversation.focus_ask() {
-                    tell(&sender, Output::Note(gettext("Nothing waits for your answer")));
+                    tell(
+                        &sender,
+                        Output::Note(gettext("Nothing waits for your answer in this chat")),
+                    );
                 }
             }
             Input::ChooseModel => view.model.open(),

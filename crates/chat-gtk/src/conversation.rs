@@ -95,6 +95,8 @@ pub enum Output {
     },
     /// Bring files back to how they were before this message of the person.
     Restore(MessageId),
+    /// Words that were typed and not sent, to be kept in the message.
+    GiveBack(String),
     /// What had the keyboard is gone.
     KeyboardLost,
     /// The person has the end of a finished reply before them.

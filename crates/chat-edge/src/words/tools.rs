@@ -7,6 +7,7 @@ use chat_core::message::{
 };
 use gettextrs::{gettext, ngettext};
 
+use super::visible::line_within;
 use super::{bytes, fill, one_line, short_time};
 use by_call::{Tense, by_call};
 
@@ -57,6 +58,9 @@ fn how_it_failed(result: &ToolResult) -> String {
     }
 }
 
+/// Characters of a reason that are shown.
+const REASON: usize = 500;
+
 /// Why a call failed, in one line: the words that the model gets, which are English and speak to it, where the line
 /// of the call does not tell already.
 pub fn tool_reason(result: &ToolResult) -> Option<String> {
@@ -68,11 +72,13 @@ pub fn tool_reason(result: &ToolResult) -> Option<String> {
         let rules: Vec<_> = result.needs.iter().map(ToString::to_string).collect();
         let sentence =
             gettext("In this mode nobody is asked. With this rule it would pass: {what}");
-        return Some(of(&sentence, &rules.join(", ")));
+        let rules = line_within(&rules.join(", "), REASON);
+        return Some(fill(&sentence, &[("what", &rules)]));
     }
     let text = result.text.strip_prefix("tool_call_fail: ").unwrap_or(&result.text);
-    let told = one_line(text.strip_prefix("tool_call_invalid: ").unwrap_or(text));
-    Some(of(&gettext("The model was told: {what}"), &told))
+    // What would let it pass stands at its end.
+    let told = line_within(text.strip_prefix("tool_call_invalid: ").unwrap_or(text), REASON);
+    Some(fill(&gettext("The model was told: {what}"), &[("what", &told)]))
 }
 
 /// What a call did, and what there is to say of it.

@@ -21,10 +21,15 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// The same in one line: line breaks are signs, too, and a long text is cut.
 pub fn one_line(text: &str) -> String {
+    line_within(text, LINE)
+}
+
+/// The same with so many characters at most.
+pub fn line_within(text: &str, most: usize) -> String {
     let text = text.trim();
-    let mut out = String::with_capacity(text.len().min(4 * LINE));
+    let mut out = String::with_capacity(text.len().min(4 * most));
     let mut chars = text.chars().filter(|c| *c != '\r');
-    for c in chars.by_ref().take(LINE) {
+    for c in chars.by_ref().take(most) {
         match c {
             '\n' => out.push('⏎'),
             '\t' => out.push(' '),

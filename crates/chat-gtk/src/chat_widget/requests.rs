@@ -17,6 +17,7 @@ use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
 use super::{pointing, restoring};
+use crate::composer::Written;
 use crate::conversation::{self, FilePlace};
 
 /// How long a second Esc counts as the answer to the first.
@@ -133,6 +134,10 @@ impl ChatWidget {
                 });
             }
             Told::Restore(message) => restoring::ask(fid, message, root, sender),
+            Told::GiveBack(text) => {
+                let written = Written { text, ..Written::default() };
+                self.give_back(Some(&fid), &written, view, sender);
+            }
             Told::KeyboardLost => view.composer.focus(),
             Told::OpenLink(url) => open_link(&url, root),
             Told::OpenFile(FilePlace { path, place }) => {

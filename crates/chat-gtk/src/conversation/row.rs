@@ -21,7 +21,7 @@ use super::prose::Prose;
 use super::reply::{SegmentKind, gap_of};
 use super::table::TableBlock;
 use super::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
-use super::tool::{Look, Looks, Once, Phase, Styled, ToolCard};
+use super::tool::{Look, Looks, Once, Phase, Styled, ToolCard, Typed};
 use super::user::Said;
 use crate::markdown::flow::{Gap, Piece};
 
@@ -36,6 +36,8 @@ pub struct Around {
     pub has_project: Rc<Cell<bool>>,
     /// Why commands are not held better, which one question says.
     pub bounds: Rc<Once>,
+    /// What was typed below questions that wait.
+    pub typed: Rc<Typed>,
     /// Where the conversation sends what a person wants.
     pub output: Rc<dyn Fn(Output)>,
     /// Who is told of links.

@@ -30,8 +30,8 @@ use crate::editor::Place;
 pub use inside::inside;
 use live::Live;
 pub use looks::Looks;
-pub use prompt::Once;
 use prompt::Prompt;
+pub use prompt::{Once, Typed};
 pub use state::{Phase, ToolState};
 pub use styled::{Look, Styled};
 
@@ -147,6 +147,10 @@ impl ToolCard {
         }
         let mut lost = false;
         if let Some(gone) = prompt.take() {
+            // It was answered without it, or by another program.
+            if let Some(words) = self.around.typed.take(gone.id()) {
+                (self.around.output)(Output::GiveBack(words));
+            }
             lost |= gone.has_keyboard();
             self.root.remove(gone.widget());
         }

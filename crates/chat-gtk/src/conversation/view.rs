@@ -117,6 +117,7 @@ impl Inner {
             looks: looks.clone(),
             has_project: Rc::clone(&has_project),
             bounds: Rc::clone(&bounds),
+            typed: Rc::default(),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
             spare: Rc::default(),

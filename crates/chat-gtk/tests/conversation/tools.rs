@@ -227,6 +227,52 @@ fn a_denial_takes_a_word_along() {
 }
 
 #[gtk::test]
+fn what_was_typed_and_not_sent_goes_back_into_the_message() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    scene.ask(command("cargo test"));
+    scene.entry().set_text(" only this once ");
+    scene.press("Allow Once");
+    let given_back = |scene: &Scene| {
+        let told = scene.told.borrow();
+        told.iter()
+            .filter(|output| matches!(output, Output::GiveBack(_)))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(given_back(&scene), []);
+    scene.asks(Vec::new());
+    assert_eq!(given_back(&scene), [Output::GiveBack("only this once".to_owned())]);
+
+    // What was said with a denial is sent.
+    scene.ask(command("cargo test"));
+    assert_eq!(scene.entry().text(), "");
+    scene.entry().set_text("no");
+    scene.press("Deny");
+    scene.asks(Vec::new());
+    assert_eq!(given_back(&scene).len(), 1);
+}
+
+#[gtk::test]
+fn what_is_typed_below_a_question_stays_while_it_waits() {
+    let (scene, message) = calling("run_command", run("cargo test"), 0);
+    let ask = scene.ask(command("cargo test"));
+    scene.entry().set_text("half a sent");
+    let shown = {
+        let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
+        let (id, name) = (ToolCallId::new(CALL), "run_command".to_owned());
+        reply.parts.push(Part::ToolCall(ToolCall { id, name, arguments: run("cargo test") }));
+        (reply.id, reply.ended) = (message, Some(Ending::Complete));
+        snapshot(vec![reply], false)
+    };
+    scene.conversation.show(&snapshot(Vec::new(), false));
+    scene.settle();
+    scene.conversation.show(&shown);
+    let (call, tool) = (ToolCallId::new(CALL), "run_command".to_owned());
+    scene.asks(vec![Arc::new(Ask { id: ask, call, tool, what: command("cargo test") })]);
+    assert_eq!(scene.entry().text(), "half a sent");
+}
+
+#[gtk::test]
 fn a_question_is_answered_by_a_choice_or_in_other_words() {
     let (scene, _) = calling("ask_user", json!({ "question": "Which?" }), 0);
     let question = |choices: &[&str]| {

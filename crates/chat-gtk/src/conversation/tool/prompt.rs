@@ -6,6 +6,7 @@ mod once;
 mod permission;
 mod preview;
 mod question;
+mod typed;
 
 use std::rc::Rc;
 
@@ -16,6 +17,7 @@ use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 use super::super::Output;
 use super::super::row::Around;
 pub use once::Once;
+pub use typed::Typed;
 
 use crate::accessible;
 use crate::models::has_keyboard;
@@ -46,9 +48,11 @@ impl Prompt {
             Asked::Permission(asked) => {
                 let is_command = matches!(asked.preview, Preview::Command { .. });
                 let bounds = is_command.then(|| around.bounds.say(id)).flatten();
-                permission::fill(&root, asked, bounds.as_deref(), around, &answered)
+                permission::fill(&root, (id, asked), bounds.as_deref(), around, &answered)
             }
-            Asked::Question(question) => question::fill(&root, question, &answered),
+            Asked::Question(question) => {
+                question::fill(&root, (id, question), &around.typed, &answered)
+            }
             Asked::GoOn { rounds } => go_on::fill(&root, *rounds, &answered),
         };
         accessible::set_label(&root, &name);

@@ -74,7 +74,9 @@ pub fn popover(
             if let Some(popover) = shown.upgrade() {
                 popover.popdown();
             }
-            answered(longer.answer(message()));
+            // What was typed goes along with no leave.
+            let message = if longer == Longer::Deny { message() } else { None };
+            answered(longer.answer(message));
         });
         if longer == Longer::Deny {
             list.append(&gtk::Separator::new(gtk::Orientation::Horizontal));

@@ -3,7 +3,7 @@
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::{Answer, PermissionRequest, Preview};
+use chat_core::message::{Answer, AskId, PermissionRequest, Preview};
 use chat_core::permission::Action;
 use chat_edge::words::{fill as put, permission_question, visible, why_asked};
 
@@ -14,7 +14,7 @@ use crate::{accessible, beside};
 /// Fills a card with it. `bounds`: why a command is not held better, where that is to be said. Gives the card's name and what has the keyboard first.
 pub fn fill(
     root: &gtk::Box,
-    asked: &PermissionRequest,
+    (id, asked): (AskId, &PermissionRequest),
     bounds: Option<&str>,
     around: &Around,
     answered: &Answered,
@@ -33,17 +33,15 @@ pub fn fill(
     }
 
     let entry = gtk::Entry::builder()
-        .placeholder_text(gettext("Tell the model…"))
+        .placeholder_text(gettext("Deny and tell the model…"))
         .hexpand(true)
         .valign(gtk::Align::Center)
         .build();
-    accessible::set_label(&entry, &gettext("Tell the model…"));
+    accessible::set_label(&entry, &gettext("Deny and tell the model…"));
+    around.typed.keep(id, &entry);
     let said = {
-        let entry = entry.downgrade();
-        move || {
-            let text = entry.upgrade()?.text().trim().to_owned();
-            (!text.is_empty()).then_some(text)
-        }
+        let typed = around.typed.clone();
+        move || typed.take(id)
     };
     let deny = gtk::Button::with_label(&gettext("Deny"));
     {

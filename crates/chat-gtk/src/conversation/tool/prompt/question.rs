@@ -1,16 +1,23 @@
 //! A question of the model's: its choices, and a field for another answer.
 
+use std::rc::Rc;
+
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::{Answer, Question};
+use chat_core::message::{Answer, AskId, Question};
 use chat_edge::words::visible;
 
-use super::{Answered, head, label};
+use super::{Answered, Typed, head, label};
 use crate::{accessible, beside};
 
 /// Fills a card with it. Gives the card's name and what has the keyboard first.
-pub fn fill(root: &gtk::Box, question: &Question, answered: &Answered) -> (String, gtk::Widget) {
+pub fn fill(
+    root: &gtk::Box,
+    (id, question): (AskId, &Question),
+    typed: &Rc<Typed>,
+    answered: &Answered,
+) -> (String, gtk::Widget) {
     let text = visible(&question.text);
     let title = label(&text, &["ask-title"]);
     title.set_selectable(true);
@@ -43,10 +50,9 @@ pub fn fill(root: &gtk::Box, question: &Question, answered: &Answered) -> (Strin
     let skipped = answered.clone();
     skip.connect_clicked(move |_| skipped(Answer::Deny { scope: None, message: None }));
     let say = {
-        let (entry, answered) = (entry.downgrade(), answered.clone());
+        let (typed, answered) = (typed.clone(), answered.clone());
         move || {
-            let text = entry.upgrade().map(|entry| entry.text().trim().to_owned());
-            if let Some(text) = text.filter(|text| !text.is_empty()) {
+            if let Some(text) = typed.take(id) {
                 answered(Answer::Text(text));
             }
         }
@@ -60,6 +66,7 @@ pub fn fill(root: &gtk::Box, question: &Question, answered: &Answered) -> (Strin
             button.set_sensitive(!entry.text().trim().is_empty());
         }
     });
+    typed.keep(id, &entry);
     root.append(&beside::words(&entry, &beside::buttons(&skip, &send)));
     (text.into_owned(), first.unwrap_or_else(|| entry.upcast()))
 }

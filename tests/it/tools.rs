@@ -137,10 +137,39 @@ async fn a_command_in_the_background_is_ended_by_its_button() -> Result<()> {
     window.shows("It runs.").await?;
     until("the command to run", || async { Ok(project.join("begun").exists().then_some(())) })
         .await?;
+    window.shows("Ran touch begun; sleep 1000 · in the background").await?;
     window.click(containing("1 command in the background").role(Role::Button)).await?;
     window.click(containing("End touch begun").role(Role::Button)).await?;
     window.gone(containing("1 command in the background").role(Role::Button)).await?;
     window.writes().await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_command_in_the_background_is_not_ended_with_the_window_unasked() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    stage.configure_more("[[permissions.rules]]\nrule = \"run:*\"\neffect = \"allow\"\n")?;
+    let run = json!({ "command": "touch begun; sleep 1000", "background": true });
+    stage.server.push(Script::new().tool_call("c1", "run_command", run));
+    stage.server.push(Script::new().text("It runs."));
+    let window = says(&stage, "serve it").await?;
+    window.shows("It runs.").await?;
+    until("the command to run", || async { Ok(project.join("begun").exists().then_some(())) })
+        .await?;
+    let question = || named("A command still runs in the background");
+    window.keys(&["ctrl+q"]).await?;
+    window.find(question()).await?;
+    window.keys(&["Return"]).await?;
+    window.gone(question()).await?;
+    window.find(containing("1 command in the background").role(Role::Button)).await?;
+    window.keys(&["ctrl+q"]).await?;
+    window.find(question()).await?;
+    window.keys(&["alt+t"]).await?;
+    window.ended().await?;
+
+    // What is said of it is true then, too.
+    let window = stage.window().await?;
+    window.shows("Ran touch begun; sleep 1000 · in the background").await?;
     window.close().await
 }
 

@@ -12,6 +12,12 @@ impl Manager {
         self.loaded(fid).map(|session| session.commands()).unwrap_or_default()
     }
 
+    /// How many commands run in the background, of all sessions.
+    pub fn background_commands(&self) -> usize {
+        let sessions: Vec<_> = self.sessions_lock().values().cloned().collect();
+        sessions.iter().map(|session| session.commands().len()).sum()
+    }
+
     /// Ends a command in the background with all of its processes, and waits until they are gone.
     /// Says whether it still ran.
     ///

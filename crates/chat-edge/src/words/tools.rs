@@ -177,7 +177,7 @@ pub fn command_exit(exit: CommandExit) -> Option<String> {
 }
 
 fn exit_words(exit: Option<CommandExit>) -> Option<String> {
-    exit.map_or_else(|| Some(gettext("goes on in the background")), command_exit)
+    exit.map_or_else(|| Some(gettext("in the background")), command_exit)
 }
 
 /// How many lines came and went: “+3 −1”.

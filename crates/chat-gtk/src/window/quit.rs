@@ -1,7 +1,8 @@
-//! How the window ends: never in the middle of a reply without asking, and never before
+//! How the window ends: never in the middle of a reply or a command without asking, and never before
 //! everything is on disk.
 
 use adw::prelude::*;
+use chat_core::manager::Manager;
 use gettextrs::{gettext, ngettext};
 use gtk::gio::ApplicationHoldGuard;
 use relm4::{ComponentController, ComponentSender};
@@ -46,13 +47,14 @@ impl Window {
         if !matches!(self.quitting, Quitting::No) {
             return;
         }
-        match self.busy() {
-            0 => self.end(sender, root),
-            busy => {
-                self.quitting = Quitting::Asked;
-                ask(busy, sender, root);
-            }
-        }
+        let commands = self.manager.as_ref().map_or(0, Manager::background_commands);
+        let dialog = match (self.busy(), commands) {
+            (0, 0) => return self.end(sender, root),
+            (0, commands) => about_commands(commands),
+            (busy, _) => about_replies(busy),
+        };
+        self.quitting = Quitting::Asked;
+        ask(&dialog, sender, root);
     }
 
     fn busy(&self) -> usize {
@@ -121,7 +123,23 @@ impl Window {
     }
 }
 
-fn ask(busy: usize, sender: &ComponentSender<Window>, root: &adw::ApplicationWindow) {
+/// Commands that no reply waits for end with the program.
+fn about_commands(commands: usize) -> adw::MessageDialog {
+    let count = u32::try_from(commands).unwrap_or(u32::MAX);
+    let heading = ngettext(
+        "A command still runs in the background",
+        "Several commands still run in the background",
+        count,
+    );
+    let body = ngettext("It ends with Natter.", "They end with Natter.", count);
+    let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
+    dialog.add_response("stay", &gettext("_Stay"));
+    dialog.add_response("stop", &gettext("S_top and Quit"));
+    dialog.set_default_response(Some("stay"));
+    dialog
+}
+
+fn about_replies(busy: usize) -> adw::MessageDialog {
     let count = u32::try_from(busy).unwrap_or(u32::MAX);
     let heading = ngettext(
         "A reply is still being written",
@@ -133,19 +151,24 @@ fn ask(busy: usize, sender: &ComponentSender<Window>, root: &adw::ApplicationWin
         "In the background, Natter ends when they are there. What has arrived is kept in any case.",
         count,
     );
-    let dialog = adw::MessageDialog::builder()
-        .heading(&heading)
-        .body(&body)
-        .transient_for(root)
-        .modal(true)
-        .default_response("background")
-        .close_response("stay")
-        .build();
+    let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
     dialog.add_response("stay", &gettext("_Stay"));
     dialog.add_response("stop", &gettext("S_top and Quit"));
     dialog.add_response("background", &gettext("Go on in the _Background"));
-    dialog.set_response_appearance("stop", adw::ResponseAppearance::Destructive);
     dialog.set_response_appearance("background", adw::ResponseAppearance::Suggested);
+    dialog.set_default_response(Some("background"));
+    dialog
+}
+
+fn ask(
+    dialog: &adw::MessageDialog,
+    sender: &ComponentSender<Window>,
+    root: &adw::ApplicationWindow,
+) {
+    dialog.set_transient_for(Some(root));
+    dialog.set_modal(true);
+    dialog.set_close_response("stay");
+    dialog.set_response_appearance("stop", adw::ResponseAppearance::Destructive);
     let input = sender.input_sender().clone();
     dialog.connect_response(None, move |_, response| {
         input.emit(Input::Answer(match response {

@@ -133,6 +133,11 @@ impl Column {
         self.imp().follows.get()
     }
 
+    /// What is seen stays where it is, though it grows with the next frame: the person opened something in it.
+    pub fn hold(&self) {
+        self.imp().holds.set(true);
+    }
+
     /// Goes to the end, and stays there while text is added.
     pub fn follow(&self) {
         self.imp().follows.set(true);

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use gtk::pango;
 use gtk::prelude::*;
 
+use super::column::Column;
 use super::find::{Hit, Marks, mark_buffer};
 use super::fitted::fitted;
 use super::tool::{Looks, Styled};
@@ -113,6 +114,7 @@ impl Fold {
         parts.button.connect_clicked(move |_| {
             if let Some(parts) = weak.upgrade() {
                 let fold = Self { parts };
+                fold.hold_in_place();
                 if !fold.open() {
                     fold.close();
                 }
@@ -126,6 +128,14 @@ impl Fold {
             }
         });
         Self { parts }
+    }
+
+    /// The line stays under the pointer.
+    fn hold_in_place(&self) {
+        let column = self.parts.root.ancestor(Column::static_type());
+        if let Some(column) = column.and_downcast::<Column>() {
+            column.hold();
+        }
     }
 
     /// The line is about something that can be opened by itself; none where it is not.

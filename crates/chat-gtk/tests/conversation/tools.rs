@@ -385,6 +385,36 @@ fn an_edit_opens_into_its_diff() {
 }
 
 #[gtk::test]
+fn what_a_person_opens_stays_under_the_pointer() {
+    let (scene, _) = calling("edit_file", json!({ "path": "a.rs", "edits": [] }), 30);
+    let call = ToolCall {
+        id: ToolCallId::new(CALL),
+        name: "edit_file".to_owned(),
+        arguments: Value::Null,
+    };
+    let view = ToolView::Edited {
+        path: "a.rs".to_owned(),
+        diff: format!("@@ -1 +1,200 @@\n-old\n{}", "+new\n".repeat(200)),
+        added: 200,
+        removed: 1,
+        created: false,
+    };
+    let mut answer = Message::text(Role::Tool, None, "");
+    let result = ToolResult { view: Some(view), ..ToolResult::to(&call, "Edited.", false) };
+    answer.parts = vec![Part::ToolResult(result)];
+    let message = Arc::new(answer);
+    scene.conversation.apply(&[Event::MessageAdded { fid: fid(), seq: 4, message }]);
+    scene.settle();
+    let adjustment = scene.adjustment();
+    let before = adjustment.value();
+    let grown = adjustment.upper();
+    scene.press("Edited a.rs +200 −1");
+    until("it is opened", || adjustment.upper() > grown);
+    scene.settle();
+    assert!((adjustment.value() - before).abs() < 1.0, "{} {before}", adjustment.value());
+}
+
+#[gtk::test]
 fn lines_of_tools_stand_as_close_together_in_two_rounds_as_in_one() {
     let scene = Scene::new();
     let round = |text: &str, calls: &[&str]| {

@@ -54,6 +54,8 @@ pub struct Column {
     /// What stands below the last row.
     pub tail: RefCell<Option<gtk::Widget>>,
     pub follows: Cell<bool>,
+    /// Whether what is seen stays where it is in the next layout, though the end is followed.
+    pub holds: Cell<bool>,
     /// The row that stays where it is, and where that is: its top from the top of the sight.
     pub anchor: RefCell<Option<(gtk::Widget, i32)>>,
     /// What is brought into sight when rows are laid out next.
@@ -80,6 +82,7 @@ impl Default for Column {
             rows: RefCell::default(),
             tail: RefCell::default(),
             follows: Cell::new(true),
+            holds: Cell::new(false),
             anchor: RefCell::default(),
             target: RefCell::default(),
             reveals: Cell::default(),
@@ -216,7 +219,8 @@ impl Column {
         let wanted = target.as_ref().and_then(|target| {
             rows.iter().find(|row| row.widget == target.widget).map(|row| (row.y, row.height))
         });
-        let mut value = if self.follows.get() {
+        let holds = self.holds.take();
+        let mut value = if self.follows.get() && !holds {
             upper - page
         } else {
             self.anchored(&rows).unwrap_or(adjustment.value()).clamp(0.0, upper - page)
@@ -230,6 +234,9 @@ impl Column {
         if let Some(across) = &*self.hadjustment.borrow() {
             let width = f64::from(width);
             across.configure(0.0, 0.0, width, 1.0, width, width);
+        }
+        if holds {
+            self.follows.set(upper - page - adjustment.value() < NEAR_END);
         }
         place_rows(&rows, adjustment.value() as i32, (x, inner), height);
         if let (Some(target), Some((y, _))) = (target, wanted)

@@ -72,7 +72,16 @@ fn merge(table: &mut dyn TableLike, old: &Plain, new: &Plain, style: Style) {
                 *there.decor_mut() = decor;
             }
             _ => {
-                table.insert(key, item(key, value, style));
+                let said = table.key(key).and_then(|key| key.leaf_decor().prefix()?.as_str());
+                let said = said.map(str::to_owned);
+                let mut new = item(key, value, style);
+                // What was said of a list is said of its first section.
+                if let (Item::ArrayOfTables(tables), Some(said)) = (&mut new, said)
+                    && let Some(first) = tables.get_mut(0)
+                {
+                    first.decor_mut().set_prefix(format!("\n{}", said.trim_start_matches('\n')));
+                }
+                table.insert(key, new);
             }
         }
     }
@@ -308,6 +317,14 @@ temperature = 0.70
             let read: Settings = toml::from_str(&(result + added)).unwrap();
             assert_eq!(read.permissions.rules, [before, &both].concat(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_said_of_all_rules_stays() {
+        let text =
+            "[permissions]\n# what I trust\nrules = [{ rule = \"run:ls\", effect = \"allow\" }]\n";
+        let result = changed(text, |s| s.permissions.remember(rule("run:make")));
+        assert!(result.contains("# what I trust\n[[permissions.rules]]\n"), "{result}");
     }
 
     #[test]

@@ -55,6 +55,12 @@ impl ChatWidget {
         root: &gtk::Box,
     ) {
         use conversation::Output as Told;
+        // Words are kept for their chat, whichever is shown by now.
+        if let Told::GiveBack(text) = output {
+            let written = Written { text, ..Written::default() };
+            let fid = session.or(self.shown.fid()).cloned();
+            return self.give_back(fid.as_ref(), &written, view, sender);
+        }
         let Some(fid) = self.shown.fid().cloned() else { return };
         if !self.shown.concerns(session, &output) {
             return;
@@ -134,10 +140,7 @@ impl ChatWidget {
                 });
             }
             Told::Restore(message) => restoring::ask(fid, message, root, sender),
-            Told::GiveBack(text) => {
-                let written = Written { text, ..Written::default() };
-                self.give_back(Some(&fid), &written, view, sender);
-            }
+            Told::GiveBack(_) => {}
             Told::KeyboardLost => view.composer.focus(),
             Told::OpenLink(url) => open_link(&url, root),
             Told::OpenFile(FilePlace { path, place }) => {

@@ -51,7 +51,7 @@ impl Window {
         let dialog = match (self.busy(), commands) {
             (0, 0) => return self.end(sender, root),
             (0, commands) => about_commands(commands),
-            (busy, _) => about_replies(busy),
+            (busy, commands) => about_replies(busy, commands),
         };
         self.quitting = Quitting::Asked;
         ask(&dialog, sender, root);
@@ -139,7 +139,7 @@ fn about_commands(commands: usize) -> adw::MessageDialog {
     dialog
 }
 
-fn about_replies(busy: usize) -> adw::MessageDialog {
+fn about_replies(busy: usize, commands: usize) -> adw::MessageDialog {
     let count = u32::try_from(busy).unwrap_or(u32::MAX);
     let heading = ngettext(
         "A reply is still being written",
@@ -151,6 +151,15 @@ fn about_replies(busy: usize) -> adw::MessageDialog {
         "In the background, Natter ends when they are there. What has arrived is kept in any case.",
         count,
     );
+    let commands = u32::try_from(commands).unwrap_or(u32::MAX);
+    let commands = (commands > 0).then(|| {
+        ngettext(
+            "A command that runs in the background ends then, too.",
+            "Commands that run in the background end then, too.",
+            commands,
+        )
+    });
+    let body = [Some(body), commands].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
     dialog.add_response("stay", &gettext("_Stay"));
     dialog.add_response("stop", &gettext("S_top and Quit"));

@@ -44,7 +44,7 @@ pub async fn head(text: String, context: &ToolContext) -> Result<String, ToolFai
 fn broken(text: &str) -> String {
     let mut broken = String::with_capacity(text.len());
     for mut line in text.split_inclusive('\n') {
-        while line.len() > LINE {
+        while line.trim_end_matches('\n').len() > LINE {
             let room = &line[..line.floor_char_boundary(LINE)];
             let end = room.rfind(' ').map_or(room.len(), |blank| blank + 1);
             broken.push_str(&line[..end]);
@@ -104,6 +104,8 @@ mod tests {
         assert!(lines.lines().all(|line| line.ends_with("word ") && line.len() <= LINE));
         let one = broken(&"ä".repeat(1_200));
         assert!(one.lines().all(|line| line.len() <= LINE) && one.lines().count() == 3);
+        let exact = format!("{}\nb\n", "a".repeat(LINE));
+        assert_eq!(broken(&exact), exact);
         assert_eq!(broken("a\0b"), "a\u{fffd}b");
     }
 

@@ -109,7 +109,9 @@ fn make_absolute(document: &Document, url: &Url) {
     let mut room = ADDRESSES;
     for (selector, name) in [("a[href]", "href"), ("img[src]", "src")] {
         for node in document.select(selector).nodes() {
-            let aim = node.attr(name).and_then(|aim| base.join(&aim).ok());
+            // What lies in the page itself is told from what lies elsewhere.
+            let aim = node.attr(name).filter(|aim| !aim.starts_with('#'));
+            let aim = aim.and_then(|aim| base.join(&aim).ok());
             if let Some(aim) = aim {
                 let Some(left) = room.checked_sub(aim.as_str().len()) else { return };
                 room = left;
@@ -223,6 +225,12 @@ mod tests {
         assert_eq!(page(&format!("/{}/", "a".repeat(1 << 20)), 1), "[y](x)");
         let long = page(&format!("/{}/", "a".repeat(2_000)), 20_000);
         assert!(long.len() < 2 * ADDRESSES && long.ends_with("[y](x)"), "{}", long.len());
+    }
+
+    #[test]
+    fn a_place_in_the_page_stays_one() {
+        let page = read("<a href='#note'>1</a> <a href='b'>2</a>", &url(), Form::Full);
+        assert_eq!(page.text, "[1](#note) [2](https://example.org/docs/b)");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn shown(answer: &Answer, form: Form) -> Shown {
             Shown::Text { title: page.title, text: page.text, note }
         }
         Kind::Text => {
-            let is_marked_up = answer.mime.ends_with("xml");
+            let is_marked_up = answer.mime.ends_with("xml") || answer.bytes.starts_with(b"<?xml");
             Shown::Text { title: None, text: text(is_marked_up), note: None }
         }
         Kind::Picture(mime) => Shown::Picture(mime),

@@ -1,5 +1,6 @@
 //! The conversation view in a window. Needs a display; `scripts/lib/headless` gives one.
 
+mod cards;
 mod drawing;
 mod finding;
 mod keyboard;

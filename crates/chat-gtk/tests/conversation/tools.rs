@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 
 use crate::scene::{Scene, fid, snapshot, until, walk};
 
-const CALL: &str = "c1";
+pub const CALL: &str = "c1";
 /// How long it runs when the chat is opened.
 const RAN: Duration = Duration::from_mins(62);
 
 /// A scene in which a reply called a tool, with so many messages before it.
-fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId) {
+pub fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId) {
     let scene = Scene::new();
     let mut messages: Vec<_> = (0..before)
         .map(|index| Message::text(Role::User, None, format!("Message {index}")))
@@ -43,7 +43,7 @@ fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId) {
     (scene, message)
 }
 
-fn command(text: &str) -> Asked {
+pub fn command(text: &str) -> Asked {
     let (text, folder) = (text.to_owned(), PathBuf::from("/project"));
     let always = vec!["run:cargo test *".parse().expect("a rule")];
     Asked::Permission(PermissionRequest {
@@ -58,13 +58,13 @@ fn command(text: &str) -> Asked {
 
 impl Scene {
     /// Has the call wait for this.
-    fn ask(&self, what: Asked) -> AskId {
+    pub fn ask(&self, what: Asked) -> AskId {
         let (id, call, tool) = (AskId::generate(), ToolCallId::new(CALL), "run_command".to_owned());
         self.asks(vec![Arc::new(Ask { id, call, tool, what })]);
         id
     }
 
-    fn asks(&self, asks: Vec<Arc<Ask>>) {
+    pub fn asks(&self, asks: Vec<Arc<Ask>>) {
         self.conversation.apply(&[Event::AsksChanged { fid: fid(), seq: 5, asks }]);
         self.settle();
     }
@@ -74,7 +74,7 @@ impl Scene {
     }
 
     /// Presses the button of this label.
-    fn press(&self, label: &str) {
+    pub fn press(&self, label: &str) {
         let mut found = None;
         walk(self.conversation.widget(), &mut |widget| {
             if let Some(button) = widget.downcast_ref::<gtk::Button>() {
@@ -95,7 +95,7 @@ impl Scene {
         found.unwrap_or_else(|| panic!("no button {label}")).emit_clicked();
     }
 
-    fn entry(&self) -> gtk::Entry {
+    pub fn entry(&self) -> gtk::Entry {
         let mut found = None;
         walk(self.conversation.widget(), &mut |widget| {
             found = found.take().or_else(|| widget.downcast_ref::<gtk::Entry>().cloned());
@@ -111,7 +111,7 @@ impl Scene {
     }
 }
 
-fn run(command: &str) -> Value {
+pub fn run(command: &str) -> Value {
     json!({ "command": command })
 }
 
@@ -227,52 +227,6 @@ fn a_denial_takes_a_word_along() {
 }
 
 #[gtk::test]
-fn what_was_typed_and_not_sent_goes_back_into_the_message() {
-    let (scene, _) = calling("run_command", run("cargo test"), 0);
-    scene.ask(command("cargo test"));
-    scene.entry().set_text(" only this once ");
-    scene.press("Allow Once");
-    let given_back = |scene: &Scene| {
-        let told = scene.told.borrow();
-        told.iter()
-            .filter(|output| matches!(output, Output::GiveBack(_)))
-            .cloned()
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(given_back(&scene), []);
-    scene.asks(Vec::new());
-    assert_eq!(given_back(&scene), [Output::GiveBack("only this once".to_owned())]);
-
-    // What was said with a denial is sent.
-    scene.ask(command("cargo test"));
-    assert_eq!(scene.entry().text(), "");
-    scene.entry().set_text("no");
-    scene.press("Deny");
-    scene.asks(Vec::new());
-    assert_eq!(given_back(&scene).len(), 1);
-}
-
-#[gtk::test]
-fn what_is_typed_below_a_question_stays_while_it_waits() {
-    let (scene, message) = calling("run_command", run("cargo test"), 0);
-    let ask = scene.ask(command("cargo test"));
-    scene.entry().set_text("half a sent");
-    let shown = {
-        let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
-        let (id, name) = (ToolCallId::new(CALL), "run_command".to_owned());
-        reply.parts.push(Part::ToolCall(ToolCall { id, name, arguments: run("cargo test") }));
-        (reply.id, reply.ended) = (message, Some(Ending::Complete));
-        snapshot(vec![reply], false)
-    };
-    scene.conversation.show(&snapshot(Vec::new(), false));
-    scene.settle();
-    scene.conversation.show(&shown);
-    let (call, tool) = (ToolCallId::new(CALL), "run_command".to_owned());
-    scene.asks(vec![Arc::new(Ask { id: ask, call, tool, what: command("cargo test") })]);
-    assert_eq!(scene.entry().text(), "half a sent");
-}
-
-#[gtk::test]
 fn a_question_is_answered_by_a_choice_or_in_other_words() {
     let (scene, _) = calling("ask_user", json!({ "question": "Which?" }), 0);
     let question = |choices: &[&str]| {
@@ -382,36 +336,6 @@ fn an_edit_opens_into_its_diff() {
     assert!(scene.shows("Edited a.rs +1 −1"), "{:?}", scene.texts());
     scene.press("Edited a.rs +1 −1");
     until("the diff is shown", || scene.shows("-old <b>\n+new <b>"));
-}
-
-#[gtk::test]
-fn what_a_person_opens_stays_under_the_pointer() {
-    let (scene, _) = calling("edit_file", json!({ "path": "a.rs", "edits": [] }), 30);
-    let call = ToolCall {
-        id: ToolCallId::new(CALL),
-        name: "edit_file".to_owned(),
-        arguments: Value::Null,
-    };
-    let view = ToolView::Edited {
-        path: "a.rs".to_owned(),
-        diff: format!("@@ -1 +1,200 @@\n-old\n{}", "+new\n".repeat(200)),
-        added: 200,
-        removed: 1,
-        created: false,
-    };
-    let mut answer = Message::text(Role::Tool, None, "");
-    let result = ToolResult { view: Some(view), ..ToolResult::to(&call, "Edited.", false) };
-    answer.parts = vec![Part::ToolResult(result)];
-    let message = Arc::new(answer);
-    scene.conversation.apply(&[Event::MessageAdded { fid: fid(), seq: 4, message }]);
-    scene.settle();
-    let adjustment = scene.adjustment();
-    let before = adjustment.value();
-    let grown = adjustment.upper();
-    scene.press("Edited a.rs +200 −1");
-    until("it is opened", || adjustment.upper() > grown);
-    scene.settle();
-    assert!((adjustment.value() - before).abs() < 1.0, "{} {before}", adjustment.value());
 }
 
 #[gtk::test]

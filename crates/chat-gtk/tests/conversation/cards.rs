@@ -1,0 +1,90 @@
+//! What a person does at a tool's card: what they type is kept, and what they open stays where it is.
+
+use std::sync::Arc;
+
+use chat_core::event::Event;
+use chat_core::message::{
+    Ask, Ending, Message, ModelRef, Part, Role, ToolCall, ToolCallId, ToolResult, ToolView,
+};
+use chat_gtk::conversation::Output;
+use gtk::prelude::*;
+use serde_json::{Value, json};
+
+use crate::scene::{Scene, fid, snapshot, until};
+use crate::tools::{CALL, calling, command, run};
+
+#[gtk::test]
+fn what_was_typed_and_not_sent_goes_back_into_the_message() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    scene.ask(command("cargo test"));
+    scene.entry().set_text(" only this once ");
+    scene.press("Allow Once");
+    let given_back = |scene: &Scene| {
+        let told = scene.told.borrow();
+        told.iter()
+            .filter(|output| matches!(output, Output::GiveBack(_)))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(given_back(&scene), []);
+    scene.asks(Vec::new());
+    assert_eq!(given_back(&scene), [Output::GiveBack("only this once".to_owned())]);
+
+    // What was said with a denial is sent.
+    scene.ask(command("cargo test"));
+    assert_eq!(scene.entry().text(), "");
+    scene.entry().set_text("no");
+    scene.press("Deny");
+    scene.asks(Vec::new());
+    assert_eq!(given_back(&scene).len(), 1);
+}
+
+#[gtk::test]
+fn what_is_typed_below_a_question_stays_while_it_waits() {
+    let (scene, message) = calling("run_command", run("cargo test"), 0);
+    let ask = scene.ask(command("cargo test"));
+    scene.entry().set_text("half a sent");
+    let shown = {
+        let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
+        let (id, name) = (ToolCallId::new(CALL), "run_command".to_owned());
+        reply.parts.push(Part::ToolCall(ToolCall { id, name, arguments: run("cargo test") }));
+        (reply.id, reply.ended) = (message, Some(Ending::Complete));
+        snapshot(vec![reply], false)
+    };
+    scene.conversation.show(&snapshot(Vec::new(), false));
+    scene.settle();
+    scene.conversation.show(&shown);
+    let (call, tool) = (ToolCallId::new(CALL), "run_command".to_owned());
+    scene.asks(vec![Arc::new(Ask { id: ask, call, tool, what: command("cargo test") })]);
+    assert_eq!(scene.entry().text(), "half a sent");
+}
+
+#[gtk::test]
+fn what_a_person_opens_stays_under_the_pointer() {
+    let (scene, _) = calling("edit_file", json!({ "path": "a.rs", "edits": [] }), 30);
+    let call = ToolCall {
+        id: ToolCallId::new(CALL),
+        name: "edit_file".to_owned(),
+        arguments: Value::Null,
+    };
+    let view = ToolView::Edited {
+        path: "a.rs".to_owned(),
+        diff: format!("@@ -1 +1,200 @@\n-old\n{}", "+new\n".repeat(200)),
+        added: 200,
+        removed: 1,
+        created: false,
+    };
+    let mut answer = Message::text(Role::Tool, None, "");
+    let result = ToolResult { view: Some(view), ..ToolResult::to(&call, "Edited.", false) };
+    answer.parts = vec![Part::ToolResult(result)];
+    let message = Arc::new(answer);
+    scene.conversation.apply(&[Event::MessageAdded { fid: fid(), seq: 4, message }]);
+    scene.settle();
+    let adjustment = scene.adjustment();
+    let before = adjustment.value();
+    let grown = adjustment.upper();
+    scene.press("Edited a.rs +200 −1");
+    until("it is opened", || adjustment.upper() > grown);
+    scene.settle();
+    assert!((adjustment.value() - before).abs() < 1.0, "{} {before}", adjustment.value());
+}

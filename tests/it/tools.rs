@@ -124,19 +124,24 @@ async fn the_plan_stands_above_the_composer() -> Result<()> {
     window.close().await
 }
 
-#[tokio::test]
-async fn a_command_in_the_background_is_ended_by_its_button() -> Result<()> {
+/// The window, in whose chat a command runs in the background until it is ended.
+async fn with_a_command() -> Result<(Stage, Window)> {
     let (stage, project) = at_work().await?;
     stage.configure_more("[[permissions.rules]]\nrule = \"run:*\"\neffect = \"allow\"\n")?;
-    // It tells by a file that it runs, and lives until it is ended.
-    let command = "touch begun; sleep 1000";
-    let run = json!({ "command": command, "background": true });
+    // It tells by a file that it runs.
+    let run = json!({ "command": "touch begun; sleep 1000", "background": true });
     stage.server.push(Script::new().tool_call("c1", "run_command", run));
     stage.server.push(Script::new().text("It runs."));
     let window = says(&stage, "serve it").await?;
     window.shows("It runs.").await?;
     until("the command to run", || async { Ok(project.join("begun").exists().then_some(())) })
         .await?;
+    Ok((stage, window))
+}
+
+#[tokio::test]
+async fn a_command_in_the_background_is_ended_by_its_button() -> Result<()> {
+    let (_stage, window) = with_a_command().await?;
     window.shows("Ran touch begun; sleep 1000 · in the background").await?;
     window.click(containing("1 command in the background").role(Role::Button)).await?;
     window.click(containing("End touch begun").role(Role::Button)).await?;
@@ -147,15 +152,7 @@ async fn a_command_in_the_background_is_ended_by_its_button() -> Result<()> {
 
 #[tokio::test]
 async fn a_command_in_the_background_is_not_ended_with_the_window_unasked() -> Result<()> {
-    let (stage, project) = at_work().await?;
-    stage.configure_more("[[permissions.rules]]\nrule = \"run:*\"\neffect = \"allow\"\n")?;
-    let run = json!({ "command": "touch begun; sleep 1000", "background": true });
-    stage.server.push(Script::new().tool_call("c1", "run_command", run));
-    stage.server.push(Script::new().text("It runs."));
-    let window = says(&stage, "serve it").await?;
-    window.shows("It runs.").await?;
-    until("the command to run", || async { Ok(project.join("begun").exists().then_some(())) })
-        .await?;
+    let (stage, window) = with_a_command().await?;
     let question = || named("A command still runs in the background");
     window.keys(&["ctrl+q"]).await?;
     window.find(question()).await?;

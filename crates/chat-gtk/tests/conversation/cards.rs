@@ -88,3 +88,12 @@ fn what_a_person_opens_stays_under_the_pointer() {
     scene.settle();
     assert!((adjustment.value() - before).abs() < 1.0, "{} {before}", adjustment.value());
 }
+
+#[gtk::test]
+fn a_command_that_runs_is_shown_without_a_library_for_drawings() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    scene.settle();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    assert!(maps.contains("libgtk"), "what is mapped can be read");
+    assert!(!maps.contains("librsvg"), "the spinner is a picture");
+}

@@ -25,7 +25,7 @@ impl Scene {
         glib::log_set_always_fatal(
             glib::LogLevels::LEVEL_WARNING | glib::LogLevels::LEVEL_CRITICAL,
         );
-        sourceview5::init();
+        chat_gtk::init();
         let told: Rc<RefCell<Vec<Output>>> = Rc::default();
         let tell = Rc::clone(&told);
         let conversation = Conversation::new(move |_, output| tell.borrow_mut().push(output));

@@ -1,7 +1,6 @@
 //! A conversation with its composer and dropdowns: everything that is needed to talk to a model.
 //!
-//! It takes a [`Manager`] and stands in any GTK program; `examples/chat_widget.rs` shows how. Call
-//! [`crate::init`] first.
+//! It takes a [`Manager`] and stands in any GTK program after [`crate::init`]: `examples/chat_widget.rs`.
 
 mod along;
 mod background;
@@ -282,6 +281,7 @@ impl Component for ChatWidget {
             Done::Chats(query, chats) => self.chats_came(&query, chats, view),
             Done::Page { url, result } => self.page_came(&url, result, view, &sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
+            Done::Answered { fid, ask, result } => self.answered(&fid, ask, result, view, &sender),
             Done::Finished { fid, result: Err(error) } => {
                 self.failed(fid.as_ref(), &error, view, &sender);
             }

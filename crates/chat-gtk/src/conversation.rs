@@ -196,6 +196,9 @@ impl Conversation {
             finished |= change == Change::Finished;
         }
         drop(state);
+        if events.iter().any(|event| matches!(event, Event::AsksChanged { .. })) {
+            self.inner.give_back();
+        }
         if said {
             // Who just said something wants to see the answer.
             self.inner.column.follow();
@@ -208,6 +211,17 @@ impl Conversation {
         if finished && self.inner.column.follows() && self.inner.root.is_mapped() {
             (self.inner.output)(Output::Seen);
         }
+    }
+
+    /// An answer came in time, or did not. Gives what was typed for it and has no place any more, with
+    /// its session.
+    pub fn answered(&self, ask: AskId, in_time: bool) -> Option<(Option<Fid>, String)> {
+        self.inner.state.borrow().rows.around.typed.answered(ask, in_time)
+    }
+
+    /// Takes what was typed below questions and not sent, with its session: the program ends.
+    pub fn take_typed(&self) -> Vec<(Option<Fid>, String)> {
+        self.inner.state.borrow().rows.around.typed.take_all()
     }
 
     /// Adds the messages before this one, if they are still asked for. What is being read stays

@@ -201,6 +201,38 @@ mod tests {
 
     use super::*;
 
+    const ALL: [Reach; 7] = [
+        Reach::Public,
+        Reach::ThisMachine,
+        Reach::Private,
+        Reach::LinkLocal,
+        Reach::Multicast,
+        Reach::Reserved,
+        Reach::Metadata,
+    ];
+
+    #[test]
+    fn of_two_places_the_farther_counts_and_of_two_as_far_the_first() {
+        for (index, one) in ALL.into_iter().enumerate() {
+            for (other_index, other) in ALL.into_iter().enumerate() {
+                let near =
+                    |reach| matches!(reach, Reach::ThisMachine | Reach::Private | Reach::LinkLocal);
+                let far = |reach| matches!(reach, Reach::Multicast | Reach::Reserved);
+                let are_as_far = near(one) && near(other) || far(one) && far(other);
+                let expected = if are_as_far || index >= other_index { one } else { other };
+                assert_eq!(one.farther(other), expected, "{one:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_place_has_words_of_its_own() {
+        let mut words = ALL.map(Reach::words);
+        assert!(words.iter().all(|words| words.contains(' ')));
+        words.sort_unstable();
+        assert!(words.windows(2).all(|two| two[0] != two[1]));
+    }
+
     fn at(address: &str) -> Reach {
         judge(address.parse().unwrap())
     }

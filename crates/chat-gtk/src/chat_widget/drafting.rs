@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use chat_core::message::Fid;
+use chat_core::error::Result;
+use chat_core::message::{AskId, Fid};
 use gtk::glib;
 use relm4::ComponentSender;
 use tokio::sync::oneshot;
 
+use super::requests::is_gone;
 use super::sending::Outgoing;
 use super::turning::Ahead;
 use super::view::View;
@@ -114,6 +116,26 @@ impl ChatWidget {
         self.write_drafts(sender);
     }
 
+    /// What waits no longer needs no answer; what was typed for one is kept.
+    pub(super) fn answered(
+        &mut self,
+        fid: &Fid,
+        ask: AskId,
+        result: Result<bool>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        let in_time = matches!(result, Ok(true));
+        if let Some((session, text)) = view.conversation.answered(ask, in_time) {
+            self.give_back(session.as_ref(), &Written::text(text), view, sender);
+        }
+        if let Err(error) = result
+            && !is_gone(&error)
+        {
+            self.failed(Some(fid), &error, view, sender);
+        }
+    }
+
     pub(super) fn typing_rests(&mut self, sender: &ComponentSender<Self>) {
         self.keeping.has_timer = false;
         self.write_drafts(sender);
@@ -178,6 +200,9 @@ impl ChatWidget {
             self.drafts.set(shown.as_ref(), &typed);
         }
         self.give_back_waiting(shown.as_ref());
+        for (session, text) in view.conversation.take_typed() {
+            self.drafts.give_back(session.as_ref(), &Written::text(text));
+        }
         let unwritten = self.drafts.unwritten();
         let folder = self.draft_folder.clone();
         sender.spawn_oneshot_command(move || {

@@ -7,7 +7,7 @@ use chat_core::client::Capabilities;
 use chat_core::error::Result;
 use chat_core::event::SessionPlaceholder;
 use chat_core::manager::{Manager, Sent};
-use chat_core::message::{Fid, MessageId, ModelRef, Thinking};
+use chat_core::message::{AskId, Fid, MessageId, ModelRef, Thinking};
 use chat_core::permission::Mode;
 use chat_core::review::Seq;
 use chat_core::store::Page;
@@ -259,6 +259,12 @@ pub(super) enum Done {
     },
     /// The models that are here, and those that are coming.
     Stock(Result<Stock>),
+    /// An answer came in time, or did not.
+    Answered {
+        fid: Fid,
+        ask: AskId,
+        result: Result<bool>,
+    },
     /// Something is done that was asked for in this chat.
     Finished {
         fid: Option<Fid>,

@@ -134,9 +134,10 @@ impl ChatWidget {
             Told::Answer { ask, answer } => {
                 // The card goes away with what has the keyboard in it.
                 view.composer.focus();
-                self.run(sender, async move |manager| {
-                    // What waits no longer needs no answer.
-                    manager.answer(&fid, ask, answer).await.map(drop)
+                let Some(manager) = self.manager.clone() else { return };
+                sender.oneshot_command(async move {
+                    let result = manager.answer(&fid, ask, answer).await;
+                    done(Done::Answered { fid, ask, result })
                 });
             }
             Told::Restore(message) => restoring::ask(fid, message, root, sender),
@@ -352,7 +353,7 @@ impl ChatWidget {
 }
 
 /// Pressed twice, or the chat was deleted meanwhile: there is nothing to say.
-fn is_gone(error: &Error) -> bool {
+pub(super) fn is_gone(error: &Error) -> bool {
     matches!(error.kind, Kind::SessionNotFound { .. })
 }
 

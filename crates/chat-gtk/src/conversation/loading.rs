@@ -7,6 +7,7 @@ use chat_core::event::Snapshot;
 use chat_core::message::MessageId;
 use chat_core::store::Page;
 
+use super::Output;
 use super::entry::{Entry, RowKind};
 use super::transcript::Transcript;
 use super::view::{Inner, State};
@@ -24,6 +25,7 @@ impl Inner {
         *asked = None;
         *failed = None;
         drop(state);
+        self.give_back();
         self.unseen.set(false);
         self.column.follow();
         self.paint();
@@ -45,11 +47,25 @@ impl Inner {
             *failed = None;
         }
         drop(state);
+        self.give_back();
         if renewed.changed {
             self.unseen.set(!self.column.follows());
         }
         self.paint();
         true
+    }
+
+    /// Gives back what was typed below questions that wait no longer: they were answered without it, or
+    /// by another program.
+    pub(super) fn give_back(&self) {
+        let lost = {
+            let state = self.state.borrow();
+            let transcript = &state.transcript;
+            state.rows.around.typed.waits(transcript.session.as_ref(), &transcript.asks)
+        };
+        for words in lost {
+            (self.output)(Output::GiveBack(words));
+        }
     }
 
     /// Adds the page before a message. One that was asked for by what was shown earlier would leave

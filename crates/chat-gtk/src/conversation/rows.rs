@@ -37,7 +37,7 @@ struct Marked {
 /// All rows. Those in `made` have widgets, and stand in the column in the same order.
 pub struct Rows {
     column: Column,
-    around: Around,
+    pub(super) around: Around,
     all: Vec<Row>,
     made: Range<usize>,
 }

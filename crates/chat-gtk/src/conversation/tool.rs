@@ -147,10 +147,6 @@ impl ToolCard {
         }
         let mut lost = false;
         if let Some(gone) = prompt.take() {
-            // It was answered without it, or by another program.
-            if let Some(words) = self.around.typed.take(gone.id()) {
-                (self.around.output)(Output::GiveBack(words));
-            }
             lost |= gone.has_keyboard();
             self.root.remove(gone.widget());
         }

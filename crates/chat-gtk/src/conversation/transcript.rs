@@ -31,7 +31,7 @@ pub struct Transcript {
     /// What waits to be sent.
     pub queue: Vec<Queued>,
     /// What waits for the person, in order.
-    asks: Vec<Arc<Ask>>,
+    pub asks: Vec<Arc<Ask>>,
     /// The session's plan.
     pub todos: Vec<Todo>,
     /// The commands that run in the background, the oldest first.

@@ -19,7 +19,7 @@ use super::row::Around;
 use super::rows::Rows;
 use super::tags::Tags;
 use super::tail::Tail;
-use super::tool::{Looks, Once};
+use super::tool::{Looks, Once, Typed};
 use super::transcript::Transcript;
 use super::{Output, entry, files};
 use crate::accessible;
@@ -117,7 +117,7 @@ impl Inner {
             looks: looks.clone(),
             has_project: Rc::clone(&has_project),
             bounds: Rc::clone(&bounds),
-            typed: Rc::default(),
+            typed: Rc::new(Typed::of(Rc::clone(&session))),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
             spare: Rc::default(),

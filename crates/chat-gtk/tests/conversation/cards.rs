@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chat_core::event::Event;
+use chat_core::event::{Event, Snapshot};
 use chat_core::message::{
     Ask, Ending, Message, ModelRef, Part, Role, ToolCall, ToolCallId, ToolResult, ToolView,
 };
@@ -19,24 +19,58 @@ fn what_was_typed_and_not_sent_goes_back_into_the_message() {
     scene.ask(command("cargo test"));
     scene.entry().set_text(" only this once ");
     scene.press("Allow Once");
-    let given_back = |scene: &Scene| {
-        let told = scene.told.borrow();
-        told.iter()
-            .filter(|output| matches!(output, Output::GiveBack(_)))
-            .cloned()
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(given_back(&scene), []);
+    assert!(given_back(&scene).is_empty());
     scene.asks(Vec::new());
-    assert_eq!(given_back(&scene), [Output::GiveBack("only this once".to_owned())]);
+    assert_eq!(given_back(&scene), ["only this once"]);
 
     // What was said with a denial is sent.
-    scene.ask(command("cargo test"));
+    let ask = scene.ask(command("cargo test"));
     assert_eq!(scene.entry().text(), "");
     scene.entry().set_text("no");
     scene.press("Deny");
     scene.asks(Vec::new());
     assert_eq!(given_back(&scene).len(), 1);
+    assert_eq!(scene.conversation.answered(ask, true), None);
+    assert_eq!(scene.conversation.take_typed(), []);
+}
+
+fn given_back(scene: &Scene) -> Vec<String> {
+    let words = |output: &Output| match output {
+        Output::GiveBack(words) => Some(words.clone()),
+        _ => None,
+    };
+    scene.told.borrow().iter().filter_map(words).collect()
+}
+
+#[gtk::test]
+fn what_was_typed_for_an_answer_that_was_not_taken_is_kept() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let ask = scene.ask(command("cargo test"));
+    scene.entry().set_text("use make");
+    scene.press("Deny");
+    // It could not be stored, and the question waits on.
+    assert_eq!(scene.conversation.answered(ask, false), None);
+    assert_eq!(scene.entry().text(), "use make");
+
+    // Somebody else was faster, which is heard before it.
+    scene.press("Deny");
+    scene.asks(Vec::new());
+    assert!(given_back(&scene).is_empty());
+    let kept = (Some(fid()), "use make".to_owned());
+    assert_eq!(scene.conversation.answered(ask, false), Some(kept.clone()));
+
+    // The same, heard after it.
+    let ask = scene.ask(command("cargo test"));
+    scene.entry().set_text("use make");
+    scene.press("Deny");
+    assert_eq!(scene.conversation.answered(ask, false), None);
+    scene.asks(Vec::new());
+    assert_eq!(given_back(&scene), ["use make"]);
+
+    // The program ends while a question waits.
+    scene.ask(command("cargo test"));
+    scene.entry().set_text("use make");
+    assert_eq!(scene.conversation.take_typed(), [kept]);
 }
 
 #[gtk::test]
@@ -44,19 +78,27 @@ fn what_is_typed_below_a_question_stays_while_it_waits() {
     let (scene, message) = calling("run_command", run("cargo test"), 0);
     let ask = scene.ask(command("cargo test"));
     scene.entry().set_text("half a sent");
-    let shown = {
+    let shown = |asks: Vec<Arc<Ask>>| {
         let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
         let (id, name) = (ToolCallId::new(CALL), "run_command".to_owned());
         reply.parts.push(Part::ToolCall(ToolCall { id, name, arguments: run("cargo test") }));
         (reply.id, reply.ended) = (message, Some(Ending::Complete));
-        snapshot(vec![reply], false)
+        Snapshot { asks, ..snapshot(vec![reply], false) }
     };
-    scene.conversation.show(&snapshot(Vec::new(), false));
+    scene.conversation.clear();
     scene.settle();
-    scene.conversation.show(&shown);
     let (call, tool) = (ToolCallId::new(CALL), "run_command".to_owned());
-    scene.asks(vec![Arc::new(Ask { id: ask, call, tool, what: command("cargo test") })]);
+    let asks = vec![Arc::new(Ask { id: ask, call, tool, what: command("cargo test") })];
+    scene.conversation.show(&shown(asks));
+    scene.settle();
     assert_eq!(scene.entry().text(), "half a sent");
+
+    // It is answered while another chat is shown.
+    scene.conversation.clear();
+    scene.settle();
+    assert!(given_back(&scene).is_empty());
+    scene.conversation.show(&shown(Vec::new()));
+    assert_eq!(given_back(&scene), ["half a sent"]);
 }
 
 #[gtk::test]

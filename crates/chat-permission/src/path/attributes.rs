@@ -55,3 +55,38 @@ fn read(folder: &OwnedFd, name: &std::ffi::OsStr) -> rustix::io::Result<Vec<(CSt
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn of(folder: &std::path::Path, name: &str) -> Vec<(CString, Vec<u8>)> {
+        Attributes::of(&File::open(folder).unwrap().into(), OsStr::new(name)).0
+    }
+
+    #[test]
+    fn a_files_own_attributes_are_read_and_none_behind_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::create(folder.path().join("file")).unwrap();
+        fsetxattr(&file, c"user.author", b"me", XattrFlags::empty()).unwrap();
+        symlink("file", folder.path().join("link")).unwrap();
+        assert_eq!(of(folder.path(), "file"), [(c"user.author".to_owned(), b"me".to_vec())]);
+        assert_eq!(of(folder.path(), "link"), []);
+        assert_eq!(of(folder.path(), "missing"), []);
+    }
+
+    #[test]
+    fn only_a_list_of_who_may_use_a_file_must_be_given() {
+        // Nothing here has attributes.
+        let file = File::open("/proc/self/status").unwrap();
+        let list = (CString::new(ACCESS).unwrap(), b"list".to_vec());
+        let note = (c"user.author".to_owned(), b"me".to_vec());
+        assert!(Attributes(vec![note.clone()]).give(&file));
+        assert!(!Attributes(vec![list.clone()]).give(&file));
+        assert!(!Attributes(vec![note.clone(), list.clone()]).give(&file));
+        assert!(!Attributes(vec![list, note]).give(&file));
+    }
+}

@@ -41,7 +41,7 @@ pub fn fill(
     around.typed.keep(id, &entry);
     let said = {
         let typed = around.typed.clone();
-        move || typed.take(id)
+        move || typed.send(id)
     };
     let deny = gtk::Button::with_label(&gettext("Deny"));
     {

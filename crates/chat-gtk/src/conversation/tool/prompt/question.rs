@@ -52,7 +52,7 @@ pub fn fill(
     let say = {
         let (typed, answered) = (typed.clone(), answered.clone());
         move || {
-            if let Some(text) = typed.take(id) {
+            if let Some(text) = typed.send(id) {
                 answered(Answer::Text(text));
             }
         }

@@ -1,31 +1,94 @@
-//! What a person typed below a question, while that waits: its card is made anew when its chat is shown again.
+//! What a person typed below questions. It is kept until an answer has taken it along: the card of a
+//! question is made anew when its chat is shown again, and goes when somebody else answers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use chat_core::message::AskId;
+use chat_core::message::{Ask, AskId, Fid};
 use gtk::prelude::*;
 
 /// The words, by what they are about.
-#[derive(Debug, Default)]
-pub struct Typed(RefCell<HashMap<AskId, String>>);
+#[derive(Debug)]
+pub struct Typed {
+    /// The session that is shown.
+    session: Rc<RefCell<Option<Fid>>>,
+    words: RefCell<HashMap<AskId, Words>>,
+}
+
+#[derive(Debug)]
+struct Words {
+    session: Option<Fid>,
+    text: String,
+    /// An answer took them along, of which it is not known yet whether it came in time.
+    is_sent: bool,
+    /// Meanwhile it waits no longer.
+    is_gone: bool,
+}
+
+impl Words {
+    fn take(self) -> Option<String> {
+        let text = self.text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+}
 
 impl Typed {
+    /// None, below the questions of the session that is shown.
+    pub fn of(session: Rc<RefCell<Option<Fid>>>) -> Self {
+        Self { session, words: RefCell::default() }
+    }
+
     /// Puts into a field what was typed before, and keeps what is typed from now on.
     pub fn keep(self: &Rc<Self>, ask: AskId, entry: &gtk::Entry) {
-        if let Some(words) = self.0.borrow().get(&ask) {
-            entry.set_text(words);
+        if let Some(words) = self.words.borrow().get(&ask) {
+            entry.set_text(&words.text);
         }
         let typed = Rc::clone(self);
         entry.connect_changed(move |entry| {
-            typed.0.borrow_mut().insert(ask, entry.text().into());
+            let (session, text) = (typed.session.borrow().clone(), entry.text().into());
+            let words = Words { session, text, is_sent: false, is_gone: false };
+            typed.words.borrow_mut().insert(ask, words);
         });
     }
 
-    /// What was typed and is not answered with.
-    pub fn take(&self, ask: AskId) -> Option<String> {
-        let words = self.0.borrow_mut().remove(&ask)?.trim().to_owned();
-        (!words.is_empty()).then_some(words)
+    /// What was typed, for an answer to take along.
+    pub fn send(&self, ask: AskId) -> Option<String> {
+        let mut all = self.words.borrow_mut();
+        let words = all.get_mut(&ask).filter(|words| !words.text.trim().is_empty())?;
+        words.is_sent = true;
+        Some(words.text.trim().to_owned())
+    }
+
+    /// These questions of the session wait. Gives what was typed below others of it, and no answer
+    /// took along.
+    pub fn waits(&self, session: Option<&Fid>, asks: &[Arc<Ask>]) -> Vec<String> {
+        let mut all = self.words.borrow_mut();
+        for (ask, words) in all.iter_mut().filter(|(_, words)| words.session.as_ref() == session) {
+            words.is_gone = asks.iter().all(|waiting| waiting.id != *ask);
+        }
+        let lost = all.extract_if(|_, words| words.is_gone && !words.is_sent);
+        lost.filter_map(|(_, words)| words.take()).collect()
+    }
+
+    /// Whether the answer came in time is known. Gives what it was to take along, and to which
+    /// session, where it did not and the question waits no longer.
+    pub fn answered(&self, ask: AskId, in_time: bool) -> Option<(Option<Fid>, String)> {
+        let mut all = self.words.borrow_mut();
+        let words = all.get_mut(&ask)?;
+        words.is_sent = false;
+        if in_time || words.is_gone {
+            let words = all.remove(&ask)?;
+            let session = words.session.clone();
+            return words.take().filter(|_| !in_time).map(|text| (session, text));
+        }
+        None
+    }
+
+    /// All that was typed and no answer is known to have taken along, with its session.
+    pub fn take_all(&self) -> Vec<(Option<Fid>, String)> {
+        let all = std::mem::take(&mut *self.words.borrow_mut());
+        all.into_values().filter_map(|words| Some((words.session.clone(), words.take()?))).collect()
     }
 }

@@ -53,6 +53,8 @@ struct Inner {
     world: Arc<World>,
     connections: Arc<Connections>,
     settings: Arc<SettingsFile>,
+    /// Held from a change of the settings until it is taken: the later one is taken last.
+    changing: tokio::sync::Mutex<()>,
     library: Library,
     downloads: Arc<Downloads>,
     /// The sessions that are open or at work.
@@ -327,6 +329,7 @@ impl Manager {
     ) -> Result<()> {
         let (this, file) = (self.clone(), Arc::clone(&self.inner.settings));
         self.run(async move {
+            let _changing = this.inner.changing.lock().await;
             let changed = tokio::task::spawn_blocking(move || file.change(change)).await;
             let settings = changed.unwrap_or_else(|_| Err(Kind::Internal.into()))?;
             this.take_settings(settings);

@@ -6,6 +6,7 @@
 //! passes the session's gate.
 
 mod around;
+mod asked;
 mod asking;
 mod begin;
 mod empty;

@@ -91,6 +91,12 @@ impl Rule {
         self.action
     }
 
+    /// Whether it names files from the project's folder on, and so others in another project.
+    pub fn is_of_project(&self) -> bool {
+        matches!(self.action, Action::Read | Action::Write)
+            && !self.pattern.to_string().starts_with(['/', '~'])
+    }
+
     /// To what it applies.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern

@@ -90,6 +90,7 @@ impl Manager {
                 world: Arc::new(world),
                 connections,
                 settings: Arc::new(file),
+                changing: tokio::sync::Mutex::default(),
                 library,
                 downloads,
                 sessions: Mutex::default(),

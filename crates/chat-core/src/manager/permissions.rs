@@ -1,19 +1,14 @@
 //! What waits for the person's answer, and what they answer.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use chat_permission::{Action, Effect, Entry, Rule, Scope};
+use chat_permission::{Effect, Entry, Rule, Scope};
 
 use super::{Fid, Manager, Result};
 use crate::message::{Answer, Ask, AskId};
 use crate::session::Session;
 use crate::settings::Remembered;
-
-/// Whether a rule names files from the project's folder on.
-fn is_of_project(rule: &Rule) -> bool {
-    matches!(rule.action(), Action::Read | Action::Write)
-        && !rule.pattern().to_string().starts_with(['/', '~'])
-}
 
 impl Manager {
     /// What waits for the person in a session; also where nobody watches it.
@@ -32,7 +27,8 @@ impl Manager {
             let Some(session) = this.loaded(&fid) else { return Ok(false) };
             let Some(pending) = session.take_ask(id) else { return Ok(false) };
             if let Some((scope, effect, rules)) = pending.rules(&answer)
-                && let Err(error) = this.remember_answer(&session, scope, effect, rules).await
+                && let Err(error) =
+                    this.remember_answer(&session, pending.root(), scope, effect, rules).await
             {
                 session.put_back(pending);
                 return Err(error);
@@ -66,18 +62,19 @@ impl Manager {
     async fn remember_answer(
         &self,
         session: &Session,
+        project: Option<&Path>,
         scope: Scope,
         effect: Effect,
         rules: Vec<Rule>,
     ) -> Result<()> {
-        let project = session.placeholder().project;
+        let project = project.map(Path::to_owned);
         if scope == Scope::Session || (scope == Scope::Project && project.is_none()) {
             return session.remember(effect, rules).await;
         }
         self.change_settings(move |settings| {
             for rule in rules {
                 // What is named from the project's folder means another file in any other.
-                let is_local = scope == Scope::Project || is_of_project(&rule);
+                let is_local = scope == Scope::Project || rule.is_of_project();
                 let project = project.clone().filter(|_| is_local);
                 settings.permissions.remember(Remembered { rule, effect, project });
             }

@@ -1,15 +1,17 @@
 //! What tools ask of the person: judged by rules and mode, and waiting where these do not tell.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use chat_permission::path::Project;
 use chat_permission::{
-    Action, Decision, Effect, Entry, Mode, Request, Rule, Scope, Why, decide, decide_all,
+    Action, Decision, Effect, Entry, Mode, Request, Rule, Scope, decide, decide_all,
 };
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
+use super::asked::{action, scope, target};
 use crate::error::Result;
 use crate::event::Event;
 use crate::message::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};
@@ -39,6 +41,11 @@ impl Pending {
         // Of several things that were asked for at once it is not known which one is meant.
         let is_clear = effect == Effect::Allow || asked.always.len() == 1;
         is_clear.then(|| (scope, effect, asked.always.clone()))
+    }
+
+    /// The folder that it is about.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.project.as_ref().map(|project| project.root())
     }
 
     /// Answers it. Says whether somebody still waited for that.
@@ -129,7 +136,7 @@ impl Session {
         followed: &mut Option<Followed>,
     ) -> bool {
         let settings = self.world.clients.settings();
-        let (rules, mode) = self.lock().rules(&settings);
+        let (rules, mode) = self.lock().rules(&settings, project);
         let known = followed.take().filter(|followed| followed.of == rules);
         let known = known.unwrap_or_else(|| Followed {
             to: project
@@ -195,7 +202,7 @@ impl Session {
     /// at the disk, so nothing is locked meanwhile.
     fn rules_of(&self, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
         let settings = self.world.clients.settings();
-        let (rules, mode) = self.lock().rules(&settings);
+        let (rules, mode) = self.lock().rules(&settings, project);
         match project {
             Some(project) => (project.follow_denied(rules), mode),
             None => (rules, mode),
@@ -330,39 +337,13 @@ impl Session {
     }
 }
 
-/// Where a rule that denies holds, which is why something is asked; one such place, if there are several.
-fn scope(rules: &[Entry], why: &Why) -> Option<Scope> {
-    let (Why::Denied(named) | Why::PerhapsDenied(named) | Why::HoldsDenied(named)) = why else {
-        return None;
-    };
-    let denies = |entry: &&Entry| entry.effect == Effect::Deny && entry.rule.to_string() == *named;
-    rules.iter().find(denies).map(|entry| entry.scope)
-}
-
-fn action(request: &Request) -> Action {
-    match request {
-        Request::Read { .. } => Action::Read,
-        Request::Write { .. } => Action::Write,
-        Request::Run(_) => Action::Run,
-        Request::Network { .. } => Action::Network,
-    }
-}
-
-/// What a request is about, as people read it.
-fn target(request: &Request) -> String {
-    match request {
-        Request::Read { path } | Request::Write { path } => path.shown().display().to_string(),
-        Request::Run(run) => run.command().to_owned(),
-        Request::Network { host, .. } => host.clone(),
-    }
-}
-
 impl super::state::State {
-    /// The rules that hold for this session, and its mode.
-    fn rules(&self, settings: &Settings) -> (Vec<Entry>, Mode) {
-        let remembered = settings.permissions.entries(self.record.project.as_deref());
+    /// The rules that hold for this session in a request's folder, and its mode. The session may have
+    /// another folder by now, for its next request.
+    fn rules(&self, settings: &Settings, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
+        let remembered = settings.permissions.entries(project.map(|project| project.root()));
         let rules = self.record.rules.iter().cloned().chain(remembered).collect();
-        (rules, self.record.mode)
+        (rules, settings.permissions.most(self.record.mode))
     }
 
     pub(super) fn asks(&self) -> Vec<Arc<Ask>> {
@@ -373,28 +354,5 @@ impl super::state::State {
         let asks = self.asks();
         self.round.wait_for(&asks);
         self.tell(|seq, fid| Event::AsksChanged { fid, seq, asks });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_scope_is_that_of_the_rule_that_denies() {
-        let rule = |text: &str| text.parse::<Rule>().unwrap();
-        let rules = [
-            Entry::allow(rule("run:rm *"), Scope::Session),
-            Entry::deny(rule("run:mv *"), Scope::Everywhere),
-            Entry::deny(rule("run:rm *"), Scope::Project),
-        ];
-        let named = "run:rm *".to_owned();
-        for why in
-            [Why::Denied(named.clone()), Why::PerhapsDenied(named.clone()), Why::HoldsDenied(named)]
-        {
-            assert_eq!(scope(&rules, &why), Some(Scope::Project));
-        }
-        assert_eq!(scope(&rules, &Why::Mode), None);
-        assert_eq!(scope(&rules, &Why::Denied("run:ls".to_owned())), None);
     }
 }

@@ -30,7 +30,11 @@ impl SettingsFile {
         let path = folders.settings();
         let (content, settings, problem) = match read(&path) {
             Ok((content, settings)) => (content, settings, None),
-            Err(problem) => (String::new(), Settings::default(), Some(problem)),
+            Err(problem) => {
+                let mut settings = Settings::default();
+                settings.permissions.are_unread = true;
+                (String::new(), settings, Some(problem))
+            }
         };
         (Self { path, known: Arc::new(Mutex::new(content)) }, settings, problem)
     }
@@ -174,6 +178,8 @@ fn plain(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chat_permission::Mode;
+
     use super::*;
     use crate::message::ModelRef;
     use crate::settings::Connection;
@@ -267,7 +273,10 @@ mod tests {
             fs::write(&path, content).unwrap();
             let (file, settings, problem) = SettingsFile::load(&folders);
             let problem = problem.unwrap();
-            assert_eq!(settings, Settings::default());
+            for mode in Mode::ALL {
+                let most = if mode == Mode::Plan { mode } else { Mode::Ask };
+                assert_eq!(settings.permissions.most(mode), most, "nobody knows what is denied");
+            }
             assert_eq!(problem.kind, Kind::ConfigInvalid { path: path.clone() });
             let detail = problem.detail.unwrap();
             assert!(detail.contains(where_it_is), "{detail}");
@@ -278,7 +287,8 @@ mod tests {
 
             // Once the person has mended it, it is taken as ever.
             fs::write(&path, "[ui]\nenter_sends = true\n").unwrap();
-            file.change(|s| s.ui.enter_sends = false).unwrap();
+            let settings = file.change(|s| s.ui.enter_sends = false).unwrap();
+            assert_eq!(settings.permissions.most(Mode::Unattended), Mode::Unattended);
         }
     }
 

@@ -142,6 +142,10 @@ pub struct PermissionSettings {
     /// The rules.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Remembered>,
+    /// Whether the file could not be read, so that nobody knows what is denied: then nothing is done unasked
+    /// but reading in the project.
+    #[serde(skip)]
+    pub are_unread: bool,
 }
 
 /// A rule that was stored.
@@ -157,6 +161,11 @@ pub struct Remembered {
 }
 
 impl PermissionSettings {
+    /// What tools may do unasked where a conversation has this mode.
+    pub fn most(&self, mode: Mode) -> Mode {
+        if self.are_unread && mode != Mode::Plan { Mode::Ask } else { mode }
+    }
+
     /// The rules that hold for a project, or for a conversation without one.
     pub fn entries(&self, project: Option<&Path>) -> impl Iterator<Item = Entry> {
         let holds =
@@ -225,6 +234,7 @@ mod tests {
                 rule("run:cargo test *", Effect::Allow, Some("/home/ada/\"odd\" folder")),
                 rule("network:*.example.org", Effect::Deny, None),
             ],
+            are_unread: false,
         };
         let text = permissions.rules_as_toml();
         let settings: crate::settings::Settings = toml::from_str(&text).unwrap();

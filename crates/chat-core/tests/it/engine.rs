@@ -11,6 +11,7 @@ mod many;
 mod meetings;
 mod permissions;
 mod queue;
+mod remembered;
 mod review;
 mod rounds;
 mod sessions;

@@ -136,12 +136,12 @@ impl Scene {
     }
 
     /// Waits until so much waits for the person.
-    async fn waits(&mut self, fid: &Fid, count: usize) {
+    pub async fn waits(&mut self, fid: &Fid, count: usize) {
         let asks = |asks: &Vec<_>| asks.len() == count;
         self.world.events.until(|told| told.asks.get(fid).is_some_and(asks)).await;
     }
 
-    async fn answer(&mut self, fid: &Fid, answer: Answer) {
+    pub async fn answer(&mut self, fid: &Fid, answer: Answer) {
         self.waits(fid, 1).await;
         let id = self.world.events.asks[fid][0].id;
         assert!(self.world.manager.answer(fid, id, answer).await.unwrap());
@@ -367,18 +367,4 @@ async fn words_are_no_leave() {
     scene.world.events.finished(&fid).await;
     let results = scene.results(&fid).await;
     assert!(results[0].failed && results[0].text.contains("no, don’t"), "{results:?}");
-}
-
-#[tokio::test]
-async fn leave_everywhere_for_a_file_of_the_project_is_of_that_project() {
-    let server = Server::start();
-    server.push(touches("c1", "new.txt"));
-    server.push(Script::new().text("Done."));
-    let mut scene = Scene::new(&server).await;
-    let fid = scene.ask(Mode::Ask).await;
-    scene.answer(&fid, Answer::Allow(Some(Scope::Everywhere))).await;
-    scene.world.events.finished(&fid).await;
-    let rules = scene.world.manager.settings().permissions.rules.clone();
-    assert_eq!(rules.len(), 1);
-    assert_eq!(rules[0].project, Some(scene.root()));
 }

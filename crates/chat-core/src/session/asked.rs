@@ -1,0 +1,56 @@
+//! What a question of leave says of the requests that it is about.
+
+use chat_permission::{Action, Effect, Entry, Request, Scope, Why};
+
+/// Where a rule that denies holds, which is why something is asked; one such place, if there are several.
+pub(super) fn scope(rules: &[Entry], why: &Why) -> Option<Scope> {
+    let (Why::Denied(named) | Why::PerhapsDenied(named) | Why::HoldsDenied(named)) = why else {
+        return None;
+    };
+    let denies = |entry: &&Entry| entry.effect == Effect::Deny && entry.rule.to_string() == *named;
+    rules.iter().find(denies).map(|entry| entry.scope)
+}
+
+/// What is asked for.
+pub(super) fn action(request: &Request) -> Action {
+    match request {
+        Request::Read { .. } => Action::Read,
+        Request::Write { .. } => Action::Write,
+        Request::Run(_) => Action::Run,
+        Request::Network { .. } => Action::Network,
+    }
+}
+
+/// What a request is about, as people read it.
+pub(super) fn target(request: &Request) -> String {
+    match request {
+        Request::Read { path } | Request::Write { path } => path.shown().display().to_string(),
+        Request::Run(run) => run.command().to_owned(),
+        Request::Network { host, .. } => host.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_permission::Rule;
+
+    use super::*;
+
+    #[test]
+    fn the_scope_is_that_of_the_rule_that_denies() {
+        let rule = |text: &str| text.parse::<Rule>().unwrap();
+        let rules = [
+            Entry::allow(rule("run:rm *"), Scope::Session),
+            Entry::deny(rule("run:mv *"), Scope::Everywhere),
+            Entry::deny(rule("run:rm *"), Scope::Project),
+        ];
+        let named = "run:rm *".to_owned();
+        for why in
+            [Why::Denied(named.clone()), Why::PerhapsDenied(named.clone()), Why::HoldsDenied(named)]
+        {
+            assert_eq!(scope(&rules, &why), Some(Scope::Project));
+        }
+        assert_eq!(scope(&rules, &Why::Mode), None);
+        assert_eq!(scope(&rules, &Why::Denied("run:ls".to_owned())), None);
+    }
+}

@@ -74,6 +74,8 @@ fn read(input: &OwnedFd, woken: &PipeReader) -> Option<Typed> {
         // A terminal is ready once a whole line is there.
         let mut bytes = [0; LINE];
         match rustix::io::read(input, &mut bytes) {
+            // What is handed over without an end of line was given up with Ctrl+D.
+            Ok(read @ 1..LINE) if bytes[read - 1] != b'\n' => return Some(Typed::End),
             Ok(read @ 1..) => {
                 let line = String::from_utf8_lossy(&bytes[..read]);
                 return Some(Typed::Line(line.trim_end_matches(['\r', '\n']).to_owned()));

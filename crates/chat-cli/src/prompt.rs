@@ -1,7 +1,7 @@
 //! What a tool asks, as it is shown at a terminal, and what the typed answer means.
 
 use chat_core::message::{Answer, Ask, Asked, PermissionRequest, Preview, Question};
-use chat_core::permission::Scope;
+use chat_core::permission::{Rule, Scope};
 use chat_edge::words::{self, visible};
 
 use crate::say;
@@ -140,17 +140,24 @@ impl Choice {
 fn choices(asked: &PermissionRequest, in_project: bool) -> Vec<Choice> {
     let allow = |scope| Answer::Allow(scope);
     let deny = |scope| Answer::Deny { scope, message: None };
+    // It names files from the project's folder on, and can hold nowhere else.
+    let is_local = in_project && asked.always.iter().all(Rule::is_of_project);
     let all = [
         (say::allow_once(), 'y', allow(None), true),
         (say::allow_in_session(), 's', allow(Some(Scope::Session)), false),
         (say::allow_in_project(), 'p', allow(Some(Scope::Project)), false),
         (say::allow_always(), 'a', allow(Some(Scope::Everywhere)), false),
         (say::deny_once(), 'n', deny(None), true),
-        (say::deny_always(), 'd', deny(Some(Scope::Everywhere)), false),
+        (say::deny_always(is_local), 'd', deny(Some(Scope::Everywhere)), false),
     ];
     let fits = |answer: &Answer, once: bool| {
-        once || (!asked.always.is_empty()
-            && (in_project || *answer != Answer::Allow(Some(Scope::Project))))
+        once || match answer {
+            Answer::Allow(Some(Scope::Project)) => in_project && !asked.always.is_empty(),
+            Answer::Allow(Some(Scope::Everywhere)) => !asked.always.is_empty() && !is_local,
+            // Of several rules it would not be known which one is meant.
+            Answer::Deny { .. } => asked.always.len() == 1,
+            _ => !asked.always.is_empty(),
+        }
     };
     all.into_iter()
         .filter(|(_, _, answer, once)| fits(answer, *once))
@@ -166,6 +173,7 @@ fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
             lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
         }
         Preview::Change { diff, added, removed } => {
+            lines.push(format!("  {}", visible(&asked.target)));
             lines.extend(
                 visible(diff).lines().map(|line| format!("  {}", coloured(line, terminal))),
             );
@@ -250,8 +258,24 @@ mod tests {
              In /home/ada/work, in the sandbox, without the network\nNo rule allows it yet.\n\
              An answer for longer is about just this:\n  run:cargo test --all\n  \
              run:curl evil.example\n[y]es, for this [s]ession, in this [p]roject, [a]lways, [n]o, \
-             [d]eny always, or a word to the model: "
+             or a word to the model: "
         );
+    }
+
+    #[test]
+    fn only_answers_are_there_that_store_what_they_say() {
+        let answers = |rules: &[&str], in_project| {
+            let ask = command(rules);
+            let text = Prompt::new(&ask, in_project).text(&ask, Terminal::default());
+            text.lines().last().map(str::to_owned).unwrap_or_default()
+        };
+        let all = "[y]es, for this [s]ession, in this [p]roject, [a]lways, [n]o, [d]eny always, or";
+        assert!(answers(&["run:make"], true).starts_with(all));
+        let local = answers(&["write:src/**"], true);
+        assert!(local.contains("[d]eny always in this project, or"), "{local}");
+        assert!(!local.contains("[a]lways"), "{local}");
+        assert!(answers(&["write:src/**"], false).contains("[a]lways, [n]o, [d]eny always, or"));
+        assert!(answers(&[], true).starts_with("[y]es, [n]o, or"));
     }
 
     #[test]
@@ -294,7 +318,10 @@ mod tests {
             always: vec!["write:src/lib.rs".parse().expect("a rule")],
         }));
         let text = Prompt::new(&ask, true).text(&ask, Terminal::default());
-        assert!(text.starts_with("Change “src/lib.rs” like this?\n  +line 0\n"), "{text}");
+        assert!(
+            text.starts_with("Change “src/lib.rs” like this?\n  src/lib.rs\n  +line 0\n"),
+            "{text}"
+        );
         assert!(text.contains("\n  +line 499\n+500\n"), "{text}");
     }
 

@@ -53,9 +53,25 @@ impl Turns<'_> {
     ) -> Result<(Option<Fid>, Done)> {
         let name = request.session.as_ref().map_or("new", |fid| fid.as_str()).to_owned();
         self.program.diagnostics.reply(&name, Moment::Request);
-        let begun = tokio::select! {
-            begun = begin(self.program, &self.subscription, request) => begun,
-            () = self.signals.next() => return Ok((None, self.end_early(None, sink).await)),
+        let mut fid = request.session.clone();
+        let begun = {
+            let mut beginning = Box::pin(begin(self.program, &self.subscription, request));
+            tokio::select! {
+                begun = &mut beginning => begun,
+                () = self.signals.next() => {
+                    // It may be sent all the same; who does not want to wait for that asks once more.
+                    let begun = tokio::select! {
+                        begun = beginning => begun.ok(),
+                        () = self.signals.next() => None,
+                    };
+                    fid = begun.map(|(sent, _)| sent.fid).or(fid);
+                    if let Some(fid) = &fid {
+                        self.program.manager.stop(fid);
+                        self.program.manager.close(fid, &self.subscription);
+                    }
+                    return Ok((fid, self.end_early(None, sink).await));
+                }
+            }
         };
         let (sent, snapshot) = match begun {
             Ok(begun) => begun,

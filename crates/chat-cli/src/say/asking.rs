@@ -30,8 +30,8 @@ pub fn deny_once() -> String {
     gettext("[n]o")
 }
 
-pub fn deny_always() -> String {
-    gettext("[d]eny always")
+pub fn deny_always(in_project: bool) -> String {
+    if in_project { gettext("[d]eny always in this project") } else { gettext("[d]eny always") }
 }
 
 /// Behind the answers that there are.

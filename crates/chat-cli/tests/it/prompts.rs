@@ -72,7 +72,7 @@ fn a_change_is_shown_whole_and_done_when_allowed() {
         "\x1b[32m+    echo $(($1 + $2))\x1b[0m",
         "No rule allows it yet.",
         "\r\n  write:./src/add.sh\r\n",
-        "[y]es, for this [s]ession, in this [p]roject, [a]lways, [n]o, [d]eny always",
+        "[y]es, for this [s]ession, in this [p]roject, [n]o, [d]eny always in this project",
     ] {
         assert!(asked.contains(part), "{part:?} in {asked:?}");
     }
@@ -231,6 +231,21 @@ fn a_conversation_goes_on_after_questions_answered_and_left() {
     assert_eq!(scene.read("src/add.sh"), RIGHT);
     let said = server.chats().last().expect("a request").texts_of("user");
     assert!(said.iter().any(|text| text == "hello"), "{said:?}");
+}
+
+#[test]
+fn a_letter_that_is_given_up_with_ctrl_d_allows_nothing() {
+    let server = Server::start();
+    server.push(edits("c1"));
+    server.push(Script::new().text("Then not."));
+    let scene = Scene::new(&server);
+    let folder = scene.project.to_str().unwrap();
+    let mut seat = Seat::whole(&scene.home, &["ask", "--project", folder, "mend it"]);
+    seat.wait_for(PLACE);
+    seat.type_in("y\x04");
+    seat.wait_for("Then not.");
+    seat.end().ok();
+    assert_eq!(scene.read("src/add.sh"), WRONG);
 }
 
 #[test]

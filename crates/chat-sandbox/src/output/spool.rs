@@ -36,8 +36,8 @@ pub struct Spool(Arc<Mutex<Inner>>);
 struct Inner {
     path: PathBuf,
     file: File,
-    /// What the disk refused; from then on only the excerpt grows.
-    refused: Option<io::ErrorKind>,
+    /// What the disk refused, and how much had come until then; from then on only the excerpt grows.
+    refused: Option<(io::ErrorKind, u64)>,
     collector: Collector,
     total: u64,
     /// Bytes of the first part.
@@ -87,7 +87,7 @@ impl Spool {
 
     /// Why the disk no longer takes what comes, if it does not.
     pub fn refused(&self) -> Option<io::ErrorKind> {
-        self.with(|inner| inner.refused)
+        self.with(|inner| inner.refused.map(|(kind, _)| kind))
     }
 
     /// Head and tail of what has come so far.
@@ -108,7 +108,7 @@ impl Spool {
     pub(crate) fn finish(&self) {
         self.with(|inner| {
             if let Err(error) = inner.put_in_order() {
-                inner.refused.get_or_insert(error.kind());
+                inner.refused.get_or_insert((error.kind(), inner.total));
             }
         });
     }
@@ -128,7 +128,7 @@ impl Inner {
             if self.refused.is_none()
                 && let Err(error) = self.file.write_all_at(piece, at)
             {
-                self.refused = Some(error.kind());
+                self.refused = Some((error.kind(), self.total));
             }
             self.total += piece.len() as u64;
             rest = after;
@@ -144,29 +144,35 @@ impl Inner {
         (self.first + round, self.round - round)
     }
 
+    /// Up to where the file has what came.
+    fn end(&self) -> u64 {
+        self.refused.map_or(self.total, |(_, end)| end)
+    }
+
     /// Where what is kept goes on after what was left out.
     fn goes_on(&self) -> u64 {
-        self.total.saturating_sub(self.round).max(self.first)
+        self.end().saturating_sub(self.round).max(self.first)
     }
 
     fn part(&mut self, from: u64, most: usize) -> io::Result<Part> {
         let kept = if from < self.first { from } else { from.max(self.goes_on()) };
-        let mut position = kept.min(self.total);
+        let end = self.end();
+        let mut position = kept.min(end);
         let mut bytes = Vec::new();
-        while position < self.total && bytes.len() < most {
+        while position < end && bytes.len() < most {
             if position == self.first && self.goes_on() > self.first {
                 // The rest comes with the next part, which says what is missing.
                 break;
             }
             let (at, room) = self.place(position);
-            let length = room.min(self.total - position).min((most - bytes.len()) as u64);
+            let length = room.min(end - position).min((most - bytes.len()) as u64);
             let at = if self.in_order { self.in_order_at(position) } else { at };
             let begun = bytes.len();
             bytes.resize(begun + length as usize, 0);
             self.file.read_exact_at(&mut bytes[begun..], at)?;
             position += length;
         }
-        if position < self.total {
+        if position < end {
             // What is cut here is read with the next part.
             let begun = super::decoder::unfinished(&bytes);
             if begun > 0 && begun < bytes.len() {
@@ -174,7 +180,12 @@ impl Inner {
                 position -= begun as u64;
             }
         }
-        Ok(Part { text: text(&bytes), missed: kept.saturating_sub(from), next: position })
+        let mut missed = kept.min(end).saturating_sub(from);
+        if position >= end {
+            missed += self.total - end.max(from).min(self.total);
+            position = self.total;
+        }
+        Ok(Part { text: text(&bytes), missed, next: position })
     }
 
     /// The sentence that stands in the file where something is left out.
@@ -267,6 +278,29 @@ mod tests {
         let whole = std::fs::read_to_string(spool.path()).unwrap();
         assert_eq!(whole, "abcd\n[8 bytes left out here]\nmnop");
         assert_eq!(spool.part(4, 100).unwrap(), part);
+    }
+
+    #[test]
+    fn what_the_disk_did_not_take_is_told_to_who_reads_on() {
+        for came in ["", "ab", "abcdefghijklmnop"] {
+            let folder = tempfile::tempdir().unwrap();
+            let spool = spool(folder.path(), 8);
+            spool.push(Stream::Out, came.as_bytes());
+            let readable = File::open(spool.path()).unwrap();
+            spool.with(|inner| inner.file = readable);
+            spool.push(Stream::Out, b"0123456789");
+            spool.push(Stream::Out, b"0123456789");
+            let (mut text, mut missed, mut at) = (String::new(), 0, 0);
+            while at < spool.bytes() {
+                let part = spool.part(at, 3).unwrap();
+                assert!(part.next > at, "{came}");
+                (text, missed, at) = (text + &part.text, missed + part.missed, part.next);
+            }
+            let kept = if came.len() > 8 { "abcdmnop" } else { came };
+            assert_eq!((text.as_str(), missed), (kept, spool.bytes() - kept.len() as u64));
+            assert_eq!(spool.part(at, 3).unwrap().missed, 0);
+            assert!(spool.refused().is_some());
+        }
     }
 
     #[test]

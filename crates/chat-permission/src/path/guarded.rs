@@ -131,3 +131,37 @@ fn is_data(has: impl Fn(&str) -> bool) -> bool {
 fn is(name: &OsStr, kept: &str) -> bool {
     name.eq_ignore_ascii_case(kept)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_gits_data_of_a_folder_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        for part in ["bare/objects", "bare/refs", "almost/objects", "almost/refs", "head/refs"] {
+            fs::create_dir_all(folder.path().join(part)).unwrap();
+        }
+        for head in ["bare/HEAD", "head/HEAD"] {
+            fs::write(folder.path().join(head), "").unwrap();
+        }
+        let is_data = |path: &str| in_data(folder.path(), Path::new(path));
+        // It is one, and this is what makes git run something.
+        for path in ["bare/config", "bare/Config", "bare/hooks/post-commit", "bare/rebase-merge/a"]
+        {
+            assert!(is_data(path), "{path}");
+        }
+        // It would become one.
+        for path in ["almost/HEAD", "almost/head", "head/commondir", "head/objects/pack"] {
+            assert!(is_data(path), "{path}");
+        }
+        for path in ["bare/README", "bare/HEAD", "bare/objects/a", "almost/config", "almost/refs/a"]
+        {
+            assert!(!is_data(path), "{path}");
+        }
+        for path in ["head/config", "src/HEAD", "src/objects", "config", "HEAD", "almost/commondir"]
+        {
+            assert!(!is_data(path), "{path}");
+        }
+    }
+}

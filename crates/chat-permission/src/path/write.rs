@@ -255,7 +255,7 @@ impl<'a> Beside<'a> {
             if !attributes.give(&file) || !is_of_group {
                 // Another group would get what was meant for this one, or for those on the list: it gets what all
                 // others have.
-                mode = mode & !0o070 | (mode >> 3 & mode & 0o007) << 3;
+                mode = closed_to_group(mode);
             }
             rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
         }
@@ -314,11 +314,31 @@ fn keep(folder: &OwnedFd) {
     let _ = rustix::fs::fsync(folder);
 }
 
+/// The permissions of a file for a group that is not its own: what both that and all others have.
+fn closed_to_group(mode: u32) -> u32 {
+    mode & !0o070 | (mode >> 3 & mode & 0o007) << 3
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, SystemTime};
 
     use super::*;
+
+    #[test]
+    fn another_group_gets_what_this_one_and_all_others_have() {
+        for (mode, closed) in [
+            (0o640, 0o600),
+            (0o664, 0o644),
+            (0o604, 0o604),
+            (0o675, 0o655),
+            (0o777, 0o777),
+            (0o4750, 0o4700),
+            (0o623, 0o623),
+        ] {
+            assert_eq!(closed_to_group(mode), closed, "{mode:o}");
+        }
+    }
 
     #[test]
     fn a_write_of_somebody_else_is_seen() {

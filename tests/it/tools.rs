@@ -47,6 +47,9 @@ async fn a_file_is_written_once_the_person_allows_it_by_keyboard() -> Result<()>
     window.holds("meanwhile").await?;
     ensure!(!project.join("hello.txt").exists(), "it was written unasked");
 
+    // It leads there from another chat, too.
+    window.keys(&["ctrl+n"]).await?;
+    window.holds("").await?;
     window.keys(&["ctrl+shift+y"]).await?;
     window.find(named("Allow Once").state(State::Focused)).await?;
     window.keys(&["Return"]).await?;

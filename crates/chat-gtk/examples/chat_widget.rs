@@ -52,6 +52,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Review
             | Output::Restored(_)
             | Output::Panel(_)
+            | Output::NothingAsked
             | Output::OpenFile { .. } => {}
         });
         let header = gtk::HeaderBar::new();

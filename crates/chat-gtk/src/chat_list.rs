@@ -240,6 +240,11 @@ impl ChatList {
         self.model.titles()
     }
 
+    /// Another chat than this in which something waits for the person.
+    pub(crate) fn asking(&self, but: Option<&Fid>) -> Option<Fid> {
+        self.model.asking(but)
+    }
+
     /// The title of a chat.
     pub(crate) fn title(&self, fid: &Fid) -> Option<String> {
         self.model.title(fid)

@@ -36,13 +36,12 @@ use std::time::Instant;
 
 use chat_core::client::Capabilities;
 use chat_core::manager::Manager;
-use chat_core::message::{Fid, MessageId, ModelRef};
+use chat_core::message::{Fid, ModelRef};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Diagnostics;
 use chat_edge::words;
-use gettextrs::gettext;
 use gtk::glib;
 use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
@@ -84,8 +83,8 @@ pub struct ChatWidget {
     wanted: Option<Fid>,
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
-    /// What is to be found in the chat that is being opened: the message, and the words in it.
-    sought: Option<(MessageId, String)>,
+    /// What is to be found in the chat that is being opened.
+    sought: Option<seeking::Sought>,
     has_chats: bool,
     /// The epoch in which a message was sent that is not on disk yet.
     sending: Option<u64>,
@@ -215,16 +214,12 @@ impl Component for ChatWidget {
             Input::Find(find) => self.find(find, view),
             Input::ShowFound { fid, message, words } => {
                 self.show(Some(fid), view, &sender);
-                self.sought = Some((message, words));
-                self.show_sought(view);
+                self.sought = Some(seeking::Sought::Words(message, words));
+                self.show_sought(view, &sender);
             }
             Input::FocusAsk => {
-                if !view.conversation.focus_ask() {
-                    tell(
-                        &sender,
-                        Output::Note(gettext("Nothing waits for your answer in this chat")),
-                    );
-                }
+                self.sought = Some(seeking::Sought::Ask);
+                self.show_sought(view, &sender);
             }
             Input::ChooseModel => view.model.open(),
             Input::ChooseProject => view.project.open(),
@@ -352,7 +347,7 @@ impl ChatWidget {
             Told::Thinking(thinking) => self.set_thinking(thinking, sender),
             Told::Project(folder) => self.choose_project(folder, view, sender),
             Told::Mode(mode) => self.set_mode(mode, sender),
-            Told::EndCommand(id) => self.end_command(id, sender),
+            Told::EndCommand(id) => self.end_command(id, view, sender),
             Told::Begin(text) => self.begin_message(&text, view, sender),
             Told::WriteDrafts => self.typing_rests(sender),
             Told::NothingComes => self.nothing_comes(view, sender),

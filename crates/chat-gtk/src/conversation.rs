@@ -251,6 +251,11 @@ impl Conversation {
         self.inner.state.borrow().transcript.ends_with_reply()
     }
 
+    /// The session that is shown; none is a new one.
+    pub fn session(&self) -> Option<Fid> {
+        self.inner.session.borrow().clone()
+    }
+
     /// The session's plan.
     pub fn todos(&self) -> Vec<Todo> {
         self.inner.state.borrow().transcript.todos.clone()

@@ -54,6 +54,8 @@ pub(crate) struct Window {
     notifications: Notifications,
     /// Files that are to be shown as soon as a chat works in their project.
     located: Option<files::Located>,
+    /// Whether the chat that is shown next is shown for what waits in it.
+    seeks_ask: bool,
 }
 
 impl Component for Window {
@@ -111,6 +113,7 @@ impl Component for Window {
             arrived: false,
             quitting: quit::Quitting::default(),
             located: None,
+            seeks_ask: false,
         };
         ComponentParts { model, widgets: view }
     }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use chat_core::event::SessionPlaceholder;
+use chat_core::event::{SessionPlaceholder, Status};
 use chat_core::message::Fid;
 use chat_core::store::Hit;
 use gtk::gio;
@@ -167,6 +167,12 @@ impl Model {
 
     pub(super) fn titles(&self) -> Vec<(Fid, String)> {
         items(self.all()).map(|item| (item.fid(), item.title())).collect()
+    }
+
+    /// Another chat in which something waits for the person, the newest first.
+    pub(super) fn asking(&self, but: Option<&Fid>) -> Option<Fid> {
+        let asks = |item: &ChatItem| item.with(|session| session.status == Status::NeedsInput);
+        items(self.all()).filter(asks).map(|item| item.fid()).find(|fid| Some(fid) != but)
     }
 
     pub(super) fn title(&self, fid: &Fid) -> Option<String> {

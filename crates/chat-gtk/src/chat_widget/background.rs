@@ -34,9 +34,17 @@ pub(super) struct Background {
 
 /// A command.
 struct Row {
-    id: String,
+    /// What it is, besides how much it wrote: every chat counts its commands from one.
+    of: BackgroundCommand,
     widget: gtk::Box,
     about: gtk::Label,
+}
+
+impl Row {
+    fn is_of(&self, command: &BackgroundCommand) -> bool {
+        let BackgroundCommand { id, command, since, bytes: _ } = command;
+        self.of.id == *id && self.of.command == *command && self.of.since == *since
+    }
 }
 
 impl Background {
@@ -101,7 +109,7 @@ impl Background {
         let mut rows = self.rows.borrow_mut();
         let mut lost = false;
         rows.retain(|row| {
-            let stays = commands.iter().any(|command| command.id == row.id);
+            let stays = commands.iter().any(|command| row.is_of(command));
             if !stays {
                 lost |= has_keyboard(&row.widget);
                 self.list.remove(&row.widget);
@@ -109,7 +117,7 @@ impl Background {
             stays
         });
         for command in commands {
-            if let Some(row) = rows.iter().find(|row| row.id == command.id) {
+            if let Some(row) = rows.iter().find(|row| row.is_of(command)) {
                 row.about.set_label(&about(command));
             } else {
                 let row = self.row(command);
@@ -167,7 +175,7 @@ impl Background {
             end.set_sensitive(false);
             told(id.clone());
         });
-        Row { id: command.id.clone(), widget: beside::words(&words, &end), about }
+        Row { of: command.clone(), widget: beside::words(&words, &end), about }
     }
 }
 
@@ -213,6 +221,13 @@ mod tests {
         end.emit_clicked();
         assert_eq!(*ended.borrow(), ["a"]);
         assert!(!end.is_sensitive(), "once is enough");
+        // That of another chat has the same name, and is another.
+        let other = command("a", "make serve", 0);
+        assert!(!shown.show(&[other, both[1].clone()]));
+        let first = shown.rows.borrow()[1].widget.last_child().and_downcast::<gtk::Button>();
+        assert!(first.is_some_and(|end| end.is_sensitive()));
+        assert!(!shown.show(&both));
+        let end = shown.rows.borrow()[1].widget.last_child().and_downcast::<gtk::Button>().unwrap();
         // The keyboard goes to what is left, and away with the last one.
         end.set_sensitive(true);
         end.grab_focus();

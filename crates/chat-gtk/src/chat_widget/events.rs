@@ -61,7 +61,7 @@ impl ChatWidget {
                 self.show_state(view, sender);
                 self.send_next(sender);
                 if self.sought.is_some() {
-                    self.show_sought(view);
+                    self.show_sought(view, sender);
                 } else if !renewed {
                     view.find.find_again();
                 }

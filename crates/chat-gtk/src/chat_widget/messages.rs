@@ -69,7 +69,8 @@ pub enum Input {
     },
     /// Show a new chat. It works in the folder of the shown one, with the same agent.
     ShowBeside,
-    /// Put the keyboard to the newest of what waits for the person's answer.
+    /// Put the keyboard to the newest of what waits for the person's answer in this chat, once it is
+    /// there; [`Output::NothingAsked`] tells where nothing does.
     FocusAsk,
     /// Open the list of models.
     ChooseModel,
@@ -187,6 +188,8 @@ pub enum Output {
     Review,
     /// Files were restored: this offers to take it back.
     Restored(Restore),
+    /// Nothing waits for an answer in the chat that is shown, though the person asks for it.
+    NothingAsked,
     /// Something to say in passing.
     Note(String),
     /// The settings of connections are asked for; with the name of one, where it is about one.

@@ -257,7 +257,9 @@ impl Window {
                 // Who walks through the list stays there.
                 let walks =
                     self.list.widget().state_flags().contains(gtk::StateFlags::FOCUS_WITHIN);
-                if !walks && !edits {
+                if std::mem::take(&mut self.seeks_ask) {
+                    self.chat.emit(chat_widget::Input::FocusAsk);
+                } else if !walks && !edits {
                     self.chat.emit(chat_widget::Input::FocusMessage);
                 }
             }
@@ -300,6 +302,13 @@ impl Window {
                 view.offer(&it.words, &gettext("Undo"), move || {
                     chat.emit(chat_widget::Input::UndoRestore(it.fid.clone(), it.seq));
                 });
+            }
+            Told::NothingAsked => {
+                let Some(fid) = self.list.model().asking(self.shown.as_ref()) else {
+                    return view.note(&gettext("Nothing waits for your answer"));
+                };
+                self.seeks_ask = true;
+                self.chat.emit(chat_widget::Input::Show(Some(fid)));
             }
             Told::Note(words) => view.note(&words),
             Told::Escaped => self.list.emit(chat_list::Input::EndSearch),

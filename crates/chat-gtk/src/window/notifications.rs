@@ -58,9 +58,11 @@ impl Notifications {
     }
 
     /// Says what the first ask is that waits in a chat; one is told once.
-    fn tell_ask(&mut self, fid: &Fid, title: &str, ask: &Ask) {
+    fn tell_ask(&mut self, session: &SessionPlaceholder, ask: &Ask) {
+        let (fid, title) = (&session.fid, &session.title);
         let Ok(id) = serde_json::to_string(&ask.id) else { return };
-        let body::Asking { words, whole, permission } = body::asking(ask);
+        let body::Asking { words, whole, permission } =
+            body::asking(ask, session.project.as_deref());
         let notification = notification(fid, title, &words);
         notification.set_priority(gio::NotificationPriority::High);
         let button = |label: &str, allow| {
@@ -199,7 +201,7 @@ impl Window {
         }
         self.notifications.answered(fid);
         if self.may_tell(fid, view, root) {
-            self.notifications.tell_ask(fid, &session.title, &ask);
+            self.notifications.tell_ask(session, &ask);
         } else {
             // It was seen: that it is not looked at later is no news.
             self.notifications.asks.insert(fid.clone(), (ask.id, false));

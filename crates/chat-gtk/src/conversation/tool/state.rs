@@ -20,6 +20,8 @@ pub struct ToolState {
     queued: bool,
     /// Since when it runs.
     since: Option<Instant>,
+    /// How long it had run when it began to wait.
+    ran: Option<Duration>,
     /// How long it ran, where it was seen to end.
     took: Option<Duration>,
     /// Counts what became of it, apart from what it writes.
@@ -52,6 +54,7 @@ impl ToolState {
             running: false,
             queued: false,
             since: None,
+            ran: None,
             took: None,
             revision: 0,
         }
@@ -183,11 +186,13 @@ impl ToolState {
         if self.ask.as_ref().map(|ask| ask.id) == ask.map(|ask| ask.id) {
             return false;
         }
-        self.ask = ask.cloned();
-        if self.ask.is_none() && self.since.is_some() {
-            // The person's time is not the tool's.
-            self.since = Some(Instant::now());
+        // The person's time is not the tool's.
+        if self.ask.is_none() {
+            self.ran = self.since.map(|since| since.elapsed());
+        } else if ask.is_none() && self.since.is_some() {
+            self.since = Instant::now().checked_sub(self.ran.take().unwrap_or_default());
         }
+        self.ask = ask.cloned();
         self.revision += 1;
         true
     }
@@ -215,7 +220,7 @@ pub mod tests {
         let call = call("ask_user", serde_json::json!({}));
         let mut state = ToolState::new(call.clone());
         assert_eq!(state.phase(), Phase::Called);
-        state.start(Duration::ZERO);
+        state.start(Duration::from_secs(40));
         assert!(state.phase() == Phase::Running && state.has_clock());
         let ask = question();
         assert!(state.wait_for(Some(&ask)));
@@ -223,6 +228,8 @@ pub mod tests {
         assert!(state.phase() == Phase::Asking && !state.has_clock());
         assert!(state.wait_for(None));
         assert_eq!(state.phase(), Phase::Running);
+        let ran = state.time().unwrap();
+        assert!(ran >= Duration::from_secs(40), "what it ran before counts: {ran:?}");
         state.write(&Arc::from("text"), 4);
         assert_eq!(state.output(), Some(("text", 4)));
         let before = state.revision();

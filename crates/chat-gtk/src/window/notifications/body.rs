@@ -1,5 +1,7 @@
 //! What a notification says below the title of its chat.
 
+use std::path::Path;
+
 use chat_core::error::Error;
 use chat_core::event::StopReason;
 use chat_core::message::{Ask, Asked, PermissionRequest, Preview};
@@ -20,10 +22,10 @@ pub(super) struct Asking {
     pub(super) permission: bool,
 }
 
-/// What something waits for.
-pub(super) fn asking(ask: &Ask) -> Asking {
+/// What something waits for, in a chat that works in this folder.
+pub(super) fn asking(ask: &Ask, project: Option<&Path>) -> Asking {
     match &ask.what {
-        Asked::Permission(asked) => permission(asked),
+        Asked::Permission(asked) => permission(asked, project),
         Asked::GoOn { rounds } => {
             Asking { words: words::go_on_question(*rounds), whole: true, permission: true }
         }
@@ -37,13 +39,23 @@ pub(super) fn asking(ask: &Ask) -> Asking {
     }
 }
 
-fn permission(asked: &PermissionRequest) -> Asking {
+fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
     let mut lines = vec![words::permission_question(asked)];
     let whole = match &asked.preview {
         Preview::Target | Preview::Delete => fits(&asked.target),
-        Preview::Command { text, .. } => {
+        Preview::Command { text, folder, sandboxed, .. } => {
             lines.extend(first_line(text));
-            fits(text)
+            let place = folder.display().to_string();
+            if project != Some(folder) {
+                let place = first_line(&place).unwrap_or_default();
+                let where_to = gettext("It would run in {folder}.");
+                lines.push(words::fill(&where_to, &[("folder", &place)]));
+            }
+            if !sandboxed && asked.why != Why::Unsandboxed {
+                let why = Why::Unsandboxed;
+                lines.push(words::why_asked(&PermissionRequest { why, ..asked.clone() }));
+            }
+            fits(text) && fits(&place)
         }
         Preview::Address { url } => {
             lines.extend(first_line(url));
@@ -139,7 +151,7 @@ mod tests {
             network: false,
             sandboxed: true,
         };
-        asking(&request(Action::Run, text, preview))
+        asking(&request(Action::Run, text, preview), Some(Path::new("/work")))
     }
 
     #[test]
@@ -155,12 +167,31 @@ mod tests {
             assert!(!asking.words.contains(['\u{202e}', '\u{1b}']), "{}", asking.words);
         }
         let change = Preview::Change { diff: "+a".to_owned(), added: 1, removed: 0 };
-        assert!(!asking(&request(Action::Write, "src/a.rs", change)).whole);
-        assert!(asking(&request(Action::Read, "/etc/hosts", Preview::Target)).whole);
+        assert!(!asking(&request(Action::Write, "src/a.rs", change), None).whole);
+        assert!(asking(&request(Action::Read, "/etc/hosts", Preview::Target), None).whole);
         let url = |path: &str| Preview::Address { url: format!("https://example.org/{path}") };
-        assert!(asking(&request(Action::Network, "example.org", url("a"))).whole);
+        assert!(asking(&request(Action::Network, "example.org", url("a")), None).whole);
         let long = url(&"a".repeat(LINE));
-        assert!(!asking(&request(Action::Network, "example.org", long)).whole);
+        assert!(!asking(&request(Action::Network, "example.org", long), None).whole);
+    }
+
+    #[test]
+    fn where_a_command_runs_is_told_unless_it_is_the_project() {
+        let preview = |folder: &str, sandboxed| Preview::Command {
+            text: "./run.sh".to_owned(),
+            folder: folder.into(),
+            network: false,
+            sandboxed,
+        };
+        let told = |folder: &str, sandboxed| {
+            let ask = request(Action::Run, "./run.sh", preview(folder, sandboxed));
+            asking(&ask, Some(Path::new("/work")))
+        };
+        assert!(!told("/work", true).words.contains("/work"));
+        let inside = told("/work/vendor/x", true);
+        assert!(inside.whole && inside.words.contains("/work/vendor/x"), "{}", inside.words);
+        assert!(!told(&format!("/work/{}", "x".repeat(LINE)), true).whole);
+        assert_ne!(told("/work", false).words, told("/work", true).words);
     }
 
     #[test]
@@ -170,7 +201,7 @@ mod tests {
             choices: Vec::new(),
         });
         let ask = Ask { what, ..request(Action::Read, "", Preview::Target) };
-        let asking = asking(&ask);
+        let asking = asking(&ask, None);
         assert!(!asking.permission && asking.words.contains("Which one?"));
         assert!(!asking.words.contains("Or none"));
     }

@@ -28,9 +28,22 @@ impl Longer {
         Self::Deny,
     ];
 
-    /// What its button says.
-    pub fn title(self) -> String {
+    /// Whether it can be given: a rule that names files of the project from its folder on can hold
+    /// nowhere else, for the project an answer needs one, and of several rules it would not be known which
+    /// one is meant to deny.
+    fn fits(self, always: &[Rule], has_project: bool) -> bool {
         match self {
+            Self::Allow(Scope::Session) => true,
+            Self::Allow(Scope::Project) => has_project,
+            Self::Allow(Scope::Everywhere) => !is_local(always, has_project),
+            Self::Deny => always.len() == 1,
+        }
+    }
+
+    /// What its button says.
+    pub fn title(self, is_local: bool) -> String {
+        match self {
+            Self::Deny if is_local => gettext("Always Deny in This Project"),
             Self::Allow(Scope::Session) => gettext("Allow for This Chat"),
             Self::Allow(Scope::Project) => gettext("Allow in This Project"),
             Self::Allow(Scope::Everywhere) => gettext("Always Allow"),
@@ -45,6 +58,11 @@ impl Longer {
             Self::Deny => Answer::Deny { scope: Some(Scope::Everywhere), message },
         }
     }
+}
+
+/// Whether all that would be stored is of the project alone.
+fn is_local(always: &[Rule], has_project: bool) -> bool {
+    has_project && always.iter().all(Rule::is_of_project)
 }
 
 /// The rules that an answer for longer stores, as they are written: one a line.
@@ -63,10 +81,9 @@ pub fn popover(
     let list = gtk::Box::new(gtk::Orientation::Vertical, 2);
     let popover = gtk::Popover::builder().child(&list).css_classes(["answers"]).build();
     let rules = rules(always);
-    // Without a project it would hold everywhere.
-    let fits = |longer: &Longer| has_project || *longer != Longer::Allow(Scope::Project);
-    for longer in Longer::ALL.into_iter().filter(fits) {
-        let title = longer.title();
+    let is_local = is_local(always, has_project);
+    for longer in Longer::ALL.into_iter().filter(|longer| longer.fits(always, has_project)) {
+        let title = longer.title(is_local);
         let button = button(&title, &rules);
         let (answered, message) = (answered.clone(), message.clone());
         let shown = popover.downgrade();
@@ -113,7 +130,8 @@ mod tests {
 
     #[test]
     fn every_answer_is_what_its_button_says() {
-        let all = Longer::ALL.map(|longer| (longer.title(), longer.answer(Some("no".to_owned()))));
+        let all =
+            Longer::ALL.map(|longer| (longer.title(false), longer.answer(Some("no".to_owned()))));
         let allow = |scope| Answer::Allow(Some(scope));
         let deny = Answer::Deny { scope: Some(Scope::Everywhere), message: Some("no".to_owned()) };
         let expected = [
@@ -123,6 +141,24 @@ mod tests {
             ("Always Deny", deny),
         ];
         assert_eq!(all, expected.map(|(title, answer)| (title.to_owned(), answer)));
+    }
+
+    #[test]
+    fn only_answers_are_there_that_store_what_they_say() {
+        let given = |rules: &[&str], has_project| {
+            let always: Vec<Rule> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+            let is_local = is_local(&always, has_project);
+            let fit = Longer::ALL.into_iter().filter(|longer| longer.fits(&always, has_project));
+            fit.map(|longer| longer.title(is_local)).collect::<Vec<_>>()
+        };
+        let all = ["Allow for This Chat", "Allow in This Project", "Always Allow", "Always Deny"];
+        assert_eq!(given(&["run:make"], true), all);
+        assert_eq!(given(&["run:make"], false), [all[0], all[2], all[3]]);
+        assert_eq!(given(&["run:make", "run:ls"], true), all[..3]);
+        assert_eq!(given(&["write:/tmp/a"], true), all);
+        let local = [all[0], all[1], "Always Deny in This Project"];
+        assert_eq!(given(&["write:src/**"], true), local);
+        assert_eq!(given(&["read:a", "write:/tmp/a"], true), all[..3]);
     }
 
     #[test]

@@ -159,7 +159,13 @@ impl Session {
     }
 
     /// Stores a change of the session's row, and tells. The gate must be held.
-    async fn patch_claimed(&self, patch: SessionPatch) -> Result<()> {
+    async fn patch_claimed(&self, mut patch: SessionPatch) -> Result<()> {
+        if let (Some(project), None) = (&patch.project, &patch.rules) {
+            let state = self.lock();
+            patch.rules = (*project != state.record.project)
+                .then(|| asked::of_any_folder(&state.record.rules))
+                .filter(|rules| *rules != state.record.rules);
+        }
         let record = self.world.store.patch(&self.fid, patch).await?;
         self.lock().record = record;
         self.tell_changed();

@@ -68,6 +68,13 @@ impl Manager {
         rules: Vec<Rule>,
     ) -> Result<()> {
         let project = project.map(Path::to_owned);
+        let has_moved = session.placeholder().project != project;
+        if scope == Scope::Session && has_moved {
+            // It is of the files of a folder that the chat has left.
+            let rules = rules.into_iter();
+            let rules = rules.filter(|rule| effect == Effect::Deny || !rule.is_of_project());
+            return session.remember(effect, rules.collect()).await;
+        }
         if scope == Scope::Session || (scope == Scope::Project && project.is_none()) {
             return session.remember(effect, rules).await;
         }

@@ -11,6 +11,13 @@ pub(super) fn scope(rules: &[Entry], why: &Why) -> Option<Scope> {
     rules.iter().find(denies).map(|entry| entry.scope)
 }
 
+/// The rules of a session that hold in another folder, too: what was allowed of the files of one is not
+/// allowed in another, which has others of these names.
+pub(super) fn of_any_folder(rules: &[Entry]) -> Vec<Entry> {
+    let stays = |entry: &&Entry| entry.effect == Effect::Deny || !entry.rule.is_of_project();
+    rules.iter().filter(stays).cloned().collect()
+}
+
 /// What is asked for.
 pub(super) fn action(request: &Request) -> Action {
     match request {
@@ -52,5 +59,18 @@ mod tests {
         }
         assert_eq!(scope(&rules, &Why::Mode), None);
         assert_eq!(scope(&rules, &Why::Denied("run:ls".to_owned())), None);
+    }
+
+    #[test]
+    fn what_was_allowed_of_the_files_of_one_folder_is_not_allowed_in_another() {
+        let rule = |text: &str| text.parse::<Rule>().unwrap();
+        let stay = [
+            Entry::deny(rule("write:src/**"), Scope::Session),
+            Entry::allow(rule("run:make"), Scope::Session),
+            Entry::allow(rule("read:/etc/hosts"), Scope::Session),
+        ];
+        let goes = Entry::allow(rule("write:src/**"), Scope::Session);
+        let all: Vec<_> = stay.iter().cloned().chain([goes]).collect();
+        assert_eq!(of_any_folder(&all), stay);
     }
 }

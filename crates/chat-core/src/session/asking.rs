@@ -342,7 +342,10 @@ impl super::state::State {
     /// another folder by now, for its next request.
     fn rules(&self, settings: &Settings, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
         let remembered = settings.permissions.entries(project.map(|project| project.root()));
-        let rules = self.record.rules.iter().cloned().chain(remembered).collect();
+        // Where nobody knows what is denied, nothing that was allowed passes.
+        let unread = settings.permissions.are_unread;
+        let own = self.record.rules.iter().filter(|it| !unread || it.effect == Effect::Deny);
+        let rules = own.cloned().chain(remembered).collect();
         (rules, settings.permissions.most(self.record.mode))
     }
 

@@ -6,6 +6,7 @@ use chat_permission::{Effect, Entry, Rule, Scope};
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
+use super::asked::of_any_folder;
 use super::review::Rejected;
 use super::said::Said;
 use super::state::Work;
@@ -72,19 +73,20 @@ impl Plan {
 
     /// What the session's row must say for the next request to be made in the same way.
     fn patch(&self, request: &ChatRequest, known: &SessionRecord) -> Option<SessionPatch> {
+        let project = request.project.clone();
+        let project = project.filter(|project| Some(project) != known.project.as_ref());
+        // What was allowed in the one folder is not allowed in the other.
+        let rules =
+            if project.is_some() { of_any_folder(&known.rules) } else { known.rules.clone() };
         let patch = SessionPatch {
             agent: Some(self.agent.name().to_owned()).filter(|agent| *agent != known.agent),
             model: Some(self.model.clone()).filter(|model| Some(model) != known.model.as_ref()),
             thinking: request.thinking.filter(|thinking| *thinking != known.thinking),
             options: Some(request.options.clone().or(&known.options))
                 .filter(|o| *o != known.options),
-            project: request
-                .project
-                .clone()
-                .filter(|project| Some(project) != known.project.as_ref())
-                .map(Some),
+            project: project.map(Some),
             mode: request.mode.filter(|mode| *mode != known.mode),
-            rules: (!request.allow.is_empty()).then(|| with_rules(&known.rules, &request.allow)),
+            rules: Some(with_rules(&rules, &request.allow)).filter(|rules| *rules != known.rules),
             ..SessionPatch::default()
         };
         (patch != SessionPatch::default()).then_some(patch)

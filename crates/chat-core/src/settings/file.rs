@@ -33,7 +33,8 @@ impl SettingsFile {
             Err(problem) => {
                 let mut settings = Settings::default();
                 settings.permissions.are_unread = true;
-                (String::new(), settings, Some(problem))
+                // No file has this: what comes next is taken, also where it is nothing.
+                ("\0".to_owned(), settings, Some(problem))
             }
         };
         (Self { path, known: Arc::new(Mutex::new(content)) }, settings, problem)

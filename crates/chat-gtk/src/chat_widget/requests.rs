@@ -63,6 +63,10 @@ impl ChatWidget {
         }
         let Some(fid) = self.shown.fid().cloned() else { return };
         if !self.shown.concerns(session, &output) {
+            if let Told::Answer { ask, .. } = output {
+                // Nobody is given it.
+                self.answered(&fid, ask, Ok(false), view, sender);
+            }
             return;
         }
         if matches!(

@@ -77,11 +77,11 @@ impl Typed {
     pub fn answered(&self, ask: AskId, in_time: bool) -> Option<(Option<Fid>, String)> {
         let mut all = self.words.borrow_mut();
         let words = all.get_mut(&ask)?;
-        words.is_sent = false;
-        if in_time || words.is_gone {
+        let was_taken = std::mem::take(&mut words.is_sent) && in_time;
+        if was_taken || words.is_gone {
             let words = all.remove(&ask)?;
             let session = words.session.clone();
-            return words.take().filter(|_| !in_time).map(|text| (session, text));
+            return words.take().filter(|_| !was_taken).map(|text| (session, text));
         }
         None
     }

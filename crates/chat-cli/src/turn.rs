@@ -12,7 +12,7 @@ use chat_core::event::{Snapshot, StopReason, Subscription};
 use chat_core::manager::Sent;
 use chat_core::message::{ChatRequest, Fid, Usage};
 use chat_edge::diagnostics::Moment;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::engine::Program;
 use crate::output::{Done, Sink};
@@ -53,23 +53,26 @@ impl Turns<'_> {
     ) -> Result<(Option<Fid>, Done)> {
         let name = request.session.as_ref().map_or("new", |fid| fid.as_str()).to_owned();
         self.program.diagnostics.reply(&name, Moment::Request);
-        let mut fid = request.session.clone();
+        let known = request.session.clone();
         let begun = {
             let mut beginning = Box::pin(begin(self.program, &self.subscription, request));
             tokio::select! {
                 begun = &mut beginning => begun,
                 () = self.signals.next() => {
                     // It may be sent all the same; who does not want to wait for that asks once more.
+                    let ends_all = self.signals.ends_all();
                     let begun = tokio::select! {
-                        begun = beginning => begun.ok(),
-                        () = self.signals.next() => None,
+                        begun = beginning, if !ends_all => begun.ok(),
+                        () = self.signals.next(), if !ends_all => None,
+                        () = sleep(PATIENCE), if !ends_all => None,
+                        else => None,
                     };
-                    fid = begun.map(|(sent, _)| sent.fid).or(fid);
-                    if let Some(fid) = &fid {
+                    let sent = begun.map(|(sent, _)| sent.fid);
+                    if let Some(fid) = sent.as_ref().or(known.as_ref()) {
                         self.program.manager.stop(fid);
                         self.program.manager.close(fid, &self.subscription);
                     }
-                    return Ok((fid, self.end_early(None, sink).await));
+                    return Ok((sent, self.end_early(None, sink).await));
                 }
             }
         };

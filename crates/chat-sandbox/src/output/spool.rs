@@ -181,7 +181,8 @@ impl Inner {
             }
         }
         let mut missed = kept.min(end).saturating_sub(from);
-        if position >= end {
+        // It is told in front of what follows, which is nothing.
+        if position >= end && bytes.is_empty() {
             missed += self.total - end.max(from).min(self.total);
             position = self.total;
         }

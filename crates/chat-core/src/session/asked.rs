@@ -1,4 +1,5 @@
-//! What a question of leave says of the requests that it is about.
+//! What a question of leave says of the requests that it is about, and which of a session's rules hold in another
+//! folder.
 
 use chat_permission::{Action, Effect, Entry, Request, Scope, Why};
 

@@ -147,11 +147,11 @@ mod tests {
     fn command(text: &str) -> Asking {
         let preview = Preview::Command {
             text: text.to_owned(),
-            folder: PathBuf::from("/work"),
+            folder: PathBuf::from("/home/ada/garden"),
             network: false,
             sandboxed: true,
         };
-        asking(&request(Action::Run, text, preview), Some(Path::new("/work")))
+        asking(&request(Action::Run, text, preview), Some(Path::new("/home/ada/garden")))
     }
 
     #[test]
@@ -185,13 +185,17 @@ mod tests {
         };
         let told = |folder: &str, sandboxed| {
             let ask = request(Action::Run, "./run.sh", preview(folder, sandboxed));
-            asking(&ask, Some(Path::new("/work")))
+            asking(&ask, Some(Path::new("/home/ada/garden")))
         };
-        assert!(!told("/work", true).words.contains("/work"));
-        let inside = told("/work/vendor/x", true);
-        assert!(inside.whole && inside.words.contains("/work/vendor/x"), "{}", inside.words);
-        assert!(!told(&format!("/work/{}", "x".repeat(LINE)), true).whole);
-        assert_ne!(told("/work", false).words, told("/work", true).words);
+        assert!(!told("/home/ada/garden", true).words.contains("/home/ada/garden"));
+        let inside = told("/home/ada/garden/vendor/x", true);
+        assert!(
+            inside.whole && inside.words.contains("/home/ada/garden/vendor/x"),
+            "{}",
+            inside.words
+        );
+        assert!(!told(&format!("/home/ada/garden/{}", "x".repeat(LINE)), true).whole);
+        assert_ne!(told("/home/ada/garden", false).words, told("/home/ada/garden", true).words);
     }
 
     #[test]

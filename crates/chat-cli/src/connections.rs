@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::args::Connections;
 use crate::engine::Program;
 use crate::output::json::ErrorView;
+use crate::output::line_of;
 use crate::say;
 use crate::signals::Signals;
 use crate::terminal::{self, Unseen};
@@ -134,8 +135,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
     program.settled().await;
     let mut out = String::new();
     for state in program.manager.connections() {
-        out.push_str(&if json { json_line(&state) } else { line(&state) });
-        out.push('\n');
+        out.push_str(&if json { json_line(&state) } else { line(&state) + "\n" });
     }
     if out.is_empty() {
         remark(&say::add_server());
@@ -176,8 +176,7 @@ fn json_line(state: &ConnectionState) -> String {
         models,
         error: sentence.as_ref().map(|(error, sentence)| ErrorView::new(error, sentence)),
     };
-    // Plain data can always be written as JSON.
-    serde_json::to_string(&view).unwrap_or_default()
+    line_of(&view)
 }
 
 /// What a protocol is called on the command line.

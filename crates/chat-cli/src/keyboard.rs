@@ -32,12 +32,14 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Waits for the next line from now on; what was typed before is forgotten. None where nobody
-    /// sees what is asked, or can type an answer.
-    pub fn begin(terminal: Terminal) -> Option<Self> {
-        if !terminal.input || !terminal.error {
-            return None;
-        }
+    /// Whether somebody sees what is asked, and can type an answer.
+    pub fn is_possible(terminal: Terminal) -> bool {
+        terminal.input && terminal.error
+    }
+
+    /// Waits for the next line from now on; what was typed before is forgotten. None where that
+    /// cannot be done.
+    pub fn begin() -> Option<Self> {
         let begun = || {
             let input = io::stdin().as_fd().try_clone_to_owned()?;
             let (woken, wake) = io::pipe()?;

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::args::{ListModels, Models};
 use crate::engine::Program;
+use crate::output::line_of;
 use crate::say;
 use crate::terminal;
 use crate::trouble::{Outcome, Result, explain};
@@ -102,9 +103,7 @@ async fn json_lines(program: &Program) -> String {
             display_name: entry.model.display_name(),
             info: &entry.info,
         };
-        // Plain data can always be written as JSON.
-        out.push_str(&serde_json::to_string(&view).unwrap_or_default());
-        out.push('\n');
+        out.push_str(&line_of(&view));
     }
     out
 }

@@ -3,6 +3,7 @@
 
 mod calls;
 pub mod json;
+mod lines;
 mod tail;
 pub mod text;
 
@@ -21,6 +22,7 @@ use crate::terminal::Terminal;
 use crate::trouble::{Result, Trouble};
 
 pub use calls::{Calls, result_line};
+pub use lines::{line_of, lines_of};
 
 /// What is shown of a conversation, as it happens. Everything is gathered, and taken as bytes.
 pub trait Sink {
@@ -38,7 +40,7 @@ pub trait Sink {
     fn tool_result(&mut self, call: Option<&ToolCall>, result: &ToolResult);
     /// The plan is this now.
     fn todos(&mut self, _: &[Todo]) {}
-    /// A question to the person, who types the answer behind it.
+    /// A question to the person, in lines, or what it may be answered with, behind which is typed.
     fn ask(&mut self, prompt: &str);
     /// A question was answered, or is none any more: a rule settled it, or the request was stopped.
     fn answered(&mut self, ask: &Ask, answer: Option<&Answer>);

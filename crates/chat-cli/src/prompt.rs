@@ -12,7 +12,7 @@ use crate::terminal::{Colour, Terminal};
 pub struct Prompt {
     answers: Answers,
     /// What stands before the place where the answer is typed.
-    again: String,
+    place: String,
 }
 
 #[derive(Clone, Debug)]
@@ -43,8 +43,8 @@ impl Prompt {
             Asked::Permission(asked) => {
                 let choices = choices(asked, in_project);
                 let labels: Vec<_> = choices.iter().map(|choice| choice.label.as_str()).collect();
-                let again = say::or_a_word(&labels.join(", "));
-                Self { answers: Answers::Permission(choices), again }
+                let place = say::or_a_word(&labels.join(", "));
+                Self { answers: Answers::Permission(choices), place }
             }
             Asked::GoOn { .. } => {
                 let choices = vec![
@@ -56,31 +56,30 @@ impl Prompt {
                     },
                 ];
                 let labels: Vec<_> = choices.iter().map(|choice| choice.label.as_str()).collect();
-                let again = format!("{}: ", labels.join(", "));
-                Self { answers: Answers::GoOn(choices), again }
+                let place = format!("{}: ", labels.join(", "));
+                Self { answers: Answers::GoOn(choices), place }
             }
             Asked::Question(Question { choices, .. }) => {
-                let again =
+                let place =
                     if choices.is_empty() { say::own_words() } else { say::number_or_words() };
-                Self { answers: Answers::Question(choices.clone()), again }
+                Self { answers: Answers::Question(choices.clone()), place }
             }
         }
     }
 
-    /// The whole question. The cursor stays behind it.
-    pub fn text(&self, ask: &Ask, terminal: Terminal) -> String {
-        let mut lines = match &ask.what {
+    /// The whole question, as lines; what it may be answered with is not in it.
+    pub fn question(ask: &Ask, terminal: Terminal) -> String {
+        let lines = match &ask.what {
             Asked::Permission(asked) => permission(asked, terminal),
             Asked::Question(question) => self::question(question, terminal),
             Asked::GoOn { rounds } => vec![terminal.strong(&words::go_on_question(*rounds))],
         };
-        lines.push(self.again.clone());
-        lines.join("\n")
+        lines.iter().flat_map(|line| [line, "\n"]).collect()
     }
 
-    /// What is asked again where nothing was answered.
-    pub fn again(&self) -> &str {
-        &self.again
+    /// The answers that there are. The cursor stays behind it.
+    pub fn place(&self) -> &str {
+        &self.place
     }
 
     /// What a typed line answers; none where it says nothing.
@@ -248,10 +247,14 @@ mod tests {
         }))
     }
 
+    fn shown(ask: &Ask, in_project: bool) -> String {
+        Prompt::question(ask, Terminal::default()) + Prompt::new(ask, in_project).place()
+    }
+
     #[test]
     fn a_command_is_shown_whole_with_what_always_would_allow() {
         let ask = command(&["run:cargo test --all", "run:curl evil.example"]);
-        let text = Prompt::new(&ask, true).text(&ask, Terminal::default());
+        let text = shown(&ask, true);
         assert_eq!(
             text,
             "Run this command?\n  cargo test \\\n    --all␛[8m && curl evil.example\n\
@@ -266,7 +269,7 @@ mod tests {
     fn only_answers_are_there_that_store_what_they_say() {
         let answers = |rules: &[&str], in_project| {
             let ask = command(rules);
-            let text = Prompt::new(&ask, in_project).text(&ask, Terminal::default());
+            let text = shown(&ask, in_project);
             text.lines().last().map(str::to_owned).unwrap_or_default()
         };
         let all = "[y]es, for this [s]ession, in this [p]roject, [a]lways, [n]o, [d]eny always, or";
@@ -288,7 +291,7 @@ mod tests {
             let mut ask = command(&[]);
             let Asked::Permission(asked) = &mut ask.what else { panic!() };
             (asked.why, asked.scope) = (Why::PerhapsDenied("run:rm *".to_owned()), Some(scope));
-            let text = Prompt::new(&ask, true).text(&ask, Terminal::default());
+            let text = shown(&ask, true);
             assert!(
                 text.contains(&format!(
                     "The rule run:rm * may deny it: that shows only when the command runs. {told}\n"
@@ -317,7 +320,7 @@ mod tests {
             scope: None,
             always: vec!["write:src/lib.rs".parse().expect("a rule")],
         }));
-        let text = Prompt::new(&ask, true).text(&ask, Terminal::default());
+        let text = shown(&ask, true);
         assert!(
             text.starts_with("Change “src/lib.rs” like this?\n  src/lib.rs\n  +line 0\n"),
             "{text}"
@@ -355,7 +358,7 @@ mod tests {
     #[test]
     fn an_answer_for_longer_is_there_only_where_it_is_possible() {
         let never = Prompt::new(&command(&[]), true);
-        assert_eq!(never.again(), "[y]es, [n]o, or a word to the model: ");
+        assert_eq!(never.place(), "[y]es, [n]o, or a word to the model: ");
         for letter in ["s", "p", "a", "d"] {
             assert_eq!(never.read(letter), None, "{letter}");
         }
@@ -369,7 +372,7 @@ mod tests {
         let choices = vec!["red\x1b[2J".to_owned(), "blue".to_owned()];
         let ask = ask(Asked::Question(Question { text: "Which?".to_owned(), choices }));
         let prompt = Prompt::new(&ask, true);
-        let text = prompt.text(&ask, Terminal::default());
+        let text = shown(&ask, true);
         assert_eq!(
             text,
             "The model asks:\n  Which?\n  1  red␛[2J\n  2  blue\nA number, or an answer of your own: "

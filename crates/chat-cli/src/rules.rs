@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::args::Rules;
 use crate::engine::Program;
+use crate::output::line_of;
 use crate::request;
 use crate::say;
 use crate::terminal;
@@ -44,13 +45,12 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
         let view = |known: &Remembered| {
             let Remembered { rule, effect, project } = known;
             let view = View { rule, effect: *effect, project: project.as_ref() };
-            // Plain data can always be written as JSON.
-            serde_json::to_string(&view).unwrap_or_default() + "\n"
+            line_of(&view)
         };
         rules.iter().map(view).collect()
     } else {
-        let text: String = rules.iter().map(line).collect();
-        program.terminal.clean_output(&text).into_owned()
+        let is_seen = program.terminal.output;
+        rules.iter().map(|known| line(known, is_seen)).collect()
     };
     if lines.is_empty() && program.terminal.output {
         remark(&say::no_rules());
@@ -59,12 +59,17 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn line(known: &Remembered) -> String {
+/// A rule as people get it; where it is seen, nothing hides in it.
+fn line(known: &Remembered, is_seen: bool) -> String {
     let place = match &known.project {
         Some(folder) => folder.display().to_string(),
         None => say::everywhere(),
     };
-    format!("{}\t{}\t{place}\n", words::effect(known.effect), known.rule)
+    let (mut rule, mut place) = (known.rule.to_string(), place);
+    if is_seen {
+        (rule, place) = (words::visible_line(&rule), words::visible_line(&place));
+    }
+    format!("{}\t{rule}\t{place}\n", words::effect(known.effect))
 }
 
 async fn remove(rule: &Rule, project: Option<PathBuf>, program: &Program) -> Result<Outcome> {

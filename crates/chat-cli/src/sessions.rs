@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::args;
 use crate::engine::Program;
+use crate::output::line_of;
 use crate::say;
 use crate::terminal;
 use crate::trouble::{Outcome, Result, Trouble};
@@ -114,9 +115,7 @@ fn json_lines(rows: &[Row]) -> String {
     let mut out = String::new();
     for Row { session, excerpt } in rows {
         let view = View { excerpt: excerpt.as_deref(), ..View::new(session) };
-        // Plain data can always be written as JSON.
-        out.push_str(&serde_json::to_string(&view).unwrap_or_default());
-        out.push('\n');
+        out.push_str(&line_of(&view));
     }
     out
 }

@@ -16,8 +16,8 @@ use serde::Serialize;
 
 use crate::args;
 use crate::engine::Program;
-use crate::output::Calls;
 use crate::output::json::MessageView;
+use crate::output::{Calls, lines_of};
 use crate::say;
 use crate::sessions;
 use crate::trouble::{Outcome, Result, Trouble};
@@ -104,7 +104,7 @@ fn json(chat: &Chat) -> String {
         MessageView::new(message, &calls)
     });
     let messages = messages.collect();
-    as_json(&View { session: sessions::View::new(&chat.session), messages })
+    lines_of(&View { session: sessions::View::new(&chat.session), messages })
 }
 
 /// The version of the exported form; raised when something in it changes its meaning.
@@ -127,7 +127,7 @@ struct Whole<'a> {
 
 fn whole(chat: &Chat) -> String {
     let session = &chat.session;
-    as_json(&Whole {
+    lines_of(&Whole {
         natter_export: EXPORT_VERSION,
         fid: &session.fid,
         title: &session.title,
@@ -139,11 +139,4 @@ fn whole(chat: &Chat) -> String {
         updated: session.updated,
         messages: &chat.messages,
     })
-}
-
-/// Plain data can always be written as JSON.
-fn as_json(value: &impl Serialize) -> String {
-    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
-    text.push('\n');
-    text
 }

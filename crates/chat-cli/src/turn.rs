@@ -143,6 +143,7 @@ impl Turns<'_> {
                     if writing.is_some() =>
                 {
                     writing = None;
+                    asking.shown(&mut follower.asks, sink).await;
                     if follower.text_bytes > 0 {
                         self.program.diagnostics.reply(name, Moment::FirstPaint);
                         self.program.diagnostics.reply(name, Moment::LastPaint);

@@ -69,6 +69,7 @@ impl Session {
     pub(crate) fn new(world: Arc<World>, record: SessionRecord, waiting: Vec<Queued>) -> Arc<Self> {
         let session = Arc::new(Self {
             fid: record.fid.clone(),
+            memory: Arc::new(Memory::within(world.tasks.clone())),
             world,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),
@@ -77,7 +78,6 @@ impl Session {
             keeping: tokio::sync::Mutex::default(),
             unwritten: Notify::new(),
             ended: Notify::new(),
-            memory: Arc::default(),
         });
         let weak = Arc::downgrade(&session);
         session.memory.on_change(move || {

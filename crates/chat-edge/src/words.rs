@@ -36,7 +36,7 @@ pub use state::{
 };
 pub use toolbox::{tool_description, tool_title};
 pub use tools::{Progress, changed, command_exit, tool_line, tool_reason};
-pub use visible::{hides, one_line, visible};
+pub use visible::{hides, one_line, visible, visible_line};
 
 #[cfg(test)]
 mod tests;

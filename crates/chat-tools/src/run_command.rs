@@ -236,9 +236,17 @@ fn rest(id: &str, bytes: u64, refused: Option<ErrorKind>) -> String {
 /// A command in the background, for the tools that go on with it.
 ///
 /// # Errors
-/// There is none of this name.
+/// There is none of this name, or none any more.
 pub fn background(context: &ToolContext, id: &str) -> Result<Arc<Background>, ToolFailure> {
-    context.memory.get::<Commands>().get(id)
+    context.memory.get::<Commands>().get(id).map_err(|unknown| {
+        // None outlives the program; what it wrote does.
+        if outputs::open(&context.outputs, id).is_err() {
+            return unknown;
+        }
+        ToolFailure::new(format!(
+            "“{id}” does not run any more; how it ended is no longer known. fetch_output reads what it wrote."
+        ))
+    })
 }
 
 /// What a command in the background wrote since it was asked before, and how it goes.

@@ -58,7 +58,8 @@ impl Conversation<'_> {
                 (Scope::Project, Some(folder)) => folder.display().to_string(),
                 (Scope::Project | Scope::Everywhere, _) => say::everywhere(),
             };
-            self.remark(&format!("{} {rule} ({place})", words::effect(effect)));
+            let line = format!("{} {rule} ({place})", words::effect(effect));
+            self.remark(&words::visible_line(&line));
         }
         Ok(())
     }

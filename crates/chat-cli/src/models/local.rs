@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::view::{FactsView, InstalledView, OfferView, RemoteView, WINDOW, facts_line};
 use crate::engine::Program;
+use crate::output::line_of;
 use crate::terminal;
 use crate::trouble::{Outcome, Result, explain};
 
@@ -239,11 +240,6 @@ fn is_of(model: &Installed, offer: &Offer) -> bool {
 fn row(name: &str, size: &str, about: &str, program: &Program) -> String {
     let line = format!("{name:24}  {size:>10}  {about}");
     format!("{}\n", program.terminal.clean_output(line.trim_end()))
-}
-
-/// Plain data as a line of JSON, which it can always be.
-pub fn line_of(view: &impl Serialize) -> String {
-    format!("{}\n", serde_json::to_string(view).unwrap_or_default())
 }
 
 /// How much memory a model needs, for people.

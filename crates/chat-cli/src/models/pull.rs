@@ -6,10 +6,10 @@ use chat_edge::words::{self, fill};
 use gettextrs::gettext;
 use serde_json::json;
 
-use super::local::line_of;
 use super::view::{DownloadView, InstalledView};
 use crate::engine::Program;
 use crate::output::json::ErrorView;
+use crate::output::line_of;
 use crate::signals::Signals;
 use crate::terminal;
 use crate::trouble::{Outcome, Result, Trouble};

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Calls, Done, Pieces, Sink};
+use super::{Calls, Done, Pieces, Sink, line_of};
 use crate::say;
 use crate::terminal::{self, Terminal};
 use crate::trouble::explain;
@@ -111,9 +111,7 @@ impl Json {
 }
 
 fn push(out: &mut Vec<u8>, line: &Line) {
-    // Writing plain data into memory cannot fail.
-    let _ = serde_json::to_writer(&mut *out, line);
-    out.push(b'\n');
+    out.extend_from_slice(line_of(line).as_bytes());
 }
 
 impl Sink for Json {

@@ -23,6 +23,8 @@ pub struct Text {
     /// Where the cursor stands, as far as we moved it.
     at: At,
     stage: Stage,
+    /// What is told once a question is answered: it would go down among what comes meanwhile.
+    held: Vec<String>,
     /// The calls that were denied since nobody could be asked: that was told.
     denied: HashSet<ToolCallId>,
     /// Whether a line about the stage stands on the terminal and is to be wiped.
@@ -45,6 +47,7 @@ impl Text {
             pieces: Pieces::default(),
             at: At::LineStart,
             stage: Stage::Idle,
+            held: Vec::new(),
             denied: HashSet::new(),
             status: false,
         }
@@ -87,6 +90,12 @@ impl Text {
         let line = self.terminal.dim(&terminal::clean(text));
         // Writing into memory cannot fail.
         let _ = writeln!(self.pieces.error(), "{line}");
+    }
+
+    fn tell_held(&mut self) {
+        for line in std::mem::take(&mut self.held) {
+            self.remark(&line);
+        }
     }
 }
 
@@ -138,8 +147,14 @@ impl Sink for Text {
     }
 
     fn tool_result(&mut self, call: Option<&ToolCall>, result: &ToolResult) {
-        if !(self.denied.remove(&result.call) && result.failed) {
-            self.remark(&result_line(call, result));
+        if self.denied.remove(&result.call) && result.failed {
+            return;
+        }
+        let line = result_line(call, result);
+        if self.at == At::MidPrompt {
+            self.held.push(line);
+        } else {
+            self.remark(&line);
         }
     }
 
@@ -149,7 +164,7 @@ impl Sink for Text {
             self.end_line();
         }
         self.pieces.error().extend_from_slice(prompt.as_bytes());
-        self.at = At::MidPrompt;
+        self.at = if prompt.ends_with('\n') { At::LineStart } else { At::MidPrompt };
     }
 
     fn answered(&mut self, ask: &Ask, answer: Option<&Answer>) {
@@ -161,6 +176,7 @@ impl Sink for Text {
         } else {
             self.end_line();
         }
+        self.tell_held();
     }
 
     fn message(&mut self, _: &Message) {
@@ -191,6 +207,7 @@ impl Sink for Text {
 
     fn done(&mut self, done: &Done) {
         self.end_line();
+        self.tell_held();
         if let Some(error) = &done.error {
             let text = explain(error, self.terminal);
             self.pieces.error().extend_from_slice(text.as_bytes());
@@ -224,5 +241,45 @@ impl Sink for Text {
 
     fn take(&mut self) -> Pieces {
         std::mem::take(&mut self.pieces)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::message::{AskId, Asked};
+
+    use super::*;
+
+    #[test]
+    fn what_comes_while_a_question_waits_is_told_behind_the_answer() {
+        let mut text = Text::new(Terminal::default());
+        let ask = Ask {
+            id: AskId::generate(),
+            call: ToolCallId::new("c1"),
+            tool: "run_command".to_owned(),
+            what: Asked::GoOn { rounds: 5 },
+        };
+        let result = ToolResult {
+            call: ToolCallId::new("c2"),
+            name: "read_file".to_owned(),
+            text: String::new(),
+            failed: false,
+            stopped: false,
+            view: None,
+            took: None,
+            verdict: None,
+            needs: Vec::new(),
+        };
+        text.ask("Go on?\n");
+        text.ask("[y]es, [n]o: ");
+        text.tool_result(None, &result);
+        assert_eq!(text.take().error(), b"Go on?\n[y]es, [n]o: ");
+        text.answered(&ask, Some(&Answer::Allow(None)));
+        assert_eq!(text.take().error(), b"read_file\n");
+        // One that nobody answers in the end, too.
+        text.ask("[y]es, [n]o: ");
+        text.tool_result(None, &result);
+        text.answered(&ask, None);
+        assert_eq!(text.take().error(), b"[y]es, [n]o: \nread_file\n");
     }
 }

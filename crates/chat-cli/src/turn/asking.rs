@@ -27,7 +27,8 @@ pub(super) struct Asking<'a> {
 struct Current {
     ask: Arc<Ask>,
     prompt: Prompt,
-    reading: Reading,
+    /// None until the question is written: what was typed before is no answer to it.
+    reading: Option<Reading>,
 }
 
 impl<'a> Asking<'a> {
@@ -66,20 +67,36 @@ impl<'a> Asking<'a> {
         while self.current.is_none()
             && let Some(ask) = asks.first().cloned()
         {
-            let prompt = Prompt::new(&ask, self.in_project);
-            if let Some(reading) = Reading::begin(self.program.terminal) {
-                sink.ask(&prompt.text(&ask, self.program.terminal));
-                self.current = Some(Current { ask, prompt, reading });
+            if Reading::is_possible(self.program.terminal) {
+                sink.ask(&Prompt::question(&ask, self.program.terminal));
+                let prompt = Prompt::new(&ask, self.in_project);
+                self.current = Some(Current { ask, prompt, reading: None });
             } else {
                 self.give(&ask, Answer::Nobody, asks, sink).await;
             }
         }
     }
 
+    /// What was told to the sink stands on the screen: a question there can be answered from now on.
+    pub(super) async fn shown(&mut self, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
+        if let Some(current) = self.current.take_if(|current| current.reading.is_none()) {
+            self.listen(current, asks, sink).await;
+        }
+    }
+
+    async fn listen(&mut self, current: Current, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
+        if let Some(reading) = Reading::begin() {
+            sink.ask(current.prompt.place());
+            self.current = Some(Current { reading: Some(reading), ..current });
+        } else {
+            self.give(&current.ask, Answer::Nobody, asks, sink).await;
+        }
+    }
+
     /// What is typed next. Cancel-safe.
     pub(super) async fn typed(&mut self) -> Typed {
-        match &mut self.current {
-            Some(current) => current.reading.typed().await,
+        match self.current.as_mut().and_then(|current| current.reading.as_mut()) {
+            Some(reading) => reading.typed().await,
             None => std::future::pending().await,
         }
     }
@@ -91,9 +108,10 @@ impl<'a> Asking<'a> {
         asks: &mut Vec<Arc<Ask>>,
         sink: &mut dyn Sink,
     ) {
-        let Some(Current { ask, prompt, .. }) = self.current.take() else { return };
+        let Some(current) = self.current.take() else { return };
+        let ask = &current.ask;
         let answer = match typed {
-            Typed::Line(line) => prompt.read(&line),
+            Typed::Line(line) => current.prompt.read(&line),
             Typed::End => {
                 // Nothing ended the line.
                 terminal::say("\n");
@@ -106,10 +124,10 @@ impl<'a> Asking<'a> {
             }
         };
         if let Some(answer) = answer {
-            self.give(&ask, answer, asks, sink).await;
-        } else if let Some(reading) = Reading::begin(self.program.terminal) {
-            sink.ask(prompt.again());
-            self.current = Some(Current { ask, prompt, reading });
+            self.give(ask, answer, asks, sink).await;
+        } else {
+            // Its question stands on the screen already.
+            self.listen(current, asks, sink).await;
         }
     }
 

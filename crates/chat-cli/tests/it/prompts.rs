@@ -8,13 +8,14 @@ use std::sync::mpsc::Receiver;
 use chat_testkit::server::{Gate, Script, Server};
 use serde_json::json;
 
-use crate::home::{Home, Run, end_of, kill};
+use crate::home::{Home, Run, end_of, kill, wait_until};
 use crate::pipes::{on, screen, terminal, wait_for};
 use crate::tools::{RIGHT, Scene, WRONG, edits, runs};
 
 /// A program whose input and standard error are a terminal.
 struct Seat {
-    child: Child,
+    /// None once it has ended.
+    child: Option<Child>,
     keys: File,
     screen: Receiver<String>,
     seen: String,
@@ -39,7 +40,7 @@ impl Seat {
         }
         let child = command.spawn().expect("started");
         let screen = screen(ours.try_clone().expect("another handle"));
-        Self { child, keys: ours, screen, seen: String::new() }
+        Self { child: Some(child), keys: ours, screen, seen: String::new() }
     }
 
     fn wait_for(&mut self, wanted: &str) -> String {
@@ -50,8 +51,32 @@ impl Seat {
         self.keys.write_all(keys.as_bytes()).expect("typed");
     }
 
-    fn end(self) -> Run {
-        Run::of(self.child)
+    fn child(&mut self) -> &mut Child {
+        self.child.as_mut().expect("it runs")
+    }
+
+    /// Whether its output is held up: a thread waits in writing.
+    fn is_held_up(&mut self) -> bool {
+        let write = if cfg!(target_arch = "x86_64") { "1 " } else { "64 " };
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child().id()));
+        threads.expect("its threads").flatten().any(|thread| {
+            let call = std::fs::read_to_string(thread.path().join("syscall"));
+            call.is_ok_and(|call| call.starts_with(write))
+        })
+    }
+
+    fn end(mut self) -> Run {
+        Run::of(self.child.take().expect("it runs"))
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            // A test that failed leaves no program.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -140,7 +165,25 @@ fn what_was_typed_before_the_question_is_no_answer_to_it() {
     seat.wait_for(PLACE);
     seat.type_in("n\r");
     seat.wait_for("denied");
-    assert_eq!(end_of(&mut seat.child).code(), Some(0));
+    assert_eq!(end_of(seat.child()).code(), Some(0));
+    assert!(!scene.project.join("ran.txt").exists());
+}
+
+#[test]
+fn what_was_typed_while_the_question_is_held_up_is_no_answer_to_it() {
+    let server = Server::start();
+    server.push(runs("c1", "touch ran.txt"));
+    server.push(Script::new().text("Then not."));
+    let scene = Scene::new(&server);
+    let mut seat = Seat::new(&scene.home, &scene.args(&[]));
+    // Ctrl+S and Ctrl+Q.
+    seat.type_in("\x13");
+    wait_until("the question", || seat.is_held_up());
+    seat.type_in("y\r\x11");
+    seat.wait_for("touch ran.txt");
+    seat.wait_for(PLACE);
+    seat.type_in("n\r");
+    assert_eq!(seat.end().ok().stdout, "Then not.\n");
     assert!(!scene.project.join("ran.txt").exists());
 }
 
@@ -199,7 +242,7 @@ fn a_question_is_left_by_stopping_the_request() {
     let scene = Scene::new(&server);
     let mut seat = Seat::new(&scene.home, &scene.args(&[]));
     seat.wait_for(PLACE);
-    kill(seat.child.id(), "INT");
+    kill(seat.child().id(), "INT");
     assert_eq!(seat.end().code, Some(130));
     assert_eq!(scene.read("src/add.sh"), WRONG);
 }
@@ -219,14 +262,14 @@ fn a_conversation_goes_on_after_questions_answered_and_left() {
     seat.type_in("y\r");
     seat.wait_for("touch ran.txt");
     seat.wait_for(PLACE);
-    kill(seat.child.id(), "INT");
+    kill(seat.child().id(), "INT");
     seat.wait_for("> ");
     // The line belongs to the conversation again, whole.
     seat.type_in("hello\r");
     seat.wait_for("Mended.");
     seat.wait_for("> ");
     seat.type_in("\x04");
-    assert_eq!(end_of(&mut seat.child).code(), Some(0));
+    assert_eq!(end_of(seat.child()).code(), Some(0));
     assert!(!scene.project.join("ran.txt").exists());
     assert_eq!(scene.read("src/add.sh"), RIGHT);
     let said = server.chats().last().expect("a request").texts_of("user");
@@ -256,6 +299,6 @@ fn a_running_command_shows_its_last_line() {
     let mut seat = Seat::new(&scene.home, &scene.args(&["--mode", "unattended"]));
     seat.wait_for("Running printf");
     seat.wait_for("  second\x1b[0m");
-    kill(seat.child.id(), "INT");
+    kill(seat.child().id(), "INT");
     assert_eq!(seat.end().code, Some(130));
 }

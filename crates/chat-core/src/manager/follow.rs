@@ -38,10 +38,14 @@ impl Manager {
         let mut changes = self.inner.settings.changes();
         self.inner.world.runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
             loop {
-                let settings = changes.next().await;
+                changes.touched().await;
                 let Some(manager) = Self::upgrade(&weak) else { return };
-                manager.take_settings(settings);
-                manager.refresh();
+                // What is read first is taken first: of two changes the later one is known then.
+                let _changing = manager.inner.changing.lock().await;
+                if let Some(settings) = changes.read_anew() {
+                    manager.take_settings(settings);
+                    manager.refresh();
+                }
             }
         }));
         let weak = Arc::downgrade(&self.inner);

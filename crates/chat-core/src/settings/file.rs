@@ -103,22 +103,17 @@ pub struct SettingsChanges {
 }
 
 impl SettingsChanges {
-    /// Waits until another process has changed the file, and gives the new settings. Never
-    /// resolves while nothing changes, or while the file cannot be read.
-    pub async fn next(&mut self) -> Settings {
-        loop {
-            if self.touches.changed().await.is_err() {
-                // Nothing is watched: nothing will be heard.
-                std::future::pending::<()>().await;
-            }
-            while let Ok(Ok(())) = tokio::time::timeout(SETTLED, self.touches.changed()).await {}
-            if let Some(settings) = self.read_anew() {
-                return settings;
-            }
+    /// Waits until the file was touched, by whom ever. Never resolves where nothing can be watched.
+    pub async fn touched(&mut self) {
+        if self.touches.changed().await.is_err() {
+            std::future::pending::<()>().await;
         }
+        while let Ok(Ok(())) = tokio::time::timeout(SETTLED, self.touches.changed()).await {}
     }
 
-    fn read_anew(&self) -> Option<Settings> {
+    /// The settings as another process has changed them; none where none did, or where the file
+    /// cannot be read. Blocks.
+    pub fn read_anew(&self) -> Option<Settings> {
         let mut known = lock_known(&self.known);
         match read(&self.path) {
             Ok((content, settings)) if content != *known => {
@@ -319,6 +314,15 @@ mod tests {
         assert_eq!(mode(&path), 0o644);
     }
 
+    async fn next(changes: &mut SettingsChanges) -> Settings {
+        loop {
+            changes.touched().await;
+            if let Some(settings) = changes.read_anew() {
+                return settings;
+            }
+        }
+    }
+
     #[tokio::test]
     async fn what_others_change_is_heard_and_our_own_is_not() {
         let (_guard, folders, path) = folders(None);
@@ -326,20 +330,20 @@ mod tests {
         let mut changes = file.changes();
         file.change(|s| s.ui.enter_sends = false).unwrap();
         // There is no event to wait for: it must not come.
-        let heard = tokio::time::timeout(Duration::from_millis(400), changes.next()).await;
+        let heard = tokio::time::timeout(Duration::from_millis(400), next(&mut changes)).await;
         assert!(heard.is_err());
 
         let (other, ..) = SettingsFile::load(&folders);
         other.change(|s| s.chat.agent = "other".to_owned()).unwrap();
-        let heard = tokio::time::timeout(LONG, changes.next()).await.unwrap();
+        let heard = tokio::time::timeout(LONG, next(&mut changes)).await.unwrap();
         assert_eq!((heard.chat.agent.as_str(), heard.ui.enter_sends), ("other", false));
 
         // An editor that saves something broken, then mends it.
         fs::write(&path, "[ui\n").unwrap();
-        let heard = tokio::time::timeout(Duration::from_millis(400), changes.next()).await;
+        let heard = tokio::time::timeout(Duration::from_millis(400), next(&mut changes)).await;
         assert!(heard.is_err());
         fs::write(&path, "[chat]\nagent = \"mended\"\n").unwrap();
-        let heard = tokio::time::timeout(LONG, changes.next()).await.unwrap();
+        let heard = tokio::time::timeout(LONG, next(&mut changes)).await.unwrap();
         assert_eq!((heard.chat.agent.as_str(), heard.ui.enter_sends), ("mended", true));
     }
 }

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::message::BackgroundCommand;
 
@@ -17,6 +19,8 @@ pub struct Memory {
     values: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     stopped: Mutex<CancellationToken>,
     busy: Arc<AtomicUsize>,
+    /// What the program waits for before it ends.
+    tasks: TaskTracker,
     background: Mutex<Vec<Arc<dyn Background>>>,
     /// Called when a command in the background began, wrote or ended.
     heard: OnceLock<Box<dyn Fn() + Send + Sync>>,
@@ -33,6 +37,11 @@ pub trait Background: Send + Sync {
 }
 
 impl Memory {
+    /// Of a session in a program that waits for these before it ends.
+    pub(crate) fn within(tasks: TaskTracker) -> Self {
+        Self { tasks, ..Self::default() }
+    }
+
     /// The value of a type, made where there is none.
     pub fn get<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,10 +50,11 @@ impl Memory {
         Arc::clone(value).downcast().unwrap_or_default()
     }
 
-    /// Keeps the session in use while the guard lives.
+    /// Keeps the session in use while the guard lives. The program does not end before that, unless
+    /// it takes too long.
     pub fn keep(&self) -> Busy {
         self.busy.fetch_add(1, Ordering::Relaxed);
-        Busy(Arc::clone(&self.busy))
+        Busy { count: Arc::clone(&self.busy), _task: self.tasks.token() }
     }
 
     /// Fires when the person next stops the session: what goes on in the background ends then.
@@ -111,11 +121,14 @@ impl std::fmt::Debug for Memory {
 
 /// Something goes on as long as this lives.
 #[derive(Debug)]
-pub struct Busy(Arc<AtomicUsize>);
+pub struct Busy {
+    count: Arc<AtomicUsize>,
+    _task: TaskTrackerToken,
+}
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.count.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

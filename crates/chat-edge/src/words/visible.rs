@@ -19,6 +19,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The same in one line, whole.
+pub fn visible_line(text: &str) -> String {
+    visible(text).replace('\n', "⏎")
+}
+
 /// The same in one line: line breaks are signs, too, and a long text is cut.
 pub fn one_line(text: &str) -> String {
     line_within(text, LINE)
@@ -86,6 +91,7 @@ mod tests {
         assert_eq!(visible("a\u{200b}b\u{85}"), "a⟨U+200B⟩b⟨U+0085⟩");
         let plain = "ä 漢\t👩‍👩‍👧\nend";
         assert!(matches!(visible(plain), Cow::Borrowed(same) if same == plain));
+        assert_eq!(visible_line("run:a\n\u{202e}b "), "run:a⏎⟨U+202E⟩b ");
     }
 
     #[test]

@@ -18,6 +18,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 /// Commands that run in the background of a session at once.
 const AT_ONCE: usize = 16;
 
+/// Commands of a session that have ended and of which this is still known.
+const ENDED: usize = 32;
+
 /// Between two looks at how much a command wrote: people see only that it does.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -168,9 +171,17 @@ impl Commands {
         Err(ToolFailure::new(format!("{running} commands run in the background. Stop one first.")))
     }
 
-    /// Keeps a command by its name.
+    /// Keeps a command by its name. Of those that have ended the oldest are let go of, where there
+    /// are many.
     pub fn put(&self, command: Arc<Background>) {
-        self.lock().insert(command.id.clone(), command);
+        let mut commands = self.lock();
+        let ended = commands.values().filter(|command| command.ended().is_some());
+        let oldest = ended.clone().min_by_key(|command| command.since);
+        let oldest = oldest.map(|command| command.id.clone()).filter(|_| ended.count() >= ENDED);
+        if let Some(id) = oldest {
+            commands.remove(&id);
+        }
+        commands.insert(command.id.clone(), command);
     }
 
     /// A command by its name.

@@ -91,3 +91,30 @@ async fn a_name_that_is_unknown_is_answered_with_those_that_are() {
     let said = world.fails("stop_command", json!({ "id": "../out1" })).await;
     assert_eq!(said, "There is no background command “../out1”: out1.");
 }
+
+#[tokio::test]
+async fn of_one_that_is_forgotten_the_output_is_left() {
+    let (mut world, _) = world().await;
+    world.call("stop_command", json!({ "id": "out1" })).await.unwrap();
+    // The chat was let go of, or the program began anew.
+    world.context.memory = Arc::new(Memory::default());
+    let said = world.fails("read_output", json!({ "id": "out1" })).await;
+    assert!(
+        said.starts_with("“out1” does not run any more") && said.contains("fetch_output"),
+        "{said}"
+    );
+    assert_eq!(world.says("fetch_output", json!({ "id": "out1" })).await, "1\tready\n");
+}
+
+#[tokio::test]
+async fn of_many_that_have_ended_the_newest_are_known() {
+    let world = World::new();
+    world.host.allows();
+    for number in 1..=34 {
+        let begun = json!({ "command": "echo x", "background": true });
+        world.says("run_command", begun).await;
+        world.says("stop_command", json!({ "id": format!("out{number}") })).await;
+    }
+    assert!(world.fails("read_output", json!({ "id": "out1" })).await.contains("fetch_output"));
+    world.says("read_output", json!({ "id": "out3" })).await;
+}

@@ -1,4 +1,4 @@
-//! Rounds of tools: results that come before others, the limit, and commands in the background.
+//! Rounds of tools: results that come before others, the limit, and what goes on in the background.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -27,6 +27,9 @@ struct Slow(ToolSpec, Arc<Notify>);
 
 /// Begins something in the background.
 struct Begins(ToolSpec);
+
+/// Begins something that takes its time to end, and notes that it did.
+struct Lingers(ToolSpec, Arc<AtomicBool>);
 
 /// What goes on in the background.
 struct Goes(AtomicBool, Weak<Memory>);
@@ -86,6 +89,31 @@ impl Tool for Begins {
     async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let memory = Arc::downgrade(&context.memory);
         context.memory.add_background(Arc::new(Goes(AtomicBool::new(true), memory)));
+        Ok(ToolOutput::text("begun"))
+    }
+}
+
+#[async_trait]
+impl Tool for Lingers {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn reads_only(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let (stopped, busy) = (context.memory.stopped(), context.memory.keep());
+        let ended = Arc::clone(&self.1);
+        tokio::spawn(async move {
+            stopped.cancelled().await;
+            for _ in 0..50_000 {
+                tokio::task::yield_now().await;
+            }
+            ended.store(true, Ordering::Relaxed);
+            drop(busy);
+        });
         Ok(ToolOutput::text("begun"))
     }
 }
@@ -289,4 +317,24 @@ async fn commands_in_the_background_are_listed_and_ended() {
     scene.world.events.until(|told| told.commands.is_empty()).await;
     assert!(manager.commands(&fid).is_empty());
     assert!(!manager.end_command(&fid, "out1").await.unwrap());
+}
+
+#[tokio::test]
+async fn the_program_ends_behind_what_goes_on_in_the_background() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "lingers", json!({})));
+    server.push(Script::new().text("It runs."));
+    let ended = Arc::new(AtomicBool::new(false));
+    let tool: Arc<dyn Tool> = Arc::new(Lingers(spec("lingers"), Arc::clone(&ended)));
+    let tools = Registry::from_iter([tool]);
+    let mut world = World::with_tools(&server, ConnectionKind::OpenAi, timeouts(), tools).await;
+    let project = TempDir::new().unwrap();
+    let asked = ChatRequest { project: Some(project.path().to_owned()), ..request(None, "Go") };
+    let fid = world.manager.send(asked).await.unwrap().fid;
+    world.open(&fid).await;
+    world.events.finished(&fid).await;
+    // Also where its chat is gone before.
+    world.manager.delete(&fid).await.unwrap();
+    world.manager.shutdown().await;
+    assert!(ended.load(Ordering::Relaxed));
 }

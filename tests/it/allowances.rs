@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use chat_core::settings::{Settings, SettingsFile};
-use chat_testkit::ui::{By, Role, containing, named, until};
+use chat_testkit::ui::{By, Role, State, containing, named, until};
 
 use crate::stage::{Stage, Window};
 
@@ -57,6 +57,25 @@ async fn a_tool_is_switched_off_for_one_agent_alone() -> Result<()> {
         settings.tools.off.is_empty() && !of("code-assistant") && of("just-ask")
     })
     .await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_is_not_shown_and_what_others_change_is() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    page(&window, "Tools", named("Run Commands")).await?;
+    let switch = named("Ask You").role(Role::CheckBox);
+    let switched_on = switch.clone().state(State::Checked);
+    window.find(switched_on.clone()).await?;
+    let config = stage.folders().config.join("config.toml");
+    let before = std::fs::read_to_string(&config)?;
+    std::fs::write(&config, "[tools\n")?;
+    window.find(switch).await?.click_with_mouse().await?;
+    window.find(containing("config.toml")).await?;
+    window.find(switched_on.clone()).await?;
+    std::fs::write(&config, format!("{before}\n[tools]\noff = [\"ask_user\"]\n"))?;
+    window.gone(switched_on).await?;
     window.close().await
 }
 

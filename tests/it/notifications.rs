@@ -41,6 +41,18 @@ async fn a_reply_that_nobody_looks_at_is_told_and_leads_to_its_chat() -> Result<
 }
 
 #[tokio::test]
+async fn what_was_told_ends_with_the_program() -> Result<()> {
+    let stage = Stage::new().await?;
+    let notifications = Notifications::start(&stage.desktop).await?;
+    let (window, gate) = stage.telling().await?;
+    window.new_chat().await?;
+    gate.open();
+    notifications.titled("a long story").await?;
+    window.close().await?;
+    notifications.none().await
+}
+
+#[tokio::test]
 async fn a_reply_that_fails_while_nobody_looks_is_told() -> Result<()> {
     let stage = Stage::new().await?;
     let notifications = Notifications::start(&stage.desktop).await?;

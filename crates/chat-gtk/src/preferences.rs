@@ -10,6 +10,9 @@ mod permissions;
 mod rows;
 mod tools;
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use adw::prelude::*;
 use chat_core::error::Result;
 use chat_core::event::Event;
@@ -50,7 +53,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         .build();
     let place = Place::new(&window, manager);
     let pages = Pages::new(&place, page == Page::Models);
-    window.add(&general_page(&window, manager));
+    window.add(&general_page(&place));
     window.add(pages.connections.page());
     window.add(pages.models.page());
     window.add(pages.tools.page());
@@ -74,7 +77,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         }
         models.get().add(files);
     });
-    follow(&window, manager, pages);
+    follow(&window, &place, pages);
     window.present();
 }
 
@@ -122,16 +125,18 @@ impl Pages {
     }
 }
 
-/// Keeps what is shown of connections, models and rules true while the window is open.
-fn follow(window: &adw::PreferencesWindow, manager: &Manager, pages: Pages) {
-    let mut subscription = manager.subscribe();
+/// Keeps what is shown of settings, connections, models and rules true while the window is open.
+fn follow(window: &adw::PreferencesWindow, place: &Place, pages: Pages) {
+    let mut subscription = place.manager.subscribe();
+    let place = place.clone();
     let following = glib::spawn_future_local(async move {
         while let Some(events) = subscription.next().await {
             let told = |is: fn(&Event) -> bool| events.iter().any(is);
-            if told(|e| matches!(e, Event::SettingsChanged))
-                && let Some(permissions) = pages.permissions.filled()
-            {
-                permissions.fill();
+            if told(|e| matches!(e, Event::SettingsChanged)) {
+                place.show();
+                if let Some(permissions) = pages.permissions.filled() {
+                    permissions.fill();
+                }
             }
             let models_changed = told(|e| matches!(e, Event::ModelsChanged));
             if (models_changed || told(|e| matches!(e, Event::ConnectionsChanged)))
@@ -153,32 +158,30 @@ fn follow(window: &adw::PreferencesWindow, manager: &Manager, pages: Pages) {
     });
 }
 
-fn general_page(window: &adw::PreferencesWindow, manager: &Manager) -> adw::PreferencesPage {
-    let settings = manager.settings();
+fn general_page(place: &Place) -> adw::PreferencesPage {
     let page = adw::PreferencesPage::builder()
         .title(gettext("General"))
         .icon_name("preferences-system-symbolic")
         .build();
     let writing = adw::PreferencesGroup::builder().title(gettext("Writing")).build();
-    let place = Place::new(window, manager);
     writing.add(&switch_row(
-        &place,
+        place,
         &gettext("Enter sends the message"),
         &gettext("Shift+Enter then breaks the line; otherwise it is the other way round"),
         |settings| settings.ui.enter_sends,
         |settings, on| settings.ui.enter_sends = on,
     ));
     let chats = adw::PreferencesGroup::builder().title(gettext("Chats")).build();
-    chats.add(&default_model_row(window, manager, settings.chat.model.as_ref()));
+    chats.add(&default_model_row(place));
     chats.add(&switch_row(
-        &place,
+        place,
         &gettext("Better titles"),
         &gettext("After the first reply the model is asked for a title"),
         |settings| settings.chat.better_titles,
         |settings, on| settings.chat.better_titles = on,
     ));
     chats.add(&switch_row(
-        &place,
+        place,
         &gettext("Notifications"),
         &gettext("When a reply is there or a tool asks you something while you look elsewhere"),
         |settings| settings.ui.notifications,
@@ -189,40 +192,39 @@ fn general_page(window: &adw::PreferencesWindow, manager: &Manager) -> adw::Pref
     page
 }
 
-fn default_model_row(
-    window: &adw::PreferencesWindow,
-    manager: &Manager,
-    chosen: Option<&ModelRef>,
-) -> adw::ComboRow {
-    let mut models: Vec<ModelRef> = manager
-        .models()
-        .into_iter()
-        .filter(|entry| entry.info.capabilities.chat != Some(false))
-        .map(|entry| entry.model)
-        .collect();
-    // A model that is not to be had now is still the one that was chosen.
-    if let Some(chosen) = chosen.filter(|chosen| !models.contains(chosen)) {
-        models.push(chosen.clone());
-    }
+fn default_model_row(place: &Place) -> adw::ComboRow {
+    let models = place.manager.models().into_iter();
+    let models = models.filter(|entry| entry.info.capabilities.chat != Some(false));
+    let models: Vec<ModelRef> = models.map(|entry| entry.model).collect();
     let names = gtk::StringList::new(&[gettext("The last one used").as_str()]);
     for model in &models {
         names.append(&model.to_string());
     }
-    let at = chosen.and_then(|chosen| models.iter().position(|model| model == chosen));
-    let row = adw::ComboRow::builder()
-        .title(gettext("Model of new chats"))
-        .model(&names)
-        .selected(at.map_or(0, |at| at as u32 + 1))
-        .build();
-    let manager = manager.clone();
-    let window = window.downgrade();
+    let row = adw::ComboRow::builder().title(gettext("Model of new chats")).model(&names).build();
+    let models = Rc::new(RefCell::new(models));
+    let (weak, known) = (row.downgrade(), Rc::clone(&models));
+    place.shows(move |settings| {
+        let Some(row) = weak.upgrade() else { return };
+        let Some(chosen) = &settings.chat.model else { return row.set_selected(0) };
+        let mut known = known.borrow_mut();
+        let at = known.iter().position(|model| model == chosen).unwrap_or_else(|| {
+            // A model that is not to be had now is still the one that was chosen.
+            known.push(chosen.clone());
+            names.append(&chosen.to_string());
+            known.len() - 1
+        });
+        row.set_selected(at as u32 + 1);
+    });
+    let place = place.clone();
     row.connect_selected_notify(move |row| {
+        if place.is_showing() {
+            return;
+        }
         let at = (row.selected() as usize).checked_sub(1);
-        let model = at.and_then(|at| models.get(at)).cloned();
-        let (window, manager) = (window.clone(), manager.clone());
+        let model = at.and_then(|at| models.borrow().get(at).cloned());
+        let place = place.clone();
         glib::spawn_future_local(async move {
-            let change = move |settings: &mut Settings| settings.chat.model = model;
-            say(&window, &manager.change_settings(change).await);
+            place.change(move |settings: &mut Settings| settings.chat.model = model).await;
         });
     });
     row

@@ -154,7 +154,7 @@ impl Component for Window {
             Input::OfferFolder(folder) => view.offer_folder(folder, &sender),
             Input::Work(folder) => self.work_in(folder, view),
             Input::Located(wish, located) => self.located(&wish, located, view),
-            Input::Reply(reply) => self.reply(reply, &sender),
+            Input::Reply(reply) => self.reply(reply, &sender, root),
             Input::Note(words) => view.note(&words),
             Input::List(output) => self.hear_list(output, view, &sender, root),
             Input::Chat(output) => self.hear_chat(output, view, root),
@@ -188,7 +188,8 @@ impl Component for Window {
             }
             Command::Started(Err(error)) => view.show_failure(&words::sentence(&error), &sender),
             Command::Finished(finished) => self.tell_finished(&finished, view, root),
-            Command::Replied(Ok(_)) => {}
+            Command::Replied(Ok(true)) => {}
+            Command::Replied(Ok(false)) => view.note(&gettext("Nothing waits for your answer")),
             Command::Replied(Err(error)) => view.note(&words::sentence(&error)),
             Command::Ended => self.app.quit(),
         }

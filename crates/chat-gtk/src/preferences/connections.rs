@@ -38,7 +38,7 @@ struct Inner {
 
 impl ConnectionsPage {
     pub(super) fn new(page: &adw::PreferencesPage, place: &Place) -> Self {
-        let Place { window, manager } = place;
+        let Place { window, manager, .. } = place;
         let group = adw::PreferencesGroup::builder()
             .title(gettext("Connections"))
             .description(gettext("Servers and providers that have models"))

@@ -68,17 +68,24 @@ fn commands_group(place: &Place) -> adw::PreferencesGroup {
 fn mode_row(place: &Place) -> adw::ComboRow {
     let titles = Mode::ALL.map(words::mode_title);
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-    let mode = place.manager.settings().permissions.mode;
-    let at = Mode::ALL.iter().position(|other| *other == mode).unwrap_or(0);
     let row = adw::ComboRow::builder()
         .title(gettext("What tools may do"))
-        .subtitle(words::mode_meaning(mode))
         .subtitle_lines(3)
         .model(&gtk::StringList::new(&titles))
-        .selected(at as u32)
         .build();
+    let weak = row.downgrade();
+    place.shows(move |settings| {
+        let Some(row) = weak.upgrade() else { return };
+        let mode = settings.permissions.mode;
+        let at = Mode::ALL.iter().position(|other| *other == mode).unwrap_or(0);
+        row.set_selected(at as u32);
+        row.set_subtitle(&words::mode_meaning(mode));
+    });
     let place = place.clone();
     row.connect_selected_notify(move |row| {
+        if place.is_showing() {
+            return;
+        }
         let Some(mode) = Mode::ALL.get(row.selected() as usize).copied() else { return };
         row.set_subtitle(&words::mode_meaning(mode));
         let place = place.clone();

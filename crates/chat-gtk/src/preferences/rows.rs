@@ -1,9 +1,11 @@
 //! Rows that show a setting and change it; libadwaita 1.2 has none of its own for these.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::rc::Rc;
 
 use adw::prelude::*;
+use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::settings::Settings;
 use gtk::glib;
@@ -11,23 +13,82 @@ use gtk::glib;
 use super::say;
 use crate::accessible;
 
-/// The window and the engine: what each row needs.
-#[derive(Clone, Debug)]
+/// The window and the engine: what each row needs. Cheap to clone.
+#[derive(Clone)]
 pub(super) struct Place {
     pub(super) window: glib::WeakRef<adw::PreferencesWindow>,
     pub(super) manager: Manager,
+    rows: Rc<Rows>,
+}
+
+/// Has a row show the settings.
+type Show = Box<dyn Fn(&Settings)>;
+
+/// What is common to all rows.
+#[derive(Default)]
+struct Rows {
+    shows: RefCell<Vec<Show>>,
+    /// Whether rows are being set, and not by a person.
+    showing: Cell<bool>,
+    /// Changes that are not kept yet.
+    changing: Cell<usize>,
+    /// Changes are kept in the order in which they were made.
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").finish_non_exhaustive()
+    }
 }
 
 impl Place {
     pub(super) fn new(window: &adw::PreferencesWindow, manager: &Manager) -> Self {
-        Self { window: window.downgrade(), manager: manager.clone() }
+        Self { window: window.downgrade(), manager: manager.clone(), rows: Rc::default() }
     }
 
-    /// Changes settings. Says in the window what went wrong, and gives whether all went well.
+    /// Has a row show the settings, now and whenever they change. What does it must not keep the row.
+    pub(super) fn shows(&self, show: impl Fn(&Settings) + 'static) {
+        self.with_rows(|| show(&self.manager.settings()));
+        self.rows.shows.borrow_mut().push(Box::new(show));
+    }
+
+    /// Whether rows are being set, and not by a person.
+    pub(super) fn is_showing(&self) -> bool {
+        self.rows.showing.get()
+    }
+
+    /// Has all rows show the settings as they are kept, unless that is just being changed.
+    pub(super) fn show(&self) {
+        if self.rows.changing.get() == 0 {
+            let settings = self.manager.settings();
+            self.with_rows(|| self.rows.shows.borrow().iter().for_each(|show| show(&settings)));
+        }
+    }
+
+    fn with_rows(&self, show: impl FnOnce()) {
+        let before = self.rows.showing.replace(true);
+        show();
+        self.rows.showing.set(before);
+    }
+
+    /// Changes settings. Says in the window what went wrong, and gives whether all went well; rows
+    /// stand as it is kept then.
     pub(super) async fn change(&self, change: impl FnOnce(&mut Settings) + Send + 'static) -> bool {
-        let result = self.manager.change_settings(change).await;
+        self.keep(self.manager.change_settings(change)).await.is_some()
+    }
+
+    /// Waits for a change that is begun behind those before it.
+    pub(super) async fn keep<T>(&self, change: impl Future<Output = Result<T>>) -> Option<T> {
+        self.rows.changing.set(self.rows.changing.get() + 1);
+        let result = {
+            let _turn = self.rows.turn.lock().await;
+            change.await
+        };
+        self.rows.changing.set(self.rows.changing.get() - 1);
+        self.show();
         say(&self.window, &result);
-        result.is_ok()
+        result.ok()
     }
 
     /// Says something in passing.
@@ -46,29 +107,25 @@ pub(super) fn switch_row(
     get: impl Fn(&Settings) -> bool + 'static,
     set: impl Fn(&mut Settings, bool) + Clone + Send + 'static,
 ) -> adw::ActionRow {
-    let active = get(&place.manager.settings());
-    let switch = gtk::Switch::builder().active(active).valign(gtk::Align::Center).build();
+    let switch = gtk::Switch::builder().valign(gtk::Align::Center).build();
     accessible::set_label(&switch, title);
     let row = plain_row(title, subtitle);
     row.add_suffix(&switch);
     row.set_activatable_widget(Some(&switch));
-    let (place, get) = (place.clone(), Rc::new(get));
-    let set_back = Rc::new(Cell::new(false));
+    let weak = switch.downgrade();
+    place.shows(move |settings| {
+        if let Some(switch) = weak.upgrade() {
+            switch.set_active(get(settings));
+        }
+    });
+    let place = place.clone();
     switch.connect_active_notify(move |switch| {
-        if set_back.get() {
+        if place.is_showing() {
             return;
         }
-        let on = switch.is_active();
-        let (place, get, set) = (place.clone(), Rc::clone(&get), set.clone());
-        let (switch, set_back) = (switch.downgrade(), Rc::clone(&set_back));
+        let (on, place, set) = (switch.is_active(), place.clone(), set.clone());
         glib::spawn_future_local(async move {
-            let well = place.change(move |settings| set(settings, on)).await;
-            if let (false, Some(switch)) = (well, switch.upgrade()) {
-                // It stands as it is kept.
-                set_back.set(true);
-                switch.set_active(get(&place.manager.settings()));
-                set_back.set(false);
-            }
+            place.change(move |settings| set(settings, on)).await;
         });
     });
     row
@@ -103,26 +160,33 @@ pub(super) fn number_row(
     let row = plain_row(title, subtitle);
     row.add_suffix(&number);
     row.set_activatable_widget(Some(&number));
-    let (place, get) = (place.clone(), Rc::new(get));
     let keeping = Rc::new(Cell::new(false));
+    let (weak, kept) = (number.downgrade(), Rc::clone(&keeping));
+    place.shows(move |settings| {
+        let value = get(settings);
+        // Setting what stands there would take away what is being typed.
+        if let Some(number) = weak.upgrade().filter(|it| !kept.get() && it.value() as u64 != value)
+        {
+            number.set_value(value as f64);
+        }
+    });
+    let place = place.clone();
     number.connect_value_changed(move |number| {
-        if keeping.replace(true) {
+        if place.is_showing() || keeping.replace(true) {
             return;
         }
-        let (place, get, set) = (place.clone(), Rc::clone(&get), set.clone());
+        let (place, set) = (place.clone(), set.clone());
         let (number, keeping) = (number.clone(), Rc::clone(&keeping));
         glib::spawn_future_local(async move {
             loop {
                 let (value, set) = (number.value() as u64, set.clone());
-                if !place.change(move |settings| set(settings, value)).await {
-                    number.set_value(get(&place.manager.settings()) as f64);
-                    break;
-                }
-                if number.value() as u64 == value {
+                let well = place.change(move |settings| set(settings, value)).await;
+                if !well || number.value() as u64 == value {
                     break;
                 }
             }
             keeping.set(false);
+            place.show();
         });
     });
     row

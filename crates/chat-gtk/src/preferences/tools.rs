@@ -62,13 +62,11 @@ fn tool_row(place: &Place, tool: &ToolSpec) -> adw::ActionRow {
 
 /// The same with a switch for each agent below it.
 fn tool_row_for(place: &Place, tool: &ToolSpec, agents: &[AgentInfo]) -> adw::ExpanderRow {
-    let on = !place.manager.settings().tools.off.contains(&tool.name);
     let row = adw::ExpanderRow::builder()
         .use_markup(false)
         .title(words::tool_title(tool))
         .subtitle(words::tool_description(tool))
         .show_enable_switch(true)
-        .enable_expansion(on)
         .build();
     for agent in agents {
         let (agent_name, tool_name) = (agent.name.clone(), tool.name.clone());
@@ -88,8 +86,17 @@ fn tool_row_for(place: &Place, tool: &ToolSpec, agents: &[AgentInfo]) -> adw::Ex
     if let Some(switch) = switch_in(row.upcast_ref()) {
         accessible::set_label(&switch, &words::tool_title(tool));
     }
+    let (weak, name) = (row.downgrade(), tool.name.clone());
+    place.shows(move |settings| {
+        if let Some(row) = weak.upgrade() {
+            row.set_enable_expansion(!settings.tools.off.contains(&name));
+        }
+    });
     let (place, name) = (place.clone(), tool.name.clone());
     row.connect_enable_expansion_notify(move |row| {
+        if place.is_showing() {
+            return;
+        }
         let (on, name) = (row.enables_expansion(), name.clone());
         let place = place.clone();
         glib::spawn_future_local(async move {

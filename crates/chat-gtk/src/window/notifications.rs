@@ -13,8 +13,9 @@ use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};
 
+use super::quit::Quitting;
 use super::view::View;
-use super::{Command, Window};
+use super::{Arrival, Command, Input, Window, Wish};
 use crate::app;
 
 /// An answer that was given in a notification.
@@ -86,6 +87,16 @@ impl Notifications {
     fn answered(&mut self, fid: &Fid) {
         if let Some((_, true)) = self.asks.remove(fid) {
             self.app.withdraw_notification(&ask_id(fid));
+        }
+    }
+
+    /// The program ends: what is told leads nowhere any more.
+    pub(super) fn withdraw_all(&mut self) {
+        for fid in self.replies.drain() {
+            self.app.withdraw_notification(&reply_id(&fid));
+        }
+        for (fid, _) in self.asks.drain().filter(|(_, (_, told))| *told) {
+            self.app.withdraw_notification(&ask_id(&fid));
         }
     }
 
@@ -209,7 +220,18 @@ impl Window {
     }
 
     /// Hands an answer that was given in a notification to what waits for it.
-    pub(super) fn reply(&self, reply: Reply, sender: &ComponentSender<Self>) {
+    pub(super) fn reply(
+        &self,
+        reply: Reply,
+        sender: &ComponentSender<Self>,
+        root: &adw::ApplicationWindow,
+    ) {
+        let fid = Fid::new(reply.fid);
+        // Of a program that broke off: it was started for this, and what asked is at work no more.
+        if !root.is_visible() && matches!(self.quitting, Quitting::No) {
+            let shown = Arrival::of(Wish::Session(fid));
+            return sender.input(Input::Arrive(shown));
+        }
         let (Some(manager), Ok(ask)) = (self.manager.clone(), serde_json::from_str(&reply.ask))
         else {
             return;
@@ -219,7 +241,6 @@ impl Window {
         } else {
             Answer::Deny { scope: None, message: None }
         };
-        let fid = Fid::new(reply.fid);
         sender.oneshot_command(
             async move { Command::Replied(manager.answer(&fid, ask, answer).await) },
         );

@@ -96,6 +96,7 @@ impl Window {
             return;
         }
         self.quitting = Quitting::Ending;
+        self.notifications.withdraw_all();
         self.state.read_from(root);
         root.set_visible(false);
         let (saved, drafts) = tokio::sync::oneshot::channel();

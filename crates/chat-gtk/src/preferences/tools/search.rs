@@ -1,6 +1,6 @@
 //! Where the web is searched: by whom, at which address, with which key.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use adw::prelude::*;
@@ -11,7 +11,6 @@ use gtk::glib;
 
 use super::super::editor::sentences;
 use super::super::rows::Place;
-use super::super::say;
 
 /// The group. Cheap to clone; its widgets keep it.
 #[derive(Clone, Debug)]
@@ -26,8 +25,8 @@ struct Inner {
     url: adw::EntryRow,
     key: adw::PasswordEntryRow,
     place: Place,
-    /// Whether the widgets are being set, and not by a person.
-    showing: Cell<bool>,
+    /// The address as it was shown last: another one that stands there is being typed.
+    shown: RefCell<String>,
 }
 
 impl SearchGroup {
@@ -48,10 +47,15 @@ impl SearchGroup {
         group.add(&provider);
         group.add(&url);
         group.add(&key);
-        let (place, showing) = (place.clone(), Cell::new(false));
-        let inner = Rc::new(Inner { group, provider, url, key, place, showing });
-        inner.show();
+        let (place, shown) = (place.clone(), RefCell::default());
+        let inner = Rc::new(Inner { group, provider, url, key, place, shown });
         inner.connect();
+        let weak = Rc::downgrade(&inner);
+        inner.place.shows(move |settings| {
+            if let Some(inner) = weak.upgrade() {
+                inner.show(settings.tools.search.as_ref());
+            }
+        });
         Self { inner }
     }
 
@@ -64,7 +68,7 @@ impl Inner {
     fn connect(self: &Rc<Self>) {
         let this = Rc::clone(self);
         self.provider.connect_selected_notify(move |_| {
-            if !this.showing.get() {
+            if !this.place.is_showing() {
                 this.show_fields();
                 this.clone().keep(None);
             }
@@ -77,7 +81,7 @@ impl Inner {
             if text.trim().is_empty() {
                 this.clone().forget_key();
             } else {
-                this.clone().keep(Some(Key::new(&text)));
+                this.clone().keep(Some(text));
             }
         });
         // The widgets keep this for as long as they are there.
@@ -95,19 +99,18 @@ impl Inner {
         SearchProvider::ALL.get(place).copied()
     }
 
-    /// Shows the settings as they are kept.
-    fn show(&self) {
-        self.showing.set(true);
-        let search = self.settings();
-        let place = search.as_ref().and_then(|search| {
+    /// Shows the settings as they are kept. What is being typed stays.
+    fn show(&self, search: Option<&SearchSettings>) {
+        let place = search.and_then(|search| {
             SearchProvider::ALL.iter().position(|provider| *provider == search.provider)
         });
         self.provider.set_selected(place.map_or(0, |place| place as u32 + 1));
-        let url = search.and_then(|search| search.url).unwrap_or_default();
-        self.url.set_text(&url);
-        self.key.set_text("");
+        let kept = search.and_then(|search| search.url.clone()).unwrap_or_default();
+        let shown = self.shown.replace(kept.clone());
+        if self.url.text() == shown && shown != kept {
+            self.url.set_text(&kept);
+        }
         self.show_fields();
-        self.showing.set(false);
     }
 
     /// Shows what the chosen provider wants to know.
@@ -130,25 +133,32 @@ impl Inner {
         self.group.set_description(Some(&words));
     }
 
-    /// Keeps what is chosen. Until there is an address, one that wants one is not searched with.
-    fn keep(self: Rc<Self>, key: Option<Key>) {
+    /// Keeps what is chosen, with a key that was typed. Until there is an address, one that wants one
+    /// is not searched with.
+    fn keep(self: Rc<Self>, typed: Option<glib::GString>) {
         let provider = self.chosen();
-        let url = self.url.text().trim().to_owned();
-        let wants_key = provider.is_some_and(SearchProvider::wants_key);
-        let url = Some(url).filter(|url| !wants_key && !url.is_empty());
+        let url =
+            provider.and_then(|chosen| address(chosen, self.settings().as_ref(), &self.url.text()));
+        let key = typed.as_deref().map(Key::new);
         glib::spawn_future_local(async move {
-            let manager = &self.place.manager;
-            let result = match provider {
-                Some(provider) => manager.save_search(provider, url, key).await,
-                None => manager.end_search().await.map(|()| None),
-            };
-            say(&self.place.window, &result);
-            if let Ok(Some(kept @ Kept::ThisRun(_))) = result {
+            let (manager, kept_url) = (&self.place.manager, url.clone().unwrap_or_default());
+            let keeping = self.place.keep(Box::pin(async {
+                match provider {
+                    Some(provider) => manager.save_search(provider, url, key).await,
+                    None => manager.end_search().await.map(|()| None),
+                }
+            }));
+            let Some(kept) = keeping.await else { return };
+            if let Some(kept @ Kept::ThisRun(_)) = kept {
                 self.place.tell(&words::kept(kept));
             }
-            // Something else may have been chosen meanwhile.
-            if result.is_ok() && self.chosen() == provider {
-                self.show();
+            // Something else may have been typed meanwhile.
+            let text = self.url.text();
+            if text != kept_url && text.trim() == kept_url {
+                self.url.set_text(&kept_url);
+            }
+            if typed.is_some_and(|typed| typed == self.key.text()) {
+                self.key.set_text("");
             }
         });
     }
@@ -156,8 +166,34 @@ impl Inner {
     fn forget_key(self: Rc<Self>) {
         let Some(provider) = self.chosen() else { return };
         glib::spawn_future_local(async move {
-            say(&self.place.window, &self.place.manager.forget_search_key(provider).await);
-            self.show_fields();
+            let forgetting = self.place.manager.forget_search_key(provider);
+            self.place.keep(Box::pin(forgetting)).await;
         });
+    }
+}
+
+/// The address to search at: what is typed where it is asked for, or as it is kept for a provider that
+/// is known at another one.
+fn address(chosen: SearchProvider, kept: Option<&SearchSettings>, typed: &str) -> Option<String> {
+    if chosen.wants_key() {
+        return kept.filter(|kept| kept.provider == chosen)?.url.clone();
+    }
+    Some(typed.trim().to_owned()).filter(|url| !url.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_written_by_hand_stays_with_its_provider() {
+        use SearchProvider::{Brave, Searxng, Tavily};
+        let url = Some("https://search.example.org".to_owned());
+        let kept = SearchSettings { provider: Brave, url: url.clone(), key: KeySource::Keyring };
+        assert_eq!(address(Brave, Some(&kept), ""), url);
+        assert_eq!(address(Tavily, Some(&kept), ""), None);
+        assert_eq!(address(Tavily, None, "https://typed.example.org"), None);
+        assert_eq!(address(Searxng, Some(&kept), " "), None);
+        assert_eq!(address(Searxng, None, " http://host "), Some("http://host".to_owned()));
     }
 }

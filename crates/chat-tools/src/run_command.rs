@@ -106,9 +106,10 @@ impl Tool for RunCommand {
         if background {
             commands.has_room()?;
         }
-        let default = (!background).then_some(context.settings.command_seconds);
-        let limit =
-            seconds.or(default).map(|seconds| Duration::from_secs(seconds.clamp(1, LONGEST)));
+        // The person may set more than a model may ask for.
+        let set = context.settings.command_seconds.max(1);
+        let asked = seconds.map(|seconds| seconds.clamp(1, LONGEST.max(set)));
+        let limit = asked.or((!background).then_some(set)).map(Duration::from_secs);
         let memory = context.settings.command_memory_mb.saturating_mul(1 << 20);
         let command = Command {
             folder: place.path.real().to_owned(),

@@ -55,7 +55,6 @@ impl AgentHandler {
             .thinking(thinking)
             .options(options)
             .tools(around.tools.specs(), choice)
-            .round_limit(sink.tool_settings().rounds)
             .fitting(Arc::new(fitter))
             .runner(Arc::clone(&runner) as _);
         let messages = self.agent.build_messages(history, &around);

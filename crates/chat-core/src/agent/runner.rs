@@ -60,6 +60,10 @@ impl ToolRunner for Runner {
         Ok(std::iter::once(reply).chain(results).collect())
     }
 
+    fn round_limit(&self) -> u32 {
+        self.sink.tool_settings().rounds
+    }
+
     async fn go_on(&self, response: &Response, rounds: u32) -> bool {
         match response.tool_calls().last() {
             Some(call) => self.sink.go_on(call, rounds, &self.cancel).await,

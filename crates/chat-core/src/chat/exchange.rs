@@ -21,9 +21,6 @@ const RATE_LIMIT_TRIES: u32 = 5;
 /// each time.
 const RATE_LIMIT_WAIT: Duration = Duration::from_secs(2);
 
-/// How many rounds of tool calls one exchange may have.
-const ROUND_LIMIT: u32 = 50;
-
 /// One exchange with a model: keeps what was sent, so that it can go on.
 ///
 /// Dropping the future of [`send`](Self::send) cancels the request; so does the token, which keeps
@@ -40,7 +37,6 @@ pub struct Chat {
     fitting: Option<Arc<dyn Fitting>>,
     /// How many tokens the messages have, where that was measured.
     tokens: Option<u64>,
-    round_limit: u32,
     messages: Vec<Arc<Message>>,
 }
 
@@ -117,7 +113,6 @@ impl Chat {
             runner: None,
             fitting: None,
             tokens: None,
-            round_limit: ROUND_LIMIT,
             messages: Vec::new(),
         }
     }
@@ -155,13 +150,6 @@ impl Chat {
     #[must_use]
     pub fn fitting(mut self, fitting: Arc<dyn Fitting>) -> Self {
         self.fitting = Some(fitting);
-        self
-    }
-
-    /// Sets how many rounds of tool calls there may be before the runner is asked whether to go on.
-    #[must_use]
-    pub fn round_limit(mut self, rounds: u32) -> Self {
-        self.round_limit = rounds;
         self
     }
 
@@ -231,7 +219,7 @@ impl Chat {
             rounds += 1;
             let results = runner.run_tools(&response).await?;
             self.messages.extend(results);
-            if rounds >= self.round_limit && !cancel.is_cancelled() {
+            if rounds >= runner.round_limit() && !cancel.is_cancelled() {
                 if !runner.go_on(&response, rounds).await && !cancel.is_cancelled() {
                     return Err(Kind::RoundLimit { rounds }.into());
                 }

@@ -19,6 +19,9 @@ pub trait ToolRunner: Send + Sync {
     /// Only what must end the exchange (the store failed).
     async fn run_tools(&self, response: &Response) -> Result<Vec<Arc<Message>>>;
 
+    /// How many rounds of calls there may be before [`go_on`](Self::go_on) is asked; asked after each.
+    fn round_limit(&self) -> u32;
+
     /// Whether to go on, with as many rounds again, after so many: the limit is met. The answer to
     /// the response's calls is there. Ends with the request.
     async fn go_on(&self, response: &Response, rounds: u32) -> bool;

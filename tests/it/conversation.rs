@@ -1,5 +1,7 @@
 //! One conversation: sending, streaming, stopping, closing, coming back.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Result, ensure};
 use chat_core::message::Ending;
 use chat_testkit::server::{End, Gate, Script};
@@ -219,5 +221,24 @@ async fn escape_stops_only_when_pressed_twice() -> Result<()> {
     window.keys(&["Escape"]).await?;
     window.gone(named("Stop")).await?;
     window.shows("You stopped this reply").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn another_escape_is_asked_for_only_in_the_chat_that_it_would_stop() -> Result<()> {
+    let stage = Stage::new().await?;
+    let (window, _gate) = stage.telling().await?;
+    until("the words to go with the chat that they are about", || async {
+        window.open("a long story").await?;
+        window.find(named("Message")).await?.click_with_mouse().await?;
+        let began = Instant::now();
+        window.keys(&["Escape"]).await?;
+        window.find(containing("Press Esc again")).await?;
+        window.keys(&["ctrl+n"]).await?;
+        window.gone(containing("Press Esc again")).await?;
+        // Later they would have gone by themselves.
+        Ok((began.elapsed() < Duration::from_secs(3)).then_some(()))
+    })
+    .await?;
     window.close().await
 }

@@ -40,10 +40,12 @@ fn main() -> anyhow::Result<glib::ExitCode> {
         .connect_receiver(move |_, output| match output {
             Output::Titled(words) => title.set_title(Some(&words)),
             Output::Note(words) => eprintln!("{words}"),
+            Output::EscapeAgain(true) => eprintln!("Press Esc again to stop the reply"),
             Output::Shown(_)
             | Output::Connections(_)
             | Output::AddConnection
             | Output::Models
+            | Output::EscapeAgain(false)
             | Output::Escaped
             | Output::Project(_)
             | Output::Changes(_)

@@ -58,6 +58,7 @@ use local::{Local, Looking};
 pub use messages::{Brought, Command, Find, Init, Input, Output, Part, ToChanges};
 use messages::{Done, Told};
 pub use pointing::{Finder, Finding, KnownFiles, Pointed};
+pub(crate) use requests::ESCAPE_TWICE;
 pub use restoring::Restore;
 pub use reviewing::{Answered, Review};
 use shown::Shown;
@@ -230,7 +231,7 @@ impl Component for ChatWidget {
             Input::UndoRestore(fid, seq) => self.undo_restore(fid, seq, &sender),
             Input::UndoAnswer(which) => self.undo_answer(which, &sender),
             Input::Escape => self.escape(&sender),
-            Input::Stop => self.stop(),
+            Input::Stop => self.stop(&sender),
             Input::SaveDrafts(saved) => self.save_drafts(saved, view, &sender),
             Input::Part(Part(told)) => self.hear(told, view, &sender, root),
         }

@@ -198,6 +198,8 @@ pub enum Output {
     AddConnection,
     /// The models on this computer are asked for.
     Models,
+    /// Whether Esc was pressed once, and stops the reply when it is pressed again.
+    EscapeAgain(bool),
     /// Esc was pressed, and there was nothing here to stop.
     Escaped,
 }

@@ -20,12 +20,12 @@ use super::{pointing, restoring};
 use crate::composer::Written;
 use crate::conversation::{self, FilePlace};
 
-/// How long a second Esc counts as the answer to the first.
-const ESCAPE_TWICE: Duration = Duration::from_secs(3);
+/// How long a second Esc counts as the answer to the first, in seconds.
+pub(crate) const ESCAPE_TWICE: u32 = 3;
 
 impl ChatWidget {
-    pub(super) fn stop(&mut self) {
-        self.escaped = None;
+    pub(super) fn stop(&mut self, sender: &ComponentSender<Self>) {
+        self.forget_escape(sender);
         if let (Some(manager), Some(fid)) = (&self.manager, self.shown.fid()) {
             self.metering.stopped(fid);
             manager.stop(fid);
@@ -244,11 +244,19 @@ impl ChatWidget {
             tell(sender, Output::Escaped);
             return;
         }
-        if self.escaped.take().is_some_and(|at| at.elapsed() < ESCAPE_TWICE) {
-            self.stop();
+        let twice = Duration::from_secs(ESCAPE_TWICE.into());
+        if self.escaped.is_some_and(|at| at.elapsed() < twice) {
+            self.stop(sender);
         } else {
             self.escaped = Some(Instant::now());
-            tell(sender, Output::Note(gettext("Press Esc again to stop the reply")));
+            tell(sender, Output::EscapeAgain(true));
+        }
+    }
+
+    /// An Esc that was pressed before counts no longer, and nothing asks for another.
+    pub(super) fn forget_escape(&mut self, sender: &ComponentSender<Self>) {
+        if self.escaped.take().is_some() {
+            tell(sender, Output::EscapeAgain(false));
         }
     }
 

@@ -39,7 +39,7 @@ impl ChatWidget {
                 self.submit(written, view, sender);
             }
             Told::Hindered(why) => self.hindered(why, view, sender),
-            Told::Stop => self.stop(),
+            Told::Stop => self.stop(sender),
             Told::LeaveOut(along) => self.leave_out(along, view),
             Told::Changed => self.draft_changed(view, sender),
             Told::LookFor(query) => self.look_for(query, view, sender),

@@ -147,7 +147,7 @@ impl ChatWidget {
         }
         self.give_back_waiting(old.as_ref());
         self.sought = None;
-        self.escaped = None;
+        self.forget_escape(sender);
         view.find.close();
         self.epoch += 1;
         if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {

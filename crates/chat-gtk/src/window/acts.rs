@@ -311,6 +311,7 @@ impl Window {
                 self.chat.emit(chat_widget::Input::Show(Some(fid)));
             }
             Told::Note(words) => view.note(&words),
+            Told::EscapeAgain(asked) => view.ask_escape(asked),
             Told::Escaped => self.list.emit(chat_list::Input::EndSearch),
             Told::Connections(name) => {
                 self.open_preferences(preferences::Page::Connections(name), root);

@@ -7,6 +7,8 @@ use adw::prelude::*;
 use gettextrs::gettext;
 use gtk::{gio, glib};
 
+use crate::chat_widget::ESCAPE_TWICE;
+
 /// Between a toast and what is below it, in pixels.
 const SPACE: i32 = 12;
 
@@ -19,6 +21,8 @@ pub(super) struct Toasts {
     overlay: adw::ToastOverlay,
     /// What was answered last, by its number, as long as it is offered to be taken back.
     answered: RefCell<Option<(u64, adw::Toast)>>,
+    /// What asks for another Esc, as long as one would stop the reply.
+    escape: RefCell<Option<adw::Toast>>,
     /// Tells of the toasts' widgets as long as it is kept.
     _children: gio::ListModel,
 }
@@ -56,7 +60,12 @@ impl Toasts {
                 lift(&toast, &foot);
             }
         });
-        Self { overlay, answered: RefCell::default(), _children: children }
+        Self {
+            overlay,
+            answered: RefCell::default(),
+            escape: RefCell::default(),
+            _children: children,
+        }
     }
 
     pub(super) fn widget(&self) -> &adw::ToastOverlay {
@@ -91,6 +100,24 @@ impl Toasts {
     pub(super) fn pass_on(&self) {
         if let Some((_, toast)) = self.answered.take() {
             toast.dismiss();
+        }
+    }
+
+    /// Says that another Esc stops the reply, or takes that back. It is about the chat that is shown: over another
+    /// one it would be a lie.
+    pub(super) fn ask_escape(&self, asked: bool) {
+        let toast = asked.then(|| {
+            let toast = adw::Toast::new(&gettext("Press Esc again to stop the reply"));
+            toast.set_priority(adw::ToastPriority::High);
+            // No longer than it counts as the second one.
+            toast.set_timeout(ESCAPE_TWICE);
+            toast
+        });
+        if let Some(former) = self.escape.replace(toast.clone()) {
+            former.dismiss();
+        }
+        if let Some(toast) = toast {
+            self.overlay.add_toast(toast);
         }
     }
 

@@ -251,6 +251,11 @@ impl View {
         }
     }
 
+    /// Says that another Esc stops the reply, or takes that back.
+    pub(super) fn ask_escape(&self, asked: bool) {
+        self.toasts.ask_escape(asked);
+    }
+
     /// Says that a chat was deleted, and offers to take that back.
     pub(super) fn offer_undo(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
         self.deletions.add(fid, title, restore(sender));

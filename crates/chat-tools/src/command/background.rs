@@ -194,8 +194,12 @@ impl Commands {
             return Ok(Arc::clone(command));
         }
         let names: Vec<&str> = commands.keys().map(String::as_str).collect();
-        let known = if names.is_empty() { "none was begun".to_owned() } else { names.join(", ") };
-        Err(ToolFailure::new(format!("There is no background command “{id}”: {known}.")))
+        let known = match names.as_slice() {
+            [] => "None was begun.".to_owned(),
+            [name] => format!("The only one is {name}."),
+            names => format!("There are: {}.", names.join(", ")),
+        };
+        Err(ToolFailure::new(format!("There is no background command “{id}”. {known}")))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Background>>> {

@@ -85,11 +85,11 @@ async fn an_end_by_itself_is_told() {
 async fn a_name_that_is_unknown_is_answered_with_those_that_are() {
     let world = World::new();
     let said = world.fails("read_output", json!({ "id": "out1" })).await;
-    assert_eq!(said, "There is no background command “out1”: none was begun.");
+    assert_eq!(said, "There is no background command “out1”. None was begun.");
     world.host.allows();
     world.says("run_command", json!({ "command": "true", "background": true })).await;
     let said = world.fails("stop_command", json!({ "id": "../out1" })).await;
-    assert_eq!(said, "There is no background command “../out1”: out1.");
+    assert_eq!(said, "There is no background command “../out1”. The only one is out1.");
 }
 
 #[tokio::test]

@@ -45,6 +45,7 @@ pub fn inside(call: &ToolCall, result: Option<&ToolResult>) -> Styled {
         } else {
             out.push(&visible(text), Look::Plain);
         }
+        out.trim();
     }
     if let Some(ToolView::Ran { put_aside, .. }) = view
         && !put_aside.is_empty()
@@ -135,6 +136,13 @@ mod tests {
             "Input\ncontext  2\n\nOutput\nNo such folder."
         );
         assert_eq!(inside(&call, None).text(), "Input\ncontext  2");
+    }
+
+    #[test]
+    fn no_empty_line_stands_below_an_output() {
+        let call = call("search_files", json!({}));
+        let found = ToolResult::to(&call, "a.rs\n1: one\n", false);
+        assert_eq!(inside(&call, Some(&found)).text(), "Output\na.rs\n1: one");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
     group.add(&number_row(
         place,
         &gettext("Output of a command"),
-        &gettext("In kilobytes, as much as the model gets of it; all of it is kept"),
+        &gettext("In kilobytes, as much as the model gets of it; up to 64 MB are kept"),
         Range { least: 1, most: 10_240, step: 10 },
         |settings| settings.tools.output_kb,
         |settings, kilobytes| settings.tools.output_kb = kilobytes,

@@ -23,7 +23,7 @@ pub async fn run(action: Option<Rules>, json: bool, program: &Program) -> Result
         Some(Rules::Remove { rule, project }) => remove(&rule, project, program).await,
         Some(Rules::Export) => {
             let text = program.manager.settings().permissions.rules_as_toml();
-            program.output.print(program.terminal.clean_output(&text).into_owned()).await?;
+            program.output.print(exported(text, program.terminal.output)).await?;
             Ok(Outcome::Done)
         }
     }
@@ -72,6 +72,11 @@ fn line(known: &Remembered, is_seen: bool) -> String {
     format!("{}\t{rule}\t{place}\n", words::effect(known.effect))
 }
 
+/// The rules as a file; where it is seen, nothing hides in it.
+fn exported(toml: String, is_seen: bool) -> String {
+    if is_seen { words::visible(&toml).into_owned() } else { toml }
+}
+
 async fn remove(rule: &Rule, project: Option<PathBuf>, program: &Program) -> Result<Outcome> {
     // A folder that is gone has no real path any more, and rules all the same.
     let project = project.map(|given| request::folder(&given).unwrap_or(given));
@@ -107,4 +112,16 @@ pub async fn forget(
 
 fn remark(text: &str) {
     terminal::say(&format!("{}\n", terminal::clean(text)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exported_rules_hide_nothing_on_a_screen_and_are_unchanged_in_a_file() {
+        let toml = "rule = \"write:./\u{202e}a\u{1b}\"\n";
+        assert_eq!(exported(toml.to_owned(), true), "rule = \"write:./⟨U+202E⟩a␛\"\n");
+        assert_eq!(exported(toml.to_owned(), false), toml);
+    }
 }

@@ -126,9 +126,9 @@ impl Inner {
             let (at, room) = self.place(self.total);
             let (piece, after) = rest.split_at(rest.len().min(room as usize));
             if self.refused.is_none()
-                && let Err(error) = self.file.write_all_at(piece, at)
+                && let Err((error, taken)) = write_at(&self.file, piece, at)
             {
-                self.refused = Some((error.kind(), self.total));
+                self.refused = Some((error.kind(), self.total + taken as u64));
             }
             self.total += piece.len() as u64;
             rest = after;
@@ -248,6 +248,21 @@ impl Inner {
     }
 }
 
+/// Like [`FileExt::write_all_at`], and says how much a disk that refuses took before: it stands
+/// where the oldest of the round part was.
+fn write_at(file: &File, bytes: &[u8], at: u64) -> Result<(), (io::Error, usize)> {
+    let mut taken = 0;
+    while taken < bytes.len() {
+        match file.write_at(&bytes[taken..], at + taken as u64) {
+            Ok(0) => return Err((io::ErrorKind::WriteZero.into(), taken)),
+            Ok(written) => taken += written,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err((error, taken)),
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -302,6 +317,23 @@ mod tests {
             assert_eq!(spool.part(at, 3).unwrap().missed, 0);
             assert!(spool.refused().is_some());
         }
+    }
+
+    #[test]
+    fn what_the_disk_took_of_a_piece_is_kept() {
+        use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+
+        let folder = tempfile::tempdir().unwrap();
+        let spool = spool(folder.path(), 1 << 20);
+        let full = File::from(memfd_create("full", MemfdFlags::ALLOW_SEALING).unwrap());
+        full.set_len(4096).unwrap();
+        fcntl_add_seals(&full, SealFlags::GROW).unwrap();
+        spool.with(|inner| inner.file = full);
+        spool.push(Stream::Out, &[b'a'; 5000]);
+        assert_eq!(spool.refused(), Some(io::ErrorKind::PermissionDenied));
+        let part = spool.part(0, 9000).unwrap();
+        assert_eq!((part.text.len(), part.next), (4096, 4096));
+        assert_eq!(spool.part(4096, 9000).unwrap().missed, 904);
     }
 
     #[test]

@@ -26,7 +26,9 @@ pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
     group.add(&number_row(
         place,
         &gettext("Memory of a command"),
-        &gettext("In megabytes, for it and all that it starts"),
+        &gettext(
+            "In megabytes, for it and all that it starts; never more than six tenths of this machine’s",
+        ),
         Range { least: 64, most: 1_048_576, step: 512 },
         |settings| settings.tools.command_memory_mb,
         |settings, megabytes| settings.tools.command_memory_mb = megabytes,

@@ -188,8 +188,8 @@ impl Store {
     /// Appends what arrived of a reply. Durable when it returns; segments of one message must be
     /// given in order.
     pub async fn journal(&self, segments: Vec<Segment>) -> Result<()> {
-        // A build that proves the tests: without the journal they must fail.
-        if cfg!(sabotage = "skip_journal") {
+        // Proves the tests: without the journal they must fail.
+        if chat_sabotage::is_sabotaged("skip_journal") {
             return Ok(());
         }
         self.write(move |desk| journal::append(desk, &segments)).await

@@ -128,9 +128,9 @@ const TERMINAL: &[u64] = &[0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The program, or none where a sabotaged build has none. The kernel asks it for each system call.
+/// The program, or none where the run is sabotaged. The kernel asks it for each system call.
 pub(crate) fn program(doors: Doors) -> Result<Option<BpfProgram>, Error> {
-    if cfg!(sabotage = "no_seccomp") {
+    if chat_sabotage::is_sabotaged("no_seccomp") {
         return Ok(None);
     }
     let mut one = joined(vec![

@@ -45,7 +45,7 @@ pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
             out.extend(answers(message, &history[at + 1..], &mut answering));
         }
     }
-    if cfg!(sabotage = "forget_answer") {
+    if chat_sabotage::is_sabotaged("forget_answer") {
         out.retain(|message| message.role != Role::Assistant);
     }
     out

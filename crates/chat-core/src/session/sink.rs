@@ -111,7 +111,7 @@ impl ReplySink for Sink {
         let mut state = self.session.lock();
         let seq = state.next_seq();
         let Some(live) = &mut state.live else { return };
-        if cfg!(sabotage = "drop_delta") && live.has_begun() {
+        if chat_sabotage::is_sabotaged("drop_delta") && live.has_begun() {
             return;
         }
         let message = live.id();

@@ -133,7 +133,7 @@ impl Project {
 
 /// The path from the root on, where it lies beneath it: judged by components, since `/project2` begins like `/project`.
 fn beneath(real: &Path, root: &Path) -> Option<PathBuf> {
-    if cfg!(sabotage = "prefix_path_check") {
+    if chat_sabotage::is_sabotaged("prefix_path_check") {
         let rest = real.as_os_str().as_bytes().strip_prefix(root.as_os_str().as_bytes())?;
         return Some(OsStr::from_bytes(rest).to_owned().into());
     }

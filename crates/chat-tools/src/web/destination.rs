@@ -91,9 +91,9 @@ pub fn by_name(url: &Url) -> Result<(String, Reach), Trouble> {
     Ok((host, judged(reach)))
 }
 
-/// The judgement, unless this build was made to forget it.
+/// The judgement, unless this run is sabotaged.
 fn judged(reach: Reach) -> Reach {
-    if cfg!(sabotage = "no_address_check") { Reach::Public } else { reach }
+    if chat_sabotage::is_sabotaged("no_address_check") { Reach::Public } else { reach }
 }
 
 /// Reads an address as a model gives it.

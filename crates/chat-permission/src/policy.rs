@@ -120,7 +120,8 @@ fn network(rules: Rules<'_>, host: &str, private: bool, leads_to: &[IpAddr], fou
     // every other service there be reached as well, one for a name does not.
     let named = (!private && host.is_this_machine()).then(|| Host::new("localhost")).flatten();
     let patterns = |effect| {
-        rules.of(effect, Action::Network).filter_map(|rule| match rule.pattern() {
+        let counts = move |rule: &&Rule| effect == Effect::Deny || !rule.is_obsolete();
+        rules.of(effect, Action::Network).filter(counts).filter_map(|rule| match rule.pattern() {
             Pattern::Host(pattern)
                 if pattern.matches(&host)
                     || named.as_ref().is_some_and(|it| pattern.matches(it)) =>

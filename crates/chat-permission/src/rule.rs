@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::{BadPattern, Pattern};
+use crate::pattern::{BadPattern, CommandPattern, HostPattern, Pattern};
 
 /// What a tool wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,12 +54,18 @@ impl FromStr for Action {
 }
 
 /// What an action may be done to: `read:/etc/hosts`, `write:src/**`, `run:cargo test *`,
-/// `network:*.example.org`. See [`Pattern`] for what patterns mean.
+/// `run+network:cargo fetch`, `network:*.example.org`. See [`Pattern`] for what patterns mean.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
     action: Action,
     pattern: Pattern,
+    /// Whether the commands of the pattern have the network. It belongs to the command, so that no other tool
+    /// gets anything from it.
+    with_network: bool,
 }
+
+/// What a rule for commands with the network begins with.
+const RUN_WITH_NETWORK: &str = "run+network";
 
 /// A text that is no rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +74,7 @@ pub enum BadRule {
     #[error("a rule has the form ACTION:PATTERN, such as `run:cargo test *`")]
     Form,
     /// What stands before the colon is no action.
-    #[error("`{0}` is no action: it is one of read, write, run, network")]
+    #[error("`{0}` is no action: it is one of read, write, run, run+network, network")]
     Action(String),
     /// What stands behind the colon is no pattern of this action.
     #[error(transparent)]
@@ -78,12 +84,17 @@ pub enum BadRule {
 impl Rule {
     /// The rule of this action for `pattern`, written as behind a rule's colon.
     pub fn new(action: Action, pattern: &str) -> Result<Self, BadRule> {
-        Ok(Self { action, pattern: Pattern::of(action, pattern)? })
+        Ok(Self { action, pattern: Pattern::of(action, pattern)?, with_network: false })
+    }
+
+    /// The rule for commands of this pattern, with or without the network.
+    pub(crate) fn run(pattern: CommandPattern, with_network: bool) -> Self {
+        Self { action: Action::Run, pattern: Pattern::Command(pattern), with_network }
     }
 
     /// The rule of the same action for another pattern, which must be of that action.
     pub(crate) fn with(&self, pattern: Pattern) -> Self {
-        Self { action: self.action, pattern }
+        Self { pattern, ..self.clone() }
     }
 
     /// What the rule is about.
@@ -97,6 +108,18 @@ impl Rule {
             && !self.pattern.to_string().starts_with(['/', '~'])
     }
 
+    /// Whether it is about commands that have the network. One that allows also allows them without it; one that
+    /// denies leaves them alone where they have none.
+    pub fn is_with_network(&self) -> bool {
+        self.with_network
+    }
+
+    /// Whether it allows nothing any more: `network:local *` was stored beside commands that got the network, and
+    /// opened every host to every tool.
+    pub fn is_obsolete(&self) -> bool {
+        matches!(self.pattern, Pattern::Host(HostPattern::LocalAny))
+    }
+
     /// To what it applies.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
@@ -105,7 +128,8 @@ impl Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.action, self.pattern)
+        let head = if self.with_network { RUN_WITH_NETWORK } else { self.action.name() };
+        write!(f, "{head}:{}", self.pattern)
     }
 }
 
@@ -114,7 +138,10 @@ impl FromStr for Rule {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (action, pattern) = text.split_once(':').ok_or(BadRule::Form)?;
-        Self::new(action.trim().parse()?, pattern)
+        match action.trim() {
+            RUN_WITH_NETWORK => Ok(Self { with_network: true, ..Self::new(Action::Run, pattern)? }),
+            action => Self::new(action.parse()?, pattern),
+        }
     }
 }
 
@@ -187,6 +214,7 @@ mod tests {
             "write:src/**",
             "network:*.example.org",
             "run:*",
+            "run+network:cargo fetch *",
         ] {
             let rule: Rule = text.parse().unwrap();
             assert_eq!(rule.to_string(), text);
@@ -198,6 +226,7 @@ mod tests {
     #[test]
     fn what_is_no_rule_says_what_is_wrong() {
         assert_eq!("ls".parse::<Rule>(), Err(BadRule::Form));
+        assert!("network+run:ls".parse::<Rule>().is_err());
         assert_eq!("look:src".parse::<Rule>(), Err(BadRule::Action("look".to_owned())));
         assert!(matches!("run:".parse::<Rule>(), Err(BadRule::Pattern(_))));
         assert!(matches!("read:".parse::<Rule>(), Err(BadRule::Pattern(_))));

@@ -129,7 +129,7 @@ pub fn bad_rule(bad: &BadRule) -> String {
         ),
         BadRule::Action(action) => about(
             &gettext(
-                "“{what}” is no action: there are read, write, run and network. Write it like “run:cargo test *”.",
+                "“{what}” is not an action. Use read, write, run, run+network or network, like “run:cargo test *”.",
             ),
             action,
         ),

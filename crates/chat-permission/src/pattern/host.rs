@@ -1,8 +1,8 @@
 //! Patterns of hosts: a name, an address, `*.example.org` for every name below it, or `*` for all.
 //!
 //! Whoever answers for a name decides where it leads, so that none of these is leave for this machine or the local
-//! network, an address itself excepted. `local printer.example` is: the host wherever it leads. `local *` is for
-//! commands, which reach whatever the machine does. `service 192.168.1.5` is the service that the person set up at an
+//! network, an address itself excepted. `local printer.example` is: the host wherever it leads. `local *` was
+//! stored with commands that got the network; it denies every host and allows none. `service 192.168.1.5` is the service that the person set up at an
 //! address of the local network, and nothing else there.
 //!
 //! Names and addresses are brought into one form first, as browsers do it: small letters, punycode, no dot at the
@@ -97,7 +97,7 @@ pub enum HostPattern {
     Local(Host),
     /// `service ADDRESS`: the service that the person set up at this address of the local network, nothing else there.
     Service(Host),
-    /// `local *`: every host; commands may reach this machine and the local network too.
+    /// `local *`: every host where it denies, none where it allows.
     LocalAny,
 }
 

@@ -36,12 +36,12 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) 
             let is_root = run.folder.relative().is_some_and(|it| it.as_os_str().is_empty());
             let moves = !is_root || parts.iter().any(changes_folder);
             for part in parts {
-                judge_part(rules, mode, part, moves, found);
+                judge_part(rules, mode, part, (run.network, moves), found);
             }
         }
         Err(unparsable) => {
             if let Some((rule, _)) =
-                patterns(rules, Effect::Deny).find(|(_, pattern)| pattern.is_any())
+                denying(rules, run.network).find(|(_, pattern)| pattern.is_any())
             {
                 found.refuse(Why::Denied(rule.to_string()));
             }
@@ -50,32 +50,34 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) 
     }
 }
 
-/// A command may reach any host, those of this machine and the local network too: only the leave for all of them is
-/// enough, and any that is denied stands in its way.
+/// A command may reach any host, those of this machine and the local network too: any that is denied stands in its way.
+/// What allows it is a rule for each of its parts.
 fn network(rules: Rules<'_>, found: &mut Found) {
     let is_any = |rule: &&Rule| {
         matches!(rule.pattern(), Pattern::Host(HostPattern::Any | HostPattern::LocalAny))
     };
-    let is_enough = |rule: &&Rule| matches!(rule.pattern(), Pattern::Host(HostPattern::LocalAny));
     if let Some(rule) = rules.of(Effect::Deny, Action::Network).find(is_any) {
-        return found.refuse(Why::Denied(rule.to_string()));
-    }
-    if let Some(rule) = rules.of(Effect::Deny, Action::Network).next() {
-        return found.obstacle(Why::PerhapsDenied(rule.to_string()), None);
-    }
-    if rules.of(Effect::Allow, Action::Network).find(is_enough).is_none() {
-        found.obstacle(Why::CommandNetwork, Rule::new(Action::Network, "local *").ok());
+        found.refuse(Why::Denied(rule.to_string()));
+    } else if let Some(rule) = rules.of(Effect::Deny, Action::Network).next() {
+        found.obstacle(Why::PerhapsDenied(rule.to_string()), None);
     }
 }
 
-/// `moves` says that the command does not run in the project's own folder, or that some part of it changes it.
-fn judge_part(rules: Rules<'_>, mode: Mode, part: &Simple, moves: bool, found: &mut Found) {
+/// Judges one part. `network`: whether the command has it. `moves`: whether it does not run in the project's own folder,
+/// or some part of it changes it.
+fn judge_part(
+    rules: Rules<'_>,
+    mode: Mode,
+    part: &Simple,
+    (network, moves): (bool, bool),
+    found: &mut Found,
+) {
     let reads_code = reads_code(part);
     let hands_over = reads_code || hands_over(part);
     let by_name =
         |(rule, pattern): (&Rule, &CommandPattern)| (rule.to_string(), pattern.fit(part, true));
     let mut perhaps = None;
-    for (rule, fit) in patterns(rules, Effect::Deny).map(by_name) {
+    for (rule, fit) in denying(rules, network).map(by_name) {
         match fit {
             Fit::Yes => return found.refuse(Why::Denied(rule)),
             Fit::Perhaps => perhaps = perhaps.or(Some(rule)),
@@ -87,7 +89,8 @@ fn judge_part(rules: Rules<'_>, mode: Mode, part: &Simple, moves: bool, found: &
     if let Some(rule) = perhaps {
         return found.obstacle(Why::PerhapsDenied(rule), None);
     }
-    if mode == Mode::Unattended {
+    // The sandbox bounds a command, but not whom it talks to.
+    if mode == Mode::Unattended && !network {
         return;
     }
     if let Some(why) = unclear(part) {
@@ -105,15 +108,20 @@ fn judge_part(rules: Rules<'_>, mode: Mode, part: &Simple, moves: bool, found: &
     if moves && words[0].contains('/') && !words[0].starts_with('/') {
         return found.obstacle(Why::NotLiteral(words[0].to_owned()), None);
     }
-    let allowed = patterns(rules, Effect::Allow).any(|(_, pattern)| {
-        pattern.fit(part, false) == Fit::Yes && (pattern.is_exact() || !hands_over)
+    let allowed = patterns(rules, Effect::Allow).any(|(rule, pattern)| {
+        (!network || rule.is_with_network())
+            && pattern.fit(part, false) == Fit::Yes
+            && (pattern.is_exact() || !hands_over)
     });
     if allowed {
         return;
     }
-    let why = if hands_over { Why::HandsOver(words[0].to_owned()) } else { Why::Mode };
-    let rule = CommandPattern::exactly(&words)
-        .and_then(|exactly| Rule::new(Action::Run, &exactly.to_string()).ok());
+    let why = match (hands_over, network) {
+        (true, _) => Why::HandsOver(words[0].to_owned()),
+        (false, true) => Why::CommandNetwork,
+        (false, false) => Why::Mode,
+    };
+    let rule = CommandPattern::exactly(&words).map(|exactly| Rule::run(exactly, network));
     found.obstacle(why, rule);
 }
 
@@ -127,6 +135,11 @@ fn unclear(part: &Simple) -> Option<Why> {
         Word::Other(written) => Some(Why::NotLiteral(written.clone())),
         Word::Literal(_) => None,
     })
+}
+
+/// The rules that deny commands; those about the network count where there is one.
+fn denying(rules: Rules<'_>, network: bool) -> impl Iterator<Item = (&Rule, &CommandPattern)> {
+    patterns(rules, Effect::Deny).filter(move |(rule, _)| network || !rule.is_with_network())
 }
 
 fn patterns(rules: Rules<'_>, effect: Effect) -> impl Iterator<Item = (&Rule, &CommandPattern)> {

@@ -7,6 +7,7 @@ use crate::{ResolvedPath, Run, Scope, command};
 
 mod network;
 mod properties;
+mod remembered;
 
 /// Entries as `+run:ls *` and `-read:/etc/**`.
 fn entries(texts: &[&str]) -> Vec<Entry> {

@@ -188,6 +188,11 @@ fn shown(rule: &Remembered) -> String {
 
 /// What a rule does, and where.
 fn meaning(rule: &Remembered) -> String {
+    if rule.effect == Effect::Allow && rule.rule.is_obsolete() {
+        return gettext(
+            "No longer allows anything. The network is now allowed for single commands",
+        );
+    }
     let text = match (rule.effect, &rule.project) {
         (Effect::Allow, None) => gettext("Allowed everywhere"),
         (Effect::Deny, None) => gettext("Denied everywhere"),

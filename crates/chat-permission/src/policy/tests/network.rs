@@ -4,22 +4,49 @@ use super::*;
 
 #[test]
 fn a_command_needs_its_own_leave_for_the_network() {
-    let request = Request::Run(Run { network: true, ..command("ls") });
+    let request = Request::Run(Run { network: true, ..command("curl x") });
     assert_eq!(why(&["+run:*"], Mode::Ask, &request), Some(Why::CommandNetwork));
-    assert_eq!(always(&["+run:*"], Mode::Ask, &request), ["network:local *"]);
-    assert_eq!(outcome(&["+run:*", "+network:example.org"], Mode::Ask, &request), "ask");
-    // It may reach this machine and the local network, which only the rule that says so allows.
-    assert_eq!(outcome(&["+run:*", "+network:*"], Mode::Ask, &request), "ask");
-    assert_eq!(outcome(&["+run:*", "+network:local 127.0.0.1"], Mode::Ask, &request), "ask");
-    assert_eq!(outcome(&["+run:*", "+network:local *"], Mode::Ask, &request), "pass");
-    assert_eq!(outcome(&["+network:*"], Mode::Unattended, &request), "refuse");
-    assert_eq!(outcome(&["+network:local *"], Mode::Unattended, &request), "pass");
-    let denied = ["+run:*", "+network:local *", "-network:evil.test"];
+    assert_eq!(always(&["+run:*"], Mode::Ask, &request), ["run+network:curl x"]);
+    // It may reach this machine and the local network: no rule about hosts is leave for a command.
+    for hosts in ["network:*", "network:local *", "network:local 127.0.0.1", "network:x"] {
+        let hosts = format!("+{hosts}");
+        assert_eq!(outcome(&["+run:*", &hosts], Mode::Ask, &request), "ask", "{hosts}");
+        assert_eq!(outcome(&["+run:*", &hosts], Mode::Unattended, &request), "refuse", "{hosts}");
+    }
+    for allowed in ["+run+network:curl x", "+run+network:curl *", "+run+network:*"] {
+        assert_eq!(outcome(&[allowed], Mode::Ask, &request), "pass", "{allowed}");
+        assert_eq!(outcome(&[allowed], Mode::Unattended, &request), "pass", "{allowed}");
+        assert_eq!(outcome(&[allowed], Mode::Ask, &run("curl x")), "pass", "{allowed}");
+    }
+    let piped = Request::Run(Run { network: true, ..command("curl x | jq .") });
+    assert_eq!(
+        always(&["+run:jq *"], Mode::Ask, &piped),
+        ["run+network:curl x", "run+network:jq ."]
+    );
+    let denied = ["+run+network:*", "-network:evil.test"];
     assert!(matches!(why(&denied, Mode::Ask, &request), Some(Why::PerhapsDenied(_))));
     assert_eq!(outcome(&denied, Mode::Ask, &request), "ask");
     assert_eq!(outcome(&denied, Mode::Unattended, &request), "refuse");
-    assert_eq!(outcome(&["+run:*", "-network:*"], Mode::Ask, &request), "refuse");
-    assert_eq!(outcome(&["+run:*", "-network:local *"], Mode::Ask, &request), "refuse");
+    for denied in ["-network:*", "-network:local *", "-run:curl *", "-run+network:curl *"] {
+        assert_eq!(outcome(&["+run+network:*", denied], Mode::Ask, &request), "refuse", "{denied}");
+    }
+    // What is denied with the network is not denied without it.
+    assert_eq!(outcome(&["+run:*", "-run+network:*"], Mode::Ask, &run("curl x")), "pass");
+    assert_eq!(outcome(&["+run:*", "-run+network:*"], Mode::Ask, &run("'")), "ask");
+}
+
+#[test]
+fn a_rule_that_opened_every_host_opens_none_any_more() {
+    let old = ["+network:local *", "+run:curl x"];
+    for request in [host("example.org"), host("localhost"), host("192.168.1.5")] {
+        assert_eq!(outcome(&old, Mode::Ask, &request), "ask", "{request:?}");
+    }
+    for text in ["curl x", "curl y"] {
+        let request = Request::Run(Run { network: true, ..command(text) });
+        assert_eq!(outcome(&old, Mode::Ask, &request), "ask", "{text}");
+    }
+    assert_eq!(outcome(&old, Mode::Ask, &run("curl x")), "pass");
+    assert_eq!(outcome(&["-network:local *", "+network:*"], Mode::Ask, &host("a.b")), "refuse");
 }
 
 #[test]
@@ -90,7 +117,7 @@ fn leave_for_a_service_of_the_local_network_is_none_for_the_rest_of_its_machine(
     let other =
         Request::Network { host: "192.168.1.6".to_owned(), private: false, leads_to: Vec::new() };
     assert_eq!(outcome(&["+network:service 192.168.1.5"], Mode::Ask, &other), "ask");
-    let command = Request::Run(Run { network: true, ..command("ls") });
+    let command = Request::Run(Run { network: true, ..command("curl x") });
     assert_eq!(outcome(&["+run:*", "+network:service 192.168.1.5"], Mode::Ask, &command), "ask");
 }
 

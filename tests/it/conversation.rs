@@ -242,3 +242,19 @@ async fn another_escape_is_asked_for_only_in_the_chat_that_it_would_stop() -> Re
     .await?;
     window.close().await
 }
+
+#[tokio::test]
+async fn a_reply_that_looks_like_a_loop_says_so_and_can_be_stopped_there() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    let line = "The king looked at the moon and went home again.\n";
+    let script = Script::new().texts(vec![line; 400]).gate(&gate).text("Something else.");
+    stage.server.when("story", script);
+    let window = stage.ready().await?;
+    window.say("Tell me a story").await?;
+    window.find(named("Looks like a loop")).await?;
+    window.click(named("Stop").role(Role::Button).under("Conversation")).await?;
+    window.gone(named("Looks like a loop")).await?;
+    window.find(containing("You stopped this reply")).await?;
+    window.close().await
+}

@@ -36,8 +36,8 @@
 //! ```
 
 mod assembly;
-mod circles;
 mod exchange;
+mod loop_detection;
 mod repetition;
 mod rounds;
 

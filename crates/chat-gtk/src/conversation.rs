@@ -55,6 +55,8 @@ pub enum Output {
         /// The first message that is there.
         before: MessageId,
     },
+    /// Stop the reply.
+    Stop,
     /// Send the last request again.
     Retry,
     /// Let the model go on where its reply ended.

@@ -203,6 +203,7 @@ impl Sink for Json {
             Stage::Waiting { .. } => ("waiting", None),
             Stage::Preparing(Preparing::Queued) => ("queued", None),
             Stage::Compacting => ("compacting", None),
+            Stage::Looping => ("looping", None),
             Stage::RateLimited { until } => ("rate_limited", Some(*until)),
             // What follows them says it.
             Stage::Idle | Stage::Preparing(_) | Stage::Streaming | Stage::RunningTools => return,

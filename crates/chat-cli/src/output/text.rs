@@ -7,6 +7,7 @@ use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{Answer, Ask, Message, ToolCall, ToolCallId, ToolResult};
 use chat_edge::words::{self, Progress};
+use gettextrs::gettext;
 use jiff::Timestamp;
 
 use super::tail::last_line;
@@ -191,7 +192,9 @@ impl Sink for Text {
         );
         self.stage = stage.clone();
         if self.terminal.rewrites() {
-            if waits {
+            if *stage == Stage::Looping {
+                self.remark(&gettext("Looks like a loop. Ctrl+C stops it."));
+            } else if waits {
                 self.show_status();
             }
         } else if waits && let Some(status) = words::stage(stage, Timestamp::now()) {

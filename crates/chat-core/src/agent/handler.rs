@@ -51,11 +51,13 @@ impl AgentHandler {
         let fitter = Fitter { compactor, sink: Arc::clone(&sink) };
         let runner = Runner::new(Arc::clone(&self.agent), Arc::clone(&sink), cancel.clone());
         let runner = Arc::new(runner);
+        let watched = Arc::clone(&sink);
         let mut chat = Chat::new(client, name)
             .thinking(thinking)
             .options(options)
             .tools(around.tools.specs(), choice)
             .fitting(Arc::new(fitter))
+            .watched(move || watched.is_watched())
             .runner(Arc::clone(&runner) as _);
         let messages = self.agent.build_messages(history, &around);
         let progress_sink = Arc::clone(&sink);
@@ -63,6 +65,7 @@ impl AgentHandler {
             Progress::Waiting => progress_sink.on_waiting(),
             Progress::Preparing(what) => progress_sink.on_preparing(what),
             Progress::RateLimited(until) => progress_sink.on_rate_limited(until),
+            Progress::LooksLikeLoop(looks) => progress_sink.on_loop(looks),
             Progress::Text(text) => progress_sink.on_chunk(TextKind::Text, text),
             Progress::Thinking(text) => progress_sink.on_chunk(TextKind::Thinking, text),
             Progress::ToolCallRequested(_) => {}

@@ -29,6 +29,16 @@ pub trait ReplySink: Send + Sync {
     /// The reply grew.
     fn on_chunk(&self, kind: TextKind, text: &str);
 
+    /// From now on the reply looks like a loop, or does no more.
+    fn on_loop(&self, looks: bool) {
+        let _ = looks;
+    }
+
+    /// Whether somebody sees the reply come.
+    fn is_watched(&self) -> bool {
+        false
+    }
+
     /// Ends the reply that is being written. Durable when it returns, or kept in memory and tried
     /// again where the store fails.
     async fn end_reply(&self, end: ReplyEnd) -> Arc<Message>;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
-use super::circles::Circles;
+use super::loop_detection::LoopDetection;
 use super::rounds::{Fitted, Fitting, ToolRunner};
 use crate::client::{Client, Delta, Finish, Preparing, Request, ToolChoice};
 use crate::error::{Error, Kind, Result};
@@ -35,6 +35,8 @@ pub struct Chat {
     stream: bool,
     runner: Option<Arc<dyn ToolRunner>>,
     fitting: Option<Arc<dyn Fitting>>,
+    /// Whether somebody sees the reply come.
+    watched: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// How many tokens the messages have, where that was measured.
     tokens: Option<u64>,
     messages: Vec<Arc<Message>>,
@@ -49,6 +51,8 @@ pub enum Progress<'a> {
     RateLimited(Timestamp),
     /// The model is being made ready.
     Preparing(Preparing),
+    /// From now on the reply looks like a loop, or does no more.
+    LooksLikeLoop(bool),
     /// More of the answer.
     Text(&'a str),
     /// More of what the model thinks.
@@ -112,6 +116,7 @@ impl Chat {
             stream: true,
             runner: None,
             fitting: None,
+            watched: None,
             tokens: None,
             messages: Vec::new(),
         }
@@ -150,6 +155,13 @@ impl Chat {
     #[must_use]
     pub fn fitting(mut self, fitting: Arc<dyn Fitting>) -> Self {
         self.fitting = Some(fitting);
+        self
+    }
+
+    /// Says whether somebody sees the reply come: a loop is then told, and stopped much later.
+    #[must_use]
+    pub fn watched(mut self, watched: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.watched = Some(Arc::new(watched));
         self
     }
 
@@ -279,7 +291,7 @@ impl Chat {
         progress: &mut (dyn FnMut(Progress<'_>) + Send),
     ) -> Result<Heard> {
         let mut reply = self.client.chat(self.request()).await?;
-        let mut circles = Circles::default();
+        let mut loops = LoopDetection::default();
         loop {
             let batch = tokio::select! {
                 biased;
@@ -296,7 +308,10 @@ impl Chat {
                     _ => {}
                 }
                 if self.stream && assembly.finish.is_none() {
-                    circles.read(&delta)?;
+                    let watched = self.watched.as_ref().is_some_and(|watched| watched());
+                    if let Some(looks) = loops.read(&delta, watched)? {
+                        progress(Progress::LooksLikeLoop(looks));
+                    }
                 }
             }
         }

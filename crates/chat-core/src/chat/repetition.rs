@@ -20,26 +20,28 @@ pub struct Circle {
     pub from: usize,
 }
 
+impl Circle {
+    /// The same circle where it goes on, from where it began.
+    fn still(before: Option<Self>, now: Option<Self>) -> Option<Self> {
+        now.map(|now| before.unwrap_or(now))
+    }
+}
+
 /// Reads along while a text grows. Below a microsecond a byte; its memory is bounded.
 #[derive(Debug, Default)]
 pub struct Repetition {
     exact: Exact,
     units: Units,
     words: Words,
-    noticed: Option<Circle>,
 }
 
 impl Repetition {
-    /// Reads more of the text. Once it was noticed it stays so.
+    /// Reads more of the text, and says whether its end goes round in circles.
     pub fn read(&mut self, more: &str) -> Option<Circle> {
-        if self.noticed.is_none() {
-            self.noticed = self
-                .exact
-                .read(more.as_bytes())
-                .or_else(|| self.units.read(more))
-                .or_else(|| self.words.read(more));
-        }
-        self.noticed
+        let exact = self.exact.read(more.as_bytes());
+        let units = self.units.read(more);
+        let words = self.words.read(more);
+        exact.or(units).or(words)
     }
 }
 

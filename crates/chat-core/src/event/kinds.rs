@@ -246,6 +246,8 @@ pub enum Stage {
     },
     /// Text comes.
     Streaming,
+    /// Text comes, and looks like a loop: somebody watches, who can stop it.
+    Looping,
     /// Tools run.
     RunningTools,
 }

@@ -129,12 +129,20 @@ impl ReplySink for Sink {
         for mailbox in state.watchers() {
             mailbox.grow(&growth);
         }
-        let turned = state.set_stage(Stage::Streaming);
+        let turned = state.stage != Stage::Looping && state.set_stage(Stage::Streaming);
         drop(state);
         if turned {
             self.session.tell_changed();
         }
         self.session.unwritten.notify_one();
+    }
+
+    fn on_loop(&self, looks: bool) {
+        self.session.set_stage(if looks { Stage::Looping } else { Stage::Streaming });
+    }
+
+    fn is_watched(&self) -> bool {
+        self.session.lock().is_watched()
     }
 
     async fn end_reply(&self, mut end: ReplyEnd) -> Arc<Message> {

@@ -132,7 +132,7 @@ impl State {
         match (&self.work, &self.stage) {
             (None, _) => Status::Idle,
             (Some(_), _) if !self.asks.is_empty() => Status::NeedsInput,
-            (Some(_), Stage::Streaming | Stage::RunningTools) => Status::Answering,
+            (Some(_), Stage::Streaming | Stage::Looping | Stage::RunningTools) => Status::Answering,
             (
                 Some(_),
                 Stage::Idle

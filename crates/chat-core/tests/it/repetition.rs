@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use chat_core::chat::Repetition;
+use chat_core::chat::{Circle, Repetition};
 
 /// A text of the corpus.
 struct Case {
@@ -23,7 +23,8 @@ impl Dice {
     }
 }
 
-fn cases(folder: &str) -> Vec<Case> {
+/// The texts of a folder, each `@times` this many times as often as written.
+fn cases(folder: &str, longer: usize) -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/repetition").join(folder);
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
@@ -36,14 +37,14 @@ fn cases(folder: &str) -> Vec<Case> {
             let lines: Vec<_> = body.lines().collect();
             let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
             let mut text = String::new();
-            write_out(&lines, 1, &mut dice, &mut text);
+            write_out(&lines, (1, longer), &mut dice, &mut text);
             cases.push(Case { name: format!("{stem}: {name}"), text });
         }
     }
     cases
 }
 
-fn write_out(lines: &[&str], turn: usize, dice: &mut Dice, out: &mut String) {
+fn write_out(lines: &[&str], (turn, longer): (usize, usize), dice: &mut Dice, out: &mut String) {
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         at += 1;
@@ -59,8 +60,8 @@ fn write_out(lines: &[&str], turn: usize, dice: &mut Dice, out: &mut String) {
             open == 0
         });
         let block = &lines[at..at + length.expect("@times has its @end")];
-        for turn in 1..=times.parse().unwrap() {
-            write_out(block, turn, dice, out);
+        for turn in 1..=times.parse::<usize>().unwrap() * longer {
+            write_out(block, (turn, longer), dice, out);
         }
         at += block.len() + 1;
     }
@@ -79,6 +80,10 @@ fn fill(line: &str, turn: usize, dice: &mut Dice, out: &mut String) {
             ("b", _) => {
                 let signs = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
                 out.extend((0..64).map(|_| char::from(signs[dice.roll() as usize % 64])));
+            }
+            ("d:", from) => {
+                let from: usize = from.parse().unwrap();
+                out.push_str(&from.saturating_sub(turn).to_string());
             }
             ("w:", words) => {
                 let words: Vec<_> = words.split('|').collect();
@@ -100,13 +105,13 @@ fn fill(line: &str, turn: usize, dice: &mut Dice, out: &mut String) {
 }
 
 /// Where it is noticed, in the pieces that a model's tokens make.
-fn noticed(text: &str) -> Option<usize> {
+fn noticed(text: &str) -> Option<(usize, Circle)> {
     let mut reader = Repetition::default();
     let mut at = 0;
     while at < text.len() {
         let to = text.ceil_char_boundary(at + 4);
-        if reader.read(&text[at..to]).is_some() {
-            return Some(to);
+        if let Some(circle) = reader.read(&text[at..to]) {
+            return Some((to, circle));
         }
         at = to;
     }
@@ -115,9 +120,9 @@ fn noticed(text: &str) -> Option<usize> {
 
 #[test]
 fn no_lawful_text_is_stopped_and_hardly_a_circle_is_missed() {
-    let (lawful, circles) = (cases("lawful"), cases("circles"));
+    let (lawful, circles) = (cases("lawful", 1), cases("circles", 4));
     let stopped: Vec<_> =
-        lawful.iter().filter_map(|case| Some((&case.name, noticed(&case.text)?))).collect();
+        lawful.iter().filter_map(|case| Some((&case.name, noticed(&case.text)?.0))).collect();
     let missed: Vec<_> = circles
         .iter()
         .filter(|case| noticed(&case.text).is_none())
@@ -137,10 +142,8 @@ fn no_lawful_text_is_stopped_and_hardly_a_circle_is_missed() {
 
 #[test]
 fn what_is_worth_keeping_stands_before_the_circle() {
-    for case in cases("circles") {
-        let mut reader = Repetition::default();
-        if let Some(circle) = reader.read(&case.text) {
-            let at = noticed(&case.text).unwrap();
+    for case in cases("circles", 4) {
+        if let Some((at, circle)) = noticed(&case.text) {
             assert!(circle.from < at, "{}: {} of {at}", case.name, circle.from);
         }
     }

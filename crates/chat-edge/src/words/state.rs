@@ -69,6 +69,7 @@ pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
             let text = gettext("The server had too many requests. Trying again in {time}.");
             Some(fill(&text, &[("time", &seconds(left))]))
         }
+        Stage::Looping => Some(gettext("Looks like a loop")),
         Stage::Compacting => Some(gettext("Summing up the earlier conversation")),
         Stage::RunningTools => Some(gettext("Running tools")),
     }

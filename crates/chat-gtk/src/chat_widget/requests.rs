@@ -90,6 +90,7 @@ impl ChatWidget {
                     done(Done::Earlier { fid, before, result })
                 });
             }
+            Told::Stop => self.stop(sender),
             Told::Retry | Told::Regenerate => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
                 self.run(sender, async move |manager| manager.retry(&fid).await);

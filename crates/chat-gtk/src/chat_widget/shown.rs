@@ -134,6 +134,7 @@ mod tests {
         };
         let of_one = [
             Output::NeedEarlier { before: MessageId::new() },
+            Output::Stop,
             Output::Retry,
             Output::Resume,
             Output::Regenerate,

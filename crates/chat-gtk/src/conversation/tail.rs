@@ -21,6 +21,8 @@ use super::{Output, user};
 pub struct Tail {
     root: gtk::Box,
     stage: gtk::Label,
+    /// Beside it, where the reply looks like a loop.
+    stop: gtk::Button,
     failure: gtk::Box,
     queue: gtk::Box,
     output: Rc<dyn Fn(Output)>,
@@ -38,17 +40,29 @@ impl Tail {
             .visible(false)
             .css_classes(["stage"])
             .build();
+        let stop = gtk::Button::builder()
+            .label(gettext("Stop"))
+            .valign(gtk::Align::Center)
+            .visible(false)
+            .css_classes(["flat", "loop-stop"])
+            .build();
+        let stops = Rc::clone(&output);
+        stop.connect_clicked(move |_| stops(Output::Stop));
+        let line = gtk::Box::new(gtk::Orientation::Horizontal, 6);
+        line.append(&stage);
+        line.append(&stop);
         let failure = gtk::Box::new(gtk::Orientation::Vertical, 0);
         let queue = gtk::Box::new(gtk::Orientation::Vertical, 6);
         let root = gtk::Box::new(gtk::Orientation::Vertical, 12);
         root.add_css_class("tail");
-        for child in [stage.upcast_ref::<gtk::Widget>(), failure.upcast_ref(), queue.upcast_ref()] {
+        for child in [line.upcast_ref::<gtk::Widget>(), failure.upcast_ref(), queue.upcast_ref()] {
             root.append(child);
         }
         root.set_visible(false);
         Self {
             root,
             stage,
+            stop,
             failure,
             queue,
             output,
@@ -70,6 +84,7 @@ impl Tail {
             self.stage.set_text(&words);
             self.stage.set_visible(!words.is_empty());
         }
+        self.stop.set_visible(transcript.stage == Stage::Looping && !transcript.is_asking());
         if self.shown_error.borrow().as_ref() != error {
             self.show_error(error);
         }

@@ -3,7 +3,7 @@
 use super::Circle;
 
 /// How much of the end is looked at, in bytes.
-const WINDOW: usize = 16_384;
+const WINDOW: usize = 32_768;
 
 /// After how many bytes it is looked at again. The place of a look depends on the text alone.
 const EVERY: usize = 1_024;
@@ -12,16 +12,17 @@ const EVERY: usize = 1_024;
 const PASSAGE: usize = 160;
 
 /// How often a passage comes.
-const PASSAGE_TIMES: usize = 6;
+const PASSAGE_TIMES: usize = 8;
 
 /// How often one comes that is longer than a thousand bytes.
-const LONG_TIMES: usize = 4;
+const LONG_TIMES: usize = 5;
 
-/// How many bytes of short lines and words may be the same: a hundred lines as a punishment pass.
-const SAME: usize = 4_096;
+/// How many bytes of short lines and words may be the same: two hundred lines as a punishment, the
+/// cells of a grid and the empty entries of a table pass.
+const SAME: usize = 12_288;
 
 /// How many bytes may be the same where nothing in them is a word: rules, borders, zeros, gaps.
-const SAME_SIGNS: usize = 8_192;
+const SAME_SIGNS: usize = 16_384;
 
 /// Looks for a period at the end of a text.
 #[derive(Debug, Default)]
@@ -30,6 +31,7 @@ pub(super) struct Exact {
     total: usize,
     /// Of the end read backwards: how long the longest beginning is that is an end, too.
     borders: Vec<u32>,
+    now: Option<Circle>,
 }
 
 impl Exact {
@@ -44,12 +46,11 @@ impl Exact {
                 if self.tail.len() > 2 * WINDOW {
                     self.tail.drain(..self.tail.len() - WINDOW);
                 }
-                if let Some(circle) = self.look() {
-                    return Some(circle);
-                }
+                let found = self.look();
+                self.now = Circle::still(self.now, found);
             }
         }
-        None
+        self.now
     }
 
     /// Every beginning of the reversed end has its period by Knuth, Morris and Pratt's table.
@@ -80,7 +81,7 @@ impl Exact {
 fn least(period: usize) -> usize {
     match period {
         0..PASSAGE => SAME,
-        PASSAGE..1_000 => (period * PASSAGE_TIMES).max(SAME / 2),
+        PASSAGE..1_000 => (period * PASSAGE_TIMES).max(SAME / 3),
         _ => period * LONG_TIMES,
     }
 }

@@ -30,11 +30,21 @@ fn a_circle_is_kept_once() {
 }
 
 #[test]
-fn what_was_noticed_stays_so() {
+fn a_circle_is_told_from_its_beginning_as_long_as_it_goes_on() {
     let mut reader = Repetition::default();
-    let circle = reader.read(&"and so on and on it goes ".repeat(400));
-    assert!(circle.is_some());
-    assert_eq!(reader.read("Something else."), circle);
+    let first = reader.read(&"and so on and on it goes ".repeat(800));
+    assert!(first.is_some());
+    assert_eq!(reader.read(&"and so on and on it goes ".repeat(2_000)), first);
+}
+
+#[test]
+fn a_text_that_goes_on_with_something_new_is_no_circle_any_more() {
+    let mut reader = Repetition::default();
+    assert!(reader.read(&"and so on and on it goes ".repeat(800)).is_some());
+    let new = (0..4_000_u32).fold(String::new(), |text, n| {
+        text + "w" + &n.wrapping_mul(2_654_435_761).to_string() + " "
+    });
+    assert_eq!(reader.read(&new), None);
 }
 
 #[test]
@@ -42,7 +52,7 @@ fn a_circle_counts_from_its_own_beginning() {
     let before = (0..3_000_u32).fold(String::new(), |text, n| {
         text + "w" + &n.wrapping_mul(2_654_435_761).to_string() + " "
     });
-    let text = before.clone() + &"the sky is blue since it is blue and ".repeat(300);
+    let text = before.clone() + &"the sky is blue since it is blue and ".repeat(600);
     assert!(read(&text).unwrap().from >= before.len());
 }
 

@@ -15,24 +15,30 @@ const LONGEST: usize = 400;
 const TIMES: usize = 24;
 
 /// How many bytes of prose may differ in numbers alone, or in words that come again and again.
-const STALE: usize = 10_000;
+const STALE: usize = 16_000;
 
 /// How many bytes of prose may differ in one place, where something new stands each time: lists of
-/// countries, rivers, capitals.
-const FRESH: usize = 20_000;
+/// countries, rivers, capitals; and how many may count up or down: verses, days, chapters.
+const FRESH: usize = 30_000;
 
-/// How many bytes of all that is no prose: tables, logs, test data, dumps.
+/// How many bytes of all that is no prose: code, tables, logs, test data, dumps.
 const DATA: usize = 262_144;
+
+/// How many numbers of a line are looked at for one that counts.
+const NUMBERS: usize = 4;
 
 /// A line or a sentence.
 #[derive(Debug, Default)]
 struct Unit {
     /// Its words, each as a number; numbers are all one word.
     words: Vec<u64>,
+    /// The first of its numbers.
+    numbers: Vec<u64>,
     bytes: usize,
     letters: usize,
     /// Digits, and signs that are no letters.
     signs: usize,
+    is_code: bool,
 }
 
 /// How long those that stand so many lines apart have been alike.
@@ -43,8 +49,14 @@ struct Run {
     bytes: usize,
     letters: usize,
     signs: usize,
+    /// How many were lines of code.
+    code: usize,
     /// What stood where they differ.
     varied: HashSet<u64>,
+    /// By how much a number last grew or fell, and which one.
+    step: Option<(usize, i64)>,
+    /// How often it did so by as much as before.
+    counted: usize,
 }
 
 /// Compares each line or sentence with those before it.
@@ -55,6 +67,7 @@ pub(super) struct Units {
     known: VecDeque<Unit>,
     runs: [Run; LAGS],
     after_stop: bool,
+    now: Option<Circle>,
 }
 
 impl Units {
@@ -67,24 +80,24 @@ impl Units {
             self.after_stop = matches!(c, '.' | '!' | '?' | ';');
             self.text.push(c);
             self.total += c.len_utf8();
-            if ends && let Some(circle) = self.end_unit() {
-                return Some(circle);
+            if ends {
+                self.end_unit();
             }
         }
-        None
+        self.now
     }
 
-    fn end_unit(&mut self) -> Option<Circle> {
+    fn end_unit(&mut self) {
         let unit = Unit::of(&self.text);
         self.text.clear();
         if unit.words.is_empty() {
-            return None;
+            return;
         }
         let mut found = None;
         for (lag, run) in self.runs.iter_mut().enumerate() {
-            let varied = self.known.get(lag).and_then(|before| unit.varies(before));
-            match varied {
-                Some(varied) => run.add(&unit, varied),
+            let before = self.known.get(lag);
+            match before.and_then(|before| Some((before, unit.varies(before)?))) {
+                Some((before, varied)) => run.add(&unit, varied, unit.step_from(before)),
                 None => *run = Run { from: self.total, ..Run::default() },
             }
             if run.is_circle(lag + 1) {
@@ -93,13 +106,18 @@ impl Units {
         }
         self.known.push_front(unit);
         self.known.truncate(LAGS);
-        found
+        self.now = Circle::still(self.now, found);
     }
 }
 
 impl Run {
-    fn add(&mut self, unit: &Unit, varied: u64) {
+    fn add(&mut self, unit: &Unit, varied: u64, step: Option<(usize, i64)>) {
         self.count += 1;
+        self.code += usize::from(unit.is_code);
+        if step.is_some() {
+            self.counted += usize::from(step == self.step);
+            self.step = step;
+        }
         self.bytes += unit.bytes;
         self.letters += unit.letters;
         self.signs += unit.signs;
@@ -112,8 +130,10 @@ impl Run {
         if self.count < TIMES.max(6 * lag) || self.bytes < STALE {
             return false;
         }
-        let prose = self.letters * 20 >= (self.letters + self.signs) * 17;
-        let stale = self.varied.len() * 3 <= self.count;
+        let prose =
+            self.letters * 20 >= (self.letters + self.signs) * 17 && self.code * 2 < self.count;
+        let counts = self.counted * 4 >= self.count;
+        let stale = self.varied.len() * 3 <= self.count && !counts;
         self.bytes
             >= if !prose {
                 DATA
@@ -128,7 +148,9 @@ impl Run {
 impl Unit {
     fn of(text: &str) -> Self {
         let mut unit = Self { bytes: text.len(), ..Self::default() };
+        unit.is_code = is_code(text);
         let (mut letters, mut signs) = (0, 0);
+        let (mut numbers, mut number) = (Vec::new(), None);
         let mut word = String::new();
         let mut push = |word: &mut String| {
             if !word.is_empty() {
@@ -137,6 +159,13 @@ impl Unit {
             }
         };
         for c in text.chars() {
+            match c.to_digit(10).map(u64::from) {
+                Some(digit) => {
+                    let so_far: u64 = number.unwrap_or(0);
+                    number = Some(so_far.saturating_mul(10).saturating_add(digit));
+                }
+                None => numbers.extend(number.take()),
+            }
             if c.is_whitespace() {
                 push(&mut word);
                 continue;
@@ -161,7 +190,17 @@ impl Unit {
             }
         }
         push(&mut word);
-        Self { letters, signs, ..unit }
+        numbers.extend(number);
+        numbers.truncate(NUMBERS);
+        Self { letters, signs, numbers, ..unit }
+    }
+
+    /// Which number is the first that differs from another's, and by how much.
+    fn step_from(&self, other: &Self) -> Option<(usize, i64)> {
+        let pairs = self.numbers.iter().zip(&other.numbers).enumerate();
+        { pairs }.find(|(_, (now, before))| now != before).map(|(at, (now, before))| {
+            (at, i64::try_from(*now).unwrap_or(i64::MAX).wrapping_sub_unsigned(*before))
+        })
     }
 
     /// What differs from another, in one place of at most a third of it; none where more does.
@@ -176,6 +215,17 @@ impl Unit {
         let alike = before + behind;
         (alike * 3 >= a.len().max(b.len()) * 2).then(|| hash(&a[before..a.len() - behind]))
     }
+}
+
+/// Whether a line looks like one of a program, and not of prose.
+fn is_code(text: &str) -> bool {
+    let line = text.trim();
+    line.ends_with(['{', '}'])
+        || (line.ends_with(';') && text.ends_with('\n'))
+        || (line.starts_with('<') && line.ends_with('>'))
+        || ["::", "->", "=>", " = ", "(\""].iter().any(|sign| line.contains(sign))
+        // A field and its type.
+        || (line.contains(": ") && line.split_whitespace().count() <= 3)
 }
 
 fn hash(what: impl Hash) -> u64 {

@@ -5,9 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Circle;
 
-/// How many words are looked at: a text of so many has some hundred different ones, a song half
-/// of these.
-const WINDOW: usize = 900;
+/// How many words are looked at: a text of so many has several hundred different ones, a song half
+/// of these. A hundred verses that differ in a number have fewer words.
+const WINDOW: usize = 3_600;
 
 /// How many of them may be different.
 const FEW: usize = 36;
@@ -27,6 +27,7 @@ pub(super) struct Words {
     last: VecDeque<(Option<u64>, usize)>,
     counts: HashMap<u64, u32>,
     none: usize,
+    now: Option<Circle>,
 }
 
 impl Words {
@@ -37,13 +38,12 @@ impl Words {
                 if self.word.len() <= LONGEST {
                     self.word.extend(c.to_lowercase());
                 }
-            } else if !self.word.is_empty()
-                && let Some(circle) = self.end_word()
-            {
-                return Some(circle);
+            } else if !self.word.is_empty() {
+                let found = self.end_word();
+                self.now = Circle::still(self.now, found);
             }
         }
-        None
+        self.now
     }
 
     fn end_word(&mut self) -> Option<Circle> {

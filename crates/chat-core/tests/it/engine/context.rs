@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 
 use super::world::{World, model, timeouts};
 
+/// What a model says again and again.
+const ROUND: &str = "And so the king went out to see whether the moon was still there. ";
+
 /// A tool that gives as many bytes as it is asked for, new ones each time.
 struct Reads(ToolSpec);
 
@@ -74,10 +77,9 @@ fn sent(server: &Server, at: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_reply_that_goes_round_in_circles_is_ended_and_gone_on_with_anew() {
+async fn a_reply_that_goes_round_in_circles_is_told_then_ended_and_gone_on_with_anew() {
     let server = Server::start();
-    let round = "And so the king went out to see whether the moon was still there. ";
-    server.push(Script::new().text("Once upon a time. ").texts(vec![round; 400]));
+    server.push(Script::new().text("Once upon a time. ").texts(vec![ROUND; 800]));
     let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
     let (fid, finished) = world.ask_and_wait("A story").await;
     assert_eq!(finished.reason, StopReason::Interrupted);
@@ -86,7 +88,8 @@ async fn a_reply_that_goes_round_in_circles_is_ended_and_gone_on_with_anew() {
     let reply = stored.last().unwrap();
     assert_eq!(reply.ended, Some(Ending::Interrupted));
     let kept = reply.plain_text().len();
-    assert!(kept > 3_000, "what came is kept: {kept}");
+    assert!((30_000..40_000).contains(&kept), "what came is kept: {kept}");
+    assert!(world.events.stages.contains(&Stage::Looping));
     // Going on, the model does not read all of it again.
     server.push(Script::new().text("The moon was gone."));
     world.manager.resume(&fid).await.unwrap();
@@ -94,6 +97,36 @@ async fn a_reply_that_goes_round_in_circles_is_ended_and_gone_on_with_anew() {
     let again = sent(&server, 1);
     assert!(again.contains("Once upon a time") && again.contains("repeated itself"), "{again}");
     assert!(again.len() < 1_500, "{}", again.len());
+}
+
+#[tokio::test]
+async fn a_loop_that_nobody_watches_ends_sooner() {
+    let server = Server::start();
+    server.push(Script::new().text("Once upon a time. ").texts(vec![ROUND; 800]));
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let sent = world.manager.send(ChatRequest {
+        model: Some(model()),
+        content: Content::text("A story"),
+        ..ChatRequest::default()
+    });
+    let fid = sent.await.unwrap().fid;
+    let finished = world.events.finished(&fid).await;
+    assert!(matches!(finished.error.unwrap().kind, Kind::Repetition { fresh: Some(_) }));
+    let stored = world.manager.transcript(&fid).await.unwrap();
+    let kept = stored.last().unwrap().plain_text().len();
+    assert!((12_000..25_000).contains(&kept), "{kept}");
+    assert!(!world.events.stages.contains(&Stage::Looping));
+}
+
+#[tokio::test]
+async fn a_reply_that_repeats_itself_below_30_000_characters_comes_whole_while_somebody_watches() {
+    let server = Server::start();
+    server.push(Script::new().texts(vec![ROUND; 450]).text("The end."));
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let (fid, finished) = world.ask_and_wait("A story").await;
+    assert_eq!((finished.reason, finished.error), (StopReason::Complete, None));
+    assert!(world.events.stages.contains(&Stage::Looping));
+    assert!(world.transcript(&fid).await.last().unwrap().1.ends_with("The end."));
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod policy;
 pub mod reach;
 mod request;
 mod rule;
+mod secrets;
 
 pub use mode::{Mode, UnknownMode};
 pub use path::ResolvedPath;
@@ -25,3 +26,4 @@ pub use pattern::Pattern;
 pub use policy::{Decision, Why, decide, decide_all};
 pub use request::{Redirected, Request, Run, Target};
 pub use rule::{Action, BadRule, Effect, Entry, Rule, Scope};
+pub use secrets::{BadSecretFiles, SecretFiles};

@@ -16,6 +16,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::SecretFiles;
+
 pub use guarded::Guard;
 
 /// What the resolving of paths must know of the person's machine.
@@ -33,6 +35,7 @@ pub struct Project {
     root: PathBuf,
     home: Option<PathBuf>,
     own: Vec<PathBuf>,
+    secrets: SecretFiles,
     folders: Arc<Folders>,
 }
 
@@ -51,6 +54,7 @@ pub struct ResolvedPath {
     beneath_home: Option<PathBuf>,
     kind: Kind,
     several_links: bool,
+    secret: bool,
     guard: Guard,
     /// Device and inode of what lies there.
     identity: Option<(u64, u64)>,
@@ -100,6 +104,11 @@ impl ResolvedPath {
     /// Whether it is a file with several names, one of which may be anywhere.
     pub fn has_several_links(&self) -> bool {
         self.several_links
+    }
+
+    /// Whether it may hold secrets, by its name or by that of a link to it.
+    pub fn is_secret(&self) -> bool {
+        self.secret
     }
 
     /// Whether it is kept from tools.

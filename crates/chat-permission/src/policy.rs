@@ -7,6 +7,8 @@
 //! | `plan` | passes | refused | refused | asks | asks to read |
 //! | `unattended` | passes | passes | passes in the sandbox | refused unless a rule allows | refused unless a rule allows |
 //!
+//! A file that may hold secrets asks in every mode to be read or changed, unless a rule names it; `unattended` refuses it.
+//!
 //! In this order: what is kept from tools is refused; what a rule denies is refused; what `plan` refuses is
 //! refused; then each obstacle is looked for that neither the mode nor a rule takes away. Without one the request passes;
 //! with one it asks, or, where nobody is there to ask, it is refused. A rule that asks nobody never takes away that a command has
@@ -79,6 +81,8 @@ pub enum Why {
     Outside,
     /// The file has other names, which may lie anywhere.
     SeveralLinks,
+    /// The file may hold secrets; as it is shown.
+    Secret(String),
     /// The address is one of this machine, of the local network, or of a cloud's metadata.
     PrivateAddress,
     /// This is no host.

@@ -18,6 +18,10 @@ use crate::view::{Etc, Guard, Protection, View};
 /// Where a command's passing files lie inside.
 pub(crate) const SCRATCH: &str = "/tmp";
 
+/// What a secret is covered with. As no devices work in what is bound so, it cannot be opened, and nothing takes it for
+/// an empty file: git does not commit it as such.
+const MASK: &str = "/dev/null";
+
 /// The arguments up to the command.
 #[derive(Debug, Default)]
 struct Arguments(Vec<OsString>);
@@ -176,5 +180,8 @@ fn project(to: &mut Arguments, view: &View, guard: &Guard) {
     }
     for stand_in in guard.stand_ins() {
         to.bind("--ro-bind", stand_in, stand_in);
+    }
+    for masked in &view.masked {
+        to.bind("--ro-bind", Path::new(MASK), masked);
     }
 }

@@ -1,7 +1,9 @@
 //! What is to be run, and how far it may go.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a command may take unless it says otherwise.
@@ -26,6 +28,8 @@ pub struct Command {
     pub environment: Vec<(OsString, OsString)>,
     /// Folders that it may not see besides Natter's own.
     pub hidden: Vec<PathBuf>,
+    /// Which files of the project it may not see, where there are such.
+    pub secrets: Option<Secrets>,
     /// The person's home folder, by default that of the environment.
     pub home: Option<PathBuf>,
 }
@@ -43,8 +47,27 @@ impl Command {
             limits: Limits::default(),
             environment: Vec::new(),
             hidden: Vec::new(),
+            secrets: None,
             home: None,
         }
+    }
+}
+
+/// Tells of a path from the project's top on whether something is so.
+pub type Judge = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+
+/// The files of a project that a command sees only where they are granted.
+#[derive(Clone)]
+pub struct Secrets {
+    /// Whether a file is one of them, by its name. All commands of a project have the same.
+    pub are_secret: Judge,
+    /// Whether this command sees one of them nevertheless.
+    pub are_granted: Judge,
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secrets").finish_non_exhaustive()
     }
 }
 

@@ -80,6 +80,8 @@ pub(crate) fn scope_this_thread() -> Result<(), RulesetError> {
 #[derive(Debug)]
 pub(crate) struct Bounds {
     readable: Vec<PathBuf>,
+    /// Folders that may be listed, whatever of them may be read.
+    listed: Vec<PathBuf>,
     devices: Vec<PathBuf>,
     writable: Vec<PathBuf>,
     network: bool,
@@ -101,14 +103,21 @@ impl Bounds {
         let mut readable: Vec<PathBuf> =
             view.readable.iter().map(|(from, _)| from.clone()).collect();
         readable.push("/proc".into());
-        readable.push(view.project.clone());
+        let mut listed = Vec::new();
+        if view.masked.is_empty() {
+            readable.push(view.project.clone());
+        } else {
+            listed.push(view.project.clone());
+            grant_reading(&view.project, &view.masked, &mut readable)?;
+        }
         readable.extend(view.git.iter().cloned());
         let mut writable = vec![scratch.to_owned()];
         for folder in std::iter::once(&view.project).chain(&view.git) {
-            grant(folder, &view.protected, &mut writable)?;
+            grant(folder, &view.protected, &view.masked, &mut writable)?;
         }
         Ok(Self {
             readable,
+            listed,
             devices: DEVICES.iter().map(PathBuf::from).collect(),
             writable,
             network,
@@ -145,6 +154,7 @@ impl Bounds {
         let status = rules
             .create()?
             .add_rules(path_beneath_rules(&self.readable, read))?
+            .add_rules(path_beneath_rules(&self.listed, BitFlags::from(AccessFs::ReadDir)))?
             .add_rules(path_beneath_rules(&self.devices, device))?
             .add_rules(path_beneath_rules(&self.writable, all))?
             .restrict_self()?;
@@ -156,19 +166,24 @@ impl Bounds {
 fn grant(
     folder: &Path,
     protected: &[Protection],
+    masked: &[PathBuf],
     writable: &mut Vec<PathBuf>,
 ) -> Result<(), Error> {
+    if masked.iter().any(|masked| masked == folder) {
+        return Ok(());
+    }
+    let has_masked = masked.iter().any(|it| is_in(it, folder));
     let mut inside = protected.iter().filter(|it| it.stands().is_some_and(|it| is_in(it, folder)));
     if protected.iter().any(|it| it.unchangeable() == Some(folder)) {
         // Nothing but what is excepted again.
         for excepted in inside {
             if let Protection::Pinned(path) = excepted {
-                grant(path, protected, writable)?;
+                grant(path, protected, masked, writable)?;
             }
         }
         return Ok(());
     }
-    if inside.next().is_none() {
+    if inside.next().is_none() && !has_masked {
         writable.push(folder.to_owned());
         return Ok(());
     }
@@ -181,7 +196,27 @@ fn grant(
         let entry = entry.map_err(failed)?;
         // A link's target may lie anywhere.
         if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-            grant(&entry.path(), protected, writable)?;
+            grant(&entry.path(), protected, masked, writable)?;
+        }
+    }
+    Ok(())
+}
+
+/// Grants to read a folder, around what is masked in it.
+fn grant_reading(
+    folder: &Path,
+    masked: &[PathBuf],
+    readable: &mut Vec<PathBuf>,
+) -> Result<(), Error> {
+    if !masked.iter().any(|masked| masked.starts_with(folder)) {
+        readable.push(folder.to_owned());
+    } else if !masked.iter().any(|masked| masked == folder) {
+        let failed = |error| Error::Folder { path: folder.to_owned(), error };
+        for entry in folder.read_dir().map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                grant_reading(&entry.path(), masked, readable)?;
+            }
         }
     }
     Ok(())

@@ -37,7 +37,7 @@ mod supervise;
 mod view;
 mod wake;
 
-pub use command::{Command, Limits, TIME_LIMIT};
+pub use command::{Command, Judge, Limits, Secrets, TIME_LIMIT};
 pub use error::Error;
 pub use git::{PutAside, WhyAside};
 pub use output::{Chunk, Decoder, Excerpt, Follow, Keep, Part, Span, Spool, Stream};

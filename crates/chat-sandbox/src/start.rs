@@ -30,6 +30,7 @@ pub(crate) fn in_bubblewrap(
 ) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
     let mut view = View::of(&command.project, &home)?;
+    view.secrets = command.secrets.clone();
     let etc = Etc::kept(command.network);
     if etc.is_none() {
         // Its parts are copied.
@@ -91,7 +92,8 @@ fn tell(
     let etc = etc.and_then(|etc| etc.current(view, command.network));
     let guard = Guard::new(view, true)?;
     let protected = view.protected.iter().filter_map(Protection::mounted);
-    let exposure = Exposure::new(protected.chain(guard.stand_ins()));
+    let masked = view.masked.iter().map(PathBuf::as_path);
+    let exposure = Exposure::new(protected.chain(guard.stand_ins()).chain(masked));
     let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, handed);
     rest.tell(&words).map_err(Error::Start)?;
     Ok(Told { guard, exposure: Some(exposure), etc })
@@ -101,6 +103,7 @@ fn tell(
 pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
     let mut view = View::of(&command.project, &home)?;
+    view.secrets = command.secrets.clone();
     view.add_system(&command.hidden, command.network)?;
     view.add_project()?;
     let scratch = tempfile::tempdir().map_err(Error::Start)?;

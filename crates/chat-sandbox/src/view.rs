@@ -20,6 +20,7 @@ pub(crate) use guard::Guard;
 pub(crate) use nested::LARGE;
 pub(crate) use project::Protection;
 
+use crate::command::Secrets;
 use crate::error::Error;
 
 /// What a command sees.
@@ -42,6 +43,10 @@ pub(crate) struct View {
     pub(crate) seen: Vec<PathBuf>,
     /// What in the project may not be seen.
     pub(crate) hidden: Vec<PathBuf>,
+    /// Which files of the project are secret, where some are.
+    pub(crate) secrets: Option<Secrets>,
+    /// Files of the project that may not be read.
+    pub(crate) masked: Vec<PathBuf>,
     /// Goes to the [`Guard`]: what was found beneath the project's top is kept until the end.
     pub(crate) nested: Option<nested::Keep>,
 }
@@ -62,6 +67,8 @@ impl View {
             protected: Vec::new(),
             seen: Vec::new(),
             hidden: Vec::new(),
+            secrets: None,
+            masked: Vec::new(),
             nested: None,
         };
         home::add(&mut view, home);

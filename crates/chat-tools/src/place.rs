@@ -66,6 +66,17 @@ impl Place {
         context.host.refuses(&Request::Read { path: self.path.clone() })
     }
 
+    /// Whether it may be read where leave was given for its folder: no rule forbids it, and it holds no secrets that
+    /// would be asked for. Nobody is asked.
+    pub fn is_open(&self, context: &ToolContext) -> bool {
+        let request = Request::Read { path: self.path.clone() };
+        if self.path.is_secret() {
+            context.host.passes(&request)
+        } else {
+            !context.host.refuses(&request)
+        }
+    }
+
     /// Asks for leave to write it, with all that would be done.
     ///
     /// # Errors

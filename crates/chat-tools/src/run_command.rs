@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec, ToolView};
 use chat_core::tool::{Bounds, Tool, ToolContext, ToolFailure, ToolOutput};
-use chat_permission::{Request, Run};
+use chat_permission::{Request, ResolvedPath, Run};
 use chat_sandbox::{
-    Command, Enforcement, Exit, Follow, Keep, Limits, Preference, Running, Sandbox, Spool,
+    Command, Enforcement, Exit, Follow, Keep, Limits, Preference, Running, Sandbox, Secrets, Spool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -101,7 +101,10 @@ impl Tool for RunCommand {
             network,
             sandboxed: is_sandboxed,
         };
-        context.permit(Request::Run(run), preview).await?;
+        let named = run.secrets(&place.project);
+        let reads = named.iter().map(|path| Request::Read { path: path.clone() });
+        let requests = [Request::Run(run)].into_iter().chain(reads).collect();
+        context.permit_all(requests, preview).await?;
         let commands = context.memory.get::<Commands>();
         if background {
             commands.has_room()?;
@@ -114,6 +117,7 @@ impl Tool for RunCommand {
         let command = Command {
             folder: place.path.real().to_owned(),
             network,
+            secrets: Some(secrets(&context, &place, named)),
             limit,
             limits: Limits { memory: memory.min(Limits::default().memory), ..Limits::default() },
             ..Command::new(text.clone(), place.project.root())
@@ -156,6 +160,20 @@ impl Tool for RunCommand {
         }
         let view = view(Some(&exit), is_cut.then_some(id));
         Ok(ToolOutput::text(said).view(view))
+    }
+}
+
+/// The secrets of the project, of which a command sees those that it names, having got leave, and those that may be
+/// read unasked.
+fn secrets(context: &ToolContext, place: &Place, named: Vec<ResolvedPath>) -> Secrets {
+    let (names, project) = (place.project.secrets().clone(), Arc::clone(&place.project));
+    let host = Arc::clone(&context.host);
+    Secrets {
+        are_secret: Arc::new(move |path| names.contains(path)),
+        are_granted: Arc::new(move |path| {
+            let Ok(path) = project.entry(path) else { return false };
+            named.contains(&path) || host.passes(&Request::Read { path })
+        }),
     }
 }
 

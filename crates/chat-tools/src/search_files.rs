@@ -113,7 +113,7 @@ fn search_in(
     Ok(search.file(&file, place.shown(), given_up))
 }
 
-/// Leaves those files out that a rule forbids to read, though their folder may be searched. That they
+/// Leaves those files out that a rule forbids to read, though their folder may be searched, and secrets. That they
 /// match is not told either: who may ask often enough would learn what is in them.
 fn allowed(context: &ToolContext, place: &Place, found: &mut Gathered) {
     if place.path.kind() != Kind::Folder {
@@ -124,6 +124,6 @@ fn allowed(context: &ToolContext, place: &Place, found: &mut Gathered) {
         let is_same = |file: &Place| {
             file.path.is_inside() == place.path.is_inside() && !file.path.has_several_links()
         };
-        Place::new(context, shown).is_ok_and(|file| is_same(&file) && !file.is_refused(context))
+        Place::new(context, shown).is_ok_and(|file| is_same(&file) && file.is_open(context))
     });
 }

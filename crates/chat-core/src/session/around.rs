@@ -69,8 +69,10 @@ impl Session {
         let folder = match folder {
             Some(folder) => {
                 let (path, kept) = (folder.clone(), self.world.kept.clone());
+                let secrets = self.world.clients.settings().permissions.secrets.clone();
                 let looking = tokio::task::spawn_blocking(move || {
-                    Project::open(&path, &kept).map(|project| look(project, active.as_deref()))
+                    let project = Project::open(&path, &kept)?.with_secrets(secrets);
+                    Ok(look(project, active.as_deref()))
                 });
                 let looked = looking.await.map_err(|_| Kind::Internal)?;
                 Some(looked.map_err(|error| refused(error, folder))?)

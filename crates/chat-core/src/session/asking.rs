@@ -127,14 +127,14 @@ impl Session {
         }
     }
 
-    /// Whether rules or the mode forbid something, whoever were asked. `followed` keeps what the rules
+    /// What rules and mode say of something; nobody is asked. `followed` keeps what the rules
     /// came to in the folder for whoever asks of many files at once.
-    pub(super) fn refuses(
+    pub(super) fn decides(
         &self,
         request: &Request,
         project: Option<&Arc<Project>>,
         followed: &mut Option<Followed>,
-    ) -> bool {
+    ) -> Decision {
         let settings = self.world.clients.settings();
         let (rules, mode) = self.lock().rules(&settings, project);
         let known = followed.take().filter(|followed| followed.of == rules);
@@ -145,7 +145,7 @@ impl Session {
         });
         let decision = decide(&known.to, mode, request);
         *followed = Some(known);
-        matches!(decision, Decision::Refuse { .. })
+        decision
     }
 
     /// Asks the person a question of the model's.

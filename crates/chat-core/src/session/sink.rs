@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use chat_journal::Origin;
+use chat_permission::Decision;
 use chat_permission::path::Project;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -69,6 +70,13 @@ struct Host {
     followed: Mutex<Option<Followed>>,
 }
 
+impl Host {
+    fn decides(&self, request: &chat_permission::Request) -> Decision {
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.session.decides(request, self.project.as_ref(), &mut followed)
+    }
+}
+
 #[async_trait]
 impl ToolHost for Host {
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
@@ -76,8 +84,11 @@ impl ToolHost for Host {
     }
 
     fn refuses(&self, request: &chat_permission::Request) -> bool {
-        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
-        self.session.refuses(request, self.project.as_ref(), &mut followed)
+        matches!(self.decides(request), Decision::Refuse { .. })
+    }
+
+    fn passes(&self, request: &chat_permission::Request) -> bool {
+        matches!(self.decides(request), Decision::Pass)
     }
 
     async fn ask(&self, question: Question) -> Result<String, Denied> {

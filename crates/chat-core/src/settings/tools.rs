@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use chat_permission::{Effect, Entry, Mode, Rule, Scope};
+use chat_permission::{Effect, Entry, Mode, Rule, Scope, SecretFiles};
 use serde::{Deserialize, Serialize};
 
 use super::KeySource;
@@ -142,10 +142,17 @@ pub struct PermissionSettings {
     /// The rules.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Remembered>,
+    /// Which files may hold secrets: these ask in every mode, and commands do not see them.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub secrets: SecretFiles,
     /// Whether the file could not be read, so that nobody knows what is denied: then nothing is done unasked
     /// but reading in the project.
     #[serde(skip)]
     pub are_unread: bool,
+}
+
+fn is_usual(secrets: &SecretFiles) -> bool {
+    *secrets == SecretFiles::default()
 }
 
 /// A rule that was stored.
@@ -234,6 +241,7 @@ mod tests {
                 rule("run:cargo test *", Effect::Allow, Some("/home/ada/\"odd\" folder")),
                 rule("network:*.example.org", Effect::Deny, None),
             ],
+            secrets: SecretFiles::default(),
             are_unread: false,
         };
         let text = permissions.rules_as_toml();

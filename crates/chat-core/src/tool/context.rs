@@ -133,6 +133,9 @@ pub trait ToolHost: Send + Sync {
     /// For parts of what there is leave for: whoever lets a folder be searched may still keep a file of it.
     fn refuses(&self, request: &Request) -> bool;
 
+    /// Whether rules and the mode let something pass with nobody asked.
+    fn passes(&self, request: &Request) -> bool;
+
     /// Asks the person a question of the model's. Ends with the request.
     async fn ask(&self, question: Question) -> Result<String, Denied>;
 
@@ -222,6 +225,7 @@ fn reason(why: &Why) -> String {
         Why::UnknownFile(word) => format!("which file {word} is cannot be told"),
         Why::Outside => "it lies outside the project".to_owned(),
         Why::SeveralLinks => "the file has other names elsewhere".to_owned(),
+        Why::Secret(path) => format!("{path} may hold secrets"),
         Why::PrivateAddress => "the address is of this machine or its network".to_owned(),
         Why::NoHost => "there is no such host name".to_owned(),
         Why::CommandNetwork => "the command wants the network".to_owned(),

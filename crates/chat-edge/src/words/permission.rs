@@ -94,6 +94,7 @@ pub fn why(why: &Why) -> String {
         }
         Why::Outside => gettext("It lies outside the project."),
         Why::SeveralLinks => gettext("The file has other names, which may lie anywhere."),
+        Why::Secret(path) => about(&gettext("“{what}” may hold secrets."), path),
         Why::PrivateAddress => {
             gettext("The address is one of this computer or of its own network.")
         }
@@ -227,6 +228,7 @@ mod tests {
             Why::UnknownFile(word()),
             Why::Outside,
             Why::SeveralLinks,
+            Why::Secret(word()),
             Why::PrivateAddress,
             Why::NoHost,
             Why::CommandNetwork,

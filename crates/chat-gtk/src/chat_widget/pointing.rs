@@ -116,6 +116,9 @@ impl ChatWidget {
         let folder =
             self.pointing.folder.clone().filter(|folder| self.shown.project() == Some(folder));
         let mut gathered = Gathered::new(query.clone(), folder);
+        if let Some(manager) = &self.manager {
+            gathered = gathered.with_secrets(manager.settings().permissions.secrets.clone());
+        }
         let is_name = !gathered.is_address();
         let finder = self.pointing.finder.clone();
         let finder = finder.filter(|_| is_name && gathered.has_project());

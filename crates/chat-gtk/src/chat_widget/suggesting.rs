@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use chat_core::event::SessionPlaceholder;
 use chat_core::message::{Fid, Mention};
+use chat_core::permission::SecretFiles;
 use chat_edge::words::fill;
 use chat_project::{Found, FoundSymbol};
 use gettextrs::gettext;
@@ -24,6 +25,8 @@ const TITLE: usize = 40;
 pub(super) struct Gathered {
     pub(super) query: String,
     folder: Option<PathBuf>,
+    /// Files that are offered last.
+    secrets: SecretFiles,
     found: Vec<Pointed>,
     chats: Vec<(Fid, String)>,
     /// Who has not answered yet: definitions are not waited for, which may take seconds.
@@ -37,11 +40,18 @@ impl Gathered {
         Self {
             query,
             folder,
+            secrets: SecretFiles::default(),
             found: Vec::new(),
             chats: Vec::new(),
             awaits_files: false,
             awaits_chats: false,
         }
+    }
+
+    /// These files may hold secrets.
+    #[must_use]
+    pub(super) fn with_secrets(self, secrets: SecretFiles) -> Self {
+        Self { secrets, ..self }
     }
 
     pub(super) fn has_project(&self) -> bool {
@@ -91,7 +101,12 @@ impl Gathered {
         let Some(folder) = &self.folder else { return self.chats().collect() };
         let is_symbol = |found: &&Pointed| matches!(found, Pointed::Symbol(_));
         let (symbols, files): (Vec<_>, Vec<_>) = self.found.iter().partition(is_symbol);
-        let files = files.into_iter().filter_map(|found| pointed(folder, found));
+        let is_secret = |found: &&Pointed| match found {
+            Pointed::File(found) => self.secrets.contains(&found.path),
+            Pointed::Folder(_) | Pointed::Symbol(_) => false,
+        };
+        let (secrets, files): (Vec<_>, Vec<_>) = files.into_iter().partition(is_secret);
+        let files = files.into_iter().chain(secrets).filter_map(|found| pointed(folder, found));
         let symbols = symbols.into_iter().filter_map(|found| pointed(folder, found));
         let diff = diff(&self.query.to_lowercase());
         let (first, last) = if self.query.is_empty() { (None, diff) } else { (diff, None) };
@@ -241,6 +256,15 @@ mod tests {
         assert_eq!(words(&gathered), ["@diff", "@src/dir.rs", "@dig"]);
         gathered.query.clear();
         assert_eq!(words(&gathered), ["@src/dir.rs", "@diff", "@dig"]);
+    }
+
+    #[test]
+    fn secrets_stand_below_other_files() {
+        let mut gathered = Gathered::new("env".to_owned(), Some("/p".into()));
+        gathered.add_found(vec![file(".env"), file("src/env.rs"), file(".env.example")]);
+        assert_eq!(words(&gathered), ["@src/env.rs", "@.env.example", "@.env"]);
+        let none = SecretFiles::new(Vec::<String>::new()).unwrap();
+        assert_eq!(words(&gathered.with_secrets(none))[0], "@.env");
     }
 
     #[test]

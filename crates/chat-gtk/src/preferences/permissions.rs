@@ -1,6 +1,7 @@
 //! The page with what tools may do: how new chats begin, and what was answered for longer.
 
 mod rules;
+mod secrets;
 
 use adw::prelude::*;
 use chat_core::permission::Mode;
@@ -11,6 +12,7 @@ use gtk::glib;
 
 use super::rows::{Place, plain_row};
 use rules::RulesGroup;
+use secrets::SecretsGroup;
 
 /// The page, empty.
 pub(super) fn page() -> adw::PreferencesPage {
@@ -24,6 +26,7 @@ pub(super) fn page() -> adw::PreferencesPage {
 #[derive(Clone, Debug)]
 pub(super) struct PermissionsPage {
     rules: RulesGroup,
+    secrets: SecretsGroup,
 }
 
 impl PermissionsPage {
@@ -34,12 +37,15 @@ impl PermissionsPage {
         page.add(&commands_group(place));
         let rules = RulesGroup::new(place);
         page.add(rules.widget());
-        Self { rules }
+        let secrets = SecretsGroup::new(place);
+        page.add(secrets.widget());
+        Self { rules, secrets }
     }
 
-    /// Shows the rules as they are now.
+    /// Shows the rules and the secret files as they are now.
     pub(super) fn fill(&self) {
         self.rules.fill();
+        self.secrets.fill();
     }
 }
 

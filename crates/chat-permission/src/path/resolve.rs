@@ -13,6 +13,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use super::open::open_beneath;
 use super::{Error, Folders, Kind, Project, ResolvedPath, Surroundings};
+use crate::SecretFiles;
 
 /// Bytes of a path that the kernel takes (`PATH_MAX` without its NUL).
 const LONGEST: usize = 4095;
@@ -48,7 +49,19 @@ impl Project {
             return Err(Error::Own(root));
         }
         let home = surroundings.home.as_ref().map(real);
-        Ok(Self { root, home, own, folders: Arc::new(folders) })
+        let secrets = SecretFiles::default();
+        Ok(Self { root, home, own, secrets, folders: Arc::new(folders) })
+    }
+
+    /// The same project, in which these files may hold secrets.
+    #[must_use]
+    pub fn with_secrets(self, secrets: SecretFiles) -> Self {
+        Self { secrets, ..self }
+    }
+
+    /// Which of its files may hold secrets.
+    pub fn secrets(&self) -> &SecretFiles {
+        &self.secrets
     }
 
     /// The folder's real path.
@@ -107,7 +120,10 @@ impl Project {
         } else {
             OsStr::new(given)
         };
-        Ok(self.described(follow(start, given, follow_last)?))
+        let mut found = self.described(follow(start, given, follow_last)?);
+        // A link's name may tell what its target's does not.
+        found.secret |= found.kind == Kind::File && self.secrets.contains(Path::new(given));
+        Ok(found)
     }
 
     fn described(&self, end: End) -> ResolvedPath {
@@ -123,6 +139,8 @@ impl Project {
                 .map(Path::to_owned),
             several_links: kind == Kind::File
                 && found.as_ref().is_some_and(|found| found.nlink() > 1),
+            secret: kind != Kind::Folder
+                && self.secrets.contains(relative.as_deref().unwrap_or(&real)),
             identity: found.map(|found| (found.dev(), found.ino())),
             relative,
             kind,
@@ -285,6 +303,7 @@ impl ResolvedPath {
             beneath_home: real.strip_prefix("/home/me").ok().map(Path::to_owned),
             kind: Kind::File,
             several_links: false,
+            secret: SecretFiles::default().contains(&real),
             guard: super::Guard::Nothing,
             identity: None,
             real,

@@ -12,6 +12,7 @@
 //!
 //! [`Project::follow_denied`]: crate::path::Project::follow_denied
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -130,6 +131,13 @@ impl PathPattern {
     /// Whether the rule names this very path, letter by letter.
     pub(crate) fn names(&self, path: &ResolvedPath) -> bool {
         self.name.is_some() && self.seen_from(path) == self.name.as_deref()
+    }
+
+    /// Whether its last name has no wildcards and is this path's: a rule for all that is in a folder is not meant for
+    /// the secrets in it.
+    pub(crate) fn names_last(&self, path: &ResolvedPath) -> bool {
+        let last = self.text.rsplit('/').next().and_then(literal);
+        last.is_some_and(|last| path.real().file_name() == Some(OsStr::new(&last)))
     }
 
     /// The path from where the pattern begins, where it lies there.

@@ -36,9 +36,13 @@ pub(super) fn judge(
     {
         return found.obstacle(Why::HoldsDenied(rule.to_string()), None);
     }
-    // Whoever allowed a whole folder did not mean a file that is also somewhere else.
-    let allowed = patterns(Effect::Allow)
-        .any(|(_, pattern)| !path.has_several_links() || pattern.names(path));
+    // To write a new file tells nothing; to move one that is there has it read by another name.
+    let is_secret = path.is_secret() && (action == Action::Read || path.kind() != Kind::Missing);
+    // Whoever allowed a whole folder did not mean a file that is also somewhere else, nor the secrets in it.
+    let allowed = patterns(Effect::Allow).any(|(_, pattern)| {
+        (!path.has_several_links() || pattern.names(path))
+            && (!is_secret || pattern.names_last(path))
+    });
     if allowed {
         return;
     }
@@ -47,6 +51,8 @@ pub(super) fn judge(
         Why::SeveralLinks
     } else if !path.is_inside() {
         Why::Outside
+    } else if is_secret {
+        Why::Secret(path.shown().display().to_string())
     } else if passes_inside {
         return;
     } else {

@@ -361,3 +361,32 @@ fn a_rule_of_a_path_is_of_no_other_path() {
     assert_eq!(outcome(&["+write:src/**"], Mode::Ask, &write("/project/Makefile")), "ask");
     assert_eq!(outcome(&["-write:src/**"], Mode::Edits, &write("/project/Makefile")), "pass");
 }
+
+#[test]
+fn secrets_ask_in_every_mode_unless_a_rule_names_them() {
+    let env = "/project/web/.env";
+    for (rules, mode, reading, writing) in [
+        (&[][..], Mode::Ask, "ask", "ask"),
+        (&[], Mode::Edits, "ask", "ask"),
+        (&[], Mode::Plan, "ask", "refuse"),
+        (&[], Mode::Unattended, "refuse", "refuse"),
+        (&["+read:**", "+write:**", "+read:web/**", "+read:/**"], Mode::Edits, "ask", "ask"),
+        (&["+read:.env*"], Mode::Edits, "ask", "ask"),
+        (&["+read:.env"], Mode::Edits, "pass", "ask"),
+        (&["+read:web/.env"], Mode::Unattended, "pass", "refuse"),
+        (&["+read:**/.env"], Mode::Ask, "pass", "ask"),
+        (&["+write:./web/.env"], Mode::Ask, "ask", "pass"),
+        (&["+read:.env", "-read:web/**"], Mode::Ask, "refuse", "ask"),
+    ] {
+        assert_eq!(outcome(rules, mode, &read(env)), reading, "{rules:?} {mode}");
+        assert_eq!(outcome(rules, mode, &write(env)), writing, "{rules:?} {mode}");
+    }
+    assert_eq!(outcome(&[], Mode::Ask, &read("/project/.env.example")), "pass");
+    let Decision::Ask { why, always } = decide(&[], Mode::Edits, &read(env)) else {
+        panic!("asks")
+    };
+    assert_eq!(why, Why::Secret("web/.env".to_owned()));
+    assert_eq!(always, ["read:./web/.env".parse().unwrap()]);
+    // What the shell opens for a command is judged alike.
+    assert_eq!(outcome(&["+run:cat"], Mode::Edits, &run("cat < .env")), "ask");
+}

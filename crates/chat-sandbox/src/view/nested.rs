@@ -3,7 +3,7 @@
 //! Looked for as far as that costs a command little: some folders deep, some thousand entries.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,6 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::project;
 use super::{Protection, View};
+use crate::command::Secrets;
 
 /// How many folders deep is looked.
 const DEPTH: usize = 6;
@@ -25,11 +26,20 @@ const REPOSITORIES: usize = 32;
 /// Folders with much in them that no person made, looked at last.
 pub(crate) const LARGE: &[&str] = &["node_modules", "target", ".venv", "build", "dist"];
 
+/// What was come across in a project.
+#[derive(Debug, Default)]
+struct Found {
+    /// Repositories and settings beneath the top.
+    protected: Vec<PathBuf>,
+    /// Files that may hold secrets, granted or not.
+    secrets: Vec<PathBuf>,
+}
+
 /// What was found in a project where commands run, for those that begin meanwhile.
 #[derive(Debug)]
 struct Known {
     commands: usize,
-    paths: Vec<PathBuf>,
+    found: Found,
     /// Whether what was found can be protected: no command of another program could move it.
     is_still: bool,
     /// Tells other programs that the project is in use.
@@ -63,17 +73,21 @@ fn known() -> MutexGuard<'static, Option<HashMap<PathBuf, Known>>> {
 }
 
 /// What is protected beneath the top of a project where a command begins.
-fn of(project: &Path) -> (Vec<PathBuf>, bool, Keep) {
+fn of(project: &Path, secrets: Option<&Secrets>) -> (Found, bool, Keep) {
     let mut known = known();
     let known = known.get_or_insert_default();
     let project_known = known.entry(project.to_owned()).or_insert_with(|| {
         let (lock, is_still) = lock(project);
-        Known { commands: 0, paths: find(project), is_still, _lock: lock }
+        Known { commands: 0, found: find(project, secrets), is_still, _lock: lock }
     });
     project_known.commands += 1;
     let there = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|it| !it.is_symlink());
-    let paths = project_known.paths.iter().filter(there).cloned().collect();
-    (paths, project_known.is_still, Keep(project.to_owned()))
+    let still_there = |paths: &[PathBuf]| paths.iter().filter(there).cloned().collect();
+    let found = Found {
+        protected: still_there(&project_known.found.protected),
+        secrets: still_there(&project_known.found.secrets),
+    };
+    (found, project_known.is_still, Keep(project.to_owned()))
 }
 
 /// Tells other programs that commands run in the project; says whether none of theirs do.
@@ -85,11 +99,18 @@ fn lock(project: &Path) -> (Option<File>, bool) {
     (Some(folder), !is_busy)
 }
 
-/// Adds the protections of what lies beneath the project's top.
+/// Adds the protections of what lies beneath the project's top, and what is masked.
 pub(super) fn add(view: &mut View) {
     let mut repositories = 0;
-    let (paths, is_still, keep) = of(&view.project);
+    let (found, is_still, keep) = of(&view.project, view.secrets.as_ref());
+    let Found { protected: paths, secrets } = found;
     view.nested = Some(keep);
+    if let Some(Secrets { are_granted, .. }) = &view.secrets {
+        let is_granted = |path: &PathBuf| {
+            path.strip_prefix(&view.project).is_ok_and(|relative| are_granted(relative))
+        };
+        view.masked = secrets.into_iter().filter(|path| !is_granted(path)).collect();
+    }
     if !is_still {
         // What is bound could be something else by then. What is changed is put right later.
         view.seen = paths;
@@ -114,8 +135,8 @@ pub(super) fn add(view: &mut View) {
 
 /// What is protected beneath the top, the nearest first. A link is left as it is: what it leads to
 /// is protected where it lies.
-fn find(project: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+fn find(project: &Path, secrets: Option<&Secrets>) -> Found {
+    let mut found = Found::default();
     let mut folders = VecDeque::from([(project.to_owned(), 0)]);
     let mut large = VecDeque::new();
     let mut entries = 0;
@@ -131,7 +152,11 @@ fn find(project: &Path) -> Vec<PathBuf> {
             let protected = [".git", ".natter", ".mcp.json"].iter().any(|it| name == *it);
             if protected {
                 if depth > 0 && !kind.is_symlink() {
-                    found.push(entry.path());
+                    found.protected.push(entry.path());
+                }
+            } else if !kind.is_dir() {
+                if let Some(secrets) = secrets {
+                    found.secrets.extend(secret(project, &entry.path(), kind, secrets));
                 }
             } else if kind.is_dir() && depth < DEPTH {
                 let queue = if LARGE.iter().any(|large| name == *large) {
@@ -144,4 +169,16 @@ fn find(project: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// The file itself, where its name is that of a secret; of a link, the file of the project that it leads to.
+fn secret(project: &Path, path: &Path, kind: FileType, secrets: &Secrets) -> Option<PathBuf> {
+    if !(secrets.are_secret)(path.strip_prefix(project).ok()?) {
+        return None;
+    }
+    if !kind.is_symlink() {
+        return kind.is_file().then(|| path.to_owned());
+    }
+    let real = path.canonicalize().ok()?;
+    (real.starts_with(project) && real.is_file()).then_some(real)
 }

@@ -11,6 +11,7 @@ mod network;
 mod processes;
 mod project;
 mod repositories;
+mod secrets;
 mod system;
 
 use chat_sandbox::{Enforcement, Preference, Sandbox};

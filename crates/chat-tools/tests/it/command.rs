@@ -242,3 +242,36 @@ async fn a_command_that_cannot_begin_says_why_and_leaves_nothing() {
     assert!(said.starts_with("The command did not run: "), "{said}");
     assert_eq!(World::names(&world.context.outputs), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn a_secret_is_hidden_from_commands_that_do_not_name_it() {
+    let world = world();
+    world.put(".env", "KEY=correct-horse\n");
+    world.put("code", "horse\n");
+    world.host.has_mode(chat_permission::Mode::Unattended);
+    let said =
+        world.says("run_command", json!({ "command": "grep -r horse .; cat *env* .e*" })).await;
+    assert!(said.contains("code:horse") && !said.contains("correct"), "{said}");
+    // Nobody is asked in this mode.
+    let refused = world.fails("run_command", json!({ "command": "cat .env" })).await;
+    assert!(refused.contains(".env may hold secrets"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_command_that_names_a_secret_asks_for_it_and_sees_it() {
+    let world = world();
+    world.put(".env", "KEY=correct-horse\n");
+    world.put("other/.env", "KEY=other\n");
+    let text = "cat .env; cat other/.e*";
+    let said = world.says("run_command", json!({ "command": text })).await;
+    assert_eq!(world.host.was_asked(), [format!("run {text}, read .env")]);
+    assert!(said.contains("correct-horse") && !said.contains("KEY=other"), "{said}");
+    world.host.answers(|_| Err(chat_core::tool::Denied::Nobody));
+    world.fails("run_command", json!({ "command": "cat .env" })).await;
+    world.host.was_asked();
+    // A rule that names it grants it to every command.
+    world.host.allowed("read:./.env");
+    world.host.allowed("run:cat *");
+    let said = world.says("run_command", json!({ "command": "cat .env" })).await;
+    assert!(said.contains("correct-horse") && world.host.was_asked().is_empty(), "{said}");
+}

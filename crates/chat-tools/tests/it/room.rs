@@ -142,6 +142,10 @@ impl ToolHost for Person {
         matches!(decide(&self.rules, self.mode, request), Decision::Refuse { .. })
     }
 
+    fn passes(&self, request: &Request) -> bool {
+        decide(&self.rules, self.mode, request) == Decision::Pass
+    }
+
     async fn ask(&self, _: Question) -> Result<String, Denied> {
         Err(Denied::Nobody)
     }

@@ -144,3 +144,22 @@ async fn very_many_matches_end_the_search() {
     );
     assert!(said.lines().count() < 210);
 }
+
+#[tokio::test]
+async fn secrets_are_not_searched_unless_a_rule_names_them() {
+    let world = World::new();
+    world.put("web/.env", "KEY=horse\n");
+    world.put(".env.example", "KEY=horse\n");
+    let said = world.says("search_files", json!({ "pattern": "horse" })).await;
+    assert_eq!(said, ".env.example\n1: KEY=horse\n");
+    assert!(world.host.was_asked().is_empty());
+    // By its name it asks.
+    let refused =
+        world.fails("search_files", json!({ "pattern": "horse", "path": "web/.env" })).await;
+    assert!(refused.contains("permission"), "{refused}");
+    world.fails("read_file", json!({ "path": "web/.env" })).await;
+    assert_eq!(world.host.was_asked(), ["read web/.env", "read web/.env"]);
+    world.host.allowed("read:web/.env");
+    let said = world.says("search_files", json!({ "pattern": "horse" })).await;
+    assert!(said.contains("web/.env\n1: KEY=horse"), "{said}");
+}

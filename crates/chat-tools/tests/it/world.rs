@@ -68,6 +68,11 @@ impl ToolHost for Host {
         matches!(decision, Decision::Refuse { .. })
     }
 
+    fn passes(&self, request: &Request) -> bool {
+        let decision = decide(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), request);
+        decision == Decision::Pass
+    }
+
     async fn ask(&self, question: Question) -> Result<String, Denied> {
         self.questions.lock().unwrap().push(question);
         Ok("blue".to_owned())
@@ -104,6 +109,10 @@ impl Host {
 
     pub fn has_mode(&self, mode: Mode) {
         *self.mode.lock().unwrap() = mode;
+    }
+
+    pub fn allowed(&self, rule: &str) {
+        self.rules.lock().unwrap().push(Entry::allow(rule.parse().unwrap(), Scope::Session));
     }
 
     pub fn denies(&self, rule: &str) {

@@ -150,6 +150,10 @@ impl ToolHost for Nobody {
         true
     }
 
+    fn passes(&self, _request: &chat_permission::Request) -> bool {
+        false
+    }
+
     async fn ask(&self, _question: crate::message::Question) -> Result<String, Denied> {
         Err(Denied::Nobody)
     }

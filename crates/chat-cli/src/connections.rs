@@ -147,7 +147,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
 
 fn line(state: &ConnectionState) -> String {
     let connection = &state.connection;
-    let mut out = format!("{:16}  {:32}", connection.name, connection.url);
+    let mut out = format!("{:16}  {:32}", connection.name, connection.shown_url());
     // Writing into a string cannot fail.
     let _ = write!(out, "  {}", words::health(&state.health));
     if state.found {
@@ -162,9 +162,10 @@ fn json_line(state: &ConnectionState) -> String {
         Health::Failed(error) => (None, Some((error, words::sentence(error)))),
         Health::Checking => (None, None),
     };
+    let url = state.connection.shown_url();
     let view = View {
         name: &state.connection.name,
-        url: &state.connection.url,
+        url: &url,
         kind: state.connection.kind.map(kind_name),
         key: match state.connection.key {
             KeySource::None => "none",

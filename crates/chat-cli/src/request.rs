@@ -1,12 +1,15 @@
 //! Makes a request of what the command line says.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use chat_core::error::Kind;
 use chat_core::event::{Event, Health};
 use chat_core::message::{Attachment, ChatRequest, Content, Context, Fid, ModelRef, Options};
 use chat_core::settings::ConnectionKind;
+use rustix::fs::OFlags;
 
 use crate::args::Request;
 use crate::engine::Program;
@@ -171,11 +174,19 @@ pub fn attachments(args: &Request) -> Result<Vec<Attachment>> {
 
 fn attachment(path: &Path) -> Result<Attachment> {
     let unreadable = |error: io::Error| Trouble::Usage(say::no_file(path, &error.to_string()));
-    let size = std::fs::metadata(path).map_err(unreadable)?.len();
-    if size > FILE_LIMIT_MB << 20 {
+    // A pipe that nobody writes to would make the opening wait.
+    let mut how = File::options();
+    how.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let file = how.open(path).map_err(unreadable)?;
+    if !file.metadata().map_err(unreadable)?.is_file() {
+        return Err(Trouble::Usage(say::not_a_file(path)));
+    }
+    // It may grow while it is read, and some files of the system do not tell their size.
+    let mut bytes = Vec::new();
+    file.take((FILE_LIMIT_MB << 20) + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > FILE_LIMIT_MB << 20 {
         return Err(Trouble::Usage(say::too_large(path, FILE_LIMIT_MB)));
     }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
     if let Some(mime) = picture(&bytes) {
         return Ok(Attachment::Image { mime: mime.to_owned(), data: bytes.into() });
     }
@@ -201,6 +212,8 @@ fn picture(bytes: &[u8]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::Mode;
+
     use super::*;
 
     #[test]
@@ -226,5 +239,28 @@ mod tests {
         assert!(matches!(make("a.bin", b"a\0b"), Err(Trouble::Usage(_))));
         assert!(matches!(make("latin1.txt", b"Gr\xfc\xdfe"), Err(Trouble::Usage(_))));
         assert!(matches!(attachment(&folder.path().join("none")), Err(Trouble::Usage(_))));
+    }
+
+    #[test]
+    fn only_regular_files_are_read_and_no_more_of_them_than_is_attached() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RUSR | Mode::WUSR).expect("a pipe");
+        let socket = folder.path().join("socket");
+        let _listens = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
+        for other in [&pipe, &socket, &link, Path::new("/dev/zero"), folder.path()] {
+            assert!(matches!(attachment(other), Err(Trouble::Usage(_))), "{}", other.display());
+        }
+        let large = folder.path().join("large");
+        let file = File::create(&large).expect("a file");
+        file.set_len((FILE_LIMIT_MB << 20) + 1).expect("room");
+        assert!(matches!(attachment(&large), Err(Trouble::Usage(_))));
+        // Its size is told as none.
+        assert!(matches!(
+            attachment(Path::new("/proc/self/status")),
+            Ok(Attachment::File { text, .. }) if text.starts_with("Name:")
+        ));
     }
 }

@@ -123,6 +123,13 @@ pub fn not_attachable(path: &Path) -> String {
     )
 }
 
+pub fn not_a_file(path: &Path) -> String {
+    fill(
+        &gettext("“{path}” is not a regular file, so it cannot be attached."),
+        &[("path", &path.display().to_string())],
+    )
+}
+
 pub fn too_large(path: &Path, limit_mb: u64) -> String {
     fill(
         &gettext("“{path}” is larger than {limit} MB, so it cannot be attached."),

@@ -1,6 +1,7 @@
 //! What stands at the other end of our output: a terminal or not, with colours or not.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -143,16 +144,32 @@ pub fn say(text: &str) {
 }
 
 /// Shows control characters instead of having a terminal obey them: a model or a file that it read
-/// could move the cursor, rename the window or fill the clipboard. Newlines and tabs stay.
+/// could move the cursor, rename the window or fill the clipboard. What turns the direction of writing round is shown
+/// as `⟨U+202E⟩`, since a name or a command could read as another. Newlines and tabs stay.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_dangerous) {
+    if !text.chars().any(|c| is_dangerous(c) || turns(c)) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().map(|c| if is_dangerous(c) { picture(c) } else { c }).collect())
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if turns(c) {
+            // Writing into a string cannot fail.
+            let _ = write!(out, "⟨U+{:04X}⟩", c as u32);
+        } else {
+            out.push(if is_dangerous(c) { picture(c) } else { c });
+        }
+    }
+    Cow::Owned(out)
 }
 
 fn is_dangerous(c: char) -> bool {
     c.is_control() && c != '\n' && c != '\t'
+}
+
+/// Whether a character changes the order in which others are shown: embeddings, overrides and isolates. The marks of
+/// right-to-left writing itself (U+200E, U+200F, U+061C) move nothing but what has no direction, and stay.
+fn turns(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Unicode's picture of a control character, `␛` for escape.
@@ -175,6 +192,13 @@ mod tests {
         assert!(out.chars().all(|c| !c.is_control() || c == '\n' || c == '\t'), "{out:?}");
         assert_eq!(out.chars().count(), all.chars().count());
         assert_eq!(clean("\x1b]52;c;aGk=\x07"), "␛]52;c;aGk=␇");
+    }
+
+    #[test]
+    fn what_turns_writing_round_is_shown_as_a_sign() {
+        assert_eq!(clean("rm \u{202e}gpj.exe\u{202c}"), "rm ⟨U+202E⟩gpj.exe⟨U+202C⟩");
+        let all: String = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').collect();
+        assert_eq!(clean(&all).matches("⟨U+20").count(), 9);
     }
 
     #[test]

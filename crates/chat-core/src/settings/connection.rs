@@ -1,9 +1,12 @@
 //! A configured server.
 
+use std::borrow::Cow;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// A server that the person has configured, or that was found on this machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connection {
     /// Its name, unique, without a slash; shown, and used in `connection/model`.
     pub name: String,
@@ -16,6 +19,42 @@ pub struct Connection {
     /// Where its key comes from.
     #[serde(default, skip_serializing_if = "KeySource::is_none")]
     pub key: KeySource,
+}
+
+impl Connection {
+    /// Its address to be shown: without the password, or the token in its place, that it may have.
+    pub fn shown_url(&self) -> Cow<'_, str> {
+        without_password(&self.url)
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .field("url", &self.shown_url())
+            .field("key", &self.key)
+            .finish()
+    }
+}
+
+/// Replaces the password in an address with `***`; of `TOKEN@host` all before the `@`. The address need not be valid:
+/// who mistypes one has a password in it all the same.
+fn without_password(url: &str) -> Cow<'_, str> {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let rest = &url[start..];
+    let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
+    let at = rest[..end].rfind('@').or_else(|| {
+        // A password with a slash in it: what stands behind the colon is no port.
+        let (_, port) = rest[..end].rsplit_once(':')?;
+        let is_port = rest.starts_with('[') || port.bytes().all(|byte| byte.is_ascii_digit());
+        if is_port { None } else { rest.rfind('@') }
+    });
+    let Some(at) = at else { return Cow::Borrowed(url) };
+    let user = rest[..at].split_once(':').map_or("", |(user, _)| user);
+    let colon = if rest[..at].contains(':') { ":" } else { "" };
+    Cow::Owned(format!("{}{user}{colon}***{}", &url[..start], &rest[at..]))
 }
 
 /// Which protocol a server speaks.
@@ -49,5 +88,38 @@ impl KeySource {
     /// Whether the server wants no key.
     pub fn is_none(&self) -> bool {
         *self == Self::None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_of_an_address_is_shown() {
+        for (url, shown) in [
+            ("http://localhost:8080/v1", "http://localhost:8080/v1"),
+            ("http://[::1]:8080/v1?a@b", "http://[::1]:8080/v1?a@b"),
+            ("https://example.org/@user", "https://example.org/@user"),
+            ("http://user:secret@example.org:80/v1", "http://user:***@example.org:80/v1"),
+            ("http://user:se@cret@example.org", "http://user:***@example.org"),
+            ("http://:secret@example.org", "http://:***@example.org"),
+            ("http://secret@example.org", "http://***@example.org"),
+            ("user:secret@example.org", "user:***@example.org"),
+            ("http://user:se/cr?et@example.org", "http://user:***@example.org"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_written_into_a_log_has_no_password() {
+        let connection = Connection {
+            name: "a".to_owned(),
+            kind: None,
+            url: "http://user:secret@example.org".to_owned(),
+            key: KeySource::None,
+        };
+        assert!(!format!("{connection:?}").contains("secret"));
     }
 }

@@ -116,9 +116,9 @@ impl Inner {
             gettext("Natter’s own engine")
         } else if state.found {
             let text = gettext("{url}, found on this computer");
-            words::fill(&text, &[("url", &connection.url)])
+            words::fill(&text, &[("url", &connection.shown_url())])
         } else {
-            connection.url.clone()
+            connection.shown_url().into_owned()
         };
         let row = adw::ActionRow::builder()
             .use_markup(false)

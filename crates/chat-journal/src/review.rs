@@ -107,19 +107,17 @@ pub struct Answer {
     pub undo: Option<Seq>,
 }
 
-/// A change that the person rejected, or wanted after all, for the model to be told.
+/// A change of a session's that the user took back, or wanted after all, for the model to be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// The file.
+    /// Where the session had the file.
     pub path: PathBuf,
-    /// The call whose change it was, is not known: several may have made it. What the rejection did to the file,
-    /// as a unified diff; empty for what is no text.
+    /// What the session had done with the file.
+    pub kind: FileKind,
+    /// What the session had changed, as a unified diff in the direction in which it did so; empty for what is no
+    /// text. Which call it was is not known: several may have made it.
     pub diff: String,
-    /// Whether the file is gone with it: the session had made it.
-    pub deleted: bool,
-    /// Whether the file is back with it: the session had deleted or moved it.
-    pub restored: bool,
-    /// It is an earlier rejection that the person took back.
+    /// It was taken back before, and the user wanted it after all.
     pub undone: bool,
 }
 

@@ -1,10 +1,11 @@
 //! What the session's tools did to the project's files, as the person reviews it and takes it back.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chat_journal::{Error as JournalError, Journal, Rejection};
+use chat_journal::{Error as JournalError, FileKind, Journal, Rejection};
 use chat_permission::path::Project;
 use jiff::Timestamp;
 
@@ -17,7 +18,8 @@ use crate::store::SessionPatch;
 /// Bytes of rejected changes that a model is told of.
 const MOST_TOLD: usize = 8 * 1024;
 
-/// What the person rejected, or wanted after all, as patches.
+/// What the user took back of the model's changes, or wanted after all, as patches in the direction in which the
+/// model made them.
 pub(super) struct Rejected {
     /// What is gone.
     pub gone: Option<String>,
@@ -38,6 +40,12 @@ impl Rejected {
         for rejection in rejections {
             let text = if rejection.undone { &mut back } else { &mut gone };
             let path = rejection.path.display();
+            let path = match &rejection.kind {
+                FileKind::Created => format!("{path} (new file)"),
+                FileKind::Deleted => format!("{path} (deleted)"),
+                FileKind::Moved { from } => format!("{path} (moved from {})", from.display()),
+                FileKind::Modified => path.to_string(),
+            };
             // Writing to a text cannot fail.
             let _ = if text.len() + rejection.diff.len() > MOST_TOLD || rejection.diff.is_empty() {
                 writeln!(text, "{path}")
@@ -102,13 +110,15 @@ impl Session {
         let last = branch.iter().rfind(says).map_or(0, |one| one.time.as_millisecond());
         let Some(folder) = project else { return Rejected::nothing() };
         let session = Arc::clone(self);
+        let said: HashSet<String> = branch.iter().map(|one| one.id.to_string()).collect();
         let reading = tokio::task::spawn_blocking(move || {
             let world = &session.world;
             let project = Project::open(&folder, &world.kept).ok()?;
             // Where nothing was ever changed nothing was rejected.
             let journal = world.journals.existing(&project).ok()??;
             let since = u64::try_from(last).unwrap_or(0);
-            journal.rejections(&session.fid.to_string(), since).ok()
+            let fid = session.fid.to_string();
+            journal.rejections(&fid, since, |message| said.contains(message)).ok()
         });
         let Some((rejections, until)) = reading.await.ok().flatten() else {
             return Rejected::nothing();

@@ -1,9 +1,10 @@
 //! Whatever happens in whatever order: nothing of the person's is lost, all else comes back, and what is read from
 //! disk is what is in memory.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-use chat_journal::{By, Change, Part};
+use chat_journal::{By, Change, FileKind, Part};
 use proptest::prelude::*;
 
 use crate::world::{World, origin};
@@ -156,6 +157,51 @@ impl Play {
         Some((path.to_str()?.to_owned(), Part::Hunks(vec![*id])))
     }
 
+    /// The texts of all files.
+    fn texts(&self) -> HashMap<PathBuf, String> {
+        let text = |file: &&str| Some((PathBuf::from(file), self.world.read(file)?));
+        FILES.iter().filter_map(text).collect()
+    }
+
+    /// That the models are told of a step as they made their changes: lines that they added are added, whether they
+    /// are gone now or there again.
+    fn check_told(
+        &self,
+        step: &Step,
+        since: [u64; 2],
+        before: &HashMap<PathBuf, String>,
+    ) -> Result<(), TestCaseError> {
+        let after = self.texts();
+        for (session, since) in SESSIONS.iter().zip(since) {
+            for told in self.world.told(session, since).0 {
+                let (with, without) = if told.undone { (&after, before) } else { (before, &after) };
+                let origin = match &told.kind {
+                    FileKind::Moved { from } => from,
+                    _ => &told.path,
+                };
+                let has = |all: &HashMap<PathBuf, String>, path: &PathBuf, line: &str| {
+                    all.get(path).is_some_and(|text| text.lines().any(|one| one == line))
+                };
+                for line in told.diff.lines() {
+                    let is_right = match line.split_at_checked(1) {
+                        Some(("+", line)) => has(with, &told.path, line),
+                        Some(("-", line)) => has(without, origin, line),
+                        _ => true,
+                    };
+                    prop_assert!(is_right, "{line:?} of {told:?} by {step:?}");
+                }
+                // Right after a rejection its diff leads from what is there to what was.
+                let is_answer = matches!(step, Step::Reject(..));
+                if is_answer && !told.diff.is_empty() {
+                    let old = without.get(origin).map_or("", String::as_str);
+                    let new = with.get(&told.path).map_or("", String::as_str);
+                    prop_assert_eq!(patched(old, &told.diff), new);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn step(&mut self, step: &Step) {
         match step {
             Step::Tool(session, edit) => {
@@ -260,6 +306,39 @@ impl Play {
     }
 }
 
+/// A text after a unified diff was applied.
+fn patched(old: &str, diff: &str) -> String {
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let (mut new, mut at) = (String::new(), 0);
+    let mut before = "";
+    for line in diff.split_inclusive('\n') {
+        let (sign, text) = line.split_at(1);
+        match sign {
+            "@" => {
+                let range = line["@@ -".len()..].split(' ').next().unwrap();
+                let (start, count) = range.split_once(',').unwrap_or((range, "1"));
+                let start: usize = start.parse().unwrap();
+                let start = if count == "0" { start } else { start - 1 };
+                new.push_str(&old[at..start].concat());
+                at = start;
+            }
+            "\\" if before == "-" => {}
+            "\\" => drop(new.pop()),
+            "+" => new.push_str(text),
+            _ => {
+                assert_eq!(old[at].trim_end_matches('\n'), text.trim_end_matches('\n'));
+                at += 1;
+                if sign == " " {
+                    new.push_str(text);
+                }
+            }
+        }
+        before = sign;
+    }
+    new.push_str(&old[at..].concat());
+    new
+}
+
 /// Each case runs git a few dozen times: few of them, unless `PROPTEST_CASES` says otherwise.
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
@@ -284,6 +363,17 @@ proptest! {
             prop_assert!(lost.is_empty(), "{lost:?} lost by {step:?}");
         }
         play.step(&Step::Reopen);
+    }
+
+    #[test]
+    fn changes_are_told_as_the_models_made_them(steps in prop::collection::vec(step(), 1..16)) {
+        let mut play = Play::new();
+        for step in &steps {
+            let since = SESSIONS.map(|session| play.world.told(session, 0).1);
+            let before = play.texts();
+            play.step(step);
+            play.check_told(step, since, &before)?;
+        }
     }
 
     #[test]

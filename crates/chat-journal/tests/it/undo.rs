@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{Answer, Error, FileKind, Part, Reason};
+use chat_journal::{Answer, Error, FileKind, Part, Reason, Rejection};
 
 use crate::world::{SESSION, World, lines};
 
@@ -169,14 +169,103 @@ fn the_model_hears_of_what_is_true_in_the_end() {
     let first = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
     let second = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
     undo(&world, &second);
-    let told = world.journal.rejections(SESSION, 0).unwrap().0;
+    let told = world.told(SESSION, 0).0;
     let [only] = &told[..] else { panic!("{told:?}") };
-    assert!(only.diff.contains("-B") && !only.diff.contains("-G") && !only.undone, "{only:?}");
+    assert!(only.diff.contains("+B") && !only.diff.contains("+G") && !only.undone, "{only:?}");
     // What it was told already is taken back for it, too.
-    let (_, later) = world.journal.rejections(SESSION, 0).unwrap();
+    let (_, later) = world.told(SESSION, 0);
     undo(&world, &first);
-    let told = world.journal.rejections(SESSION, later).unwrap().0;
+    let told = world.told(SESSION, later).0;
     let [only] = &told[..] else { panic!("{told:?}") };
     assert!(only.diff.contains("+B") && only.undone, "{only:?}");
-    assert_eq!(world.journal.rejections(SESSION, 0).unwrap().0, []);
+    assert_eq!(world.told(SESSION, 0).0, []);
+}
+
+/// What is told, as `path: -old +new`, with an `again` before what the user wants after all.
+fn told(world: &World, since: u64) -> Vec<String> {
+    let line = |one: &Rejection| {
+        let lines = one.diff.lines().filter(|line| line.starts_with(['-', '+']));
+        let lines = lines.collect::<Vec<_>>().join(" ");
+        format!("{}{}: {lines}", if one.undone { "again " } else { "" }, one.path.display())
+    };
+    let mut told: Vec<_> = world.told(SESSION, since).0.iter().map(line).collect();
+    told.sort();
+    told
+}
+
+/// A moment after all that happened.
+fn later(world: &World) -> u64 {
+    world.told(SESSION, 0).1
+}
+
+#[test]
+fn a_change_is_told_as_the_model_made_it() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    world.write("gone", lines("xy"));
+    world.write("old", lines("mn"));
+    world.edit(SESSION, "a", Some(&lines("aBcdefgh")));
+    world.edit(SESSION, "gone", None);
+    world.edit(SESSION, "new", Some("n\n"));
+    world.rename(SESSION, "old", "moved");
+    world.edit(SESSION, "moved", Some(&lines("mN")));
+    // Accepted, to be reviewed again, and then rejected.
+    let accepted = world.journal.accept_all(SESSION).unwrap();
+    undo(&world, &accepted);
+    let rejected = world.journal.reject_all(SESSION).unwrap();
+    let all = ["a: -b +B", "gone: -x -y", "moved: -n +N", "new: +n"];
+    assert_eq!(told(&world, 0), all);
+    let moved = world.told(SESSION, 0).0.into_iter().find(|one| one.path == Path::new("moved"));
+    assert_eq!(moved.unwrap().kind, FileKind::Moved { from: "old".into() });
+    let told_until = later(&world);
+    assert!(told(&world, told_until).is_empty());
+    let answer = undo(&world, &rejected);
+    assert!(answer.conflicts.is_empty());
+    assert_eq!(told(&world, told_until), all.map(|one| format!("again {one}")));
+    // Rejected once more it is just what the model knows.
+    world.journal.reject_all(SESSION).unwrap();
+    assert!(told(&world, told_until).is_empty());
+    assert_eq!(told(&world, 0), all);
+}
+
+#[test]
+fn a_change_over_an_accepted_one_is_told_alone() {
+    let world = World::new();
+    world.write("a", lines("abc"));
+    world.edit(SESSION, "a", Some(&lines("aXc")));
+    world.journal.accept_all(SESSION).unwrap();
+    world.edit(SESSION, "a", Some(&lines("aYc")));
+    world.journal.reject_all(SESSION).unwrap();
+    assert_eq!(told(&world, 0), ["a: -X +Y"]);
+    assert_eq!(world.read("a").unwrap(), lines("aXc"));
+}
+
+#[test]
+fn what_a_restore_took_back_is_told_too() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    let begin = world.journal.checkpoint(SESSION, "1").unwrap().seq;
+    world.edit(SESSION, "a", Some(&lines("aBcdefgh")));
+    let between = world.journal.checkpoint(SESSION, "2").unwrap().seq;
+    world.edit(SESSION, "a", Some(&lines("aBcdefGh")));
+    world.edit("other", "b", Some("of another session\n"));
+    world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
+    assert_eq!(told(&world, 0), ["a: -b +B"]);
+    let before = later(&world);
+    // Going back brings the rejected change back, and takes the other one away.
+    let restored = world.journal.restore(SESSION, between).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("aBcdefgh"));
+    assert_eq!(told(&world, before), ["a: -g +G", "again a: -b +B"]);
+    assert_eq!(told(&world, 0), ["a: -g +G"]);
+    world.journal.undo_restore(SESSION, restored.seq).unwrap();
+    assert!(told(&world, before).is_empty(), "{:?}", told(&world, before));
+    assert_eq!(told(&world, 0), ["a: -b +B"]);
+    let restored = world.journal.restore(SESSION, begin).unwrap();
+    assert_eq!(told(&world, 0), ["a: -b +B", "a: -g +G"]);
+    // Where the conversation went back as well the changes were never made in it.
+    let (nothing, _) = world.journal.rejections(SESSION, before, |said| said != "1").unwrap();
+    assert_eq!(nothing, []);
+    let since = later(&world);
+    world.journal.undo_restore(SESSION, restored.seq).unwrap();
+    assert_eq!(told(&world, since), ["again a: -g +G"]);
 }

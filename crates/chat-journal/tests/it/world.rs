@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chat_journal::{By, Change, FileChange, Journal, Limits, Node, Origin, Part};
+use chat_journal::{By, Change, FileChange, Journal, Limits, Node, Origin, Part, Rejection};
 use chat_permission::path::{Project, Surroundings};
 use tempfile::TempDir;
 
@@ -118,6 +118,12 @@ impl World {
 
     pub fn changes(&self) -> Vec<FileChange> {
         self.journal.changes(SESSION).unwrap()
+    }
+
+    /// What the model is told that the user took back or wanted after all since a moment, and until which moment
+    /// that is.
+    pub fn told(&self, session: &str, since: u64) -> (Vec<Rejection>, u64) {
+        self.journal.rejections(session, since, |_| true).unwrap()
     }
 
     /// The only change.

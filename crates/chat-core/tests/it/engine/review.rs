@@ -168,7 +168,7 @@ async fn one_hunk_is_rejected_and_another_accepted_and_the_model_hears_of_it() {
     scene.ask(Some(&fid), &[]).await;
     let sent = scene.last_sent();
     assert!(sent.contains("The person took these changes of yours back"), "{sent}");
-    assert!(sent.contains("-two"), "{sent}");
+    assert!(sent.contains(r"-2\n+two\n"), "{sent}");
     scene.ask(Some(&fid), &[]).await;
     assert_eq!(scene.last_sent().matches("took these changes").count(), 1);
     scene.world.manager.reject(&fid, None).await.unwrap();

@@ -65,6 +65,12 @@ pub(super) fn is_private(url: &Url) -> bool {
     }
 }
 
+/// Whether the server's name is this domain or stands below it.
+pub(super) fn is_within(url: &Url, domain: &str) -> bool {
+    let rest = url.host_str().and_then(|host| host.strip_suffix(domain));
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
 /// The last word of a host's name, `localhost` also where it is the only one.
 fn domain(url: &Url) -> &str {
     match url.host_str().unwrap_or_default().rsplit_once('.') {

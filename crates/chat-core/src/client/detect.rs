@@ -92,14 +92,10 @@ pub fn guess_kind(url: &str) -> Option<ConnectionKind> {
         "googleapis.com",
     ];
     let url = address::parse(url).ok()?;
-    let host = url.host_str()?;
     let path = url.path().trim_end_matches('/');
-    let within = |domain: &str| {
-        host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    if HOSTED.iter().any(|domain| within(domain)) {
+    if HOSTED.iter().any(|domain| address::is_within(&url, domain)) {
         Some(ConnectionKind::OpenAi)
-    } else if url.port() == Some(11_434) || within("ollama.com") {
+    } else if url.port() == Some(11_434) || address::is_within(&url, "ollama.com") {
         // Also for a path of `/v1`, which cannot set the window.
         Some(ConnectionKind::Ollama)
     } else if path.ends_with("/v1") || path.ends_with("/chat/completions") {

@@ -2,25 +2,30 @@
 
 mod calls;
 mod models;
+mod reasoning;
 mod reply;
 mod request;
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reqwest::Url;
 use reqwest::header::CONTENT_TYPE;
+use reqwest::{Response, Url};
 
 pub(super) use models::owner;
 
+use self::reasoning::Replay;
+use self::request::Dialect;
 use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
-use super::{Client, ModelInfo, Reply, Request, Timeouts, address, stream};
+use super::{Client, ModelInfo, Reply, Request, Room, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
+use crate::message::Options;
 use crate::settings::{Connection, Key};
 
 #[cfg(test)]
@@ -33,7 +38,9 @@ const LOADING: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct OpenAi {
     http: Arc<Http>,
-    dialect: request::Dialect,
+    dialect: Dialect,
+    /// What the server's refusals taught about earlier reasoning, by model.
+    replays: Mutex<HashMap<String, Replay>>,
 }
 
 impl OpenAi {
@@ -44,9 +51,9 @@ impl OpenAi {
     ) -> Result<Self> {
         let url = address::parse(&connection.url).map_err(|error| error.on(&connection.name))?;
         let base = base(url);
-        let dialect = request::Dialect::of(&base);
+        let dialect = Dialect::of(&base);
         let http = Arc::new(Http::new(base, key, &connection.name, timeouts));
-        Ok(Self { http, dialect })
+        Ok(Self { http, dialect, replays: Mutex::default() })
     }
 }
 
@@ -54,12 +61,55 @@ impl OpenAi {
     /// A client of Natter's own engine at this socket.
     pub(super) fn at_socket(socket: &Path, name: &str, timeouts: Timeouts) -> Result<Self> {
         let http = Arc::new(Http::at_socket(socket, name, timeouts)?);
-        Ok(Self { http, dialect: request::Dialect::BuiltIn })
+        Ok(Self { http, dialect: Dialect::BuiltIn, replays: Mutex::default() })
     }
 
     /// Its server.
     pub(super) fn http(&self) -> &Http {
         &self.http
+    }
+
+    /// How earlier reasoning goes back to this model.
+    fn replay(&self, model: &str) -> Replay {
+        let known = self.replays.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(model).copied().unwrap_or_else(|| match self.dialect {
+            Dialect::BuiltIn => Replay::BUILT_IN,
+            _ => Replay::of(self.http.base(), model),
+        })
+    }
+
+    fn remember(&self, model: &str, replay: Replay) {
+        let mut known = self.replays.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(model.to_owned(), replay);
+    }
+
+    fn body(&self, request: &Request, replay: Replay) -> Result<Vec<u8>> {
+        request::body(request, self.dialect, replay).map_err(|error| {
+            self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
+        })
+    }
+
+    /// The server's answer to a request that it accepts.
+    async fn accepted(&self, request: &Request, asked: &Asked) -> Result<Response> {
+        let mut replay = self.replay(&request.model);
+        let mut body = self.body(request, replay)?;
+        let mut corrected = false;
+        loop {
+            let error = match self.http.chat("chat/completions", body.clone(), asked).await {
+                Err(error) => error,
+                response => return response,
+            };
+            // llama.cpp's server refuses what comes while it loads its model, for minutes with
+            // a large one. Others hold the request until they can answer it; so do we.
+            if is_loading(&error) {
+                tokio::time::sleep(LOADING).await;
+                continue;
+            }
+            replay = replay.after_refusal(&error).filter(|_| !corrected).ok_or(error)?;
+            corrected = true;
+            self.remember(&request.model, replay);
+            body = self.body(request, replay)?;
+        }
     }
 }
 
@@ -92,25 +142,19 @@ impl Client for OpenAi {
         models::one(&self.http, name).await
     }
 
+    async fn room(&self, model: &str, _options: &Options, _tokens: u64) -> Room {
+        Room { thoughts: self.replay(model).fills_window(), ..Room::default() }
+    }
+
     async fn chat(&self, request: Request) -> Result<Reply> {
-        let body = request::body(&request, self.dialect).map_err(|error| {
-            self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
-        })?;
         let asked = Asked {
-            model: request.model,
+            model: request.model.clone(),
             window: None,
             largest: None,
-            messages: request.messages,
+            messages: request.messages.clone(),
             key: self.http.key().cloned(),
         };
-        let response = loop {
-            match self.http.chat("chat/completions", body.clone(), &asked).await {
-                // llama.cpp's server refuses what comes while it loads its model, for minutes with
-                // a large one. Others hold the request until they can answer it; so do we.
-                Err(error) if is_loading(&error) => tokio::time::sleep(LOADING).await,
-                response => break response?,
-            }
-        };
+        let response = self.accepted(&request, &asked).await?;
         if refusal::is_page(&response) {
             return Err(self.http.named(Kind::WrongUrl.into()));
         }
@@ -120,7 +164,7 @@ impl Client for OpenAi {
         let framing = if request.stream && !json { Framing::Events } else { Framing::Whole };
         let http = Arc::clone(&self.http);
         // Our own engine gives a sign of life every few seconds, whatever it does.
-        let to_begin = !matches!(self.dialect, request::Dialect::BuiltIn) || !request.stream;
+        let to_begin = self.dialect != Dialect::BuiltIn || !request.stream;
         let patience = Patience { silence: self.http.timeouts.silence, to_begin };
         let decoder = reply::OpenAiReply::new(asked);
         Ok(stream::reply(response, framing, decoder, patience, move |error| http.named(error)))

@@ -8,7 +8,7 @@ use chat_core::message::{
     Message, Options, Part, Role, Thinking, ToolCall, ToolCallId, ToolResult, ToolSpec,
 };
 use chat_core::settings::{ConnectionKind, Key};
-use chat_testkit::server::{Answer, Model, Server};
+use chat_testkit::server::{Answer, Model, Script, Server};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -113,6 +113,63 @@ async fn the_next_turn_begins_with_the_same_bytes(#[values(OLLAMA, OPENAI)] kind
     let list = |at: usize| chats[at].body["messages"].as_array().unwrap();
     assert_eq!(list(1)[..list(0).len()], list(0)[..]);
     assert_eq!(chats[0].body["options"], chats[1].body["options"], "no reload of the model");
+}
+
+/// What the messages of the last request say that the model thought.
+fn replayed(server: &Server, field: &str) -> Vec<Value> {
+    let chats = server.chats();
+    let messages = chats.last().unwrap().body["messages"].as_array().unwrap();
+    let assistants = messages.iter().filter(|message| message["role"] == "assistant");
+    assistants.map(|message| message[field].clone()).collect()
+}
+
+#[tokio::test]
+async fn a_server_that_wants_reasoning_back_gets_it_from_then_on() {
+    let server = Server::start();
+    let client = client(&server, OPENAI);
+    let missed = json!({ "error": { "type": "invalid_request_error", "message": "The \
+        `reasoning_content` in the thinking mode must be passed back to the API." } });
+    let mut messages = conversation();
+    if let Part::Thinking { text, .. } = &mut Arc::make_mut(&mut messages[3]).parts[0] {
+        text.clear();
+    }
+    server.push(Script::status(400, &missed.to_string()));
+    answer(&*client, Request { messages, ..hello() }).await;
+    assert_eq!(server.chats().len(), 2);
+    assert_eq!(replayed(&server, "reasoning_content"), [json!(" ")], "something must stand there");
+    let messages = conversation();
+    answer(&*client, Request { messages, ..hello() }).await;
+    assert_eq!(server.chats().len(), 3, "it need not be refused again");
+    assert_eq!(replayed(&server, "reasoning_content"), [json!("I had better look.")]);
+    assert_eq!(replayed(&server, "reasoning"), [Value::Null]);
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_reasoning_is_not_sent_it_again() {
+    let server = Server::start();
+    let client = client(&server, OPENAI);
+    let unknown = json!({ "error": { "message": "'messages.3' : for 'role:assistant' the following \
+        must be satisfied[('messages.3' : property 'reasoning_content' is unsupported)]" } });
+    let unknown = unknown.to_string();
+    server.push(Script::status(400, &unknown));
+    for sent in [2, 3] {
+        answer(&*client, Request { messages: conversation(), ..hello() }).await;
+        assert_eq!(server.chats().len(), sent);
+        assert_eq!(replayed(&server, "reasoning_content"), [Value::Null]);
+        assert_eq!(replayed(&server, "reasoning"), [Value::Null]);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_both_ways_is_asked_no_third_time() {
+    let server = Server::start();
+    for words in ["property 'reasoning_content' is unsupported", "reasoning_content is missing"] {
+        server.push(Script::status(400, &json!({ "error": { "message": words } }).to_string()));
+    }
+    let client = client(&server, OPENAI);
+    let (_, error) = ask(&*client, Request { messages: conversation(), ..hello() }).await;
+    assert_eq!(error.unwrap().kind, Kind::BadRequest);
+    assert_eq!(server.chats().len(), 2);
 }
 
 #[rstest]

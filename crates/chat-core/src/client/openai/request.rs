@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Value, json};
 
-use crate::client::prose::{self, Arguments};
+use super::reasoning::Replay;
+use crate::client::prose::Arguments;
 use crate::client::{Request, ToolChoice, address};
 use crate::message::{Message, Part, Role, Thinking, ToolCall, ToolSpec};
 
@@ -48,7 +49,11 @@ impl Dialect {
 }
 
 /// The request as servers want it.
-pub(super) fn body(request: &Request, dialect: Dialect) -> serde_json::Result<Vec<u8>> {
+pub(super) fn body(
+    request: &Request,
+    dialect: Dialect,
+    replay: Replay,
+) -> serde_json::Result<Vec<u8>> {
     let options = &request.options;
     let (max_tokens, max_completion_tokens) = match dialect {
         Dialect::OpenAi => (None, options.max_tokens),
@@ -63,7 +68,7 @@ pub(super) fn body(request: &Request, dialect: Dialect) -> serde_json::Result<Ve
     };
     serde_json::to_vec(&Body {
         model: &request.model,
-        messages: all_messages(&request.messages),
+        messages: all_messages(&request.messages, replay),
         stream: request.stream,
         stream_options: request.stream.then_some(StreamOptions { include_usage: true }),
         tools: request.tools.iter().map(tool).collect(),
@@ -117,10 +122,27 @@ struct StreamOptions {
 struct WireMessage<'a> {
     role: &'static str,
     content: WireContent<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<WireCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
+}
+
+impl<'a> WireMessage<'a> {
+    fn new(role: &'static str, content: WireContent<'a>) -> Self {
+        Self {
+            role,
+            content,
+            reasoning_content: None,
+            reasoning: None,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -170,14 +192,14 @@ const FROM_TOOLS: &str = "The pictures from the tools:";
 
 /// All messages. Pictures from tools follow the results of all calls of a reply, which must stand
 /// together.
-fn all_messages(all: &[Arc<Message>]) -> Vec<WireMessage<'_>> {
+fn all_messages(all: &[Arc<Message>], replay: Replay) -> Vec<WireMessage<'_>> {
     let mut out = Vec::with_capacity(all.len());
     let mut pictures = Vec::new();
     for message in all {
         if message.role != Role::Tool {
             out.extend(from_tools(&mut pictures));
         }
-        out.extend(messages(message));
+        out.extend(messages(message, replay));
         if message.role == Role::Tool {
             pictures.extend(images(message));
         }
@@ -192,16 +214,11 @@ fn from_tools<'a>(pictures: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
     }
     let mut parts = vec![WirePart::Text { text: Cow::Borrowed(FROM_TOOLS) }];
     parts.append(pictures);
-    Some(WireMessage {
-        role: "user",
-        content: WireContent::Parts(parts),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-    })
+    Some(WireMessage::new("user", WireContent::Parts(parts)))
 }
 
 /// A message as the server's messages: one, and one for each tool result in it.
-fn messages(message: &Message) -> Vec<WireMessage<'_>> {
+fn messages(message: &Message, replay: Replay) -> Vec<WireMessage<'_>> {
     let mut out = Vec::with_capacity(1);
     let role = match message.role {
         Role::System => Some("system"),
@@ -216,27 +233,26 @@ fn messages(message: &Message) -> Vec<WireMessage<'_>> {
             r#type: "function",
             function: WireFunction { name: &call.name, arguments: TextArguments(call) },
         });
+        let (reasoning_content, reasoning) = replay.fields(message);
         out.push(WireMessage {
-            role,
-            content: content(message),
+            reasoning_content,
+            reasoning,
             tool_calls: calls.collect(),
-            tool_call_id: None,
+            ..WireMessage::new(role, content(message, replay))
         });
     }
     out.extend(message.parts.iter().filter_map(|part| match part {
         Part::ToolResult(result) => Some(WireMessage {
-            role: "tool",
-            content: WireContent::Text(Cow::Borrowed(&result.text)),
-            tool_calls: Vec::new(),
             tool_call_id: Some(result.call.as_str()),
+            ..WireMessage::new("tool", WireContent::Text(Cow::Borrowed(&result.text)))
         }),
         _ => None,
     }));
     out
 }
 
-fn content(message: &Message) -> WireContent<'_> {
-    let text = prose::text(message);
+fn content(message: &Message, replay: Replay) -> WireContent<'_> {
+    let text = replay.text(message);
     let mut parts: Vec<WirePart<'_>> = images(message).collect();
     if parts.is_empty() {
         return WireContent::Text(text);
@@ -295,7 +311,7 @@ mod tests {
         let dialect = Dialect::of(&address::parse(url).unwrap());
         let options = Options { max_tokens: Some(9), ..Options::default() };
         let request = Request { thinking, options, ..Request::new("m", Vec::new()) };
-        serde_json::from_slice(&body(&request, dialect).unwrap()).unwrap()
+        serde_json::from_slice(&body(&request, dialect, Replay::default()).unwrap()).unwrap()
     }
 
     #[rstest]

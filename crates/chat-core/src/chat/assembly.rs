@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::client::{Delta, Finish};
+use crate::client::{Delta, Finish, without_halves};
 use crate::message::thoughts::sort_thoughts;
 use crate::message::{Part, ToolCall, ToolCallId, Usage};
 
@@ -85,7 +85,9 @@ fn arguments(text: &str) -> Value {
     if text.trim().is_empty() {
         return Value::Object(serde_json::Map::new());
     }
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+    serde_json::from_str(text)
+        .or_else(|_| serde_json::from_str(&without_halves(text)))
+        .unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
 /// Servers tell their counts in several pieces; a later one wins where it says something.
@@ -157,6 +159,12 @@ mod tests {
     #[test]
     fn arguments_that_are_no_json_stay_text() {
         assert_eq!(arguments("{\"a\":"), json!("{\"a\":"));
+    }
+
+    #[test]
+    fn half_a_character_does_not_cost_the_arguments() {
+        let whole = json!({ "text": "a😀\u{fffd}" });
+        assert_eq!(arguments(r#"{"text":"a\ud83d\ude00\ud83d"}"#), whole);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The protocol of OpenAI's chat completions, as spoken by many servers.
 
 mod calls;
+mod content;
 mod models;
 mod reasoning;
 mod reply;

@@ -8,13 +8,18 @@
 //! A reply thinks only at its beginning: tags that stand elsewhere are what it talks about.
 
 use super::batch::Batch;
+use super::json::{Joiner, Text};
 use crate::message::thoughts::{CLOSE, OPEN};
 
-/// Tells thoughts from the answer as text comes. Holds back what may be a piece of a tag, never more.
+/// Tells thoughts from the answer as text comes. Holds back what may be a piece of a tag or of a
+/// character, never more.
 #[derive(Debug, Default)]
 pub(super) struct Thoughts {
     place: Place,
     held: String,
+    /// Characters that the server tore, in the text and in what it tells apart as thinking.
+    torn_text: Joiner,
+    torn_thinking: Joiner,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,8 +36,25 @@ enum Place {
 }
 
 impl Thoughts {
+    /// More text, as it came.
+    pub fn take_text(&mut self, more: Text<'_>, out: &mut Batch) {
+        if !more.is_empty() {
+            self.thinking_ends(out);
+            let more = self.torn_text.join(more);
+            self.text(&more, out);
+        }
+    }
+
+    /// More of what the server itself tells apart as thinking.
+    pub fn take_thinking(&mut self, more: Text<'_>, out: &mut Batch) {
+        if !more.is_empty() {
+            self.text_ends(out);
+            out.thinking(&self.torn_thinking.join(more));
+        }
+    }
+
     /// More text.
-    pub fn text(&mut self, more: &str, out: &mut Batch) {
+    fn text(&mut self, more: &str, out: &mut Batch) {
         if self.place == Place::Answer {
             return out.text(more);
         }
@@ -45,8 +67,22 @@ impl Thoughts {
         !self.held.is_empty() || !matches!(self.place, Place::Start | Place::Answer)
     }
 
-    /// Something else than text comes, or nothing any more: what is held is no tag.
+    /// Something else comes, or nothing any more: what is held is no tag, and no character.
     pub fn flush(&mut self, out: &mut Batch) {
+        self.thinking_ends(out);
+        self.text_ends(out);
+    }
+
+    fn thinking_ends(&mut self, out: &mut Batch) {
+        if let Some(lone) = self.torn_thinking.finish() {
+            out.thinking(lone.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    fn text_ends(&mut self, out: &mut Batch) {
+        if let Some(lone) = self.torn_text.finish() {
+            self.text(lone.encode_utf8(&mut [0; 4]), out);
+        }
         let held = std::mem::take(&mut self.held);
         match self.place {
             Place::Opened | Place::Thinking => out.thinking(&held),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::client::batch::Batch;
-use crate::client::json::{Text, count, words};
+use crate::client::json::{Text, count, value, words};
 use crate::client::refusal::{self, Asked};
 use crate::client::stream::{Decoder, Progress, invalid};
 use crate::client::thoughts::Thoughts;
@@ -45,33 +45,27 @@ impl Decoder for OllamaReply {
     fn piece(&mut self, json: &[u8], out: &mut Batch) -> Result<()> {
         let chunk: Chunk<'_> = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
         if chunk.error.is_some() {
-            let value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
-            return Err(refusal::of_object(&value, &self.asked));
+            return Err(refusal::of_object(&value(json), &self.asked));
         }
         if let Some(message) = chunk.message {
-            let thinking = message.thinking.unwrap_or_default().0;
-            if !thinking.is_empty() {
-                self.thoughts.flush(out);
-                out.thinking(&thinking);
+            if let Some(thinking) = message.thinking {
+                self.thoughts.take_thinking(thinking, out);
             }
-            self.thoughts.text(&message.content.unwrap_or_default().0, out);
-            if let Some(calls) = message.tool_calls {
-                let calls: Vec<Value> =
-                    serde_json::from_str(calls.get()).map_err(|error| invalid(&error))?;
-                // Some servers send an empty list with each piece of text.
-                if !calls.is_empty() {
-                    self.thoughts.flush(out);
-                }
-                for call in &calls {
-                    self.call(call, out);
-                }
+            if let Some(content) = message.content {
+                self.thoughts.take_text(content, out);
+            }
+            // Some servers send an empty list with each piece of text.
+            let calls = message.tool_calls.map(|calls| value(calls.get().as_bytes()));
+            for call in calls.iter().filter_map(Value::as_array).flatten() {
+                self.thoughts.flush(out);
+                self.call(call, out);
             }
         }
         if chunk.done == Some(true) {
-            let value: Value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
+            let done = value(json);
             self.thoughts.flush(out);
-            out.push(Delta::Usage(usage(&value)));
-            out.push(Delta::Finish(finish(value["done_reason"].as_str(), self.calls > 0)));
+            out.push(Delta::Usage(usage(&done)));
+            out.push(Delta::Finish(finish(done["done_reason"].as_str(), self.calls > 0)));
             self.over = true;
         }
         Ok(())

@@ -1,10 +1,33 @@
 //! Tells the pieces of several tool calls apart.
 
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::client::batch::Batch;
-use crate::client::json::words;
+use crate::client::json::{Joiner, Text};
 use crate::message::ToolCallId;
+
+/// A piece of a call, as it comes.
+#[derive(Deserialize)]
+pub(super) struct Piece<'a> {
+    /// The server's index; some send none.
+    #[serde(default)]
+    index: Value,
+    #[serde(borrow)]
+    id: Option<Text<'a>>,
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+    /// A text of JSON; some servers send the JSON itself.
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
 
 /// The calls of one reply so far, in their order.
 #[derive(Debug, Default)]
@@ -12,10 +35,11 @@ pub(super) struct Calls(Vec<Known>);
 
 #[derive(Debug)]
 struct Known {
-    /// The server's index; some send none.
     index: Option<u64>,
     /// The server's id; some send none.
     id: Option<String>,
+    /// A character of the arguments that the server tore.
+    torn: Joiner,
 }
 
 impl Calls {
@@ -24,23 +48,34 @@ impl Calls {
     }
 
     /// Takes a piece of a call.
-    pub fn piece(&mut self, piece: &Value, out: &mut Batch) {
-        let function = &piece["function"];
-        let wire = piece["index"].as_u64();
-        let id = words(&piece["id"]);
-        let name = words(&function["name"]);
-        let at = self.find(wire, id.as_deref(), name.as_deref()).unwrap_or_else(|| {
+    pub fn piece(&mut self, piece: Piece<'_>, out: &mut Batch) {
+        let Piece { index, id, function } = piece;
+        let function = function.unwrap_or_default();
+        let index = index.as_u64();
+        let words = |text: Option<Text<'_>>| text.map(Text::alone).filter(|text| !text.is_empty());
+        let (id, name) = (words(id), words(function.name));
+        let at = self.find(index, id.as_deref(), name.as_deref()).unwrap_or_else(|| {
             let at = self.0.len();
             let made = id.clone().unwrap_or_else(|| ToolCallId::generate().as_str().to_owned());
             out.call(at, made, name.unwrap_or_default());
-            self.0.push(Known { index: wire, id });
+            self.0.push(Known { index, id, torn: Joiner::default() });
             at
         });
-        match &function["arguments"] {
-            Value::Null => {}
-            Value::String(text) => out.arguments(at, text),
-            // Some servers send an object where the protocol has its text.
-            object => out.arguments(at, &object.to_string()),
+        let Some(json) = function.arguments.map(RawValue::get) else { return };
+        match serde_json::from_str(json) {
+            Ok(text) if json.starts_with('"') => {
+                out.arguments(at, &self.0[at].torn.join(text));
+            }
+            _ => out.arguments(at, json),
+        }
+    }
+
+    /// No more comes.
+    pub fn flush(&mut self, out: &mut Batch) {
+        for (at, call) in self.0.iter_mut().enumerate() {
+            if let Some(lone) = call.torn.finish() {
+                out.arguments(at, lone.encode_utf8(&mut [0; 4]));
+            }
         }
     }
 
@@ -74,7 +109,8 @@ mod tests {
         let mut out: Vec<(String, String, String)> = Vec::new();
         for piece in pieces {
             let mut batch = Batch::default();
-            calls.piece(piece, &mut batch);
+            let piece = piece.to_string();
+            calls.piece(serde_json::from_str(&piece).unwrap(), &mut batch);
             for delta in batch.into_deltas() {
                 let Delta::ToolCall { index, id, name, arguments } = delta else {
                     panic!("only calls: {delta:?}");
@@ -124,6 +160,16 @@ mod tests {
             json!({ "index": 0, "id": "a", "function": { "name": "one", "arguments": "}" } }),
         ]);
         assert_eq!(got, owned(&[("a", "one", "{}")]));
+    }
+
+    #[test]
+    fn pieces_are_read_as_servers_send_them() {
+        let got = calls(&[
+            json!({ "index": null, "id": null, "type": "function", "function": { "name": "one",
+                "arguments": null } }),
+            json!({ "index": null, "function": { "arguments": "{}" } }),
+        ]);
+        assert_eq!((got.len(), got[0].1.as_str(), got[0].2.as_str()), (1, "one", "{}"));
     }
 
     #[test]

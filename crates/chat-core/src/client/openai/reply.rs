@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::calls::Calls;
+use super::calls::{Calls, Piece};
+use super::content::{Content, ContentPart};
 use crate::client::batch::Batch;
-use crate::client::json::{Text, count};
+use crate::client::json::{Text, count, value};
 use crate::client::refusal::{self, Asked};
 use crate::client::stream::{Decoder, Progress, invalid};
 use crate::client::thoughts::Thoughts;
@@ -41,29 +42,28 @@ impl OpenAiReply {
     fn choice(&mut self, choice: Choice<'_>, out: &mut Batch) -> Result<()> {
         if let Some(said) = choice.delta.or(choice.message) {
             // Some servers send the same thoughts under both names.
-            let thoughts = said.reasoning_content.filter(|text| !text.0.is_empty());
-            let thoughts = thoughts.or(said.reasoning).unwrap_or_default().0;
-            if !thoughts.is_empty() {
-                self.thoughts.flush(out);
-                out.thinking(&thoughts);
+            let thoughts = said.reasoning_content.filter(|text| !text.is_empty());
+            if let Some(thoughts) = thoughts.or(said.reasoning) {
+                self.thoughts.take_thinking(thoughts, out);
             }
-            self.thoughts.text(&said.content.unwrap_or_default().0, out);
+            if let Some(content) = said.content {
+                content.each(|part| match part {
+                    ContentPart::Text(text) => self.thoughts.take_text(text, out),
+                    ContentPart::Thinking(text) => self.thoughts.take_thinking(text, out),
+                });
+            }
             // What a model says instead of answering is an answer too.
-            self.thoughts.text(&said.refusal.unwrap_or_default().0, out);
-            if let Some(calls) = said.tool_calls {
-                let calls: Vec<Value> =
-                    serde_json::from_str(calls.get()).map_err(|error| invalid(&error))?;
-                // Some servers send an empty list with each piece of text.
-                if !calls.is_empty() {
-                    self.thoughts.flush(out);
-                }
-                for call in &calls {
-                    self.calls.piece(call, out);
-                }
+            if let Some(refusal) = said.refusal {
+                self.thoughts.take_text(refusal, out);
+            }
+            // Some servers send an empty list with each piece of text.
+            for piece in said.tool_calls.unwrap_or_default() {
+                self.thoughts.flush(out);
+                self.calls.piece(piece, out);
             }
         }
-        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.0.is_empty()) {
-            self.finish = Some(match &*reason.0 {
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+            self.finish = Some(match &*reason.text {
                 "error" => return Err(Kind::ServerFailed.into()),
                 "stop" | "eos" | "end_turn" if self.calls.is_empty() => Finish::Stop,
                 "stop" | "eos" | "end_turn" | "tool_calls" | "function_call" => Finish::ToolCalls,
@@ -86,10 +86,9 @@ impl Decoder for OpenAiReply {
             return Ok(());
         }
         let chunk: Chunk<'_> = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
-        let is_error = chunk.object.is_some_and(|object| object.0 == "error");
+        let is_error = chunk.object.is_some_and(|object| object.text == "error");
         if is_error || chunk.error.is_some() {
-            let value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
-            return Err(refusal::of_object(&value, &self.asked));
+            return Err(refusal::of_object(&value(json), &self.asked));
         }
         if chunk.queued == Some(true) {
             out.push(Delta::Preparing(Preparing::Queued));
@@ -133,10 +132,11 @@ impl Decoder for OpenAiReply {
 
     fn flush(&mut self, out: &mut Batch) {
         self.thoughts.flush(out);
+        self.calls.flush(out);
     }
 
     fn close(&mut self, out: &mut Batch) {
-        self.thoughts.flush(out);
+        self.flush(out);
         if let Some(usage) = self.usage.take().filter(|usage| *usage != Usage::default()) {
             out.push(Delta::Usage(usage));
         }
@@ -176,17 +176,17 @@ struct Read {
 struct Choice<'a> {
     index: Option<u64>,
     #[serde(borrow)]
-    delta: Option<Said<'a>>,
+    delta: Option<Message<'a>>,
     #[serde(borrow)]
-    message: Option<Said<'a>>,
+    message: Option<Message<'a>>,
     #[serde(borrow)]
     finish_reason: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Said<'a> {
+struct Message<'a> {
     #[serde(borrow)]
-    content: Option<Text<'a>>,
+    content: Option<Content<'a>>,
     #[serde(borrow)]
     reasoning: Option<Text<'a>>,
     #[serde(borrow)]
@@ -194,7 +194,7 @@ struct Said<'a> {
     #[serde(borrow)]
     refusal: Option<Text<'a>>,
     #[serde(borrow)]
-    tool_calls: Option<&'a RawValue>,
+    tool_calls: Option<Vec<Piece<'a>>>,
 }
 
 fn take_usage(counts: &Value, usage: &mut Usage) {

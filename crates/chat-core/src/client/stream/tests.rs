@@ -279,3 +279,96 @@ fn an_empty_list_of_calls_parts_no_thoughts_from_the_answer() {
         assert_eq!(deltas.last(), Some(&Delta::Finish(Finish::Stop)));
     }
 }
+
+/// A text cut between each two of its UTF-16 units, as JSON texts.
+fn units(text: &str) -> Vec<String> {
+    text.encode_utf16().map(|unit| format!("\"\\u{unit:04x}\"")).collect()
+}
+
+#[test]
+fn a_character_that_the_server_cut_in_two_is_whole() {
+    let said = "So 😀!";
+    let mut events: Vec<String> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for field in ["reasoning_content", "content"] {
+        for unit in units(said) {
+            events.push(format!(r#"{{"choices":[{{"delta":{{"{field}":{unit}}}}}]}}"#));
+            let field = if field == "content" { field } else { "thinking" };
+            lines.push(format!(r#"{{"message":{{"{field}":{unit}}}}}"#));
+        }
+    }
+    let call = r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\""}}"#;
+    events.push(format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{call}]}}}}]}}"#));
+    for unit in units(said).into_iter().chain([r#""\"}""#.to_owned()]) {
+        let piece = format!(r#"{{"index":0,"function":{{"arguments":{unit}}}}}"#);
+        events.push(format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{piece}]}}}}]}}"#));
+    }
+    let events: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let events = events + "data: [DONE]\n\n";
+    let call = r#"{"function":{"name":"f","arguments":{"x":"So \ud83d\ude00!"}}}"#;
+    lines.push(format!(r#"{{"message":{{"tool_calls":[{call}]}},"done":true}}"#));
+    let lines = lines.join("\n");
+    let openai = decoded(Framing::Events, OpenAiReply::new(Asked::default()), [events.as_bytes()]);
+    let ollama = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [lines.as_bytes()]);
+    for (deltas, ended) in [openai, ollama] {
+        assert_eq!(ended, Ok(()));
+        let (thinking, text) = (Delta::Thinking(said.to_owned()), Delta::Text(said.to_owned()));
+        assert_eq!(deltas[..2], [thinking, text]);
+        let Delta::ToolCall { arguments, .. } = &deltas[2] else { panic!("a call: {deltas:?}") };
+        assert_eq!(*arguments, json!({ "x": said }).to_string());
+    }
+}
+
+#[test]
+fn half_a_character_alone_costs_nothing_else() {
+    let body = r#"data: {"choices":[{"delta":{"reasoning":"hm \ud83d"}}]}
+
+data: {"choices":[{"delta":{"content":"a\ud83d"}}]}
+
+data: {"choices":[{"delta":{"content":"b\ude00c"}}]}
+
+data: {"choices":[{"delta":{"content":"d\ud83d","tool_calls":[{"function":{"name":"f\ud83d",
+data: "arguments":"{\"x\":\"\ude00\ud83d"}}]}}]}
+
+data: [DONE]
+
+"#;
+    let (deltas, ended) =
+        decoded(Framing::Events, OpenAiReply::new(Asked::default()), [body.as_bytes()]);
+    assert_eq!(ended, Ok(()));
+    assert_eq!(deltas[0], Delta::Thinking("hm \u{fffd}".to_owned()));
+    assert_eq!(deltas[1], Delta::Text("a\u{fffd}b\u{fffd}cd\u{fffd}".to_owned()));
+    let Delta::ToolCall { name, arguments, .. } = &deltas[2] else { panic!("a call: {deltas:?}") };
+    assert_eq!(name.as_deref(), Some("f\u{fffd}"));
+    assert_eq!(arguments, "{\"x\":\"\u{fffd}\u{fffd}");
+
+    // Also where the stream breaks behind the first half.
+    let cut = br#"{"message":{"content":"a\ud83d"}}"#;
+    let (deltas, ended) = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [&cut[..]]);
+    assert_eq!(deltas, [Delta::Text("a\u{fffd}".to_owned())]);
+    assert_eq!(ended.unwrap_err().kind, Kind::Cut);
+    let error = br#"{"error":"it broke at \ud83d"}"#;
+    let (_, ended) = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [&error[..]]);
+    assert_eq!(ended.unwrap_err().detail.as_deref(), Some("it broke at \u{fffd}"));
+}
+
+#[test]
+fn thinking_in_parts_is_thinking() {
+    // As Mistral's reasoning models send it.
+    let body = r#"data: {"choices":[{"delta":{"role":"assistant","content":""}}]}
+
+data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm, "}],"closed":true}]}}]}
+
+data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"yes."}]},{"type":"reference","reference_ids":[1]},{"type":"text","text":"It "}]}}]}
+
+data: {"choices":[{"delta":{"content":"is."},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+"#;
+    let (deltas, ended) =
+        decoded(Framing::Events, OpenAiReply::new(Asked::default()), [body.as_bytes()]);
+    assert_eq!(ended, Ok(()));
+    let said = [Delta::Thinking("Hm, yes.".to_owned()), Delta::Text("It is.".to_owned())];
+    assert_eq!(deltas[..2], said);
+}

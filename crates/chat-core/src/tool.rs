@@ -1,5 +1,6 @@
 //! Something that a model may call.
 
+mod aliases;
 mod arguments;
 mod bounds;
 mod changes;
@@ -15,7 +16,8 @@ use crate::error::Result;
 use crate::message::{ToolSpec, ToolView};
 use crate::settings::ToolSettings;
 
-pub use arguments::{check, repair};
+pub use aliases::{Alias, Form};
+pub use arguments::{Checked, check, repair};
 pub use bounds::{Bounds, Enforcement, Gap, WhyNot};
 pub use changes::{Changes, Looked};
 pub use context::{AskedSoFar, Denied, Leave, ToolContext, ToolHost, Wish};
@@ -28,6 +30,11 @@ pub use registry::Registry;
 pub trait Tool: Send + Sync {
     /// The tool as it is told to a model.
     fn spec(&self) -> &ToolSpec;
+
+    /// Other names and forms in which models give its arguments.
+    fn aliases(&self) -> &'static [Alias] {
+        &[]
+    }
 
     /// Whether it changes nothing, so that neighbouring calls of such tools may run at once.
     fn reads_only(&self) -> bool;

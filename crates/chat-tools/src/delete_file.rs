@@ -2,12 +2,13 @@
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::path::Kind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec, still_wanted};
 use crate::trash::Trash;
@@ -38,6 +39,10 @@ impl DeleteFile {
 impl Tool for DeleteFile {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::FILE
     }
 
     fn reads_only(&self) -> bool {

@@ -7,6 +7,7 @@
 mod find;
 mod indentation;
 mod lines;
+mod numbers;
 mod quotes;
 mod refusal;
 mod replace;
@@ -30,11 +31,11 @@ const MOST_PLACES: usize = 100_000;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
-    /// Text in the file, exactly as it is there, without line numbers.
+    /// Text exactly as it is in the file, without line numbers
     pub old: String,
-    /// Text to put there.
+    /// Text to put there
     pub new: String,
-    /// Replace every place that has it.
+    /// Replace every match
     #[serde(default)]
     pub all: bool,
 }
@@ -57,6 +58,8 @@ pub struct Note {
     pub line: usize,
     /// How the text there differed from what was given.
     pub tolerance: Tolerance,
+    /// Whether line numbers were left out that had been copied with the text.
+    pub numbered: bool,
 }
 
 impl Note {
@@ -70,9 +73,12 @@ impl Note {
         ];
         let differing: Vec<_> =
             differing.iter().filter(|(on, _)| *on).map(|(_, what)| *what).collect();
-        (!differing.is_empty()).then(|| {
+        let numbered = self.numbered.then(|| "Line numbers in your text were left out.".to_owned());
+        let differing = (!differing.is_empty()).then(|| {
             format!("The text at line {} differed in {}.", self.line, differing.join(" and "))
-        })
+        });
+        let notes: Vec<_> = numbered.into_iter().chain(differing).collect();
+        (!notes.is_empty()).then(|| notes.join(" "))
     }
 }
 
@@ -109,7 +115,13 @@ fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
     let most = if edit.all { MOST_PLACES + 1 } else { refusal::MOST };
     let mut places = find::find(&lines, &pieces, most);
     if places.is_empty() {
-        return Err(refusal::absent(&lines, &pieces));
+        let absent = refusal::absent(&lines, &pieces);
+        let Some(bare) = numbers::without(edit) else { return Err(absent) };
+        return match apply_one(content, &bare) {
+            Ok((text, note)) => Ok((text, Note { numbered: true, ..note })),
+            Err(Reason::Absent { .. }) => Err(absent),
+            Err(reason) => Err(reason),
+        };
     }
     if places.len() > 1 && !edit.all {
         return Err(Reason::Several {
@@ -137,7 +149,12 @@ fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
         return Err(Reason::TooLarge);
     }
     result.push_str(&content[taken..]);
-    let note = Note { places: places.len(), line: places[0].first + 1, tolerance: widest(&places) };
+    let note = Note {
+        places: places.len(),
+        line: places[0].first + 1,
+        tolerance: widest(&places),
+        numbered: false,
+    };
     Ok((result, note))
 }
 

@@ -2,12 +2,13 @@
 
 use async_trait::async_trait;
 use chat_core::message::ToolSpec;
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_project::text::{self, Encoding};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::contents;
 use crate::diff::Diff;
 use crate::edit::{Applied, Edit, Note, apply};
@@ -47,6 +48,10 @@ struct Ready {
 impl Tool for EditFile {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::EDIT
     }
 
     fn reads_only(&self) -> bool {

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::list_files::{more, within_bytes};
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
@@ -44,6 +45,10 @@ impl Default for FindFiles {
 impl Tool for FindFiles {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::FIND
     }
 
     fn reads_only(&self) -> bool {

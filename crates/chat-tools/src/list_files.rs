@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolHost, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
 use crate::walk::{self, Beneath, FileType};
@@ -49,6 +50,10 @@ impl Default for ListFiles {
 impl Tool for ListFiles {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::FOLDER
     }
 
     fn reads_only(&self) -> bool {

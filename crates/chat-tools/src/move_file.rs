@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::Request;
 use chat_permission::path::{Error, Kind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::marks::Marks;
 use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, spec, still_wanted};
@@ -34,6 +35,10 @@ impl Default for MoveFile {
 impl Tool for MoveFile {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::MOVE
     }
 
     fn reads_only(&self) -> bool {

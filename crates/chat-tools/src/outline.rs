@@ -4,13 +4,14 @@ use std::fmt::Write;
 
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_outline::{Language, Symbol, outline};
 use chat_project::text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::contents;
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
@@ -40,6 +41,10 @@ impl Default for Outline {
 impl Tool for Outline {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::FILE
     }
 
     fn reads_only(&self) -> bool {

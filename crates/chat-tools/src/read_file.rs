@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_project::text::{self, Encoding};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::marks::{self, Mark, Marks};
 use crate::part::{self, Part, Range, Without};
 use crate::place::{Place, failed};
@@ -53,6 +54,10 @@ impl Default for ReadFile {
 impl Tool for ReadFile {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::READ
     }
 
     fn reads_only(&self) -> bool {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::tool::{Bounds, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Bounds, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::{Request, ResolvedPath, Run};
 use chat_sandbox::{
     Command, Enforcement, Exit, Follow, Keep, Limits, Preference, Running, Sandbox, Secrets, Spool,
@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
+use crate::aliases;
 use crate::command::{Background, Commands, Tail, bounds_of, exit_of, plain, put_aside, told};
 use crate::outputs;
 use crate::place::Place;
@@ -65,6 +66,10 @@ impl RunCommand {
 impl Tool for RunCommand {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::RUN
     }
 
     fn reads_only(&self) -> bool {

@@ -7,13 +7,14 @@ use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
 use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::path::Kind;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, spec};
 use crate::walk::{self, Beneath};
@@ -59,6 +60,10 @@ impl Default for SearchFiles {
 impl Tool for SearchFiles {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::SEARCH
     }
 
     fn reads_only(&self) -> bool {

@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 use chat_core::message::{Todo, TodoState, ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::spec::{arguments, spec};
 
 /// Steps that a plan has at most, and characters of a step: more nobody reads.
@@ -51,6 +52,10 @@ impl Default for UpdateTodos {
 impl Tool for UpdateTodos {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::TODOS
     }
 
     fn reads_only(&self) -> bool {

@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::path::Kind;
 use chat_project::text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::aliases;
 use crate::contents;
 use crate::diff::Diff;
 use crate::marks::{Mark, Marks};
@@ -46,6 +47,10 @@ struct Ready {
 impl Tool for WriteFile {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn aliases(&self) -> &'static [Alias] {
+        aliases::WRITE
     }
 
     fn reads_only(&self) -> bool {

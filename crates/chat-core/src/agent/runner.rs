@@ -166,14 +166,16 @@ impl Runner {
             };
             return invalid(format!("there is no tool “{}”. {there}", call.name));
         };
-        let arguments = match tool::check(&call.arguments, &tool.spec().parameters) {
-            Ok(arguments) => arguments,
+        let schema = &tool.spec().parameters;
+        let checked = match tool::check(&call.arguments, schema, tool.aliases()) {
+            Ok(checked) => checked,
             Err(why) => return invalid(why),
         };
+        let ignored = checked.note();
         let context = self.sink.tool_context(call, &self.cancel);
         let began = Instant::now();
         // A tool's bug is a call that failed, not a reply that did.
-        let run = AssertUnwindSafe(tool.run(arguments, context.clone())).catch_unwind();
+        let run = AssertUnwindSafe(tool.run(checked.value, context.clone())).catch_unwind();
         let last_word = async {
             self.cancel.cancelled().await;
             tokio::time::sleep(LAST_WORD).await;
@@ -186,7 +188,7 @@ impl Runner {
         };
         let AskedSoFar { waited, verdict, needs } = context.answered();
         let took = Some(began.elapsed().saturating_sub(waited));
-        let (result, pictures) = match outcome {
+        let (mut result, pictures) = match outcome {
             Ok(ToolOutput { text, view, pictures }) => {
                 (ToolResult { view, took, verdict, ..ToolResult::to(call, text, false) }, pictures)
             }
@@ -197,6 +199,9 @@ impl Runner {
                 (ToolResult { view, took, verdict, needs, ..result }, Vec::new())
             }
         };
+        if let Some(ignored) = ignored {
+            result.text = format!("{}\n{ignored}", result.text.trim_end_matches('\n'));
+        }
         (result, pictures)
     }
 }

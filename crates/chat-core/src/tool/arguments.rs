@@ -3,17 +3,36 @@
 
 use serde_json::{Map, Value};
 
+use super::aliases::{Alias, leave_out_unknown, resolve};
+
 /// How many faults of one call are told.
 const TOLD: usize = 3;
 
 /// The most bytes that are told of one fault.
 const LONGEST: usize = 300;
 
-/// The arguments as the tool gets them.
+/// Arguments that fit a tool's schema.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The arguments as the tool gets them.
+    pub value: Value,
+    /// The names of those that it does not know, and that were left out.
+    pub ignored: Vec<String>,
+}
+
+impl Checked {
+    /// What the model is told of arguments that were left out; nothing where there were none.
+    pub fn note(&self) -> Option<String> {
+        let names: Vec<_> = self.ignored.iter().map(|name| format!("`{name}`")).collect();
+        (!names.is_empty()).then(|| format!("[Ignored unknown arguments: {}]", names.join(", ")))
+    }
+}
+
+/// The arguments as the tool gets them, from all forms in which models give them.
 ///
 /// # Errors
 /// What is wrong with them, as the model gets it.
-pub fn check(arguments: &Value, schema: &Value) -> Result<Value, String> {
+pub fn check(arguments: &Value, schema: &Value, aliases: &[Alias]) -> Result<Checked, String> {
     let mut object = match arguments {
         Value::Object(object) => object.clone(),
         Value::Null => Map::new(),
@@ -26,7 +45,11 @@ pub fn check(arguments: &Value, schema: &Value) -> Result<Value, String> {
         _ => return Err("the arguments are no JSON object. Send them again as one.".to_owned()),
     };
     fit(&mut object, schema);
-    let value = Value::Object(object);
+    resolve(&mut object, aliases);
+    fit(&mut object, schema);
+    let mut value = Value::Object(object);
+    let mut ignored = Vec::new();
+    leave_out_unknown(&mut value, schema, &mut ignored);
     let validator = jsonschema::validator_for(schema)
         .map_err(|error| format!("the tool's own schema is wrong: {error}"))?;
     let mut faults = validator.iter_errors(&value).map(|error| {
@@ -39,7 +62,7 @@ pub fn check(arguments: &Value, schema: &Value) -> Result<Value, String> {
     let told: Vec<_> = faults.by_ref().take(TOLD).collect();
     let more = faults.count();
     if told.is_empty() {
-        return Ok(value);
+        return Ok(Checked { value, ignored });
     }
     let more = if more > 0 { format!(" And {more} more.") } else { String::new() };
     Err(format!("the arguments do not fit the tool. {}.{more}", told.join(". ")))
@@ -195,6 +218,10 @@ mod tests {
 
     use super::*;
 
+    fn checked(arguments: &Value, schema: &Value) -> Result<Value, String> {
+        check(arguments, schema, &[]).map(|checked| checked.value)
+    }
+
     fn schema() -> Value {
         json!({
             "type": "object",
@@ -212,36 +239,53 @@ mod tests {
     #[test]
     fn what_fits_goes_through_as_it_came() {
         let arguments = json!({ "path": "a", "from": 3, "all": true });
-        assert_eq!(check(&arguments, &schema()).unwrap(), arguments);
+        assert_eq!(checked(&arguments, &schema()).unwrap(), arguments);
     }
 
     #[test]
     fn a_wrong_call_says_what_is_wrong_with_it() {
-        let missing = check(&json!({}), &schema()).unwrap_err();
+        let missing = checked(&json!({}), &schema()).unwrap_err();
         assert!(missing.contains("\"path\" is a required property"), "{missing}");
-        let unknown = check(&json!({ "path": "a", "file": "b" }), &schema()).unwrap_err();
-        assert!(unknown.contains("file"), "{unknown}");
-        let kind = check(&json!({ "path": 4 }), &schema()).unwrap_err();
+        let kind = checked(&json!({ "path": 4 }), &schema()).unwrap_err();
         assert!(kind.contains("at /path"), "{kind}");
-        let cut = check(&json!("{\"path\": \"a"), &schema()).unwrap_err();
+        let cut = checked(&json!("{\"path\": \"a"), &schema()).unwrap_err();
         assert!(cut.contains("no JSON object"), "{cut}");
+    }
+
+    #[test]
+    fn unknown_arguments_are_left_out_and_told() {
+        let given = json!({ "path": "a", "explanation": "I look.", "why": 1 });
+        let checked = check(&given, &schema(), &[]).unwrap();
+        assert_eq!(checked.value, json!({ "path": "a" }));
+        let note = checked.note().unwrap();
+        assert_eq!(note, "[Ignored unknown arguments: `explanation`, `why`]");
+        assert_eq!(check(&json!({ "path": "a" }), &schema(), &[]).unwrap().note(), None);
+    }
+
+    #[test]
+    fn another_name_is_as_good() {
+        let aliases = [Alias::name("file_path", "path"), Alias::name("start_line", "from")];
+        let given = json!({ "file_path": "a", "start_line": "7" });
+        let checked = check(&given, &schema(), &aliases).unwrap();
+        assert_eq!(checked.value, json!({ "path": "a", "from": 7 }));
+        assert!(checked.ignored.is_empty());
     }
 
     #[test]
     fn a_wrong_value_is_not_sent_back() {
         let long = json!({ "path": ["x".repeat(100_000)] });
-        let said = check(&long, &schema()).unwrap_err();
+        let said = checked(&long, &schema()).unwrap_err();
         assert!(said.len() < 1_000 && said.contains("at /path"), "{said}");
     }
 
     #[test]
     fn values_written_as_text_are_read_where_the_schema_wants_them() {
         let told = json!({ "path": "5", "from": "7", "all": "true", "edits": "[{\"old\": 1}]" });
-        let fitted = check(&told, &schema()).unwrap();
+        let fitted = checked(&told, &schema()).unwrap();
         assert_eq!(fitted, json!({ "path": "5", "from": 7, "all": true, "edits": [{ "old": 1 }] }));
-        let nothing = check(&json!({ "path": "a", "all": null }), &schema()).unwrap();
+        let nothing = checked(&json!({ "path": "a", "all": null }), &schema()).unwrap();
         assert_eq!(nothing, json!({ "path": "a" }));
-        assert!(check(&json!({ "path": "a", "from": "7.5" }), &schema()).is_err());
+        assert!(checked(&json!({ "path": "a", "from": "7.5" }), &schema()).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The tools as a model uses them, on real files, under the real policy.
 
+mod aliases;
 mod asking;
 mod background;
 mod command;

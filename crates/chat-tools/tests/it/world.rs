@@ -187,8 +187,10 @@ impl World {
         let tools =
             chat_tools::all_on(Machine { trash: Trash::at(self.trash()), sandbox: self.sandbox });
         let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
-        let checked = chat_core::tool::check(&arguments, &tool.spec().parameters);
-        tool.run(checked.unwrap(), self.context.clone()).await
+        let checked =
+            chat_core::tool::check(&arguments, &tool.spec().parameters, tool.aliases()).unwrap();
+        assert!(checked.ignored.is_empty(), "{:?}", checked.ignored);
+        tool.run(checked.value, self.context.clone()).await
     }
 
     /// What a tool says.

@@ -30,7 +30,7 @@ pub use handler::{AgentHandler, Outcome};
 pub(crate) use history::says_something;
 pub use history::{outgoing, system};
 pub use just_ask::JustAsk;
-pub(crate) use measure::{Load, scale_of, tool_bytes};
+pub(crate) use measure::{Load, result_bytes, scale_of, tool_bytes};
 pub use seen::Seen;
 pub use sink::{ReplyEnd, ReplySink};
 pub(crate) use surroundings::system as system_name;

@@ -68,7 +68,7 @@ impl Tool for DeleteFile {
                 let put = trash.put(&place);
                 put.map_err(|error| ToolFailure::new(format!("{path} was not deleted: {error}.")))
             })?;
-            Ok(ToolOutput::text(format!("Put {path} into the trash."))
+            Ok(ToolOutput::text(format!("Deleted {path} (it is in the trash)"))
                 .view(ToolView::Deleted { path }))
         })
         .await

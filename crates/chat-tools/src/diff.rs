@@ -1,5 +1,6 @@
 //! What a change changes, as people read it.
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use similar::{ChangeTag, TextDiff};
@@ -30,6 +31,54 @@ impl Diff {
     }
 }
 
+/// Lines of a change that a model is shown, and bytes of them.
+const LINES: usize = 80;
+const BYTES: usize = 4_000;
+
+impl Diff {
+    /// How many lines came and went.
+    pub fn counts(&self) -> String {
+        format!("(+{} −{})", self.added, self.removed)
+    }
+
+    /// The lines that are there now where something changed, numbered as reading the file would show
+    /// them; nothing where lines only went.
+    pub fn new_lines(&self) -> String {
+        let (mut text, mut number, mut shown, mut gap) = (String::new(), 0_u64, 0, false);
+        for line in self.text.lines() {
+            if let Some(hunk) = line.strip_prefix("@@ ") {
+                number = first_new_line(hunk);
+                gap = !text.is_empty();
+                continue;
+            }
+            let Some(bare) = line.strip_prefix('+') else {
+                if line.starts_with(' ') {
+                    number += 1;
+                    gap = !text.is_empty();
+                }
+                continue;
+            };
+            if shown >= LINES || text.len() + bare.len() > BYTES {
+                text.push_str("[more lines follow]\n");
+                break;
+            }
+            if std::mem::take(&mut gap) {
+                text.push_str("…\n");
+            }
+            let _ = writeln!(text, "{number}\t{bare}");
+            (number, shown) = (number + 1, shown + 1);
+        }
+        text
+    }
+}
+
+/// The number of the first line of a hunk as it is now: `-1,3 +4,5 @@`.
+fn first_new_line(hunk: &str) -> u64 {
+    let new = hunk.split_whitespace().find_map(|range| range.strip_prefix('+'));
+    let first = new.and_then(|range| range.split(',').next());
+    first.and_then(|first| first.parse().ok()).unwrap_or(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +97,19 @@ mod tests {
             }
         );
         assert_eq!(Diff::new("a", "a"), Diff::default());
+    }
+
+    #[test]
+    fn the_new_lines_are_numbered_as_they_stand_in_the_file() {
+        let old: String = (1..=40).map(|n| format!("{n}\n")).collect();
+        let new =
+            old.replacen("3\n4\n", "three\nthree and a half\n4\n", 1).replacen("\n30\n", "\n", 1);
+        let new = new.replacen("\n39\n", "\nlast\n", 1);
+        let diff = Diff::new(&old, &new);
+        assert_eq!(diff.new_lines(), "3\tthree\n4\tthree and a half\n…\n39\tlast\n");
+        assert_eq!(diff.counts(), "(+3 −3)");
+        assert_eq!(Diff::new("a\nb\n", "a\n").new_lines(), "");
+        let long = Diff::new("", &"x\n".repeat(500)).new_lines();
+        assert!(long.ends_with("80\tx\n[more lines follow]\n"), "{long}");
     }
 }

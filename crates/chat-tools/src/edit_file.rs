@@ -84,18 +84,14 @@ impl Tool for EditFile {
         on_disk(move |given_up| {
             changes
                 .around(&place.path, || contents::replace(&place, &old, &new, &marks, given_up))?;
-            let mut text = format!(
-                "Changed {}: {} lines came, {} went.",
-                place.shown(),
-                diff.added,
-                diff.removed
-            );
+            let mut text = format!("Edited {} {}", place.shown(), diff.counts());
             let told: Vec<String> = notes.iter().filter_map(Note::for_model).collect();
             if !told.is_empty() {
-                let told = told.join(" ");
-                text = format!("{text} {told} See that this is what you meant:\n{}", diff.text);
+                text = format!("{text}\n{} Check that this is what you meant:", told.join(" "));
             }
-            Ok(ToolOutput::text(text).view(contents::view(&place, diff, false)))
+            text = format!("{text}\n{}", diff.new_lines());
+            Ok(ToolOutput::text(text.trim_end_matches('\n'))
+                .view(contents::view(&place, diff, false)))
         })
         .await
     }

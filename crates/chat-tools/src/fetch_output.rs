@@ -50,7 +50,7 @@ impl Tool for FetchOutput {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { id, from, to } = arguments(given)?;
-        let range = Range::new(from, to)?;
+        let range = Range::new(from, to, context.most)?;
         on_disk(move |_| {
             let file = outputs::open(&context.outputs, &id)?;
             match part::read(BufReader::new(file), &[], range) {

@@ -84,7 +84,7 @@ impl Tool for FindFiles {
             found.sort();
             let count = found.len();
             let lines = found.iter().take(ENTRIES).map(|path| beneath.shown(path) + "\n");
-            let (text, shown) = within_bytes(lines);
+            let (text, shown) = within_bytes(lines, context.most);
             let text = text + &more(count, shown);
             let text = if count == 0 { "No file has such a path.".to_owned() } else { text };
             Ok(ToolOutput::text(text).view(ToolView::Listed { what: glob, entries: count as u64 }))

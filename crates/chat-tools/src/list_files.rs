@@ -74,7 +74,7 @@ impl Tool for ListFiles {
             let shown = place.shown();
             let beneath = Beneath::new(place)?;
             let found = collect(&beneath, depth, &*context.host, given_up);
-            let (count, text) = (found.len(), tree(found));
+            let (count, text) = (found.len(), tree(found, context.most));
             let text = if count == 0 {
                 format!("{shown} has nothing that .gitignore does not name.")
             } else {
@@ -120,7 +120,7 @@ fn collect(
 }
 
 /// The entries as a tree. Where there are too many those that lie highest are shown.
-fn tree(mut entries: Vec<Entry>) -> String {
+fn tree(mut entries: Vec<Entry>, most: usize) -> String {
     let count = entries.len();
     if count > ENTRIES {
         let mut depths: Vec<usize> = entries.iter().map(|entry| entry.depth).collect();
@@ -144,16 +144,16 @@ fn tree(mut entries: Vec<Entry>) -> String {
         );
         format!("{}{name}{}\n", "  ".repeat(entry.depth - 1), entry.mark)
     };
-    let (text, shown) = within_bytes(entries.iter().map(line));
+    let (text, shown) = within_bytes(entries.iter().map(line), most);
     text + &more(count, shown)
 }
 
 /// Lines as far as an answer has room for them, and how many these are: names may be long, and targets of links
 /// longer.
-pub fn within_bytes(lines: impl Iterator<Item = String>) -> (String, usize) {
+pub fn within_bytes(lines: impl Iterator<Item = String>, most: usize) -> (String, usize) {
     let (mut text, mut shown) = (String::new(), 0);
     for line in lines {
-        if text.len() + line.len() > BYTES {
+        if text.len() + line.len() > most.min(BYTES) {
             break;
         }
         text += &line;
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn long_names_are_left_out_and_counted() {
         let long = |number| format!("{number:03}{}", "n".repeat(BYTES / 4));
-        let text = tree(entries((0..9).map(long)));
+        let text = tree(entries((0..9).map(long)), BYTES);
         assert!(text.len() <= BYTES + 100, "{}", text.len());
         assert!(text.ends_with("[6 more. Name a folder to see them.]\n"), "{}", text.len());
     }
@@ -198,7 +198,7 @@ mod tests {
     fn what_lies_highest_is_shown_first() {
         let deep = (0..1500).map(|number| format!("a/{number:04}"));
         let flat = (0..600).map(|number| format!("z{number:03}"));
-        let text = tree(entries(std::iter::once("a".to_owned()).chain(deep).chain(flat)));
+        let text = tree(entries(std::iter::once("a".to_owned()).chain(deep).chain(flat)), BYTES);
         assert!(text.starts_with("a\n  0000\n") && text.contains("\n  0398\nz000\n"), "{text}");
         assert!(text.ends_with("z599\n[1101 more. Name a folder to see them.]\n"), "{text}");
         assert_eq!(text.lines().count(), 1001);
@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn a_tree_that_fits_has_all() {
-        let text = tree(entries(["a".to_owned(), "a/b".to_owned(), "c".to_owned()].into_iter()));
+        let text =
+            tree(entries(["a".to_owned(), "a/b".to_owned(), "c".to_owned()].into_iter()), BYTES);
         assert_eq!(text, "a\n  b\nc\n");
     }
 

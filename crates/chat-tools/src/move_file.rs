@@ -91,7 +91,7 @@ impl Tool for MoveFile {
             })?;
             marks.moved(from.path.real(), to.path.real());
             let (from, to) = (from.shown(), to.shown());
-            let text = format!("Moved {from} to {to}.");
+            let text = format!("Moved {from} to {to}");
             Ok(ToolOutput::text(text).view(ToolView::Moved { from, to }))
         })
         .await

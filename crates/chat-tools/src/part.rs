@@ -8,8 +8,6 @@ use sha2::{Digest, Sha256};
 
 /// Lines that one call gives at most.
 pub const LINES: u64 = 2000;
-/// Bytes that one call gives at most.
-const BYTES: usize = 256 * 1024;
 /// Characters of a line that are shown, and the bytes that they may take. Longer lines are made by
 /// programs, for programs.
 const LINE_CHARACTERS: usize = 2000;
@@ -22,6 +20,8 @@ const COUNTED: u64 = 64 * 1024 * 1024;
 pub struct Range {
     from: u64,
     to: u64,
+    /// How many bytes of lines are given at most.
+    bytes: usize,
 }
 
 impl Range {
@@ -29,13 +29,16 @@ impl Range {
     ///
     /// # Errors
     /// There is no such.
-    pub fn new(from: Option<u64>, to: Option<u64>) -> Result<Self, ToolFailure> {
+    pub fn new(from: Option<u64>, to: Option<u64>, bytes: usize) -> Result<Self, ToolFailure> {
         let from = from.unwrap_or(1).max(1);
         match to {
             Some(to) if to < from => Err(ToolFailure::new(format!(
                 "`to` ({to}) lies before `from` ({from}): lines count from 1, and both are included."
             ))),
-            to => Ok(Self { from, to: to.unwrap_or(u64::MAX).min(from.saturating_add(LINES - 1)) }),
+            to => {
+                let last = from.saturating_add(LINES - 1);
+                Ok(Self { from, to: to.unwrap_or(u64::MAX).min(last), bytes })
+            }
         }
     }
 }
@@ -154,7 +157,7 @@ fn collect(reader: &mut impl BufRead, range: Range, found: &mut Found) -> io::Re
         let end = memchr::memchr(b'\n', buffer);
         let piece = &buffer[..end.unwrap_or(buffer.len())];
         let number = found.total + 1;
-        let wanted = (range.from..=range.to).contains(&number) && taken < BYTES;
+        let wanted = (range.from..=range.to).contains(&number) && taken < range.bytes;
         if wanted {
             line.length += piece.len();
             line.bytes.extend_from_slice(&piece[..piece.len().min(LINE_BYTES - line.bytes.len())]);
@@ -173,7 +176,7 @@ fn collect(reader: &mut impl BufRead, range: Range, found: &mut Found) -> io::Re
         }
         // Of a line without an end no more is shown.
         let is_filled = begun && line.bytes.len() >= LINE_BYTES;
-        if read > COUNTED && (found.total >= range.to || taken >= BYTES || is_filled) {
+        if read > COUNTED && (found.total >= range.to || taken >= range.bytes || is_filled) {
             break;
         }
     }
@@ -228,7 +231,11 @@ mod tests {
     use super::*;
 
     fn part(bytes: &[u8], from: Option<u64>, to: Option<u64>) -> String {
-        read(bytes, &[], Range::new(from, to).unwrap()).unwrap().text
+        read(bytes, &[], range(from, to)).unwrap().text
+    }
+
+    fn range(from: Option<u64>, to: Option<u64>) -> Range {
+        Range::new(from, to, 256 * 1024).unwrap()
     }
 
     #[test]
@@ -258,6 +265,16 @@ mod tests {
     }
 
     #[test]
+    fn a_small_window_gets_less() {
+        let text = "0123456789\n".repeat(100);
+        let range = Range::new(None, None, 110).unwrap();
+        let part = read(text.as_bytes(), &[], range).unwrap();
+        assert!(
+            part.text.ends_with("10\t0123456789\n[Lines 1 to 10 of 100. Go on with from: 11.]\n")
+        );
+    }
+
+    #[test]
     fn a_long_line_is_cut_between_characters_and_told() {
         let text = part(format!("{}\nb\n", "ä".repeat(9000)).as_bytes(), None, None);
         let expected = format!("1\t{} … [cut: the line has 18000 bytes]\n2\tb\n", "ä".repeat(2000));
@@ -272,21 +289,21 @@ mod tests {
             part(b"gr\xf6\xdfe\r\n", None, None),
             "1\tgröße\n[Lines end with CRLF. The file is not UTF-8, read as Latin-1.]\n"
         );
-        let range = Range::new(None, None).unwrap();
+        let range = range(None, None);
         assert!(matches!(read(&b"a\0b"[..], &[], range), Err(Without::Binary)));
         assert!(matches!(read(&b"\xff\x01"[..], &[], range), Err(Without::Binary)));
     }
 
     #[test]
     fn a_range_that_is_none_is_refused() {
-        assert!(Range::new(Some(5), Some(4)).is_err());
-        let range = Range::new(Some(9), None).unwrap();
+        assert!(Range::new(Some(5), Some(4), 100).is_err());
+        let range = range(Some(9), None);
         assert!(matches!(read(&b"a\nb"[..], &[], range), Err(Without::Beyond(2))));
     }
 
     #[test]
     fn the_hash_is_that_of_the_whole_file() {
-        let part = read(&b"a\nb"[..], b"mark", Range::new(Some(2), None).unwrap()).unwrap();
+        let part = read(&b"a\nb"[..], b"mark", range(Some(2), None)).unwrap();
         let hash: [u8; 32] = Sha256::digest(b"marka\nb").into();
         assert_eq!(part.hash, Some(hash));
     }

@@ -70,7 +70,7 @@ impl Tool for ReadFile {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { path, from, to } = arguments(given)?;
-        let range = Range::new(from, to)?;
+        let range = Range::new(from, to, context.most)?;
         let place = Place::new(&context, &path)?;
         place.may_read(&context).await?;
         place.must_be_file()?;
@@ -200,7 +200,7 @@ mod tests {
             let mut reader =
                 BufReader::with_capacity(16, Bounded { file, left, given_up: &given_up });
             let start = reader.fill_buf().map(<[u8]>::to_vec).unwrap_or_default();
-            super::read(reader, &start, Range::new(None, None).unwrap(), 100)
+            super::read(reader, &start, Range::new(None, None, 1000).unwrap(), 100)
         };
         assert!(read(1000).is_ok());
         assert!(matches!(read(50), Err(Without::Io(_))));

@@ -125,7 +125,8 @@ impl Tool for RunCommand {
             secrets: Some(secrets(&context, &place, named)),
             limit,
             limits: Limits { memory: memory.min(Limits::default().memory), ..Limits::default() },
-            ..Command::new(text.clone(), place.project.root())
+            // Both streams are one, so that what they say stays in the order in which it came.
+            ..Command::new(format!("exec 2>&1; {text}"), place.project.root())
         };
         let (id, spool) = spool(&context)?;
         let kept = spool.path();
@@ -184,13 +185,17 @@ fn secrets(context: &ToolContext, place: &Place, named: Vec<ResolvedPath>) -> Se
 
 /// A place for an output, and its name.
 fn spool(context: &ToolContext) -> Result<(String, Spool), ToolFailure> {
-    let excerpt =
-        usize::try_from(context.settings.output_kb.saturating_mul(1000)).unwrap_or(usize::MAX);
-    let keep = Keep { excerpt, disk: KEPT };
+    let keep = Keep { excerpt: excerpt(context), disk: KEPT };
     let made = outputs::create(&context.outputs, |path| Spool::create(path, keep));
     made.map_err(|error| {
         ToolFailure::new(format!("The command did not run: its output cannot be kept: {error}."))
     })
+}
+
+/// How many bytes of an output the model gets: what the user set, as far as its window has room.
+fn excerpt(context: &ToolContext) -> usize {
+    let set = context.settings.output_kb.saturating_mul(1000);
+    usize::try_from(set).unwrap_or(usize::MAX).min(context.most)
 }
 
 /// Shows what a command writes until it has ended. It is stopped with the request.
@@ -282,8 +287,7 @@ pub fn report(
     command: &Background,
     id: &str,
 ) -> Result<ToolOutput, ToolFailure> {
-    let most =
-        usize::try_from(context.settings.output_kb.saturating_mul(1000)).unwrap_or(usize::MAX);
+    let most = excerpt(context);
     // First how it goes: what it wrote before its end is then surely told with it.
     let ended = command.ended();
     let part = command

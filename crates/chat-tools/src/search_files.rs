@@ -89,7 +89,7 @@ impl Tool for SearchFiles {
         let mut found = on_disk(move |given_up| search_in(searched, &search, given_up)).await?;
         allowed(&context, &place, &mut found);
         let (matches, files) = (found.matches(), found.files.len() as u64);
-        let text = show::text(&found);
+        let text = show::text(&found, context.most);
         Ok(ToolOutput::text(text).view(ToolView::Searched { pattern, matches, files }))
     }
 }

@@ -85,7 +85,7 @@ impl Tool for UpdateTodos {
         };
         let todos: Vec<Todo> = todos.into_iter().map(todo).collect();
         let done = todos.iter().filter(|todo| todo.state == TodoState::Done).count();
-        let text = format!("The plan has {} steps, {done} of them done.", todos.len());
+        let text = format!("Plan updated: {done} of {} steps done", todos.len());
         context.host.on_todos(todos.clone());
         Ok(ToolOutput::text(text).view(ToolView::Todos { todos }))
     }

@@ -104,7 +104,7 @@ async fn create(
             made.map_err(|error| failed(&error))
         })?;
         marks.put(place.path.real(), Mark::of(content.as_bytes()));
-        let text = format!("Made {} with {} lines.", place.shown(), diff.added);
+        let text = format!("Created {} {}", place.shown(), diff.counts());
         Ok(ToolOutput::text(text).view(contents::view(&place, diff, true)))
     })
     .await
@@ -131,12 +131,7 @@ async fn replace(
     let changes = context.changes.clone();
     on_disk(move |given_up| {
         changes.around(&place.path, || contents::replace(&place, &old, &new, &marks, given_up))?;
-        let text = format!(
-            "Replaced {}: {} lines came, {} went.{notes}",
-            place.shown(),
-            diff.added,
-            diff.removed
-        );
+        let text = format!("Replaced {} {}{notes}", place.shown(), diff.counts());
         Ok(ToolOutput::text(text).view(contents::view(&place, diff, false)))
     })
     .await
@@ -163,7 +158,7 @@ fn prepare(place: &Place, known: Option<&Mark>, content: &str) -> Result<Ready, 
     let (before, encoding) = text::decode(&old).unwrap_or_default();
     let (content, mut notes) = (like(&before, content), "");
     let new = encoding.encode(&content).unwrap_or_else(|_| {
-        notes = " It is UTF-8 now: it was Latin-1, which does not have all of these characters.";
+        notes = "\nIt is UTF-8 now: it was Latin-1, which does not have all of these characters.";
         content.as_bytes().to_vec()
     });
     if new == old {

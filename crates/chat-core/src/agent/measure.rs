@@ -23,6 +23,22 @@ const PICTURE: u64 = 1_000;
 /// What stands round a message in a model's template, in bytes.
 const FRAME: u64 = 16;
 
+/// How much of the window one result of a tool may take, of 100.
+const RESULT_SHARE: u64 = 15;
+
+/// Of which window that is where nobody knows it, in tokens.
+const UNKNOWN_WINDOW: u32 = 65_536;
+
+/// How many bytes one result of a tool may have at least, and at most.
+const RESULT_BYTES: std::ops::RangeInclusive<usize> = 2_000..=256 * 1024;
+
+/// How many bytes one result of a tool may have with a window of so many tokens.
+pub(crate) fn result_bytes(window: Option<u32>) -> usize {
+    let tokens = u64::from(window.unwrap_or(UNKNOWN_WINDOW)) * RESULT_SHARE / 100;
+    let bytes = usize::try_from(Scale::default().bytes(tokens)).unwrap_or(usize::MAX);
+    bytes.clamp(*RESULT_BYTES.start(), *RESULT_BYTES.end())
+}
+
 /// How many bytes of a text are a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -249,5 +265,15 @@ mod tests {
         assert_eq!(of(Filling::Rules), Some(15));
         assert!(of(Filling::Tools).is_some_and(|tokens| tokens > 10));
         assert_eq!(of(Filling::Results), None);
+    }
+
+    #[test]
+    fn a_result_may_take_about_15_of_100_of_the_window() {
+        assert_eq!(result_bytes(Some(1_024)), 2_000);
+        assert_eq!(result_bytes(Some(8_192)), 3_929);
+        assert_eq!(result_bytes(Some(32_768)), 15_728);
+        assert_eq!(result_bytes(Some(200_000)), 96_000);
+        assert_eq!(result_bytes(Some(1_000_000)), 256 * 1024);
+        assert_eq!(result_bytes(None), result_bytes(Some(65_536)));
     }
 }

@@ -9,7 +9,9 @@ use super::said::Said;
 use super::shorter::holds;
 use super::sink::Sink;
 use super::{Session, World};
-use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};
+use crate::agent::{
+    Agent, Load, Surroundings, compaction_limit, outgoing, result_bytes, scale_of, tool_bytes,
+};
 use crate::client::{Price, Room, as_text};
 use crate::error::Result;
 use crate::event::Event;
@@ -138,6 +140,13 @@ impl Session {
             state.measured = Some(Measured { agent, around, room, options: options.clone() });
         }
         self.tell_meter();
+    }
+
+    /// How many bytes one result of a tool may have.
+    pub(super) fn result_bytes(&self) -> usize {
+        let state = self.lock();
+        let room = state.measured.as_ref().map(|measured| &measured.room);
+        result_bytes(room.and_then(|room| room.largest.or(room.now)))
     }
 
     /// Tells those who watch how full the window is, where that is known and another now.

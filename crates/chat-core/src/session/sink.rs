@@ -246,6 +246,7 @@ impl ReplySink for Sink {
             outputs: self.session.world.outputs.join(self.session.fid.as_str()),
             settings: self.tool_settings(),
             sees: self.capabilities.vision != Some(false),
+            most: self.session.result_bytes(),
             host: Arc::new(host),
             changes: self.changes(call),
             asked: Arc::default(),

@@ -30,6 +30,8 @@ pub struct ToolContext {
     pub settings: Arc<ToolSettings>,
     /// Whether the model sees pictures.
     pub sees: bool,
+    /// How many bytes one result may have, so that some of them fit the model's window.
+    pub most: usize,
     /// The session.
     pub host: Arc<dyn ToolHost>,
     /// Keeps what the call does to the project's files.

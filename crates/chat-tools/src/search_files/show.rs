@@ -9,7 +9,7 @@ const SHOWN: u64 = 200;
 const BYTES: usize = 64 * 1024;
 
 /// The lines by files, and what is to be said about them.
-pub fn text(found: &Gathered) -> String {
+pub fn text(found: &Gathered, most: usize) -> String {
     let mut text = String::new();
     let (mut shown, mut files, mut is_full) = (0, 0, false);
     for (path, lines) in &found.files {
@@ -20,7 +20,7 @@ pub fn text(found: &Gathered) -> String {
         let _ = writeln!(text, "{path}");
         let mut before = None;
         for line in lines {
-            if text.len() + line.text.len() > BYTES {
+            if text.len() + line.text.len() > most.min(BYTES) {
                 is_full = true;
                 break;
             }
@@ -98,7 +98,7 @@ mod tests {
             ("b.rs", &[(4, true), (7, true)]),
         ]);
         assert_eq!(
-            text(&found),
+            text(&found, BYTES),
             "a.rs\n1- line 1\n2: line 2\n--\n9: line 9\nb.rs\n4: line 4\n7: line 7\n"
         );
     }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_not_shown_is_told() {
         let many: Vec<_> = (1..=150).map(|number| (number, true)).collect();
-        let text = text(&found(&[("a", &many), ("b", &many), ("c", &many)]));
+        let text = text(&found(&[("a", &many), ("b", &many), ("c", &many)]), BYTES);
         assert!(
             text.ends_with("b\n") || text.contains("\nb\n") && !text.contains("\nc\n"),
             "{text}"
@@ -117,8 +117,8 @@ mod tests {
             ),
             "{text}"
         );
-        assert_eq!(super::text(&Gathered::default()), "[Nothing matches.]\n");
+        assert_eq!(super::text(&Gathered::default(), BYTES), "[Nothing matches.]\n");
         let gathered = Gathered { is_cut: true, several_links: 2, ..found(&[("a", &[(1, true)])]) };
-        assert!(super::text(&gathered).contains("More than 10000 lines match: 1 of them in 1 files are shown. Narrow the search. Not searched: 2 files that have several hard links."));
+        assert!(super::text(&gathered, BYTES).contains("More than 10000 lines match: 1 of them in 1 files are shown. Narrow the search. Not searched: 2 files that have several hard links."));
     }
 }

@@ -31,7 +31,7 @@ async fn the_plan_is_replaced_whole() {
     let world = World::new();
     let todos = json!([{ "text": "read", "state": "done" }, { "text": "write", "state": "doing" }]);
     let output = world.call("update_todos", json!({ "todos": todos })).await.unwrap();
-    assert_eq!(output.text, "The plan has 2 steps, 1 of them done.");
+    assert_eq!(output.text, "Plan updated: 1 of 2 steps done");
     let plan = vec![
         Todo { text: "read".to_owned(), state: TodoState::Done },
         Todo { text: "write".to_owned(), state: TodoState::Doing },

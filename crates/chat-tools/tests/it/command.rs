@@ -22,11 +22,7 @@ async fn both_streams_and_the_status_are_told() {
         .await
         .unwrap();
     assert!(output.text.starts_with("Exit status 3, after "), "{}", output.text);
-    assert!(
-        output.text.contains("\nout\n") && output.text.contains("[standard error]\nwrong"),
-        "{}",
-        output.text
-    );
+    assert!(output.text.ends_with(".\nout\nwrong"), "{}", output.text);
     let Some(ToolView::Ran { command, exit, output: None, .. }) = output.view else {
         panic!("{:?}", output.view)
     };
@@ -40,6 +36,26 @@ async fn both_streams_and_the_status_are_told() {
         said.starts_with("Exit status 0, after ") && said.ends_with(" It wrote nothing."),
         "{said}"
     );
+}
+
+#[tokio::test]
+async fn both_streams_stand_in_the_order_in_which_they_were_written() {
+    let world = world();
+    let command = "for n in 1 2 3 4 5; do echo out $n; echo err $n >&2; done";
+    let said = world.says("run_command", json!({ "command": command })).await;
+    let (status, output) = said.split_once('\n').unwrap();
+    assert!(status.starts_with("Exit status 0"), "{said}");
+    let expected: Vec<_> = (1..6).flat_map(|n| [format!("out {n}"), format!("err {n}")]).collect();
+    assert_eq!(output.lines().collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn a_small_window_gets_less_of_an_output() {
+    let mut world = world();
+    world.context.most = 2_000;
+    let said = world.says("run_command", json!({ "command": "seq 1 5000" })).await;
+    assert!(said.len() < 2_500, "{}", said.len());
+    assert!(said.contains("fetch_output") && said.contains("\n5000\n"), "{said}");
 }
 
 #[tokio::test]

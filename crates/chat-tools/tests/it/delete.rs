@@ -12,7 +12,7 @@ async fn a_file_is_in_the_trash_with_where_it_came_from() {
     world.host.has_mode(Mode::Edits);
     let path = world.put("a ü%.txt", "x");
     let output = world.call("delete_file", json!({ "path": "a ü%.txt" })).await.unwrap();
-    assert_eq!(output.text, "Put a ü%.txt into the trash.");
+    assert_eq!(output.text, "Deleted a ü%.txt (it is in the trash)");
     assert_eq!(output.view, Some(ToolView::Deleted { path: "a ü%.txt".to_owned() }));
     assert!(!path.exists());
     let trash = world.trash();

@@ -24,7 +24,7 @@ async fn an_edit_is_shown_whole_before_it_is_made() {
     );
     world.host.allows();
     let output = world.call("edit_file", edit).await.unwrap();
-    assert_eq!(output.text, "Changed a.rs: 2 lines came, 2 went.");
+    assert_eq!(output.text, "Edited a.rs (+2 −2)\n2\t2\n3\t3");
     assert_eq!(
         output.view,
         Some(ToolView::Edited {

@@ -12,7 +12,7 @@ async fn both_names_are_asked_for_at_once() {
     world.put("a", "x");
     world.host.allows();
     let output = world.call("move_file", json!({ "from": "a", "to": "b/c" })).await.unwrap();
-    assert_eq!(output.text, "Moved a to b/c.");
+    assert_eq!(output.text, "Moved a to b/c");
     assert_eq!(output.view, Some(ToolView::Moved { from: "a".to_owned(), to: "b/c".to_owned() }));
     assert_eq!(world.host.was_asked(), ["write a, read a, write b/c"]);
     assert_eq!(world.host.previews.lock().unwrap()[0], Preview::Move { to: "b/c".into() });

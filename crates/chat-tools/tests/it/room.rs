@@ -100,8 +100,8 @@ impl Room {
     pub async fn run(&self, tool: &dyn Tool, arguments: Value) -> Result<ToolOutput, ToolFailure> {
         let project = self.project();
         std::fs::create_dir_all(&project).unwrap();
-        let arguments = check(&arguments, &tool.spec().parameters).map_err(ToolFailure::new)?;
-        tool.run(arguments, self.context(&project)).await
+        let checked = check(&arguments, &tool.spec().parameters, tool.aliases());
+        tool.run(checked.map_err(ToolFailure::new)?.value, self.context(&project)).await
     }
 
     fn context(&self, project: &Path) -> ToolContext {
@@ -114,6 +114,7 @@ impl Room {
             outputs: self.folder.path().join("outputs"),
             settings: Arc::new(self.settings.clone()),
             sees: self.sees,
+            most: 256 * 1024,
             host: self.person.clone(),
             changes: Changes::default(),
             asked: Arc::default(),

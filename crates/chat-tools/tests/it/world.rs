@@ -153,6 +153,7 @@ impl World {
             outputs: root.join("outputs"),
             settings: Arc::new(ToolSettings::default()),
             sees: true,
+            most: 256 * 1024,
             host: Arc::<Host>::clone(&host),
             changes: Changes::default(),
             asked: Arc::default(),

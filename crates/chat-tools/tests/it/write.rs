@@ -14,7 +14,7 @@ async fn a_new_file_is_made_with_its_folders_and_shown_before() {
         .call("write_file", json!({ "path": "src/deep/a.rs", "content": "a\nb\n" }))
         .await
         .unwrap();
-    assert_eq!(output.text, "Made src/deep/a.rs with 2 lines.");
+    assert_eq!(output.text, "Created src/deep/a.rs (+2 −0)");
     let diff = "@@ -0,0 +1,2 @@\n+a\n+b\n".to_owned();
     assert_eq!(
         *world.host.previews.lock().unwrap(),
@@ -50,7 +50,7 @@ async fn a_file_is_overwritten_only_as_it_was_read() {
     assert_eq!(said, "a was changed since you read it. Read it again first.");
     assert_eq!(world.get("a"), "ONE\n");
     world.says("read_file", json!({ "path": "a" })).await;
-    assert_eq!(world.says("write_file", write("two\n")).await, "Replaced a: 1 lines came, 1 went.");
+    assert_eq!(world.says("write_file", write("two\n")).await, "Replaced a (+1 −1)");
     // What it wrote and edited itself it knows.
     world
         .says("edit_file", json!({ "path": "a", "edits": [{ "old": "two", "new": "three" }] }))

@@ -130,6 +130,7 @@ impl ReplySink for Told {
             outputs: PathBuf::new(),
             settings: Arc::default(),
             sees: false,
+            most: 64 * 1024,
             host: Arc::new(Nobody),
             changes: Changes::default(),
             asked: Arc::default(),

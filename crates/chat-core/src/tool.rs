@@ -45,6 +45,11 @@ pub trait Tool: Send + Sync {
         self.reads_only()
     }
 
+    /// Whether it is offered in plan mode: what it does there changes nothing.
+    fn in_plan_mode(&self) -> bool {
+        self.reads_only()
+    }
+
     /// Whether it is offered only where the session has a project.
     fn needs_project(&self) -> bool {
         false

@@ -76,6 +76,11 @@ impl Tool for RunCommand {
         false
     }
 
+    /// Commands that only read pass there; all others are refused.
+    fn in_plan_mode(&self) -> bool {
+        true
+    }
+
     fn needs_project(&self) -> bool {
         true
     }

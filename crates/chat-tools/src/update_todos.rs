@@ -62,6 +62,11 @@ impl Tool for UpdateTodos {
         false
     }
 
+    /// The plan is no file.
+    fn in_plan_mode(&self) -> bool {
+        true
+    }
+
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { todos } = arguments(given)?;
         if todos.len() > STEPS {

@@ -13,12 +13,30 @@ const GENTLY: [(usize, u32); 3] = [(2, 2_000), (2, 800), (1, 800)];
 /// How they are shortened where all else is not enough: the newest ones, too.
 const HARD: [(usize, u32); 3] = [(0, 4_000), (0, 1_500), (0, 500)];
 
-/// How full the window may be afterwards, of 100 of what begins it: else it would begin again with
-/// the next round, and the server read everything anew each time.
-const TARGET: u64 = 75;
+/// How full the window is to be afterwards, of 100 of it: else it would begin again soon, and the server
+/// read everything anew each time.
+const TARGET: u64 = 45;
 
-/// How much of that may be earlier turns that stay as they are.
-const STAYS: u64 = 50;
+/// The same, of 100 of what begins it: not all of the window may be used.
+const AT_MOST: u64 = 75;
+
+/// How much of what begins it a summary is expected to take, and how much of earlier turns stays as it
+/// is where instructions and tools leave no room, both of 100.
+const SUMMARY: u64 = 10;
+
+/// From how many tokens on a conversation is made shorter, and how many it is to have then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Goal {
+    pub limit: u64,
+    pub target: u64,
+}
+
+impl Goal {
+    /// For a window of so many tokens.
+    pub(crate) fn new(limit: u64, window: u64) -> Self {
+        Self { limit, target: (window * TARGET / 100).min(limit * AT_MOST / 100) }
+    }
+}
 
 /// What must be gained for it to be worth while, of 100 of what begins it.
 const GAIN: u64 = 8;
@@ -52,12 +70,12 @@ impl Measure<'_> {
 
     /// Shortens old results until the target is met. Without that being enough it gives nothing:
     /// then a summary is better.
-    pub(super) fn shrink_gently(&self, history: &[Arc<Message>], limit: u64) -> Option<Compaction> {
+    pub(super) fn shrink_gently(&self, history: &[Arc<Message>], goal: Goal) -> Option<Compaction> {
         let before = self.tokens(history);
         let candidates = GENTLY.iter().filter_map(|level| shrink(history, *level));
         { candidates }.find(|compaction| {
             let after = self.tokens_with(history, std::slice::from_ref(compaction));
-            after <= target(limit) && before.saturating_sub(after) >= gain(limit)
+            after <= goal.target && before.saturating_sub(after) >= gain(goal.limit)
         })
     }
 
@@ -67,24 +85,28 @@ impl Measure<'_> {
         &self,
         history: &[Arc<Message>],
         decided: &[Compaction],
-        limit: u64,
+        goal: Goal,
     ) -> Option<Compaction> {
         let with = |more: Option<Compaction>| {
             let all: Vec<_> = decided.iter().cloned().chain(more).collect();
             self.tokens_with(history, &all)
         };
         let mut least = with(None);
-        if least <= target(limit) {
+        if least <= goal.target {
             return None;
         }
         let mut best = None;
-        for level in GENTLY.into_iter().chain(HARD) {
+        for (at, level) in GENTLY.into_iter().chain(HARD).enumerate() {
+            // The newest results are worth more than room.
+            if at >= GENTLY.len() && least <= goal.limit * AT_MOST / 100 {
+                break;
+            }
             let Some(compaction) = shrink(history, level) else { continue };
             let tokens = with(Some(compaction.clone()));
-            if tokens + gain(limit) <= least || (tokens < least && tokens <= limit) {
+            if tokens + gain(goal.limit) <= least || (tokens < least && tokens <= goal.limit) {
                 (least, best) = (tokens, Some(compaction));
             }
-            if tokens <= target(limit) {
+            if tokens <= goal.target {
                 break;
             }
         }
@@ -93,9 +115,11 @@ impl Measure<'_> {
 
     /// Up to where a summary is to stand for the messages: as much as fits stays, from a message of
     /// the person on where that can be. None where nothing would be gained.
-    pub(super) fn boundary(&self, history: &[Arc<Message>], limit: u64) -> Option<usize> {
+    pub(super) fn boundary(&self, history: &[Arc<Message>], goal: Goal) -> Option<usize> {
         let from = summed_up(history).map_or(0, |at| at + 1);
-        let budget = self.scale.bytes(limit * STAYS / 100);
+        let reserve = goal.limit * SUMMARY / 100;
+        let stays = goal.target.saturating_sub(self.tokens(&[]) + reserve).max(reserve);
+        let budget = self.scale.bytes(stays);
         let (mut stays, mut turn, mut round, mut fits) = (0, None, None, true);
         for at in (from..history.len()).rev() {
             stays += weight(&history[at], self.thoughts);
@@ -111,7 +135,7 @@ impl Measure<'_> {
         }
         let at = turn.or(round).filter(|_| !fits)?;
         let gone: u64 = history[from..at].iter().map(|m| weight(m, self.thoughts)).sum();
-        (self.scale.tokens(gone) >= gain(limit)).then_some(at)
+        (self.scale.tokens(gone) >= gain(goal.limit)).then_some(at)
     }
 }
 
@@ -124,11 +148,6 @@ pub(super) fn newest_turn(history: &[Arc<Message>]) -> Option<usize> {
         rest.iter().rposition(|message| message.role == role).map(|at| from + 1 + at)
     };
     newest(Role::User).or_else(|| newest(Role::Assistant))
-}
-
-/// What is to be reached.
-fn target(limit: u64) -> u64 {
-    limit * TARGET / 100
 }
 
 fn gain(limit: u64) -> u64 {

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use chat_journal::Origin;
-use chat_permission::Decision;
 use chat_permission::path::Project;
+use chat_permission::{Decision, Mode};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -196,8 +196,10 @@ impl ReplySink for Sink {
             return Registry::default();
         }
         let settings = self.tool_settings();
+        let plans = self.session.lock().record.mode == Mode::Plan;
         offered(&self.session.world, self.project.is_some())
             .only(|tool| settings.is_on(&self.agent, &tool.spec().name))
+            .only(|tool| !plans || tool.in_plan_mode())
     }
 
     fn history(&self) -> Vec<Arc<Message>> {

@@ -11,11 +11,11 @@ use super::asking::Pending;
 use super::measuring::Measured;
 use super::reply::LiveReply;
 use super::round::Round;
-use crate::agent::Surroundings;
+use crate::agent::{Surroundings, todos};
 use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
 use crate::message::{
     BackgroundCommand, ChatRequest, Fid, Message, MessageId, MessageTree, Meter, ModelRef, Options,
-    Part, Thinking, Todo, ToolView, Trouble,
+    Thinking, Trouble,
 };
 use crate::store::SessionRecord;
 
@@ -288,19 +288,6 @@ impl State {
             seq: self.seq,
         }
     }
-}
-
-/// The plan as the last call that changed it left it.
-pub(super) fn todos(branch: &[Arc<Message>]) -> Vec<Todo> {
-    let parts = branch.iter().rev().flat_map(|message| message.parts.iter().rev());
-    let mut plans = parts.filter_map(|part| match part {
-        Part::ToolResult(result) => match &result.view {
-            Some(ToolView::Todos { todos }) => Some(todos.clone()),
-            _ => None,
-        },
-        _ => None,
-    });
-    plans.next().unwrap_or_default()
 }
 
 impl From<SessionRecord> for SessionPlaceholder {

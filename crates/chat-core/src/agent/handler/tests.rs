@@ -40,8 +40,8 @@ impl Agent for WithTools {
         None
     }
 
-    fn context(&self, _seen: &Seen<'_>) -> Option<String> {
-        None
+    fn context(&self, _seen: &Seen<'_>) -> Vec<String> {
+        Vec::new()
     }
 
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice) {

@@ -31,7 +31,8 @@ pub(crate) use history::says_something;
 pub use history::{outgoing, system};
 pub use just_ask::JustAsk;
 pub(crate) use measure::{Load, result_bytes, scale_of, tool_bytes};
-pub use seen::Seen;
+pub(crate) use seen::todos;
+pub use seen::{Known, Seen};
 pub use sink::{ReplyEnd, ReplySink};
 pub(crate) use surroundings::system as system_name;
 pub use surroundings::{RuleFile, Surroundings};
@@ -60,7 +61,7 @@ pub trait Agent: Send + Sync {
 
     /// What the model is told of what the person has before them. Stored with the person's
     /// message, so that history goes out the same ever after.
-    fn context(&self, seen: &Seen<'_>) -> Option<String>;
+    fn context(&self, seen: &Seen<'_>) -> Vec<String>;
 
     /// The tools that it offers, of those that there are, and whether one must be called.
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice);

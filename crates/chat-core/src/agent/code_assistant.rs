@@ -113,7 +113,7 @@ impl Agent for CodeAssistant {
         }))
     }
 
-    fn context(&self, seen: &Seen<'_>) -> Option<String> {
+    fn context(&self, seen: &Seen<'_>) -> Vec<String> {
         seen.describe()
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::compaction::{self, Measure};
+use super::compaction::{self, Goal, Measure};
 use super::measure::scale_of;
 use super::summary::Summary;
 use super::{Agent, ReplySink, Surroundings, short};
@@ -76,16 +76,14 @@ impl Compactor {
         wanted: bool,
     ) -> Compacted {
         let measure = self.measure(history, tools, room.thoughts);
-        if !wanted && let Some(shrunk) = measure.shrink_gently(history, limit) {
+        let goal = Goal::new(limit, room.largest.or(room.now).map_or(limit, u64::from));
+        if !wanted && let Some(shrunk) = measure.shrink_gently(history, goal) {
             return Compacted { marker: Some(short::marker(vec![shrunk])), error: None };
         }
         let mut decided = Vec::new();
         let (mut error, mut usage) = (None, None);
-        let boundary = if wanted {
-            compaction::newest_turn(history)
-        } else {
-            measure.boundary(history, limit)
-        };
+        let boundary =
+            if wanted { compaction::newest_turn(history) } else { measure.boundary(history, goal) };
         if let Some(at) = boundary {
             match self.sum_up(&history[..at], &measure, room).await {
                 Ok(Some((text, spent))) => {
@@ -96,7 +94,7 @@ impl Compactor {
                 Err(failed) => error = Some(failed),
             }
         }
-        decided.extend(measure.shrink_hard(history, &decided, limit));
+        decided.extend(measure.shrink_hard(history, &decided, goal));
         let marker = (!decided.is_empty()).then(|| Message {
             usage,
             model: Some(self.model.clone()),

@@ -35,7 +35,7 @@ impl Agent for JustAsk {
         ))
     }
 
-    fn context(&self, seen: &Seen<'_>) -> Option<String> {
+    fn context(&self, seen: &Seen<'_>) -> Vec<String> {
         seen.describe()
     }
 

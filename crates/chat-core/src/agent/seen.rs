@@ -1,11 +1,14 @@
-//! What a model is told, with a message, of what its person has before them: open files, cursor,
+//! What a model is told, with a message, of what its user has before them: open files, cursor,
 //! selection and the plan. It moves with every keystroke, so that it stands in the newest message
-//! and never in the instructions, whose change would have the server read the whole chat again.
+//! and never in the instructions, whose change would have the server read the whole chat again. What
+//! an earlier message says already, and the model still reads, is not said again.
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::message::{Context, OpenFile, Todo, TodoState};
+use super::outgoing;
+use crate::message::{Context, Message, OpenFile, Part, Todo, TodoState, ToolView};
 
 /// The most names of open files.
 const MOST_FILES: usize = 30;
@@ -25,39 +28,74 @@ pub struct Seen<'a> {
     pub regained: Option<&'a str>,
     /// The folder to work in.
     pub project: Option<&'a Path>,
+    /// What the model was told before.
+    pub known: &'a Known,
 }
 
+/// What a model was told before and still reads, by the tag that it stands in. It need not be told again.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    editor: Option<String>,
+    plan: Option<String>,
+}
+
+impl Known {
+    /// What the messages of a conversation still tell that goes out as its markers say.
+    pub fn of(history: &[Arc<Message>]) -> Self {
+        let mut known = Self::default();
+        for message in outgoing(history) {
+            for part in &message.parts {
+                let Part::Context { text } = part else { continue };
+                if text.starts_with(EDITOR.0) {
+                    known.editor = Some(text.clone());
+                } else if text.starts_with(PLAN.0) {
+                    known.plan = Some(text.clone());
+                }
+            }
+        }
+        known
+    }
+}
+
+/// What stands round what the user has open, and round the plan.
+const EDITOR: (&str, &str) = ("<editor>", "</editor>");
+const PLAN: (&str, &str) = ("<plan>", "</plan>");
+
 impl Seen<'_> {
-    /// All of it as the model reads it; none where there is nothing to tell.
-    pub fn describe(&self) -> Option<String> {
+    /// What of it the model does not know yet, as it reads it: a text for each thing.
+    pub fn describe(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        let editor = self.editor();
+        let was_open = self.known.editor.as_deref().is_some_and(|known| known != nothing_open());
+        let editor = editor.or_else(|| was_open.then(nothing_open));
+        told.extend(editor.filter(|editor| self.known.editor.as_ref() != Some(editor)));
+        let patch = |heading: &str, tag: &str, patch: Option<&str>| {
+            let patch = patch.filter(|patch| !patch.is_empty())?;
+            Some(format!("{heading}\n<{tag}>\n{}\n</{tag}>", patch.trim_end()))
+        };
+        told.extend(patch(
+            "The user took these changes of yours back; do not make them again:",
+            "rejected",
+            self.rejected,
+        ));
+        told.extend(patch(
+            "The user wants these changes after all; they are there again:",
+            "restored",
+            self.regained,
+        ));
+        let plan = open_plan(self.todos).map(|plan| within(PLAN, &plan));
+        told.extend(plan.filter(|plan| self.known.plan.as_ref() != Some(plan)));
+        told
+    }
+
+    /// What the user has open.
+    fn editor(&self) -> Option<String> {
         let mut text = String::new();
         self.open_files(&mut text);
         if let Some(active) = self.context.active() {
             self.active(&mut text, active);
         }
-        if let Some(patch) = self.rejected.filter(|patch| !patch.is_empty()) {
-            block(
-                &mut text,
-                "The person took these changes of yours back; do not make them again:",
-            );
-            let _ = write!(text, "\n<rejected>\n{}\n</rejected>", patch.trim_end());
-        }
-        if let Some(patch) = self.regained.filter(|patch| !patch.is_empty()) {
-            block(&mut text, "The person wants these changes after all, which are there again:");
-            let _ = write!(text, "\n<restored>\n{}\n</restored>", patch.trim_end());
-        }
-        if !self.todos.is_empty() {
-            block(&mut text, "Plan:");
-            for todo in self.todos {
-                let mark = match todo.state {
-                    TodoState::Done => 'x',
-                    TodoState::Doing => '~',
-                    TodoState::Open => ' ',
-                };
-                let _ = write!(text, "\n- [{mark}] {}", todo.text);
-            }
-        }
-        (!text.is_empty()).then(|| format!("<context>\n{text}\n</context>"))
+        (!text.is_empty()).then(|| within(EDITOR, &text))
     }
 
     fn open_files(&self, text: &mut String) {
@@ -107,6 +145,41 @@ impl Seen<'_> {
     }
 }
 
+fn nothing_open() -> String {
+    within(EDITOR, "No files are open any more.")
+}
+
+fn within((open, close): (&str, &str), text: &str) -> String {
+    format!("{open}\n{text}\n{close}")
+}
+
+/// A plan as a model reads it; none where nothing of it is open.
+pub(super) fn open_plan(todos: &[Todo]) -> Option<String> {
+    let open = todos.iter().any(|todo| todo.state != TodoState::Done);
+    let line = |todo: &Todo| {
+        let mark = match todo.state {
+            TodoState::Done => 'x',
+            TodoState::Doing => '~',
+            TodoState::Open => ' ',
+        };
+        format!("- [{mark}] {}", todo.text)
+    };
+    open.then(|| todos.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// The plan as the last call that changed it left it.
+pub(crate) fn todos(branch: &[Arc<Message>]) -> Vec<Todo> {
+    let parts = branch.iter().rev().flat_map(|message| message.parts.iter().rev());
+    let mut plans = parts.filter_map(|part| match part {
+        Part::ToolResult(result) => match &result.view {
+            Some(ToolView::Todos { todos }) => Some(todos.clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    plans.next().unwrap_or_default()
+}
+
 fn block(text: &mut String, heading: &str) {
     if !text.is_empty() {
         text.push('\n');
@@ -137,15 +210,35 @@ fn head(text: &str, most: usize) -> (&str, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Excerpt, Selection};
+    use crate::agent::short::{self, tests::user};
+    use crate::message::{Compaction, Excerpt, Role, Selection};
 
-    fn seen<'a>(context: &'a Context, todos: &'a [Todo]) -> Seen<'a> {
-        Seen { context, todos, rejected: None, regained: None, project: Some(Path::new("/p")) }
+    fn seen<'a>(context: &'a Context, todos: &'a [Todo], known: &'a Known) -> Seen<'a> {
+        let project = Some(Path::new("/p"));
+        Seen { context, todos, rejected: None, regained: None, project, known }
+    }
+
+    fn todo(text: &str, state: TodoState) -> Todo {
+        Todo { text: text.into(), state }
+    }
+
+    fn files(names: &[&str]) -> Context {
+        let file =
+            |name: &&str| OpenFile { path: format!("/p/{name}").into(), ..OpenFile::default() };
+        Context { open_files: names.iter().map(file).collect(), ..Context::default() }
+    }
+
+    /// A conversation with a message that was told this.
+    fn after(told: &[String]) -> Vec<Arc<Message>> {
+        let parts = told.iter().map(|text| Part::Context { text: text.clone() });
+        let parts = parts.chain([Part::Text("Do it.".into())]).collect();
+        vec![Arc::new(Message { parts, ..Message::text(Role::User, None, "") })]
     }
 
     #[test]
     fn nothing_is_told_of_nothing() {
-        assert_eq!(seen(&Context::default(), &[]).describe(), None);
+        let known = Known::default();
+        assert_eq!(seen(&Context::default(), &[], &known).describe(), Vec::<String>::new());
     }
 
     #[test]
@@ -164,10 +257,52 @@ mod tests {
         };
         let other = OpenFile { path: "/elsewhere/b.rs".into(), ..OpenFile::default() };
         let context = Context { open_files: vec![active, other], ..Context::default() };
-        let todo = |text: &str, state| Todo { text: text.into(), state };
-        let todos = [todo("Look", TodoState::Done), todo("Mend", TodoState::Doing)];
-        let told = Seen { rejected: Some("-a\n+b\n"), ..seen(&context, &todos) };
-        insta::assert_snapshot!(told.describe().expect("there is something"));
+        let todos = [todo("Look", TodoState::Done), todo("Fix", TodoState::Doing)];
+        let known = Known::default();
+        let told = Seen { rejected: Some("-a\n+b\n"), ..seen(&context, &todos, &known) };
+        insta::assert_snapshot!(told.describe().join("\n\n"));
+    }
+
+    #[test]
+    fn what_is_the_same_is_told_once_and_what_changed_again() {
+        let todos = [todo("Look", TodoState::Done), todo("Fix", TodoState::Open)];
+        let (one, two) = (files(&["a.rs"]), files(&["a.rs", "b.rs"]));
+        let first = seen(&one, &todos, &Known::default()).describe();
+        assert_eq!(first.len(), 2);
+        let mut history = after(&first);
+        let known = Known::of(&history);
+        assert_eq!(seen(&one, &todos, &known).describe(), Vec::<String>::new());
+        let changed = seen(&two, &todos, &known).describe();
+        assert!(changed.len() == 1 && changed[0].contains("b.rs"), "{changed:?}");
+        history.extend(after(&changed));
+        // Back to what an earlier message says is a change, too.
+        let known = Known::of(&history);
+        assert_eq!(seen(&one, &todos, &known).describe(), [first[0].clone()]);
+        let closed = seen(&Context::default(), &todos, &known).describe();
+        assert_eq!(closed, ["<editor>\nNo files are open any more.\n</editor>"]);
+        history.extend(after(&closed));
+        let known = Known::of(&history);
+        assert_eq!(seen(&Context::default(), &todos, &known).describe(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_finished_plan_is_not_told() {
+        let known = Known::default();
+        let done = [todo("Look", TodoState::Done), todo("Fix", TodoState::Done)];
+        assert_eq!(seen(&Context::default(), &done, &known).describe(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_was_summed_up_is_told_again() {
+        let one = files(&["a.rs"]);
+        let mut history = after(&seen(&one, &[], &Known::default()).describe());
+        history.push(user("And then?"));
+        let upto = history[0].id;
+        let summary = Some("They looked.".to_owned());
+        let compaction = Compaction { upto, summary, keep: 0, undone: false };
+        history.push(Arc::new(short::marker(vec![compaction])));
+        let told = seen(&one, &[], &Known::of(&history)).describe();
+        assert_eq!(told.len(), 1, "{told:?}");
     }
 
     #[test]

@@ -3,11 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::seen::{open_plan, todos};
 use crate::message::{Compaction, Message, MessageId, Part, Role, ToolResult};
 
 /// What a model is told before the summary of what it cannot read any more.
 const EARLIER: &str =
     "This conversation began earlier. What was said and done until here, in short:";
+
+/// What stands above the plan there.
+const PLAN: &str = "The plan as it stood there:";
 
 /// How much of what is kept of a long result is its head, of 100.
 const HEAD: usize = 60;
@@ -39,7 +43,7 @@ pub(super) fn shortened(history: &[Arc<Message>]) -> Cow<'_, [Arc<Message>]> {
         }
         let asks = rest.peek().is_some_and(|(_, message)| message.role == Role::User);
         let question = if asks { None } else { last_words(&history[..=upto]) };
-        out.push(Arc::new(summed_up(marker, text, question)));
+        out.push(Arc::new(summed_up(marker, text, &history[..=upto], question)));
     }
     for (at, message) in rest {
         let keep = shrunk.iter().filter(|(upto, _)| *upto >= at).map(|(_, keep)| *keep).min();
@@ -50,9 +54,18 @@ pub(super) fn shortened(history: &[Arc<Message>]) -> Cow<'_, [Arc<Message>]> {
     Cow::Owned(out)
 }
 
-/// The summary as the person's message; with what they said last, where the work on it goes on.
-fn summed_up(marker: &Message, text: &str, question: Option<&Arc<Message>>) -> Message {
-    let text = format!("{EARLIER}\n\n{}", text.trim());
+/// The summary as the user's message, with the plan as it stood where something of it was open; and
+/// with what they said last, where the work on it goes on.
+fn summed_up(
+    marker: &Message,
+    text: &str,
+    history: &[Arc<Message>],
+    question: Option<&Arc<Message>>,
+) -> Message {
+    let mut text = format!("{EARLIER}\n\n{}", text.trim());
+    if let Some(plan) = open_plan(&todos(history)) {
+        text = format!("{text}\n\n{PLAN}\n{plan}");
+    }
     let parts = std::iter::once(Part::Context { text });
     let question = question.into_iter().flat_map(|message| message.parts.iter().cloned());
     Message { role: Role::User, parts: parts.chain(question).collect(), ..marker.clone() }

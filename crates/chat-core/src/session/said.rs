@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::review::Rejected;
-use super::state::todos;
 use super::{World, mentions};
-use crate::agent::{Agent, Seen};
+use crate::agent::{Agent, Known, Seen, todos};
 use crate::message::{Attachment, ChatRequest, Ending, Message, MessageId, Part, Role, Todo};
 
 /// What a person said.
@@ -14,6 +13,8 @@ pub(super) struct Said<'a> {
     request: &'a ChatRequest,
     project: Option<PathBuf>,
     todos: Vec<Todo>,
+    /// What the model was told before.
+    known: Known,
     /// What they pointed at.
     gathered: Vec<Part>,
     /// What they rejected of the model's changes, or wanted after all.
@@ -30,7 +31,8 @@ impl<'a> Said<'a> {
         rejected: Rejected,
     ) -> Self {
         let gathered = mentions::gather(world, project.clone(), &request.context.mentions).await;
-        Self { request, project, todos: todos(branch), gathered, rejected }
+        let (todos, known) = (todos(branch), Known::of(branch));
+        Self { request, project, todos, known, gathered, rejected }
     }
 
     /// The message that it becomes.
@@ -47,8 +49,10 @@ impl<'a> Said<'a> {
             rejected: self.rejected.gone.as_deref(),
             regained: self.rejected.back.as_deref(),
             project: self.project.as_deref(),
+            known: &self.known,
         };
-        parts.extend(agent.context(&seen).map(|text| Part::Context { text }));
+        let told = agent.context(&seen).into_iter();
+        parts.extend(told.map(|text| Part::Context { text }));
         parts.push(Part::Text(content.text.clone()));
         Message { parts, ended: Some(Ending::Complete), ..Message::text(Role::User, parent, "") }
     }

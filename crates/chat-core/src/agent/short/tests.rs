@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::agent::outgoing;
-use crate::message::{Ending, ModelRef, ToolCall, ToolCallId};
+use crate::message::{Ending, ModelRef, Todo, TodoState, ToolCall, ToolCallId, ToolView};
 
 pub(crate) fn user(text: &str) -> Arc<Message> {
     Arc::new(Message::text(Role::User, None, text))
@@ -167,4 +167,42 @@ proptest! {
         }).collect();
         prop_assert_eq!(calls, results);
     }
+}
+
+/// A call that sets the plan, and its result.
+fn plans(states: &[(&str, TodoState)]) -> [Arc<Message>; 2] {
+    let [call, result] = round("plan", "Plan updated");
+    let mut result = Message::clone(&result);
+    let todo = |(text, state): &(&str, TodoState)| Todo { text: (*text).to_owned(), state: *state };
+    let todos = states.iter().map(todo).collect();
+    if let Part::ToolResult(result) = &mut result.parts[0] {
+        result.view = Some(ToolView::Todos { todos });
+    }
+    [call, Arc::new(result)]
+}
+
+#[test]
+fn a_summary_keeps_the_last_request_and_the_open_plan_word_for_word() {
+    let mut history = vec![user("Rename `Foo` to `Bar` in a.rs, and keep the tests.")];
+    history.extend(plans(&[("Rename", TodoState::Done), ("Run the tests", TodoState::Doing)]));
+    history.extend(round("r", "x"));
+    let upto = Arc::clone(&history[4]);
+    history.extend(round("s", "y"));
+    history.push(marked(summary(&upto, "Things were done.")));
+    let out = texts(&history);
+    assert!(out[0].contains("- [x] Rename\n- [~] Run the tests"), "{}", out[0]);
+    assert!(out[0].ends_with("|Rename `Foo` to `Bar` in a.rs, and keep the tests."), "{}", out[0]);
+    // What comes behind changes nothing before it.
+    history.extend(plans(&[("Rename", TodoState::Done), ("Run the tests", TodoState::Done)]));
+    assert_eq!(texts(&history)[0], out[0]);
+}
+
+#[test]
+fn a_finished_plan_is_not_kept_beside_a_summary() {
+    let mut history = vec![user("Do it.")];
+    history.extend(plans(&[("Rename", TodoState::Done)]));
+    let upto = Arc::clone(&history[2]);
+    history.push(user("And now?"));
+    history.push(marked(summary(&upto, "Things were done.")));
+    assert!(!texts(&history)[0].contains("Rename"));
 }

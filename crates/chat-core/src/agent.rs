@@ -35,7 +35,7 @@ pub(crate) use seen::todos;
 pub use seen::{Known, Seen};
 pub use sink::{ReplyEnd, ReplySink};
 pub(crate) use surroundings::system as system_name;
-pub use surroundings::{RuleFile, Surroundings};
+pub use surroundings::{ProjectStart, RuleFile, Surroundings};
 
 /// The name of the default agent, which is always registered.
 pub const DEFAULT: &str = "just-ask";

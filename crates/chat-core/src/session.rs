@@ -14,6 +14,7 @@ mod journal;
 mod measuring;
 mod mentions;
 mod open;
+mod project_start;
 mod queue;
 mod reply;
 mod review;
@@ -31,6 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 pub use empty::EmptySession;
+use project_start::FirstLook;
 pub use state::Change;
 use state::State;
 pub(crate) use title::from_text as title_from_text;
@@ -62,6 +64,8 @@ pub(crate) struct Session {
     ended: Notify,
     /// What its tools remember from one call to the next.
     memory: Arc<Memory>,
+    /// What was in its project when it was first worked in.
+    first_look: Arc<FirstLook>,
 }
 
 impl Session {
@@ -70,6 +74,7 @@ impl Session {
         let session = Arc::new(Self {
             fid: record.fid.clone(),
             memory: Arc::new(Memory::within(world.tasks.clone())),
+            first_look: Arc::default(),
             world,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),

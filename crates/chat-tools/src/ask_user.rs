@@ -19,7 +19,7 @@ pub struct AskUser(ToolSpec);
 #[serde(deny_unknown_fields)]
 struct Arguments {
     question: String,
-    /// Short answers to choose from; another can always be given
+    /// Short answers to choose from; the user can always give another
     #[serde(default)]
     choices: Option<Vec<String>>,
 }
@@ -28,7 +28,7 @@ impl Default for AskUser {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "ask_user",
-            "Ask the person a question and wait for the answer, where you cannot go on without.",
+            "Ask the user a question and wait for the answer, when you cannot go on without it.",
         ))
     }
 }
@@ -56,7 +56,7 @@ impl Tool for AskUser {
         }
         let asked = Question { text: question.clone(), choices };
         let answer = context.ask(asked).await?;
-        Ok(ToolOutput::text(format!("The person answers: {answer}"))
+        Ok(ToolOutput::text(format!("The user answers: {answer}"))
             .view(ToolView::Asked { question, answer }))
     }
 }

@@ -29,7 +29,7 @@ impl DeleteFile {
     /// One that uses this trash.
     pub fn new(trash: Trash) -> Self {
         Self {
-            spec: spec::<Arguments>("delete_file", "Put a file or folder into the trash."),
+            spec: spec::<Arguments>("delete_file", "Move a file or folder to the trash."),
             trash,
         }
     }

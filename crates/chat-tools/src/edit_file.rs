@@ -31,7 +31,7 @@ impl Default for EditFile {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "edit_file",
-            "Replace text in a file. Each `old` must be in the file exactly once: give enough lines round it.",
+            "Replace text in a file. Each `old` must match exactly one place: include enough lines around it.",
         ))
     }
 }

@@ -19,12 +19,12 @@ pub struct FetchOutput(ToolSpec);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// As the output was named
+    /// Name of the output
     id: String,
     /// First line, from 1
     #[serde(default)]
     from: Option<u64>,
-    /// Last line, included
+    /// Last line, inclusive
     #[serde(default)]
     to: Option<u64>,
 }
@@ -33,7 +33,7 @@ impl Default for FetchOutput {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "fetch_output",
-            "Read lines of an earlier output that was given to you only in part.",
+            "Read lines of an earlier output that you were shown only in part.",
         ))
     }
 }

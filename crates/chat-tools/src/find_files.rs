@@ -25,9 +25,9 @@ pub struct FindFiles(ToolSpec);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Such as *.rs or src/**/*.{ts,tsx}
+    /// For example *.rs or src/**/*.{ts,tsx}
     glob: String,
-    /// The folder to look in; by default the project
+    /// Folder to look in; default: the project
     #[serde(default)]
     path: Option<String>,
 }
@@ -36,7 +36,7 @@ impl Default for FindFiles {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "find_files",
-            "Find files by a glob for their paths, or for their names where it has no slash. .gitignore is honoured.",
+            "Find files by a glob that matches paths, or names if it has no slash. Respects .gitignore.",
         ))
     }
 }

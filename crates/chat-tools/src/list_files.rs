@@ -29,20 +29,17 @@ pub struct ListFiles(ToolSpec);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// A folder; by default the project
+    /// Default: the project
     #[serde(default)]
     path: Option<String>,
-    /// By default 3
+    /// Default: 3
     #[serde(default)]
     depth: Option<usize>,
 }
 
 impl Default for ListFiles {
     fn default() -> Self {
-        Self(spec::<Arguments>(
-            "list_files",
-            "List a folder as a tree, without what .gitignore names.",
-        ))
+        Self(spec::<Arguments>("list_files", "List a folder as a tree. Respects .gitignore."))
     }
 }
 

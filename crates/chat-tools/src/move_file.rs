@@ -21,7 +21,7 @@ pub struct MoveFile(ToolSpec);
 #[serde(deny_unknown_fields)]
 struct Arguments {
     from: String,
-    /// The whole new path; nothing may be there
+    /// The whole new path; nothing is overwritten
     to: String,
 }
 

@@ -32,7 +32,7 @@ impl Default for Outline {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "outline",
-            "List the functions, types or headings of a file, with their lines.",
+            "List the functions, types or headings of a file with their line numbers.",
         ))
     }
 }

@@ -36,7 +36,7 @@ struct Arguments {
     /// First line, from 1
     #[serde(default)]
     from: Option<u64>,
-    /// Last line, included
+    /// Last line, inclusive
     #[serde(default)]
     to: Option<u64>,
 }
@@ -45,7 +45,7 @@ impl Default for ReadFile {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "read_file",
-            "Read lines of a text file (at most 2000 a call; each begins with its number and a tab), or see a picture.",
+            "Read lines of a text file (each starts with its number and a tab), or view a picture.",
         ))
     }
 }

@@ -24,7 +24,7 @@ impl Default for ReadOutput {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "read_output",
-            "Read what a background command wrote since you read it last, and whether it still runs.",
+            "Read what a background command wrote since you last read it, and whether it still runs.",
         ))
     }
 }

@@ -39,13 +39,13 @@ pub struct RunCommand {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     command: String,
-    /// Where to run it; by default the project
+    /// Where to run it; default: the project
     #[serde(default)]
     folder: Option<String>,
-    /// Time limit
+    /// Time limit in seconds
     #[serde(default)]
     seconds: Option<u64>,
-    /// Return at once; go on with `read_output` and `stop_command`
+    /// Return at once; continue with `read_output` and `stop_command`
     #[serde(default)]
     background: bool,
     /// Whether it needs the network
@@ -57,7 +57,7 @@ impl RunCommand {
     /// One that is kept in bounds in this way.
     pub fn new(preference: Preference) -> Self {
         let description = "Run a shell command in the project, in a sandbox that can write only there. \
-                           Nobody can answer what it asks.";
+                           It cannot ask questions. The exit status comes first.";
         Self { spec: spec::<Arguments>("run_command", description), preference }
     }
 }

@@ -32,15 +32,15 @@ pub struct SearchFiles(ToolSpec);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Regular expression (Rust syntax), for single lines
+    /// Regular expression (Rust syntax), matched line by line
     pattern: String,
-    /// A file or folder; by default the project
+    /// File or folder; default: the project
     #[serde(default)]
     path: Option<String>,
-    /// Only files whose path, or name, this matches
+    /// Only files whose path or name matches
     #[serde(default)]
     glob: Option<String>,
-    /// Lines to show round each match, up to 10
+    /// Lines to show around each match, up to 10
     #[serde(default)]
     context: Option<usize>,
     #[serde(default)]
@@ -51,7 +51,7 @@ impl Default for SearchFiles {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "search_files",
-            "Search the contents of files. .gitignore is honoured.",
+            "Search the contents of files. Respects .gitignore.",
         ))
     }
 }

@@ -22,10 +22,7 @@ struct Arguments {
 
 impl Default for StopCommand {
     fn default() -> Self {
-        Self(spec::<Arguments>(
-            "stop_command",
-            "Stop a background command with all of its processes.",
-        ))
+        Self(spec::<Arguments>("stop_command", "Stop a background command and all its processes."))
     }
 }
 

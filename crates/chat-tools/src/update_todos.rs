@@ -43,7 +43,7 @@ impl Default for UpdateTodos {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "update_todos",
-            "Replace your plan, which the person sees. For work of several steps; keep it up to date.",
+            "Replace your plan, which the user sees. For work with several steps; keep it up to date.",
         ))
     }
 }

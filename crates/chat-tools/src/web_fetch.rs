@@ -74,7 +74,7 @@ impl Default for WebFetch {
 impl WebFetch {
     /// The tool in a network.
     pub fn new(network: Arc<dyn Network>) -> Self {
-        let spec = spec::<Arguments>(NAME, "Fetches a page, a picture or a file from the web.");
+        let spec = spec::<Arguments>(NAME, "Fetch a page, picture or file from the web.");
         Self { spec, network }
     }
 
@@ -178,7 +178,7 @@ async fn permit(
         }
         let place = reach.words();
         ToolFailure::new(format!(
-            "{words} {host} is {place}. Only a rule of the person's own that names it, \
+            "{words} {host} is {place}. Only a rule of the user's own that names it, \
              `network:local {host}`, would allow this."
         ))
     })?;
@@ -196,7 +196,7 @@ fn refuse_denied(
     let leads_to = destination.found.clone();
     if context.host.refuses(&Request::Network { host: host.clone(), private, leads_to }) {
         return Err(ToolFailure::new(format!(
-            "{host} leads to an address that a rule of the person's denies."
+            "{host} leads to an address that a rule of the user's denies."
         )));
     }
     Ok(())

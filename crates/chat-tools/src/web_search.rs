@@ -36,7 +36,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What to look for
+    /// What to search for
     query: String,
     /// Results, 1 to 20; default 8
     #[schemars(range(min = 1, max = 20))]
@@ -58,8 +58,7 @@ impl Default for WebSearch {
 impl WebSearch {
     /// The tool with the keys of the program.
     pub fn new(keys: Arc<KeyStore>) -> Self {
-        let spec =
-            spec::<Arguments>(NAME, "Searches the web. Gives titles, addresses and excerpts.");
+        let spec = spec::<Arguments>(NAME, "Search the web for titles, addresses and excerpts.");
         Self { spec, keys }
     }
 
@@ -109,7 +108,7 @@ impl WebSearch {
         let service = search::name(provider);
         match self.keys.get(&connection).await {
             Ok(None) if provider != SearchProvider::Searxng => Err(ToolFailure::new(format!(
-                "{service} wants a key, and none is set. The person has to set one in the settings."
+                "{service} wants a key, and none is set. The user has to set one in the settings."
             ))),
             Ok(key) => Ok(key.map(|key| key.expose().to_owned())),
             Err(error) => {
@@ -155,7 +154,7 @@ fn base(settings: &SearchSettings) -> Result<Url, ToolFailure> {
         address.ok_or_else(|| ToolFailure::new("The search service has no address yet."))?;
     destination::parse(address).map_err(|_| {
         ToolFailure::new(
-            "The search service's address in the settings is none: the person has to mend it.",
+            "The search service's address in the settings is not valid: the user has to fix it.",
         )
     })
 }

@@ -30,7 +30,7 @@ impl Default for WriteFile {
     fn default() -> Self {
         Self(spec::<Arguments>(
             "write_file",
-            "Make a new file, or replace the whole of one that you have read. For changes edit_file is better.",
+            "Create a file, or replace the whole of one you have read. Prefer edit_file for changes.",
         ))
     }
 }

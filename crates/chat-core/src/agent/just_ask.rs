@@ -29,8 +29,8 @@ impl Agent for JustAsk {
         let mode = around.mode();
         let more = if mode.is_empty() { String::new() } else { format!("\n\n{mode}") };
         Some(format!(
-            "You work in the folder {} by tools; paths are relative to it. Look before you answer \
-             what the files say, and say what you did.{more}",
+            "You work in the folder {} using tools; paths are relative to it. Look at the files before \
+             you answer questions about them, and say what you did.{more}",
             project.display()
         ))
     }

@@ -21,7 +21,7 @@ use crate::tool::{self, AskedSoFar, Registry, ToolFailure, ToolOutput};
 const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// What a model is told about a call that the person stopped.
-const STOPPED: &str = "The person stopped this call.";
+const STOPPED: &str = "The user stopped this call.";
 
 /// Runs the tools of a request's replies.
 pub(super) struct Runner {

@@ -2,16 +2,17 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use chat_permission::Mode;
 use jiff::civil::Date;
 
 use crate::tool::Registry;
 
-const PLAN: &str = "You are in plan mode: nothing may be changed or run. Study the project, then \
-end with a plan: numbered steps, each naming the files and what changes in them, and how it will \
-be checked. The person starts it with one click.";
+const PLAN: &str = "You are in plan mode: change nothing. Only tools that read are offered, and of \
+commands only those that read are allowed, such as git log, git diff and git show. Study the \
+project, then end with a plan: numbered steps, each naming the files, what changes in them and how \
+to check it. The user starts it with one click.";
 
 /// What a request is made in.
 #[derive(Clone, Debug, Default)]
@@ -26,10 +27,25 @@ pub struct Surroundings {
     pub rules: Vec<RuleFile>,
     /// The branch of the project's repository.
     pub branch: Option<String>,
+    /// What was in the project when the chat was opened. It stays, so that the instructions do.
+    pub start: Option<Arc<ProjectStart>>,
     /// The system that commands run on, as it names itself.
     pub system: String,
     /// Today, where the person is.
     pub today: Option<Date>,
+}
+
+/// What is in a project when a chat is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectStart {
+    /// Names in its folder; those of folders end with a slash.
+    pub entries: Vec<String>,
+    /// How many more there are.
+    pub more_entries: usize,
+    /// Files that differ from the last commit, and how.
+    pub changed: Vec<String>,
+    /// How many more there are.
+    pub more_changed: usize,
 }
 
 /// A file with rules of a project.
@@ -64,7 +80,32 @@ impl Surroundings {
         line("Folder", self.project.as_ref().map(|project| project.display().to_string()));
         line("Git branch", self.branch.clone());
         line("Date", self.today.map(|today| today.to_string()));
+        if let Some(start) = &self.start {
+            start.describe(&mut text);
+        }
         text
+    }
+}
+
+impl ProjectStart {
+    fn describe(&self, text: &mut String) {
+        let and_more = |more: usize| match more {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        if !self.entries.is_empty() {
+            let more = and_more(self.more_entries);
+            let _ = writeln!(text, "Top level: {}{more}", self.entries.join(", "));
+        }
+        if !self.changed.is_empty() {
+            text.push_str("Uncommitted changes when the chat was opened:\n");
+            for changed in &self.changed {
+                let _ = writeln!(text, "- {changed}");
+            }
+            if self.more_changed > 0 {
+                let _ = writeln!(text, "- and {} more", self.more_changed);
+            }
+        }
     }
 }
 

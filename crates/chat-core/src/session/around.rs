@@ -9,7 +9,7 @@ use jiff::Zoned;
 
 use super::Session;
 use super::sink::offered;
-use crate::agent::{RuleFile, Surroundings, system_name};
+use crate::agent::{ProjectStart, RuleFile, Surroundings, system_name};
 use crate::client::Capabilities;
 use crate::error::{Error, Kind, Result};
 use crate::message::{ChatRequest, ModelRef};
@@ -42,6 +42,7 @@ pub(super) struct Around {
     mode: Mode,
     rules: Vec<RuleFile>,
     branch: Option<String>,
+    start: Option<Arc<ProjectStart>>,
 }
 
 /// A project as it is on disk.
@@ -49,6 +50,7 @@ struct Folder {
     project: Project,
     rules: Vec<RuleFile>,
     branch: Option<String>,
+    start: Arc<ProjectStart>,
 }
 
 impl Session {
@@ -70,9 +72,11 @@ impl Session {
             Some(folder) => {
                 let (path, kept) = (folder.clone(), self.world.kept.clone());
                 let secrets = self.world.clients.settings().permissions.secrets.clone();
+                let first = Arc::clone(&self.first_look);
                 let looking = tokio::task::spawn_blocking(move || {
                     let project = Project::open(&path, &kept)?.with_secrets(secrets);
-                    Ok(look(project, active.as_deref()))
+                    let start = first.at(&project);
+                    Ok(look(project, active.as_deref(), start))
                 });
                 let looked = looking.await.map_err(|_| Kind::Internal)?;
                 Some(looked.map_err(|error| refused(error, folder))?)
@@ -85,11 +89,13 @@ impl Session {
         } else {
             Capabilities::default()
         };
-        let (project, rules, branch) = match folder {
-            Some(Folder { project, rules, branch }) => (Some(Arc::new(project)), rules, branch),
-            None => (None, Vec::new(), None),
+        let (project, rules, branch, start) = match folder {
+            Some(Folder { project, rules, branch, start }) => {
+                (Some(Arc::new(project)), rules, branch, Some(start))
+            }
+            None => (None, Vec::new(), None, None),
         };
-        Ok(Around { project, capabilities, mode, rules, branch })
+        Ok(Around { project, capabilities, mode, rules, branch, start })
     }
 
     /// What an agent's instructions are made of.
@@ -100,6 +106,7 @@ impl Session {
             mode: around.mode,
             rules: around.rules.clone(),
             branch: around.branch.clone(),
+            start: around.start.clone(),
             system: system_name().to_owned(),
             today: Some(Zoned::now().date()),
         }
@@ -107,7 +114,7 @@ impl Session {
 }
 
 /// The rules that count where the person works, and the branch.
-fn look(project: Project, active: Option<&Path>) -> Folder {
+fn look(project: Project, active: Option<&Path>, start: Arc<ProjectStart>) -> Folder {
     let inside = active.and_then(|active| active.strip_prefix(project.root()).ok());
     let rules = chat_project::rules(&project, inside.unwrap_or(Path::new("")));
     let rules = rules.found.into_iter().map(|rule| RuleFile {
@@ -118,7 +125,7 @@ fn look(project: Project, active: Option<&Path>) -> Folder {
     let rules = rules.collect();
     let branch = chat_project::git::find(&project).ok().flatten();
     let branch = branch.and_then(|repository| repository.head());
-    Folder { project, rules, branch }
+    Folder { project, rules, branch, start }
 }
 
 /// Why a folder cannot be worked in, for people.

@@ -184,10 +184,10 @@ impl Denied {
     pub fn for_model(&self) -> String {
         match self {
             Self::ByPerson { message: None } => {
-                "The person denied this. Do not try to reach the same by another way.".to_owned()
+                "The user denied this. Do not try to reach the same by another way.".to_owned()
             }
             Self::ByPerson { message: Some(message) } => {
-                format!("The person denied this and says: {message}")
+                format!("The user denied this and says: {message}")
             }
             Self::ByRule { why, allowed_by } if allowed_by.is_empty() => {
                 format!("This is not allowed here: {}.", reason(why))
@@ -195,15 +195,15 @@ impl Denied {
             Self::ByRule { why, allowed_by } => {
                 let rules: Vec<_> = allowed_by.iter().map(|rule| format!("`{rule}`")).collect();
                 format!(
-                    "This is not allowed here: {}. The person could allow it beforehand with the rule {}.",
+                    "This is not allowed here: {}. The user could allow it beforehand with the rule {}.",
                     reason(why),
                     rules.join(" and "),
                 )
             }
-            Self::Nobody => "This needs the person's permission, and nobody is there to give it. \
+            Self::Nobody => "This needs the user's permission, and nobody is there to give it. \
                              Do without it, or say what would be needed."
                 .to_owned(),
-            Self::Stopped => "The person stopped this call.".to_owned(),
+            Self::Stopped => "The user stopped this call.".to_owned(),
         }
     }
 }

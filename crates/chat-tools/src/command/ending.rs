@@ -43,7 +43,7 @@ pub fn told(exit: &Exit) -> String {
             limit.as_secs()
         ),
         Ended::Stopped => "Stopped".to_owned(),
-        Ended::Exposed => "Ended since something outside the sandbox (the person’s git or editor, say) replaced a \
+        Ended::Exposed => "Ended since something outside the sandbox (such as the user’s git or editor) replaced a \
             protected file of the project, which left it unprotected; what was done until then stays"
             .to_owned(),
         Ended::Limit(limit) => {

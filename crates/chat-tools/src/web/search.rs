@@ -41,7 +41,7 @@ pub struct Hit {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// It does not take the key, or wants one and has none.
-    #[error("{0} does not accept the key. The person has to set another one in the settings.")]
+    #[error("{0} does not accept the key. The user has to set another one in the settings.")]
     Key(&'static str),
     /// Too many questions.
     #[error(
@@ -49,9 +49,7 @@ pub enum Refusal {
     )]
     Limit(&'static str),
     /// What was paid for is used up.
-    #[error(
-        "{0} takes no more questions: the plan's quota is used up. The person has to see to it."
-    )]
+    #[error("{0} takes no more questions: the plan's quota is used up. The user has to see to it.")]
     Quota(&'static str),
     /// An instance that answers people alone.
     #[error(

@@ -69,7 +69,7 @@ pub enum Trouble {
         status: String,
     },
     /// The request was stopped.
-    #[error("The person stopped this call.")]
+    #[error("The user stopped this call.")]
     Stopped,
 }
 

@@ -213,7 +213,7 @@ async fn the_whole_command_is_asked_for_first() {
     let world = World::new();
     let command = "echo one\necho two > made";
     let said = world.fails("run_command", json!({ "command": command, "network": true })).await;
-    assert!(said.starts_with("This needs the person's permission"), "{said}");
+    assert!(said.starts_with("This needs the user's permission"), "{said}");
     assert_eq!(world.host.was_asked(), [format!("run {command}")]);
     let previews = world.host.previews.lock().unwrap();
     let [Preview::Command { text, folder, network: true, .. }] = &previews[..] else {

@@ -15,7 +15,7 @@ async fn an_edit_is_shown_whole_before_it_is_made() {
     world.put("a.rs", "one\ntwo\nthree\n");
     world.host.answers(|_| Err(Denied::ByPerson { message: None }));
     let edit = json!({ "path": "a.rs", "edits": [{ "old": "two", "new": "2" }, { "old": "three", "new": "3" }] });
-    assert!(world.fails("edit_file", edit.clone()).await.starts_with("The person denied this."));
+    assert!(world.fails("edit_file", edit.clone()).await.starts_with("The user denied this."));
     assert_eq!(world.get("a.rs"), "one\ntwo\nthree\n");
     let diff = "@@ -1,3 +1,3 @@\n one\n-two\n-three\n+2\n+3\n".to_owned();
     assert_eq!(

@@ -66,7 +66,7 @@ async fn nothing_outside_is_told_or_changed_without_leave() {
         for (tool, arguments) in calls {
             let said = world.fails(tool, arguments.clone()).await;
             assert!(
-                said.starts_with("This needs the person's permission"),
+                said.starts_with("This needs the user's permission"),
                 "{tool} {arguments}: {said}"
             );
             assert!(!said.contains("does not exist"), "{said}");
@@ -226,7 +226,7 @@ async fn a_word_of_the_person_reaches_the_model() {
     world.put("a.txt", "a\n");
     world.host.answers(|_| Err(Denied::ByPerson { message: Some("not this file".to_owned()) }));
     let said = world.fails("delete_file", json!({ "path": "a.txt" })).await;
-    assert_eq!(said, "The person denied this and says: not this file");
+    assert_eq!(said, "The user denied this and says: not this file");
 }
 
 #[tokio::test]

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use chat_core::agent::{Agent, CodeAssistant, Surroundings};
+use chat_core::message::ToolSpec;
+use chat_permission::Mode;
+
 #[test]
 fn names_are_unique_and_schemas_say_just_what_is_promised() {
     let tools = chat_tools::all();
@@ -44,13 +48,50 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
     assert_eq!(names.len(), tools.len());
 }
 
-/// Every request carries them: prompts and schemas together have room for 10,000 characters, of which
-/// the prompts take the rest.
+/// Instructions and schemas as a request in a project carries them.
+fn prompt(mode: Mode) -> (String, Vec<ToolSpec>) {
+    let tools =
+        chat_tools::all().into_iter().filter(|tool| mode != Mode::Plan || tool.in_plan_mode());
+    let around = Surroundings {
+        project: Some("/home/me/project".into()),
+        tools: tools.collect(),
+        mode,
+        ..Surroundings::default()
+    };
+    (CodeAssistant.system_prompt(&around).expect("instructions"), around.tools.specs())
+}
+
+/// Every request carries them, and local models have small windows.
 #[test]
-fn they_are_told_in_few_words() {
-    let all: usize = chat_tools::all()
-        .iter()
-        .map(|tool| serde_json::to_string(tool.spec()).unwrap().chars().count())
-        .sum();
-    assert!(all < 7100, "{all} characters");
+fn instructions_and_schemas_together_have_at_most_10_000_characters() {
+    for mode in Mode::ALL {
+        let (prompt, specs) = prompt(mode);
+        let specs: usize =
+            specs.iter().map(|spec| serde_json::to_string(spec).unwrap().chars().count()).sum();
+        let prompt = prompt.chars().count();
+        println!("{mode}: {prompt} + {specs}");
+        assert!(prompt + specs <= 10_000, "{mode}: {prompt} + {specs} characters");
+    }
+}
+
+#[test]
+fn nothing_speaks_of_a_person() {
+    for mode in Mode::ALL {
+        let (prompt, specs) = prompt(mode);
+        let all = prompt + &serde_json::to_string(&specs).unwrap();
+        assert!(!all.contains("person"), "{all}");
+    }
+}
+
+#[test]
+fn plan_mode_offers_what_reads_and_commands_that_the_policy_judges() {
+    let (_, specs) = prompt(Mode::Plan);
+    let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+    let changing = ["delete_file", "edit_file", "move_file", "stop_command", "write_file"];
+    for name in changing {
+        assert!(!names.contains(&name), "{name}");
+    }
+    for name in ["read_file", "search_files", "run_command", "update_todos", "ask_user"] {
+        assert!(names.contains(&name), "{name}");
+    }
 }

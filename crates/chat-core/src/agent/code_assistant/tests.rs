@@ -6,7 +6,7 @@ use jiff::civil::date;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::RuleFile;
+use crate::agent::{ProjectStart, RuleFile};
 use crate::message::ToolSpec;
 use crate::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
 
@@ -96,12 +96,36 @@ fn the_same_surroundings_give_the_same_bytes_and_what_is_stable_stands_first() {
     assert!(same > one.find("<environment>").expect("it is there"));
 }
 
-/// Local models have small windows: the tools' schemas may take 7,100 characters of 10,000.
 #[test]
-fn the_instructions_of_an_empty_project_are_short() {
-    let all = [&ALL[..], &["find_files", "outline", "read_file", "list_files"]].concat();
-    let length = prompt(&around(&all)).chars().count();
-    assert!(length <= 2_900, "{length} characters");
+fn work_that_nobody_asked_for_is_forbidden_and_promises_are_no_end() {
+    let prompt = prompt(&around(&ALL));
+    for said in [
+        "never commit, push, create or switch branches",
+        "`git reset --hard` or `git checkout --`",
+        "revert work you did not do",
+        "Never end with a promise",
+        "one short sentence",
+        "Commands run in a sandbox",
+    ] {
+        assert!(prompt.contains(said), "{said}");
+    }
+    assert!(!prompt.contains("person"));
+}
+
+#[test]
+fn what_the_project_holds_and_what_changed_in_it_is_told() {
+    let start = ProjectStart {
+        entries: vec!["src/".to_owned(), "Cargo.toml".to_owned()],
+        more_entries: 3,
+        changed: vec!["modified src/main.rs".to_owned()],
+        more_changed: 0,
+    };
+    let around = Surroundings { start: Some(Arc::new(start)), ..around(&ALL) };
+    let prompt = prompt(&around);
+    assert!(prompt.contains("Top level: src/, Cargo.toml, and 3 more"), "{prompt}");
+    assert!(
+        prompt.contains("Uncommitted changes when the chat was opened:\n- modified src/main.rs")
+    );
 }
 
 #[test]

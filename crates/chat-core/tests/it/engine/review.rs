@@ -167,7 +167,7 @@ async fn one_hunk_is_rejected_and_another_accepted_and_the_model_hears_of_it() {
     // The model is told once.
     scene.ask(Some(&fid), &[]).await;
     let sent = scene.last_sent();
-    assert!(sent.contains("The person took these changes of yours back"), "{sent}");
+    assert!(sent.contains("The user took these changes of yours back"), "{sent}");
     assert!(sent.contains(r"-2\n+two\n"), "{sent}");
     scene.ask(Some(&fid), &[]).await;
     assert_eq!(scene.last_sent().matches("took these changes").count(), 1);

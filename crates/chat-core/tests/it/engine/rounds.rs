@@ -258,7 +258,7 @@ async fn what_had_come_before_a_stop_stays_and_the_others_say_that_they_have_non
         [
             ("c1", "changed"),
             ("c2", "tool_call_fail: stopped"),
-            ("c3", "The person stopped this call."),
+            ("c3", "The user stopped this call."),
         ]
     );
     let stopped: Vec<_> = stored.iter().map(|result| result.stopped).collect();

@@ -98,7 +98,7 @@ async fn what_denies_an_address_denies_a_name_for_it() {
         let internet = Arc::new(Internet::default().name("other.test", &[&[PUBLIC]]));
         let room = Room::with(&["network:*", &denied], mode, Some(true));
         let outcome = fetch(&room, &internet, &url).await;
-        assert_refused(&outcome, &near, "a rule of the person's denies");
+        assert_refused(&outcome, &near, "a rule of the user's denies");
         assert_eq!(public.requests().len(), 0, "it was asked");
         let room = Room::with(&["network:*", "-network:10.0.0.1"], mode, Some(false));
         assert!(fetch(&room, &internet, &url).await.unwrap().ends_with("public"));

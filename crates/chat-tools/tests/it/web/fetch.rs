@@ -139,7 +139,7 @@ async fn each_host_on_the_way_is_asked_for_once() {
 }
 
 #[rstest]
-#[case(Some(false), "The person denied this")]
+#[case(Some(false), "The user denied this")]
 #[case(None, "nobody is there to give it")]
 #[tokio::test]
 async fn without_leave_no_server_hears_of_it(#[case] says: Option<bool>, #[case] told: &str) {
@@ -243,7 +243,7 @@ async fn stop_ends_it_at_once() {
     let running =
         tokio::time::timeout(Duration::from_secs(10), room.run(&tool, json!({ "url": url })));
     let (outcome, ()) = tokio::join!(running, stopping);
-    assert_eq!(outcome.expect("it went on").unwrap_err().text, "The person stopped this call.");
+    assert_eq!(outcome.expect("it went on").unwrap_err().text, "The user stopped this call.");
 }
 
 #[rstest]
@@ -341,7 +341,7 @@ async fn what_is_told_of_a_page_is_short() {
 }
 
 #[rstest]
-#[case(Mode::Ask, "The person denied this")]
+#[case(Mode::Ask, "The user denied this")]
 #[case(Mode::Plan, "This is not allowed here")]
 #[tokio::test]
 async fn a_file_that_may_not_be_written_is_not(#[case] mode: Mode, #[case] told: &str) {

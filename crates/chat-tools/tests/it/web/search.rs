@@ -78,7 +78,7 @@ async fn the_person_sees_what_would_be_sent() {
         let mut room = Room::with(&[], Mode::Ask, Some(false));
         room.settings = settings;
         let failure = search(&room, json!({ "query": "a secret" })).await.unwrap_err();
-        assert!(failure.text.contains("The person denied this"), "{}", failure.text);
+        assert!(failure.text.contains("The user denied this"), "{}", failure.text);
         assert_eq!(room.asked(), [format!("network 127.0.0.1: {url}{shown}")]);
         assert_eq!(server.requests().len(), 0);
     }

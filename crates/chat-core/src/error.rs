@@ -1,6 +1,7 @@
 //! What can go wrong, as kinds. The wording for people is made by the front ends.
 
 mod feature;
+mod missing;
 mod model;
 mod name;
 mod page;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::feature::Feature;
+pub use self::missing::MissingMessages;
 pub use self::model::FileFault;
 pub use self::page::PageFault;
 pub use self::review::NoReview;
@@ -146,11 +148,26 @@ pub enum Kind {
         /// What cannot be written to.
         path: PathBuf,
     },
-    /// The database was damaged; it is kept under another name and a new one was begun.
+    /// The database was damaged and nothing of it could be saved; it is kept under another name and
+    /// a new one was begun.
     DatabaseDamaged {
         /// Where the damaged file lies now.
         kept_as: PathBuf,
     },
+    /// The database was damaged; all that could be read stands in a new one.
+    DatabaseRepaired {
+        /// Where the damaged file lies now.
+        kept_as: PathBuf,
+        /// The chats that lack messages.
+        missing: Vec<MissingMessages>,
+        /// Whether a backup gave back some of what could not be read.
+        from_backup: bool,
+    },
+    /// The database is damaged and must be repaired, or exchanged for a backup, but another process
+    /// works with it.
+    DatabaseInUse,
+    /// A message stood on a part of the disk or file that is damaged.
+    MessageDamaged,
     /// The database was written by a newer version of the program; it is untouched.
     DatabaseNewer {
         /// The version that it says.

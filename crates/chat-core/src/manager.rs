@@ -1,5 +1,6 @@
 //! The engine's one door.
 
+mod backups;
 mod commands;
 mod connections;
 mod context;

@@ -2,19 +2,24 @@
 //! index. SQLite in WAL mode; one writer thread commits in groups.
 
 mod attachments;
+mod backups;
 mod changes;
 mod columns;
 mod desk;
 mod fault;
 mod journal;
 mod messages;
+mod missing;
 mod open;
 mod owner;
 mod readers;
 mod record;
+mod repair;
+mod salvage;
 mod schema;
 mod search;
 mod sessions;
+mod survey;
 mod waiting;
 mod writer;
 
@@ -27,6 +32,7 @@ use crate::error::{Error, Kind, Result};
 use crate::message::{Fid, Message, MessageId, Queued};
 use crate::settings::Folders;
 
+pub use backups::{BACKUP_INTERVAL, Backup};
 pub use changes::Changes;
 pub use record::{Hit, NewSession, Page, Segment, SegmentKind, SessionPatch, SessionRecord};
 
@@ -57,7 +63,8 @@ struct Inner {
     readers: Readers,
     writer: Option<Writer>,
     places: Arc<Places>,
-    _lock: Option<File>,
+    /// Held shared for as long as the database is open.
+    lock: Option<File>,
 }
 
 impl Inner {
@@ -73,8 +80,8 @@ impl Inner {
 pub struct Opened {
     /// The store.
     pub store: Store,
-    /// What the person should hear: a damaged file was kept aside (`DatabaseDamaged`), or the
-    /// database can only be read (`ReadOnly`), and every change will fail with that.
+    /// What the person should hear: a damaged file was repaired (`DatabaseRepaired`) or held nothing
+    /// that can be read (`DatabaseDamaged`), or the database can only be read (`ReadOnly`), and every change will fail with that.
     pub notice: Option<Error>,
 }
 
@@ -82,12 +89,13 @@ impl Store {
     /// Opens or makes the database. Blocks: call it before the window or off the main thread.
     ///
     /// # Errors
-    /// `DatabaseNewer`; `ReadOnly` where there is no database and none can be made; `DiskFull`,
-    /// `Storage`. A damaged file is no error: it is kept aside and named in [`Opened::notice`].
+    /// `DatabaseNewer`; `ReadOnly` where there is no database and none can be made; `DatabaseInUse`
+    /// where one must be upgraded or repaired first; `DiskFull`, `Storage`. A damaged file is no
+    /// error: it is repaired, or used as far as it can be read where another process has it.
     pub fn open(folders: &Folders) -> Result<Opened> {
         let open::Parts { places, writer, lock, notice } = open::open(folders)?;
         let readers = Readers::new(Arc::clone(&places));
-        let inner = Arc::new(Inner { writer, readers, places, _lock: lock });
+        let inner = Arc::new(Inner { readers, writer, places, lock });
         Ok(Opened { store: Self { inner }, notice })
     }
 
@@ -304,6 +312,56 @@ impl Store {
         let recovered = self.write(journal::recover).await?;
         self.inner.places.owners.clear_dead();
         Ok(recovered)
+    }
+
+    /// The backups that there are, oldest first. Looks into a folder.
+    pub fn backups(&self) -> Vec<Backup> {
+        backups::list(&self.inner.places.backups)
+    }
+
+    /// Whether it is time for another backup.
+    pub fn backup_is_due(&self) -> bool {
+        self.inner.writer.is_some() && backups::is_due(&self.inner.places.backups)
+    }
+
+    /// Makes a backup while the database is in use. Blocks: after each step it rests for as long as
+    /// `pace` says, and is given up where that says nothing. None then, where another process makes
+    /// one, and where the disk is too full.
+    ///
+    /// # Errors
+    /// `DiskFull`, `Storage`: also where the database turns out to be damaged.
+    pub fn back_up(&self, pace: &dyn Fn() -> Option<Duration>) -> Result<Option<Backup>> {
+        let places = &self.inner.places;
+        backups::make(places, backups::Purpose::Safety, pace).map_err(|fault| places.told(fault))
+    }
+
+    /// Makes the chats what a backup holds. What they are now is kept as a backup first.
+    ///
+    /// # Errors
+    /// `DatabaseInUse` where another process works with the database, `FileNotFound`, and the
+    /// store's.
+    pub async fn restore_backup(&self, path: &std::path::Path) -> Result<()> {
+        let Some(writer) = &self.inner.writer else {
+            return Err(Kind::ReadOnly { path: self.inner.places.database.clone() }.into());
+        };
+        let (inner, path) = (Arc::downgrade(&self.inner), path.to_owned());
+        writer
+            .apart(move |desk| {
+                let Some(inner) = inner.upgrade() else { return Err(desk::gone().into()) };
+                let backup = backups::find(&desk.places.backups, &path)?;
+                let lock = inner.lock.as_ref().ok_or(Kind::DatabaseInUse)?;
+                let fault = |error| crate::settings::disk::fault(&desk.places.database, &error);
+                let alone = open::alone(lock).map_err(fault)?;
+                let done = if alone {
+                    backups::restore(&mut desk.connection, &desk.places, &backup)
+                } else {
+                    Err(Kind::DatabaseInUse.into())
+                };
+                lock.lock_shared().map_err(fault)?;
+                done
+            })
+            .await?;
+        self.recover().await.map(drop)
     }
 
     /// What other processes changed, as it is noticed.

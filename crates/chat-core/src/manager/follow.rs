@@ -66,7 +66,7 @@ impl Manager {
         }));
     }
 
-    fn upgrade(weak: &Weak<Inner>) -> Option<Self> {
+    pub(super) fn upgrade(weak: &Weak<Inner>) -> Option<Self> {
         weak.upgrade().map(|inner| Self { inner })
     }
 

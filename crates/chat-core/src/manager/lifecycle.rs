@@ -100,6 +100,7 @@ impl Manager {
             }),
         };
         manager.follow();
+        manager.keep_backups();
         if options.discover {
             manager.refresh();
         }

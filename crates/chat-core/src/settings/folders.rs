@@ -43,6 +43,11 @@ impl Folders {
         self.data.join("natter.db")
     }
 
+    /// Copies of the chats.
+    pub fn backups(&self) -> PathBuf {
+        self.data.join("backups")
+    }
+
     /// All of them, and the files in them that may be links: no tool may touch what lies there, nor
     /// what those lead to.
     pub fn all(&self) -> Vec<PathBuf> {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
+use super::backups;
 use super::desk::Desk;
 use super::fault::Outcome;
 use crate::settings::disk;
@@ -60,12 +61,15 @@ pub(super) fn read(desk: &Desk, hash: &str) -> Arc<[u8]> {
 /// Removes the files that no message needs.
 pub(super) fn sweep(desk: &Desk) -> Outcome<()> {
     let Ok(entries) = fs::read_dir(&desk.places.attachments) else { return Ok(()) };
-    let needed: HashSet<String> = {
+    // Who goes back to a backup has the pictures of its chats as well.
+    let in_backups = backups::pictures(&desk.places.backups)?;
+    let mut needed: HashSet<String> = {
         let mut statement =
             desk.connection.prepare_cached("SELECT DISTINCT hash FROM attachments")?;
         let rows = statement.query_map([], |row| row.get(0))?;
         rows.collect::<Result<_, _>>()?
     };
+    needed.extend(in_backups);
     for entry in entries.flatten() {
         if entry.file_name().to_str().is_none_or(|name| !needed.contains(name)) {
             let _ = fs::remove_file(entry.path());

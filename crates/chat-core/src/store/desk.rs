@@ -17,6 +17,8 @@ pub(super) struct Places {
     pub(super) database: PathBuf,
     /// The folder of attachments.
     pub(super) attachments: PathBuf,
+    /// The folder of the database's backups.
+    pub(super) backups: PathBuf,
     /// The folder of what tools wrote at length, a folder for each session.
     pub(super) outputs: PathBuf,
     /// The processes that write.
@@ -48,13 +50,20 @@ impl Places {
         suspect_mark(&self.database)
     }
 
+    /// Leaves that mark.
+    pub(super) fn suspect(&self) {
+        if !self.immutable && !self.suspect_mark().exists() {
+            tracing::error!(
+                "a page of the database is damaged; it will be checked and repaired at the next start"
+            );
+            let _ = fs::write(self.suspect_mark(), "");
+        }
+    }
+
     /// What went wrong, as it is told outside; remembers a broken file.
     pub(super) fn told(&self, fault: Fault) -> Error {
         if fault.is_damage() {
-            tracing::error!(
-                "a page of the database is broken; it will be checked at the next start"
-            );
-            let _ = fs::write(self.suspect_mark(), "");
+            self.suspect();
         }
         fault.told(&self.database)
     }

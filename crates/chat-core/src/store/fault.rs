@@ -51,10 +51,7 @@ impl From<serde_json::Error> for Fault {
 impl Fault {
     /// Whether the file's own structure is broken.
     pub(super) fn is_damage(&self) -> bool {
-        matches!(self, Self::Sql(error) if matches!(
-            error.sqlite_error_code(),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-        ))
+        matches!(self, Self::Sql(error) if is_damage(error))
     }
 
     /// Whether there was no room left.
@@ -84,6 +81,27 @@ impl Fault {
                 None => error.to_string(),
             }),
         }
+    }
+}
+
+/// Whether the file's own structure is broken, or what stands in it, or the disk under it.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    match error {
+        rusqlite::Error::SqliteFailure(error, _) => {
+            matches!(error.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+                || matches!(
+                    error.extended_code,
+                    ffi::SQLITE_IOERR_READ
+                        | ffi::SQLITE_IOERR_SHORT_READ
+                        | ffi::SQLITE_IOERR_CORRUPTFS
+                )
+        }
+        // The tables are strict: other values than these cannot have been written.
+        rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..)
+        | rusqlite::Error::Utf8Error(..) => true,
+        _ => false,
     }
 }
 

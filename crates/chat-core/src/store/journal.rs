@@ -6,8 +6,8 @@ use rusqlite::params;
 use super::columns::{self, word};
 use super::desk::Desk;
 use super::fault::Outcome;
-use super::messages;
 use super::record::{Segment, SegmentKind};
+use super::{messages, missing};
 use crate::error::{Error, Kind};
 use crate::message::thoughts::sort_thoughts;
 use crate::message::{Ending, Fid, Message, MessageId, Part};
@@ -151,10 +151,15 @@ pub(super) fn recover(desk: &Desk) -> Outcome<Vec<Fid>> {
         if owner.is_some_and(|owner| owner == owners.id() || living.elsewhere(&owner)) {
             continue;
         }
-        if interrupt(desk, key)? {
-            recovered.push(Fid::new(fid));
-        }
-        desk.run("UPDATE sessions SET owner = NULL WHERE key = ?1", [key])?;
+        let end = || {
+            if interrupt(desk, key)? {
+                recovered.push(Fid::new(fid));
+            }
+            desk.run("UPDATE sessions SET owner = NULL WHERE key = ?1", [key])?;
+            Ok(())
+        };
+        // What is damaged in one chat does not keep the others waiting.
+        missing::or_else(desk, end, || Ok(()))?;
     }
     Ok(recovered)
 }

@@ -12,7 +12,7 @@ use super::columns::{self, instant, json, nanoseconds, word};
 use super::desk::Desk;
 use super::fault::Outcome;
 use super::record::Page;
-use super::{attachments, journal, sessions};
+use super::{attachments, journal, missing, sessions};
 use crate::error::{Error, Kind};
 use crate::message::{Fid, Message, MessageId, ModelRef, Part, Role};
 
@@ -79,12 +79,15 @@ pub(super) fn store_content(desk: &Desk, key: i64, message: &Message) -> Outcome
     )?;
     let spoken = matches!(message.role, Role::User | Role::Assistant);
     if message.ended.is_some() && spoken {
-        desk.run("DELETE FROM text_index WHERE rowid = ?1", [key])?;
-        desk.run(
-            "INSERT INTO text_index (rowid, text) VALUES (?1, ?2)",
-            params![key, message.plain_text()],
-        )?;
+        // A damaged index is built again at the next start: no message waits for that.
+        missing::or_else(desk, || index(desk, key, &message.plain_text()), || Ok(()))?;
     }
+    Ok(())
+}
+
+fn index(desk: &Desk, key: i64, text: &str) -> Outcome<()> {
+    desk.run("DELETE FROM text_index WHERE rowid = ?1", [key])?;
+    desk.run("INSERT INTO text_index (rowid, text) VALUES (?1, ?2)", params![key, text])?;
     Ok(())
 }
 
@@ -97,17 +100,26 @@ pub(super) fn read(desk: &Desk, row: &Row<'_>) -> Outcome<Message> {
     let id = MessageId::from_bytes(row.get(1)?);
     let text = |column| row.get::<_, Option<String>>(column);
     let mut error = text(7)?.and_then(|json| serde_json::from_str(&json).ok());
-    let parts = read_parts(desk, row.get_ref(4)?.as_str().unwrap_or_default());
-    let parts = parts.unwrap_or_else(|_| {
+    let parent = row.get::<_, Option<[u8; 16]>>(2)?.map(MessageId::from_bytes);
+    let role = columns::read_word(row.get_ref(3)?.as_str().unwrap_or_default());
+    let parts = match read_parts(desk, row.get_ref(4)?.as_str().unwrap_or_default()) {
+        Ok(parts) => parts,
         // One broken row does not hide the rest of the chat.
-        tracing::error!("message {id} cannot be read");
-        error = Some(Error::new(Kind::Storage).with_detail("the stored message cannot be read"));
-        Vec::new()
-    });
+        Err(fault) => {
+            tracing::error!("message {id} cannot be read");
+            if is_damage(&fault) {
+                desk.places.suspect();
+                return Ok(missing::placeholder(id, parent, role));
+            }
+            let detail = "the stored message cannot be read";
+            error = Some(Error::new(Kind::Storage).with_detail(detail));
+            Vec::new()
+        }
+    };
     let mut message = Message {
         id,
-        parent: row.get::<_, Option<[u8; 16]>>(2)?.map(MessageId::from_bytes),
-        role: columns::read_word(row.get_ref(3)?.as_str().unwrap_or_default()).unwrap_or(Role::Ui),
+        parent,
+        role: role.unwrap_or(Role::Ui),
         parts,
         time: instant(row.get(5)?),
         ended: text(6)?.as_deref().and_then(columns::read_word),
@@ -116,9 +128,31 @@ pub(super) fn read(desk: &Desk, row: &Row<'_>) -> Outcome<Message> {
         usage: text(10)?.and_then(|json| serde_json::from_str(&json).ok()),
     };
     if message.ended.is_none() {
-        journal::complete(desk, row.get(0)?, &mut message.parts)?;
+        let (key, parts) = (row.get(0)?, &mut message.parts);
+        missing::or_else(desk, || journal::complete(desk, key, parts), || Ok(()))?;
     }
     Ok(message)
+}
+
+/// Whether stored JSON was overwritten by something else, and is not just unknown to this version.
+pub(super) fn is_damage(error: &serde_json::Error) -> bool {
+    use serde_json::error::Category;
+    matches!(error.classify(), Category::Syntax | Category::Eof)
+}
+
+/// A message by its key. `written`: whether a living process writes in its session.
+pub(super) fn one(desk: &Desk, key: i64, written: bool) -> Outcome<Option<Message>> {
+    let mut statement = desk
+        .connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM messages NOT INDEXED WHERE key = ?1"))?;
+    let mut rows = statement.query([key])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let mut message = read(desk, row)?;
+    if !written && message.ended.is_none() {
+        // Its writer is dead, and nobody has recovered it yet.
+        journal::broken_off(&mut message);
+    }
+    Ok(Some(message))
 }
 
 fn read_parts(desk: &Desk, json: &str) -> serde_json::Result<Vec<Part>> {
@@ -142,7 +176,23 @@ pub(super) fn plain_text(desk: &Desk, key: i64) -> Outcome<Option<(MessageId, St
     .map(Option::flatten)
 }
 
-fn spoken(json: &str) -> serde_json::Result<String> {
+/// Whether stored parts are JSON from their beginning to their end.
+pub(super) fn is_whole(json: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok()
+}
+
+/// The hashes of the pictures among stored parts.
+pub(super) fn pictures(json: &str) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Picture {
+        picture: Option<String>,
+    }
+    let parts: Vec<Picture> = serde_json::from_str(json).unwrap_or_default();
+    parts.into_iter().filter_map(|part| part.picture).collect()
+}
+
+/// The text among stored parts.
+pub(super) fn spoken(json: &str) -> serde_json::Result<String> {
     let parts: Vec<SpokenPart<'_>> = serde_json::from_str(json)?;
     let texts = parts.into_iter().filter(|part| part.kind.as_deref() == Some("text"));
     texts
@@ -152,13 +202,21 @@ fn spoken(json: &str) -> serde_json::Result<String> {
 }
 
 /// The `limit` messages of the shown branch before `before`, or the last ones. Takes as long as
-/// these take: the chat's length does not matter.
+/// these take: the chat's length does not matter. What cannot be read stands there as missing.
 pub(super) fn page(
     desk: &Desk,
     fid: &Fid,
     before: Option<MessageId>,
     limit: usize,
 ) -> Outcome<Page> {
+    missing::or_else(
+        desk,
+        || page_by_index(desk, fid, before, limit),
+        || missing::page(desk, fid, before, limit),
+    )
+}
+
+fn page_by_index(desk: &Desk, fid: &Fid, before: Option<MessageId>, limit: usize) -> Outcome<Page> {
     let (session, written) = sessions::key_and_writer(desk, fid)?;
     let link = |sql, params: &[&dyn rusqlite::ToSql]| -> Outcome<Option<MessageId>> {
         let found = desk.find(sql, params, |row| row.get::<_, Option<[u8; 16]>>(0))?;

@@ -3,16 +3,15 @@
 //!
 //! A large file must not slow the start, so it is not checked as a whole each time: its header,
 //! its schema and its list of sessions are read. Where a page is found broken later, a mark is
-//! left beside the file, and the next start checks all of it. A crash needs no check: that is what
-//! the log is for.
+//! left beside the file, and the next start that has the file for itself checks all of it and repairs
+//! what is damaged. A crash needs no check: that is what the log is for.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jiff::Zoned;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -20,8 +19,9 @@ use super::changes::Signal;
 use super::desk::{Desk, Places, set_up, suspect_mark};
 use super::fault::{Fault, Outcome};
 use super::owner::Owners;
-use super::schema;
+use super::survey::or_damage;
 use super::writer::Writer;
+use super::{messages, repair, schema};
 use crate::error::{Error, Kind, Result};
 use crate::settings::{Folders, disk};
 
@@ -52,41 +52,75 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
     let lock_path = folders.data.join("natter.lock");
     let lock = disk::private_file(&lock_path).map_err(|e| disk::fault(&lock_path, &e))?;
 
+    let backups = folders.backups();
+    let locked = |done: io::Result<()>| done.map_err(|e| disk::fault(&lock_path, &e));
+    let told = |fault: Fault| fault.told(&database);
     let mut notice = None;
     let deadline = Instant::now() + MIGRATION_TIMEOUT;
     let connection = loop {
-        lock.lock_shared().map_err(|e| disk::fault(&lock_path, &e))?;
-        match examine(&database) {
-            Ok(State::Ready(connection)) => break connection,
-            Ok(State::Newer(version)) => return Err(Kind::DatabaseNewer { version }.into()),
-            Err(fault) if !fault.is_damage() => return Err(fault.told(&database)),
-            // To be upgraded, or put aside: other programs may be at work with it, or just about
-            // to do the same, in which case it looks otherwise the next time.
-            Ok(State::Old) | Err(_) => {}
-        }
+        locked(lock.lock_shared())?;
+        let (usable, state) = match examine(&database, false).map_err(told)? {
+            State::Ready(connection) => break connection,
+            State::Newer(version) => return Err(Kind::DatabaseNewer { version }.into()),
+            // To be upgraded or repaired: other programs may be at work with it, or just about to do
+            // the same, in which case it looks otherwise the next time.
+            State::Old => (None, "another Natter is running; close it to upgrade the database"),
+            State::Damaged(usable) => {
+                (usable, "another Natter is running; close it to repair the database")
+            }
+        };
         if !alone(&lock).map_err(|e| disk::fault(&lock_path, &e))? {
+            if let Some(connection) = usable {
+                // Under those who work with it nothing is exchanged. What can be read is read.
+                locked(lock.lock_shared())?;
+                break connection;
+            }
             if Instant::now() > deadline {
-                return Err(Error::new(Kind::Storage).with_detail(
-                    "another Natter is running; close it, so that the database can be upgraded",
-                ));
+                return Err(Error::new(Kind::DatabaseInUse).with_detail(state));
             }
             // File locks have no waiting with a limit.
             std::thread::sleep(Duration::from_millis(20));
             continue;
         }
-        match examine(&database) {
-            Ok(State::Old) => upgrade(&database).map_err(|fault| fault.told(&database))?,
-            Err(fault) if fault.is_damage() => {
-                let kept_as = keep_aside(&database).map_err(|e| disk::fault(&database, &e))?;
-                notice = Some(Kind::DatabaseDamaged { kept_as }.into());
+        // SQLite would hold locks on the file that is put aside.
+        drop(usable);
+        if repair::is_unfinished(&database) {
+            repair::exchange(&database).map_err(|e| disk::fault(&database, &e))?;
+            continue;
+        }
+        let damaged = match examine(&database, true).map_err(told)? {
+            State::Old => match upgrade(&database) {
+                Err(fault) if fault.is_damage() => true,
+                done => {
+                    done.map_err(told)?;
+                    false
+                }
+            },
+            State::Damaged(_) => true,
+            State::Ready(_) | State::Newer(_) => false,
+        };
+        if damaged {
+            match repair::repair(&database, &backups) {
+                Ok(repaired) => notice = Some(repaired.into()),
+                Err(fault) => {
+                    // Perhaps the disk is full. The chats that can be read are worth having.
+                    let error = fault.told(&database);
+                    let State::Damaged(Some(usable)) = examine(&database, false).map_err(told)?
+                    else {
+                        return Err(error);
+                    };
+                    locked(lock.lock_shared())?;
+                    notice = Some(error);
+                    break usable;
+                }
             }
-            _ => {}
         }
     };
 
     let owners = Owners::enter(&owners).map_err(|e| disk::fault(&owners, &e))?;
     let places = Arc::new(Places {
         attachments: folders.data.join("attachments"),
+        backups,
         outputs: folders.outputs(),
         database,
         owners,
@@ -106,6 +140,8 @@ enum State {
     Old,
     /// Of this newer version.
     Newer(u32),
+    /// Damaged, or suspected of it. With a connection where most of it can be used as it is.
+    Damaged(Option<Connection>),
 }
 
 fn connect(database: &Path) -> rusqlite::Result<Connection> {
@@ -117,9 +153,21 @@ fn connect(database: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn examine(database: &Path) -> Outcome<State> {
+/// Looks what a database is. `alone`: nobody else works with it, so there is time to check all of
+/// one that is suspected of damage.
+fn examine(database: &Path, alone: bool) -> Outcome<State> {
+    if repair::is_unfinished(database) {
+        return Ok(State::Damaged(None));
+    }
+    match look(database, alone) {
+        Err(fault) if fault.is_damage() => Ok(State::Damaged(None)),
+        state => state,
+    }
+}
+
+fn look(database: &Path, alone: bool) -> Outcome<State> {
     match header(database)? {
-        Header::Foreign => return Err(damaged("not a database")),
+        Header::Foreign => return Ok(State::Damaged(None)),
         Header::Version(version) if version > schema::VERSION => return Ok(State::Newer(version)),
         Header::Version(_) | Header::Missing => {}
     }
@@ -135,19 +183,26 @@ fn examine(database: &Path) -> Outcome<State> {
         return Ok(State::Newer(version));
     }
     if version == 0 && tables > 0 {
-        return Err(damaged("another program's database"));
+        // Another program's.
+        return Ok(State::Damaged(None));
     }
-    if suspect_mark(database).exists() {
+    let suspected = suspect_mark(database).exists();
+    let mut damaged = suspected && !alone;
+    if suspected && alone {
         check_all(&connection)?;
         let _ = fs::remove_file(suspect_mark(database));
     }
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     if version < schema::VERSION {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         return Ok(State::Old);
     }
-    connection.query_row("SELECT count(*), sum(updated > 0) FROM sessions", [], |_| Ok(()))?;
+    let list = "SELECT count(*), sum(updated > 0) FROM sessions";
+    damaged |= or_damage(connection.query_row(list, [], |_| Ok(())))?.is_none();
+    if !damaged {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    }
     prepare(&connection)?;
-    Ok(State::Ready(connection))
+    Ok(if damaged { State::Damaged(Some(connection)) } else { State::Ready(connection) })
 }
 
 enum Header {
@@ -175,14 +230,34 @@ fn header(database: &Path) -> Outcome<Header> {
     }
 }
 
+/// Whether a file says that it is a database of this program, or of a program like it.
+pub(super) fn is_ours(database: &Path) -> bool {
+    matches!(header(database), Ok(Header::Version(_)))
+}
+
 fn damaged(why: &str) -> Fault {
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
     Fault::Sql(rusqlite::Error::SqliteFailure(code, Some(why.to_owned())))
 }
 
-fn check_all(connection: &Connection) -> Outcome<()> {
+/// Whether all pages of a database can be read.
+pub(super) fn check_pages(connection: &Connection) -> Outcome<()> {
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if found == "ok" { Ok(()) } else { Err(damaged(&found)) }
+}
+
+/// The same, and whether messages are what was written: a page whose structure is none can be
+/// overwritten without SQLite knowing of it.
+fn check_all(connection: &Connection) -> Outcome<()> {
+    check_pages(connection)?;
+    let mut statement = connection.prepare("SELECT parts FROM messages")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if !row.get_ref(0)?.as_str().is_ok_and(messages::is_whole) {
+            return Err(damaged("a message is not what was written"));
+        }
+    }
+    Ok(())
 }
 
 /// Sets how the writer's connection works.
@@ -202,7 +277,7 @@ fn upgrade(database: &Path) -> Outcome<()> {
 }
 
 /// Keeps other programs out, unless one is there.
-fn alone(lock: &File) -> io::Result<bool> {
+pub(super) fn alone(lock: &File) -> io::Result<bool> {
     // Two who both wait while they share would wait for ever.
     lock.unlock()?;
     match lock.try_lock() {
@@ -210,32 +285,6 @@ fn alone(lock: &File) -> io::Result<bool> {
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),
     }
-}
-
-/// Puts a damaged database aside under a name of its own.
-fn keep_aside(database: &Path) -> io::Result<PathBuf> {
-    let time = Zoned::now().strftime("%Y-%m-%d-%H-%M-%S").to_string();
-    let with = |path: &Path, end: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    };
-    let mut kept_as = with(database, &format!(".damaged-{time}"));
-    for n in 2.. {
-        if !kept_as.exists() {
-            break;
-        }
-        kept_as = with(database, &format!(".damaged-{time}-{n}"));
-    }
-    // The log first: a new database must never find the old one's.
-    for end in ["-wal", "-shm", ""] {
-        match fs::rename(with(database, end), with(&kept_as, end)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    let _ = fs::remove_file(suspect_mark(database));
-    Ok(kept_as)
 }
 
 /// Whether folder and file can be written, as far as can be known without writing.
@@ -263,6 +312,7 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
     }
     let places = |immutable| Places {
         attachments: folders.data.join("attachments"),
+        backups: folders.backups(),
         outputs: folders.outputs(),
         database: database.to_owned(),
         owners: Owners::watch_only(owners),

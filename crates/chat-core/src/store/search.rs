@@ -8,6 +8,7 @@ use rusqlite::params;
 use super::desk::Desk;
 use super::fault::Outcome;
 use super::messages;
+use super::missing;
 use super::owner::Living;
 use super::record::Hit;
 use super::sessions;
@@ -95,10 +96,26 @@ pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<Vec<Hit>>
     if query.words.is_empty() {
         return Ok(Vec::new());
     }
-    let titled = in_titles(desk, &query)?;
+    missing::or_else(
+        desk,
+        || found(desk, &query, limit),
+        || in_readable_titles(desk, &query, limit),
+    )
+}
+
+/// Looks through the titles that can be read: the index is damaged.
+fn in_readable_titles(desk: &Desk, query: &Query, limit: usize) -> Outcome<Vec<Hit>> {
+    let sessions = sessions::newest(desk, usize::MAX)?.into_iter();
+    let titled = sessions.filter(|session| query.find(&session.title).is_some());
+    let hit = |session| Hit { session, excerpt: None, message: None };
+    Ok(titled.take(limit).map(hit).collect())
+}
+
+fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<Vec<Hit>> {
+    let titled = in_titles(desk, query)?;
     match &query.indexed {
-        Some(indexed) if is_common(desk, indexed)? => newest(desk, &query, indexed, titled, limit),
-        _ => best(desk, &query, titled, limit),
+        Some(indexed) if is_common(desk, indexed)? => newest(desk, query, indexed, titled, limit),
+        _ => best(desk, query, titled, limit),
     }
 }
 

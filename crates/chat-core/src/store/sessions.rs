@@ -11,16 +11,31 @@ use super::columns::{self, instant, nanoseconds, word};
 use super::desk::Desk;
 use super::fault::Outcome;
 use super::journal;
+use super::missing;
 use super::owner::Living;
 use super::record::{NewSession, SessionPatch, SessionRecord};
 use crate::error::Kind;
 use crate::message::{Ending, Fid, MessageId, ModelRef};
 
+macro_rules! columns {
+    ($ending:literal) => {
+        concat!(
+            "fid, title, titled_by_person, agent, connection, model, thinking, options, \
+             head, unread, created, updated, owner, ",
+            $ending,
+            ", project, mode, rules"
+        )
+    };
+}
+
 /// The columns that [`record`] reads, in its order.
-const COLUMNS: &str = "fid, title, titled_by_person, agent, connection, model, thinking, options, \
-                       head, unread, created, updated, owner, \
-                       (SELECT m.ended FROM messages m INDEXED BY messages_failed WHERE m.id = sessions.head \
-                       AND m.ended IN ('failed', 'interrupted')), project, mode, rules";
+const COLUMNS: &str = columns!(
+    "(SELECT m.ended FROM messages m INDEXED BY messages_failed WHERE m.id = sessions.head \
+     AND m.ended IN ('failed', 'interrupted'))"
+);
+
+/// The same without a look at the messages.
+const ROW_ALONE: &str = columns!("NULL");
 
 fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRecord> {
     let connection: Option<String> = row.get(4)?;
@@ -48,8 +63,12 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
     })
 }
 
-/// The newest sessions that are not deleted, newest first.
+/// The newest sessions that are not deleted, newest first. Those that cannot be read are left out.
 pub(super) fn newest(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
+    missing::or_else(desk, || newest_by_index(desk, limit), || missing::newest(desk, limit))
+}
+
+fn newest_by_index(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
     let mut living = Living::new(&desk.places.owners);
     let mut statement = desk.connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM sessions WHERE deleted IS NULL ORDER BY updated DESC, key DESC \
@@ -62,13 +81,38 @@ pub(super) fn newest(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
 
 /// One session that is not deleted.
 pub(super) fn one(desk: &Desk, fid: &Fid) -> Outcome<SessionRecord> {
-    let mut living = Living::new(&desk.places.owners);
-    desk.find(
-        &format!("SELECT {COLUMNS} FROM sessions WHERE fid = ?1 AND deleted IS NULL"),
-        [fid.as_str()],
-        |row| record(row, &mut living),
-    )?
-    .ok_or_else(|| not_found(fid).into())
+    let by_index = || {
+        let mut living = Living::new(&desk.places.owners);
+        desk.find(
+            &format!("SELECT {COLUMNS} FROM sessions WHERE fid = ?1 AND deleted IS NULL"),
+            [fid.as_str()],
+            |row| record(row, &mut living),
+        )
+    };
+    let by_key = || {
+        let mut living = Living::new(&desk.places.owners);
+        readable(desk, missing::session_key(desk, fid)?, &mut living)
+    };
+    missing::or_else(desk, by_index, by_key)?.ok_or_else(|| not_found(fid).into())
+}
+
+/// One session that is not deleted, by its key and without an index: what became of the reply at its
+/// head is not known then.
+pub(super) fn readable(
+    desk: &Desk,
+    key: i64,
+    living: &mut Living<'_>,
+) -> Outcome<Option<SessionRecord>> {
+    let mut read = |columns| {
+        let sql = format!(
+            "SELECT {columns} FROM sessions NOT INDEXED WHERE key = ?1 AND deleted IS NULL"
+        );
+        desk.find(&sql, [key], |row| record(row, living))
+    };
+    match read(COLUMNS) {
+        Err(fault) if fault.is_damage() => read(ROW_ALONE),
+        found => found,
+    }
 }
 
 /// One session by its key.
@@ -86,18 +130,19 @@ pub(super) fn not_found(fid: &Fid) -> Kind {
 
 /// The key of a session, deleted or not.
 pub(super) fn key(desk: &Desk, fid: &Fid) -> Outcome<i64> {
-    desk.find("SELECT key FROM sessions WHERE fid = ?1", [fid.as_str()], |row| row.get(0))?
-        .ok_or_else(|| not_found(fid).into())
+    let by_index = || {
+        desk.find("SELECT key FROM sessions WHERE fid = ?1", [fid.as_str()], |row| row.get(0))?
+            .ok_or_else(|| not_found(fid).into())
+    };
+    missing::or_else(desk, by_index, || missing::session_key(desk, fid))
 }
 
 /// The key of a session, deleted or not, and whether a living process writes it: this or another.
 pub(super) fn key_and_writer(desk: &Desk, fid: &Fid) -> Outcome<(i64, bool)> {
     let owners = &desk.places.owners;
-    let found: Option<(i64, Option<String>)> =
-        desk.find("SELECT key, owner FROM sessions WHERE fid = ?1", [fid.as_str()], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-    let (key, owner) = found.ok_or_else(|| not_found(fid))?;
+    let key = key(desk, fid)?;
+    let by_key = "SELECT owner FROM sessions NOT INDEXED WHERE key = ?1";
+    let owner: Option<String> = desk.find(by_key, [key], |row| row.get(0))?.flatten();
     let lives = |owner: String| owner == owners.id() || owners.lives_elsewhere(&owner);
     Ok((key, owner.is_some_and(lives)))
 }
@@ -153,9 +198,12 @@ fn free_fid(desk: &Desk, now: &Zoned) -> Outcome<Fid> {
 }
 
 fn index_title(desk: &Desk, key: i64, title: &str) -> Outcome<()> {
-    desk.run("DELETE FROM title_index WHERE rowid = ?1", [key])?;
-    desk.run("INSERT INTO title_index (rowid, title) VALUES (?1, ?2)", params![key, title])?;
-    Ok(())
+    let index = || {
+        desk.run("DELETE FROM title_index WHERE rowid = ?1", [key])?;
+        desk.run("INSERT INTO title_index (rowid, title) VALUES (?1, ?2)", params![key, title])?;
+        Ok(())
+    };
+    missing::or_else(desk, index, || Ok(()))
 }
 
 /// Makes this process the owner of a session, and gives its key. What a dead owner left

@@ -31,7 +31,11 @@ enum Job {
     Operation(Box<dyn Operation>),
     /// See whether another process has committed.
     LookAtOthers,
+    /// Something that is no transaction of its own.
+    Apart(Apart),
 }
+
+type Apart = Box<dyn FnOnce(&mut Desk) -> bool + Send>;
 
 /// An operation with whoever waits for it. It may run twice: when the group that it was part of
 /// could not be committed, it is tried alone.
@@ -117,6 +121,22 @@ impl Writer {
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
+    /// Runs something between two groups and outside any transaction. What others changed is told
+    /// afterwards as if another process had, where it went well.
+    pub(super) async fn apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Desk) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        let (answer, answered) = oneshot::channel();
+        self.hand_over(Job::Apart(Box::new(move |desk| {
+            let done = work(desk).map_err(|fault| desk.places.told(fault));
+            let well = done.is_ok();
+            let _ = answer.send(done);
+            well
+        })));
+        answered.await.unwrap_or_else(|_| Err(gone()))
+    }
+
     /// Has the writer see whether another process has committed; it tells those who wait.
     pub(super) fn look_at_others(&self) {
         self.hand_over(Job::LookAtOthers);
@@ -165,12 +185,16 @@ impl Work {
     fn run(&mut self, queue: &mpsc::Receiver<Job>) {
         while let Ok(first) = queue.recv() {
             let mut group = Vec::new();
-            let mut look = false;
+            let (mut look, mut apart) = (false, None);
             let mut next = Some(first);
             while let Some(job) = next {
                 match job {
                     Job::Operation(operation) => group.push(operation),
                     Job::LookAtOthers => look = true,
+                    Job::Apart(work) => {
+                        apart = Some(work);
+                        break;
+                    }
                 }
                 next = if group.len() < GROUP_LIMIT { queue.try_recv().ok() } else { None };
             }
@@ -179,6 +203,12 @@ impl Work {
             }
             if !group.is_empty() {
                 self.commit(group);
+            }
+            if let Some(work) = apart
+                && work(&mut self.desk)
+            {
+                self.signal.give();
+                self.told.send_replace(());
             }
         }
         // A clean end: nobody need find out later that we are dead.

@@ -1,9 +1,11 @@
 //! The store as its users see it: what goes in comes out, also after a restart.
 
+mod backups;
 mod damage;
 mod full;
 mod kill;
 mod model;
+mod pages;
 mod processes;
 mod read_only;
 mod search;

@@ -95,6 +95,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::ReadOnly { .. }
         | Kind::Storage
         | Kind::SessionInUse
+        | Kind::DatabaseInUse
         | Kind::FileNotFound { .. }
         | Kind::ModelStorage
         | Kind::HubUnreachable
@@ -116,6 +117,8 @@ pub fn advice(error: &Error) -> Advice {
         Kind::AgentMissing { .. } => vec![ChooseAgent],
         Kind::ConnectionMissing { .. } | Kind::NoModel => vec![ChooseModel, Connections],
         Kind::DatabaseDamaged { .. }
+        | Kind::DatabaseRepaired { .. }
+        | Kind::MessageDamaged
         | Kind::DatabaseNewer { .. }
         | Kind::ConfigInvalid { .. }
         | Kind::ConfigLocked { .. }

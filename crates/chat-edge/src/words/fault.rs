@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_core::error::{Error, Feature, Kind, NoReview};
+use chat_core::error::{Error, Feature, Kind, MissingMessages, NoReview};
 use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
@@ -165,6 +165,15 @@ pub fn sentence(error: &Error) -> String {
                 "The stored chats were damaged. They are kept as “{path}”; Natter began a new list.",
             ),
         ),
+        Kind::DatabaseRepaired { kept_as, missing, from_backup } => {
+            repaired(kept_as, missing, *from_backup)
+        }
+        Kind::DatabaseInUse => gettext(
+            "Another Natter window or terminal is using the chats. Close it, then try again.",
+        ),
+        Kind::MessageDamaged => gettext(
+            "A message is missing here. It was on a damaged part of the disk; a backup in Preferences may still have it.",
+        ),
         Kind::DatabaseNewer { .. } => gettext(
             "A newer Natter wrote the stored chats. They are untouched; update Natter to open them.",
         ),
@@ -295,6 +304,47 @@ pub fn sentence(error: &Error) -> String {
             gettext("Something went wrong inside Natter. What had arrived is kept; try again.")
         }
     }
+}
+
+/// How many chats are named one by one.
+const NAMED: usize = 5;
+
+fn repaired(kept_as: &Path, missing: &[MissingMessages], from_backup: bool) -> String {
+    let path = kept_as.display().to_string();
+    let fill_path = |sentence: &str| fill(sentence, &[("path", &path)]);
+    if missing.is_empty() {
+        return fill_path(&if from_backup {
+            gettext(
+                "The stored chats were damaged. They are repaired, with what was lost taken from a backup. The damaged file is kept as “{path}”.",
+            )
+        } else {
+            gettext(
+                "The stored chats were damaged. They are repaired and nothing is missing. The damaged file is kept as “{path}”.",
+            )
+        });
+    }
+    let mut chats: Vec<String> = missing
+        .iter()
+        .take(NAMED)
+        .map(|chat| {
+            fill(
+                "“{title}” ({count})",
+                &[("title", &chat.title), ("count", &chat.count.to_string())],
+            )
+        })
+        .collect();
+    if missing.len() > NAMED {
+        chats.push("…".to_owned());
+    }
+    let count: u32 = missing.iter().fold(0, |all, chat| all.saturating_add(chat.count));
+    let sentence = ngettext(
+        "The stored chats were damaged. They are repaired, but {count} message is missing: {chats}. The damaged file is kept as “{path}”.",
+        "The stored chats were damaged. They are repaired, but {count} messages are missing: {chats}. The damaged file is kept as “{path}”.",
+        count,
+    );
+    let values = [("count", count.to_string()), ("chats", chats.join(", ")), ("path", path)];
+    let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    fill(&sentence, &values)
 }
 
 /// The first sentence with the name in it, or the second where there is no name.

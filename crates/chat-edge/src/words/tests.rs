@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chat_core::error::{Error, Feature, FileFault, Kind, NoReview, PageFault};
+use chat_core::error::{Error, Feature, FileFault, Kind, MissingMessages, NoReview, PageFault};
 
 use super::{advice, sentence};
 
@@ -49,6 +49,12 @@ fn all_kinds() -> Vec<Kind> {
         Kind::DiskFull,
         Kind::ReadOnly { path: path() },
         Kind::DatabaseDamaged { kept_as: path() },
+        Kind::DatabaseRepaired { kept_as: path(), missing: Vec::new(), from_backup: false },
+        Kind::DatabaseRepaired { kept_as: path(), missing: Vec::new(), from_backup: true },
+        Kind::DatabaseRepaired { kept_as: path(), missing: missing(1), from_backup: true },
+        Kind::DatabaseRepaired { kept_as: path(), missing: missing(7), from_backup: false },
+        Kind::DatabaseInUse,
+        Kind::MessageDamaged,
         Kind::DatabaseNewer { version: 7 },
         Kind::Storage,
         Kind::ConfigInvalid { path: path() },
@@ -107,6 +113,10 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ModelNotLoaded,
         Kind::TemplateFailed,
     ]
+}
+
+fn missing(chats: u32) -> Vec<MissingMessages> {
+    (1..=chats).map(|n| MissingMessages { title: format!("Chat {n}"), count: n }).collect()
 }
 
 /// The number of variants of `Kind`: the match makes a new one fail to build, so that nobody
@@ -180,10 +190,13 @@ fn place(kind: &Kind) -> usize {
         Kind::ContextFull { .. } => 64,
         Kind::PageNotFetched { .. } => 65,
         Kind::SessionAtWork => 66,
+        Kind::DatabaseRepaired { .. } => 67,
+        Kind::DatabaseInUse => 68,
+        Kind::MessageDamaged => 69,
     }
 }
 
-const KINDS: usize = 67;
+const KINDS: usize = 70;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

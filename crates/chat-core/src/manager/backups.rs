@@ -1,0 +1,105 @@
+//! Backups of the chats: one a day, and going back to one.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Event, Fid, Kind, Manager, Result};
+use crate::store::Backup;
+
+/// How long after the start the first look is: what the person wants at once goes first.
+const FIRST_LOOK: Duration = Duration::from_secs(3);
+
+/// How often it is seen whether a backup is due.
+const LOOK_INTERVAL: Duration = Duration::from_hours(1);
+
+/// How long a backup rests after each step, and how long while a reply is written.
+const REST: Duration = Duration::from_millis(5);
+const REST_WHEN_BUSY: Duration = Duration::from_millis(50);
+
+impl Manager {
+    /// Makes backups when they are due, until the Manager is gone.
+    pub(super) fn keep_backups(&self) {
+        let weak = Arc::downgrade(&self.inner);
+        let closing = self.inner.closing.clone();
+        let looking = closing.clone().run_until_cancelled_owned(async move {
+            let mut wait = FIRST_LOOK;
+            loop {
+                tokio::time::sleep(wait).await;
+                let Some(manager) = Self::upgrade(&weak) else { return };
+                let (store, for_pace) = (manager.inner.world.store.clone(), weak.clone());
+                let closing = closing.clone();
+                let backing_up = move || {
+                    if !store.backup_is_due() {
+                        return;
+                    }
+                    let pace = || {
+                        let manager =
+                            Self::upgrade(&for_pace).filter(|_| !closing.is_cancelled())?;
+                        Some(if manager.busy().is_empty() { REST } else { REST_WHEN_BUSY })
+                    };
+                    if let Err(error) = store.back_up(&pace) {
+                        tracing::warn!(%error, "no backup was made");
+                    }
+                };
+                let world = Arc::clone(&manager.inner.world);
+                drop(manager);
+                let _ = world.tasks.spawn_blocking_on(backing_up, &world.runtime).await;
+                wait = LOOK_INTERVAL;
+            }
+        });
+        self.inner.world.runtime.spawn(looking);
+    }
+
+    /// The backups of the chats, oldest first.
+    pub async fn backups(&self) -> Result<Vec<Backup>> {
+        let store = self.inner.world.store.clone();
+        self.run(async move {
+            let listing = tokio::task::spawn_blocking(move || store.backups());
+            listing.await.map_err(|_| Kind::Internal.into())
+        })
+        .await
+    }
+
+    /// Makes the chats what a backup holds, for all who have them open. What they are now is kept
+    /// as a backup first.
+    ///
+    /// # Errors
+    /// `SessionAtWork` while a reply is written, `DatabaseInUse` where another process works with
+    /// the chats, `FileNotFound`, and the store's.
+    pub async fn restore_backup(&self, path: &Path) -> Result<()> {
+        let (this, path) = (self.clone(), path.to_owned());
+        self.run(async move {
+            if !this.busy().is_empty() {
+                return Err(Kind::SessionAtWork.into());
+            }
+            let sessions: Vec<_> = this.sessions_lock().values().cloned().collect();
+            let mut gates = Vec::new();
+            for session in &sessions {
+                session.halt();
+                gates.push(session.halted().await);
+            }
+            if let Err(error) = this.inner.world.store.restore_backup(&path).await {
+                for session in &sessions {
+                    session.go_on();
+                }
+                return Err(error);
+            }
+            let records = this.inner.world.store.sessions().await?;
+            let known: BTreeSet<Fid> = this.remember(&records).into_keys().collect();
+            let loaded: Vec<Fid> = this.sessions_lock().drain().map(|(fid, _)| fid).collect();
+            let restored = records.iter().map(|record| record.fid.clone());
+            let hub = &this.inner.world.hub;
+            // Also those that stay: other messages may stand in them now.
+            for fid in known.into_iter().chain(loaded).chain(restored).collect::<BTreeSet<_>>() {
+                hub.tell(&Event::SessionRemoved { fid });
+            }
+            for record in records {
+                hub.tell(&Event::SessionAdded(record.into()));
+            }
+            Ok(())
+        })
+        .await
+    }
+}

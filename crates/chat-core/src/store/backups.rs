@@ -1,0 +1,250 @@
+//! Backups of the database: whole copies beside it, made by SQLite while it is in use.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use rusqlite::backup::{self, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use super::desk::{Places, set_up};
+use super::fault::{Fault, Outcome};
+use super::open::check_pages;
+use super::{salvage, schema};
+use crate::settings::disk;
+
+/// How many are kept.
+const KEPT: usize = 3;
+
+/// How old the newest may become before another is made.
+pub const BACKUP_INTERVAL: Duration = Duration::from_hours(24);
+
+/// How many pages are copied at once: a disk that is busy with a backup must not keep a reply waiting.
+const STEP: i32 = 256;
+
+/// How long to wait for a search of ours to end before a backup takes the database's place.
+const WAIT: Duration = Duration::from_millis(5);
+
+/// What must stay free on the disk beside a backup, in bytes.
+const LEFT_FREE: u64 = 64 * 1024 * 1024;
+
+/// How a backup's name begins and ends; between stands when it was made, in UTC.
+const PREFIX: &str = "natter-";
+const SUFFIX: &str = ".db";
+const TIME: &str = "%Y%m%dT%H%M%S%.3fZ";
+
+/// A backup of the chats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backup {
+    /// The file.
+    pub path: PathBuf,
+    /// When it was made.
+    pub time: Timestamp,
+    /// How large it is, in bytes.
+    pub size: u64,
+}
+
+/// The backups in a folder, oldest first.
+pub(super) fn list(folder: &Path) -> Vec<Backup> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut backups: Vec<Backup> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            let time = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+            let time = DateTime::strptime("%Y%m%dT%H%M%S%.fZ", time).ok()?;
+            let time = time.to_zoned(TimeZone::UTC).ok()?.timestamp();
+            let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some(Backup { path: entry.path(), time, size: metadata.len() })
+        })
+        .collect();
+    backups.sort_by_key(|backup| backup.time);
+    backups
+}
+
+/// Whether the newest one is old enough for another.
+pub(super) fn is_due(folder: &Path) -> bool {
+    list(folder).last().is_none_or(|newest| {
+        let age = Timestamp::now().duration_since(newest.time);
+        // One from the future was made when the clock was wrong.
+        age.is_negative() || age.unsigned_abs() >= BACKUP_INTERVAL
+    })
+}
+
+/// What a backup is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To come back to when the database is damaged: it is made slowly, and kept only if it is whole.
+    Safety,
+    /// To come back to from another backup: it is what there is.
+    BeforeRestore,
+}
+
+/// Makes a backup. After each step it rests for as long as `pace` says, and is given up where that
+/// says nothing. None then, and where another process is at it or the disk is too full.
+pub(super) fn make(
+    places: &Places,
+    purpose: Purpose,
+    pace: &dyn Fn() -> Option<Duration>,
+) -> Outcome<Option<Backup>> {
+    let folder = &places.backups;
+    disk::private_folder(folder).map_err(|error| disk::fault(folder, &error))?;
+    let lock_path = folder.join("lock");
+    let lock = disk::private_file(&lock_path).map_err(|error| disk::fault(&lock_path, &error))?;
+    match purpose {
+        Purpose::Safety if lock.try_lock().is_err() || !has_room(places) => return Ok(None),
+        Purpose::Safety => {}
+        Purpose::BeforeRestore => {
+            lock.lock().map_err(|error| disk::fault(&lock_path, &error))?;
+        }
+    }
+    let part = folder.join("unfinished");
+    salvage::remove(&part);
+    let made = copy(places, purpose, &part, pace);
+    let finished =
+        made.and_then(|whole| if whole { keep(folder, &part).map(Some) } else { Ok(None) });
+    salvage::remove(&part);
+    finished
+}
+
+/// Copies the database as it is at this moment. Says whether that came to its end.
+fn copy(
+    places: &Places,
+    purpose: Purpose,
+    part: &Path,
+    pace: &dyn Fn() -> Option<Duration>,
+) -> Outcome<bool> {
+    disk::private_file(part).map_err(|error| disk::fault(part, &error))?;
+    let source = places.reading()?;
+    // Held open: otherwise each commit in between would have the copy begin again.
+    let snapshot = source.unchecked_transaction()?;
+    snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let mut target = Connection::open(part)?;
+    set_up(&target)?;
+    {
+        let copying = backup::Backup::new(&source, &mut target)?;
+        while copying.step(STEP)? != StepResult::Done {
+            let Some(rest) = pace() else { return Ok(false) };
+            std::thread::sleep(rest);
+        }
+    }
+    snapshot.finish()?;
+    // One file without a log, which can be read where nothing can be written.
+    target.pragma_update(None, "journal_mode", "delete")?;
+    if purpose == Purpose::Safety
+        && let Err(fault) = check_pages(&target)
+    {
+        if fault.is_damage() {
+            places.suspect();
+        }
+        return Err(fault);
+    }
+    target.close().map_err(|(_, error)| error)?;
+    Ok(true)
+}
+
+/// Gives a finished backup its name, and removes those that are too many.
+fn keep(folder: &Path, part: &Path) -> Outcome<Backup> {
+    let synced = File::open(part).and_then(|file| file.sync_all());
+    synced.map_err(|error| disk::fault(part, &error))?;
+    let newest = list(folder).last().map(|backup| backup.time);
+    let now = Timestamp::now();
+    // Two of one millisecond would have one name.
+    let time = newest.filter(|newest| *newest >= now).map_or(now, |newest| {
+        newest.checked_add(jiff::SignedDuration::from_millis(1)).unwrap_or(now)
+    });
+    let name = format!("{PREFIX}{}{SUFFIX}", time.strftime(TIME));
+    let path = folder.join(name);
+    fs::rename(part, &path)
+        .and_then(|()| File::open(folder)?.sync_all())
+        .map_err(|error| disk::fault(&path, &error))?;
+    let backups = list(folder);
+    for old in backups.iter().take(backups.len().saturating_sub(KEPT)) {
+        if let Err(error) = fs::remove_file(&old.path) {
+            tracing::warn!("{}: {error}", old.path.display());
+        }
+    }
+    let made = backups.into_iter().find(|backup| backup.path == path);
+    made.ok_or_else(|| crate::error::Kind::Internal.into())
+}
+
+fn has_room(places: &Places) -> bool {
+    let size = fs::metadata(&places.database).map_or(0, |file| file.len());
+    let free = rustix::fs::statvfs(&places.backups)
+        .map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    free > size.saturating_mul(2).saturating_add(LEFT_FREE)
+}
+
+/// Opens a backup that is whole, with the tables of today.
+pub(super) fn open_good(folder: &Path, backup: &Backup) -> Outcome<Connection> {
+    let version = {
+        let connection = Connection::open_with_flags(
+            &backup.path,
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )?;
+        set_up(&connection)?;
+        check_pages(&connection)?;
+        let version = schema::version(&connection)?;
+        if version == schema::VERSION {
+            return Ok(connection);
+        }
+        version
+    };
+    if !(1..schema::VERSION).contains(&version) {
+        return Err(crate::error::Kind::DatabaseNewer { version }.into());
+    }
+    // The backup itself stays as it is.
+    let copy = folder.join("upgraded");
+    salvage::remove(&copy);
+    disk::private_file(&copy).map_err(|error| disk::fault(&copy, &error))?;
+    fs::copy(&backup.path, &copy).map_err(|error| disk::fault(&copy, &error))?;
+    let mut connection = Connection::open(&copy)?;
+    // It is read through this connection alone, and gone with it.
+    let _ = fs::remove_file(&copy);
+    set_up(&connection)?;
+    connection.pragma_update(None, "journal_mode", "memory")?;
+    schema::migrate(&mut connection, schema::MIGRATIONS)?;
+    Ok(connection)
+}
+
+/// Whether some backup needs a picture of this name, or may.
+pub(super) fn pictures(folder: &Path) -> Outcome<Vec<String>> {
+    let mut needed = Vec::new();
+    for backup in list(folder) {
+        let connection =
+            Connection::open_with_flags(&backup.path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let mut statement = connection.prepare("SELECT DISTINCT hash FROM attachments")?;
+        let hashes: Vec<String> =
+            statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        needed.extend(hashes);
+    }
+    Ok(needed)
+}
+
+/// Makes the database what a backup holds; all that it held is kept as a backup first. Nobody else
+/// may work with it.
+pub(super) fn restore(
+    connection: &mut Connection,
+    places: &Places,
+    backup: &Backup,
+) -> Outcome<()> {
+    let source = open_good(&places.backups, backup)?;
+    make(places, Purpose::BeforeRestore, &|| Some(Duration::ZERO))?;
+    let copying = backup::Backup::new(&source, connection)?;
+    loop {
+        match copying.step(-1)? {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            // Another connection of ours may be reading; a long search ends.
+            _ => std::thread::sleep(WAIT),
+        }
+    }
+}
+
+/// A backup of this path among those that there are.
+pub(super) fn find(folder: &Path, path: &Path) -> Outcome<Backup> {
+    let found = list(folder).into_iter().find(|backup| backup.path == path);
+    found.ok_or_else(|| Fault::from(crate::error::Kind::FileNotFound { path: path.to_owned() }))
+}

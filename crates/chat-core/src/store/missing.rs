@@ -1,0 +1,176 @@
+//! Reads chats of which pages are damaged: what cannot be read stands as a missing message in its
+//! place, and all the rest as it is. Slow, since no index is trusted; only used once reading the
+//! usual way has failed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::desk::Desk;
+use super::fault::{Fault, Outcome};
+use super::messages;
+use super::owner::Living;
+use super::record::{Page, SessionRecord};
+use super::sessions;
+use super::survey::{or_damage, survey};
+use crate::error::Kind;
+use crate::message::{Ending, Fid, Message, MessageId, Role};
+
+/// What stands where a message was that cannot be read.
+pub(super) fn placeholder(id: MessageId, parent: Option<MessageId>, role: Option<Role>) -> Message {
+    Message {
+        id,
+        parent,
+        // Results of tools are not shown by themselves; a lost one is a call without a result.
+        role: if role == Some(Role::Tool) { Role::Tool } else { Role::Assistant },
+        parts: Vec::new(),
+        time: time_of(id),
+        ended: Some(Ending::Failed),
+        error: Some(Kind::MessageDamaged.into()),
+        model: None,
+        usage: None,
+    }
+}
+
+/// When an id was made: it tells, being a UUID of version 7.
+fn time_of(id: MessageId) -> Timestamp {
+    let bytes = id.as_bytes();
+    let milliseconds = bytes[..6].iter().fold(0_i64, |all, byte| all << 8 | i64::from(*byte));
+    let version_7 = bytes[6] >> 4 == 7;
+    let time = version_7.then(|| Timestamp::from_millisecond(milliseconds).ok()).flatten();
+    time.unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// Does something the usual way, and where the file is damaged, the other.
+pub(super) fn or_else<T>(
+    desk: &Desk,
+    usual: impl FnOnce() -> Outcome<T>,
+    damaged: impl FnOnce() -> Outcome<T>,
+) -> Outcome<T> {
+    match usual() {
+        Err(fault) if fault.is_damage() => {
+            desk.places.suspect();
+            damaged()
+        }
+        done => done,
+    }
+}
+
+/// The sessions that can be read, newest first.
+pub(super) fn newest(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
+    let mut living = Living::new(&desk.places.owners);
+    let mut found = Vec::new();
+    for key in survey(&desk.connection, "sessions")?.keys {
+        match sessions::readable(desk, key, &mut living) {
+            Ok(Some(record)) => found.push((record.updated, key, record)),
+            Ok(None) => {}
+            Err(fault) if fault.is_damage() => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    found.sort_unstable_by_key(|(updated, key, _)| std::cmp::Reverse((*updated, *key)));
+    found.truncate(limit);
+    Ok(found.into_iter().map(|(_, _, record)| record).collect())
+}
+
+/// The key of a session, found without an index.
+pub(super) fn session_key(desk: &Desk, fid: &Fid) -> Outcome<i64> {
+    let mut statement =
+        desk.connection.prepare_cached("SELECT fid FROM sessions NOT INDEXED WHERE key = ?1")?;
+    for key in survey(&desk.connection, "sessions")?.keys {
+        let found = statement.query_row([key], |row| row.get::<_, String>(0));
+        if found.is_ok_and(|found| found == fid.as_str()) {
+            return Ok(key);
+        }
+    }
+    Err(sessions::not_found(fid).into())
+}
+
+/// A message's row as far as it can be found without reading its content.
+struct Place {
+    key: i64,
+    id: MessageId,
+    parent: Option<MessageId>,
+    role: Option<Role>,
+}
+
+/// The messages of a session that can be found, by their keys.
+fn places(desk: &Desk, session: i64) -> Outcome<BTreeMap<i64, Place>> {
+    let mut statement = desk.connection.prepare_cached(
+        "SELECT id, parent, role FROM messages NOT INDEXED WHERE key = ?1 AND session = ?2",
+    )?;
+    let mut found = BTreeMap::new();
+    for key in survey(&desk.connection, "messages")?.keys {
+        let place = statement.query_row(params![key, session], |row| {
+            Ok(Place {
+                key,
+                id: MessageId::from_bytes(row.get(0)?),
+                parent: row.get::<_, Option<[u8; 16]>>(1)?.map(MessageId::from_bytes),
+                role: super::columns::read_word(row.get_ref(2)?.as_str().unwrap_or_default()),
+            })
+        });
+        if let Ok(place) = place {
+            found.insert(key, place);
+        }
+    }
+    Ok(found)
+}
+
+/// A page of a session's shown branch, as [`messages::page`] gives it.
+pub(super) fn page(
+    desk: &Desk,
+    fid: &Fid,
+    before: Option<MessageId>,
+    limit: usize,
+) -> Outcome<Page> {
+    let (session, written) = sessions::key_and_writer(desk, fid)?;
+    let by_key = places(desk, session)?;
+    let by_id: HashMap<MessageId, i64> = by_key.values().map(|p| (p.id, p.key)).collect();
+    let head = || -> Outcome<Option<MessageId>> {
+        let sql = "SELECT head FROM sessions NOT INDEXED WHERE key = ?1";
+        let head = or_damage(desk.connection.query_row(sql, [session], |row| {
+            Ok(row.get::<_, Option<[u8; 16]>>(0)?.map(MessageId::from_bytes))
+        }))?;
+        Ok(head.unwrap_or_else(|| by_key.values().next_back().map(|place| place.id)))
+    };
+    // Walked from the head on, also for an earlier page: only so it is known in which place a
+    // message is that cannot be found.
+    let mut next = head()?;
+    let mut below = i64::MAX;
+    let mut skipping = before;
+    let mut messages = Vec::new();
+    let mut seen = HashSet::new();
+    while let Some(id) = next
+        && (messages.len() < limit || skipping.is_some())
+        && seen.insert(id)
+    {
+        let message = if let Some(key) = by_id.get(&id) {
+            below = *key;
+            let place = &by_key[key];
+            next = place.parent;
+            if skipping.is_some() { None } else { Some(read(desk, place, written)?) }
+        } else {
+            next = by_key.range(..below).next_back().map(|(_, place)| place.id);
+            Some(placeholder(id, next, None))
+        };
+        match skipping {
+            Some(last) if last == id => skipping = None,
+            Some(_) => {}
+            None => messages.extend(message.map(Arc::new)),
+        }
+    }
+    messages.reverse();
+    Ok(Page { messages, more: next.is_some_and(|id| !seen.contains(&id)) })
+}
+
+fn read(desk: &Desk, place: &Place, written: bool) -> Outcome<Message> {
+    match messages::one(desk, place.key, written) {
+        Ok(Some(message)) => Ok(message),
+        Ok(None) => Ok(placeholder(place.id, place.parent, place.role)),
+        Err(Fault::Known(error)) => Err(error.into()),
+        Err(fault) if fault.is_damage() => Ok(placeholder(place.id, place.parent, place.role)),
+        Err(fault) => Err(fault),
+    }
+}

@@ -1,6 +1,7 @@
 //! Natter in real windows, as a person uses it: see `docs/testing.md`.
 
 mod allowances;
+mod backups;
 mod chats;
 mod choices;
 mod connections;

@@ -1,6 +1,7 @@
 //! The preferences: how the window behaves, the connections, the models on this computer, and what
 //! tools may do.
 
+mod backups;
 mod connections;
 mod editor;
 mod lazy;
@@ -189,6 +190,7 @@ fn general_page(place: &Place) -> adw::PreferencesPage {
     ));
     page.add(&writing);
     page.add(&chats);
+    page.add(&backups::group(place));
     page
 }
 

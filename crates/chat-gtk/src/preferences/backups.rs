@@ -1,0 +1,112 @@
+//! The group with the backups of the chats: when each was made, how large it is, and going back to it.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use adw::prelude::*;
+use chat_core::store::Backup;
+use chat_edge::words;
+use gettextrs::gettext;
+use gtk::glib;
+use jiff::tz::TimeZone;
+
+use super::rows::{Place, plain_row};
+use super::say;
+use crate::accessible;
+
+/// The group with its rows.
+struct Backups {
+    group: adw::PreferencesGroup,
+    rows: RefCell<Vec<adw::ActionRow>>,
+    place: Place,
+}
+
+/// Makes the group; its rows come once the folder was read.
+pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
+    let group = adw::PreferencesGroup::builder()
+        .title(gettext("Backups"))
+        .description(gettext(
+            "Your chats are backed up once a day. The last three backups are kept.",
+        ))
+        .build();
+    let rows = RefCell::default();
+    let backups = Rc::new(Backups { group: group.clone(), rows, place: place.clone() });
+    glib::spawn_future_local(async move { backups.fill().await });
+    group
+}
+
+impl Backups {
+    async fn fill(self: &Rc<Self>) {
+        let found = self.place.manager.backups().await;
+        say(&self.place.window, &found);
+        for row in self.rows.take() {
+            self.group.remove(&row);
+        }
+        let mut rows: Vec<_> =
+            found.unwrap_or_default().iter().rev().map(|backup| self.row(backup)).collect();
+        if rows.is_empty() {
+            rows.push(plain_row(&gettext("No backups yet"), ""));
+        }
+        for row in &rows {
+            self.group.add(row);
+        }
+        self.rows.replace(rows);
+    }
+
+    fn row(self: &Rc<Self>, backup: &Backup) -> adw::ActionRow {
+        let time = local(backup);
+        let row = plain_row(&time, &words::bytes(backup.size));
+        let button =
+            gtk::Button::builder().label(gettext("Restore…")).valign(gtk::Align::Center).build();
+        accessible::set_label(
+            &button,
+            &words::fill(&gettext("Restore the backup of {time}"), &[("time", &time)]),
+        );
+        row.add_suffix(&button);
+        row.set_activatable_widget(Some(&button));
+        // Rows that are exchanged or destroyed let go of what filled them.
+        let (this, path) = (Rc::clone(self), backup.path.clone());
+        button.connect_clicked(move |_| this.ask(&time, path.clone()));
+        row
+    }
+
+    fn ask(self: &Rc<Self>, time: &str, path: PathBuf) {
+        let Some(parent) = self.place.window.upgrade() else { return };
+        let heading = words::fill(&gettext("Restore the backup of {time}?"), &[("time", time)]);
+        let dialog = adw::MessageDialog::builder()
+            .heading(heading)
+            .body(gettext(
+                "Your chats become what they were then. As they are now they are kept as a backup.",
+            ))
+            .transient_for(&parent)
+            .modal(true)
+            .default_response("cancel")
+            .close_response("cancel")
+            .build();
+        dialog.add_response("cancel", &gettext("_Cancel"));
+        dialog.add_response("restore", &gettext("_Restore"));
+        dialog.set_response_appearance("restore", adw::ResponseAppearance::Destructive);
+        let this = Rc::clone(self);
+        dialog.connect_response(Some("restore"), move |_, _| {
+            let (this, path) = (Rc::clone(&this), path.clone());
+            glib::spawn_future_local(async move { this.restore(&path).await });
+        });
+        dialog.present();
+    }
+
+    async fn restore(self: &Rc<Self>, path: &Path) {
+        let restored = self.place.manager.restore_backup(path).await;
+        say(&self.place.window, &restored);
+        if restored.is_ok() {
+            self.place.tell(&gettext("The backup was restored."));
+        }
+        self.fill().await;
+    }
+}
+
+/// When it was made, as the clock on the wall said.
+fn local(backup: &Backup) -> String {
+    let zone = TimeZone::system();
+    backup.time.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string()
+}

@@ -43,6 +43,11 @@ impl Tool for AskUser {
         false
     }
 
+    /// Asking changes nothing.
+    fn in_plan_mode(&self) -> bool {
+        true
+    }
+
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { question, choices } = arguments(given)?;
         let choices = choices.unwrap_or_default();

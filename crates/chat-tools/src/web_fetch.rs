@@ -131,6 +131,11 @@ impl Tool for WebFetch {
         false
     }
 
+    /// What would be written into the project is refused there.
+    fn in_plan_mode(&self) -> bool {
+        true
+    }
+
     fn only_reads(&self, arguments: &Value) -> bool {
         // What is not understood is refused, and writes nothing.
         arguments.get("as").is_none_or(|form| form != "file")

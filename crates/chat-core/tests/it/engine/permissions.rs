@@ -307,7 +307,7 @@ async fn plan_refuses_without_asking() {
     let fid = scene.ask(Mode::Plan).await;
     assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
     let results = scene.results(&fid).await;
-    assert!(results[0].failed && results[0].text.contains("not allowed"), "{results:?}");
+    assert!(results[0].failed && results[0].text.contains("there is no tool"), "{results:?}");
     assert_eq!(results[0].verdict, None);
 }
 

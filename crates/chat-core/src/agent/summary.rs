@@ -109,7 +109,7 @@ fn pieces(messages: &[Arc<Message>], most: usize) -> Vec<String> {
 /// A message as a line or more of a report.
 fn told(message: &Message) -> String {
     let who = match message.role {
-        Role::User => "Person",
+        Role::User => "User",
         Role::Assistant => "Assistant",
         Role::Tool => "Result",
         Role::System | Role::Ui => return String::new(),
@@ -183,8 +183,7 @@ mod tests {
     fn all_that_was_said_and_done_is_told_in_short() {
         let [piece] = &pieces(&talk(), 10_000)[..] else { panic!() };
         assert!(
-            piece
-                .starts_with("Person: Mend the parser, but leave the lexer.\nAssistant: I look.\n")
+            piece.starts_with("User: Mend the parser, but leave the lexer.\nAssistant: I look.\n")
         );
         assert!(piece.contains(
             "Assistant calls read_file {\"path\":\"src/main.rs\"}\nResult of read_file: xxx"
@@ -204,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_further_summary_is_to_hold_the_earlier_one() {
-        let text = question(Some("They met."), "Person: Hm.\n", 300).plain_text();
+        let text = question(Some("They met."), "User: Hm.\n", 300).plain_text();
         assert!(
             text.starts_with("<earlier>\nThey met.\n</earlier>\n\n<conversation>\nPerson: Hm.\n")
         );

@@ -241,7 +241,7 @@ fn conversation(messages: &[Arc<Message>], more: bool) -> String {
 
 fn said(message: &Message) -> String {
     let who = match message.role {
-        Role::User => "Person",
+        Role::User => "User",
         Role::Assistant => "Assistant",
         Role::System | Role::Tool | Role::Ui => return String::new(),
     };
@@ -302,7 +302,7 @@ mod tests {
         assert!(told.contains("Assistant:\nword word"), "nothing was told");
         assert!(told.starts_with("(what was said before is left out)"));
         let told = conversation(&[say(Role::User, "One"), say(Role::Assistant, "Two")], false);
-        assert_eq!(told, "Person:\nOne\n\nAssistant:\nTwo\n\n");
+        assert_eq!(told, "User:\nOne\n\nAssistant:\nTwo\n\n");
         let told = conversation(&[say(Role::User, "One")], true);
         assert_eq!(told, "(what was said before is left out)\n\nPerson:\nOne\n\n");
     }

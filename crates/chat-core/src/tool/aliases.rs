@@ -63,7 +63,7 @@ pub(super) fn resolve(object: &mut Map<String, Value>, aliases: &[Alias]) {
                     rename(item, given, means);
                 }
             }
-            Form::OnlyItem(list) => gather_item(object, list, aliases),
+            Form::OnlyItem(list) => gather_item(object, *list, aliases),
             Form::Same => rename(object, given, means),
             Form::Seconds => {
                 rename(object, given, means);

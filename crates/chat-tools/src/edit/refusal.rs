@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn line_numbers_are_noticed() {
         let text = "The text to replace is not in the file. Give it without the line numbers.";
-        assert_eq!(said("a\nb\n", &[("1\ta\n2\tb", "c")]), text);
+        assert_eq!(said("a\nb\n", &[("1\tx\n2\ty", "c")]), text);
         for none in ["12 apples", ": a colon"] {
             assert!(said("a\nb\n", &[(none, "c")]).ends_with("Read the file again."), "{none}");
         }

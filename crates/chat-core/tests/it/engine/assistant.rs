@@ -43,7 +43,7 @@ async fn what_the_person_has_before_them_goes_with_their_message_and_stays_as_it
     let first = sent(&server);
     let [(system, prompt), (user, said)] = &first[..] else { panic!("{first:?}") };
     assert_eq!((system.as_str(), user.as_str()), ("system", "user"));
-    assert!(prompt.contains("code assistant"), "{prompt}");
+    assert!(prompt.contains("coding assistant"), "{prompt}");
     assert!(prompt.contains(&format!("Folder: {}", project.path().display())), "{prompt}");
     assert!(said.contains("Active file: src/main.rs, cursor at line 4"), "{said}");
     assert!(said.contains("lines=\"3-4\">\nlet a = 1;\nlet b = 2;\n</selection>"), "{said}");
@@ -95,7 +95,7 @@ async fn what_a_message_points_at_is_gathered_and_sent_as_it_was() {
     assert_eq!(files[2], ("two, a.txt:2-2", "two\n"));
     assert!(files[3].1.starts_with("(could not be read: "), "{:?}", files[3]);
     assert_eq!(files[4], ("out", "(could not be read: it lies outside the project)"));
-    assert!(files[5].1.contains("Person:\nWhat colour is the sea?"), "{:?}", files[5]);
+    assert!(files[5].1.contains("User:\nWhat colour is the sea?"), "{:?}", files[5]);
     assert!(files[5].1.contains("Assistant:\nThe sea is blue."), "{:?}", files[5]);
     assert_eq!(files[6], ("https://example.org/", "A page."));
     // What is on disk now changes nothing of what was said.

@@ -207,7 +207,7 @@ async fn what_the_person_has_summed_up_goes_out_in_short_until_it_is_taken_back(
     server.push(Script::new().text("- three questions were answered"));
     assert!(world.manager.compact(&fid).await.unwrap());
     let asked = sent(&server, 4);
-    assert!(asked.contains("Person: Question 0?") && !asked.contains("Question 3?"), "{asked}");
+    assert!(asked.contains("User: Question 0?") && !asked.contains("Question 3?"), "{asked}");
     for text in ["five", "six"] {
         server.push(Script::new().text(text));
         world.say_and_wait(&fid, "And now?").await;

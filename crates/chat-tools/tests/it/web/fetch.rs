@@ -355,7 +355,6 @@ async fn a_file_that_may_not_be_written_is_not(#[case] mode: Mode, #[case] told:
 #[rstest]
 #[case(json!({}), "url")]
 #[case(json!({ "url": "http://public.test/", "as": "pdf" }), "/as")]
-#[case(json!({ "url": "http://public.test/", "raw": true }), "raw")]
 #[case(json!({ "url": "public.test" }), "Give a whole one")]
 #[tokio::test]
 async fn wrong_calls_are_told_apart(#[case] arguments: Value, #[case] told: &str) {

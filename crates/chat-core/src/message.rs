@@ -17,7 +17,7 @@ pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
 pub(crate) use id::display_name;
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use meter::{Compaction, Filling, Meter, PromptPreview};
-pub use options::{Options, Thinking};
+pub use options::{Options, Sampling, Thinking};
 pub use request::{Attachment, ChatRequest, Content, Queued};
 pub use tool::{
     BackgroundCommand, CommandExit, CommandLimit, Todo, TodoState, ToolCall, ToolResult, ToolSpec,

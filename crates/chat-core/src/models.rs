@@ -12,7 +12,7 @@ mod library;
 mod machine;
 mod name;
 
-pub use catalogue::{Offer, catalogue, offer};
+pub use catalogue::{Offer, catalogue, offer, recommended};
 pub use downloads::{Download, DownloadStage, DownloadState};
 pub(crate) use downloads::{Downloads, Told};
 pub use facts::{Facts, Memory};

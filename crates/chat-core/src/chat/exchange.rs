@@ -12,7 +12,9 @@ use super::loop_detection::LoopDetection;
 use super::rounds::{Fitted, Fitting, ToolRunner};
 use crate::client::{Client, Delta, Finish, Preparing, Request, ToolChoice};
 use crate::error::{Error, Kind, Result};
-use crate::message::{Ending, Message, Options, Part, Role, Thinking, ToolCall, ToolSpec, Usage};
+use crate::message::{
+    Ending, Message, Options, Part, Role, Sampling, Thinking, ToolCall, ToolSpec, Usage,
+};
 
 /// How often a request that the server refused as one too many is sent again.
 const RATE_LIMIT_TRIES: u32 = 5;
@@ -329,6 +331,7 @@ impl Chat {
             tool_choice: self.tool_choice,
             thinking: self.thinking,
             options: self.options.clone(),
+            sampling: Sampling::default(),
             stream: self.stream,
             tokens: self.tokens,
         }

@@ -13,7 +13,7 @@ use self::engine::Engine;
 use super::{Capabilities, Client, ModelInfo, Reply, Request, Room, Timeouts};
 use crate::error::{Error, Kind, Result};
 use crate::message::Options;
-use crate::models::{CONNECTION, Installed, Library};
+use crate::models::{CONNECTION, Installed, Library, recommended};
 use crate::settings::{EngineSettings, Folders};
 
 pub use self::engine::EngineOptions;
@@ -106,6 +106,7 @@ impl Client for BuiltIn {
         request.model = installed.path.to_string_lossy().into_owned();
         let longest = installed.facts.context_length.unwrap_or(WINDOW);
         request.options.context_window = Some(window(&request.options, &installed));
+        request.sampling = recommended(&installed, request.thinking);
         let reply = match self.begin(request.clone()).await {
             // It may have ended between the two, or be about to: it has answered nothing.
             Err(error) if matches!(error.kind, Kind::Unreachable | Kind::Cut) => {

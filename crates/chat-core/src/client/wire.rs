@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::message::{Message, Options, Thinking, ToolSpec, Usage};
+use crate::message::{Message, Options, Sampling, Thinking, ToolSpec, Usage};
 
 /// What is sent to a model.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Request {
     pub thinking: Thinking,
     /// Sampling and window.
     pub options: Options,
+    /// What counts where the options leave it open: for the built-in engine.
+    pub sampling: Sampling,
     /// Whether the reply comes in pieces; otherwise in one batch.
     pub stream: bool,
     /// How many tokens it has, where that was measured: for servers whose window is asked for.
@@ -35,6 +37,7 @@ impl Request {
             tool_choice: ToolChoice::Auto,
             thinking: Thinking::Habit,
             options: Options::default(),
+            sampling: Sampling::default(),
             stream: true,
             tokens: None,
         }

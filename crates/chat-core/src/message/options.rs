@@ -26,6 +26,29 @@ pub struct Options {
     pub context_window: Option<u32>,
 }
 
+/// How a model's makers recommend that its tokens are chosen. Counts where the user set nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sampling {
+    /// Sampling temperature, 0 to 2.
+    pub temperature: Option<f64>,
+    /// Nucleus sampling, 0 to 1.
+    pub top_p: Option<f64>,
+    /// Of the likeliest so many.
+    pub top_k: Option<u32>,
+    /// At least this much of the likeliest one's probability.
+    pub min_p: Option<f64>,
+    /// Against words that came before; 1 is off.
+    pub repeat_penalty: Option<f64>,
+    /// Against words that came before at all; 0 is off.
+    pub presence_penalty: Option<f64>,
+    /// Over how many tokens these two look back.
+    pub repeat_last_n: Option<u32>,
+}
+
+/// None of its numbers is NaN: what ships is tested.
+impl Eq for Sampling {}
+
 impl Hash for Options {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { temperature, top_p, seed, max_tokens, context_window } = self;

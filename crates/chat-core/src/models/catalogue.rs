@@ -7,6 +7,8 @@ use serde::Deserialize;
 
 use super::glob;
 use super::hub::RemoteModel;
+use super::library::Installed;
+use crate::message::{Sampling, Thinking};
 
 /// A model of the catalogue. What the fields mean stands at the head of `data/models.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -38,6 +40,12 @@ pub struct Offer {
     pub file: String,
     /// How many bytes it had when the entry was made.
     pub size: u64,
+    /// How its makers recommend that its tokens are chosen; what they do not say the engine decides.
+    #[serde(default)]
+    pub sampling: Sampling,
+    /// The same where it is not to think; as usual where that is not said.
+    #[serde(default)]
+    pub sampling_without_thinking: Option<Sampling>,
     /// Where these facts were found, and when.
     pub source: String,
 }
@@ -60,6 +68,23 @@ pub fn catalogue() -> &'static [Offer] {
 /// The model of the catalogue that has this name, whichever case its letters have.
 pub fn offer(name: &str) -> Option<&'static Offer> {
     catalogue().iter().find(|offer| offer.name.eq_ignore_ascii_case(name))
+}
+
+/// What is recommended for a model on this machine; nothing for one that the catalogue does not have.
+pub fn recommended(model: &Installed, thinking: Thinking) -> Sampling {
+    let file = model.path.file_name().unwrap_or_default().to_string_lossy();
+    let source = model.source.as_ref();
+    let is_of = |offer: &&Offer| match source {
+        Some(source) => {
+            offer.repository.eq_ignore_ascii_case(&source.repository) && offer.is_file(&source.file)
+        }
+        None => offer.is_file(&file),
+    };
+    let Some(offer) = catalogue().iter().find(is_of) else { return Sampling::default() };
+    match offer.sampling_without_thinking {
+        Some(sampling) if thinking == Thinking::Off => sampling,
+        _ => offer.sampling,
+    }
 }
 
 impl Offer {
@@ -104,6 +129,21 @@ mod tests {
                 assert!(!words.trim().is_empty(), "{}", offer.name);
             }
             assert!(!offer.good_for.contains('\n'), "{}", offer.name);
+            let both = [Some(offer.sampling), offer.sampling_without_thinking];
+            for sampling in both.into_iter().flatten() {
+                let within = |value: Option<f64>, most: f64| {
+                    value.is_none_or(|value| (0.0..=most).contains(&value))
+                };
+                let fits = within(sampling.temperature, 2.0)
+                    && within(sampling.top_p, 1.0)
+                    && within(sampling.min_p, 1.0)
+                    && within(sampling.repeat_penalty, 2.0)
+                    && within(sampling.presence_penalty, 2.0);
+                assert!(fits, "{}", offer.name);
+                let is_sourced =
+                    sampling == Sampling::default() || offer.source.contains("sampling:");
+                assert!(is_sourced, "{}", offer.name);
+            }
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) fn body(
     dialect: Dialect,
     replay: Replay,
 ) -> serde_json::Result<Vec<u8>> {
-    let options = &request.options;
+    let (options, sampling) = (&request.options, &request.sampling);
     let (max_tokens, max_completion_tokens) = match dialect {
         Dialect::OpenAi => (None, options.max_tokens),
         Dialect::Own | Dialect::BuiltIn | Dialect::Hosted => (options.max_tokens, None),
@@ -73,8 +73,13 @@ pub(super) fn body(
         stream_options: request.stream.then_some(StreamOptions { include_usage: true }),
         tools: request.tools.iter().map(tool).collect(),
         tool_choice,
-        temperature: options.temperature,
-        top_p: options.top_p,
+        temperature: options.temperature.or(sampling.temperature),
+        top_p: options.top_p.or(sampling.top_p),
+        top_k: sampling.top_k,
+        min_p: sampling.min_p,
+        repeat_penalty: sampling.repeat_penalty,
+        presence_penalty: sampling.presence_penalty,
+        repeat_last_n: sampling.repeat_last_n,
         seed: options.seed,
         max_tokens,
         max_completion_tokens,
@@ -99,6 +104,16 @@ struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_k: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat_last_n: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -305,7 +320,7 @@ mod tests {
 
     use super::*;
     use crate::client::address;
-    use crate::message::Options;
+    use crate::message::{Options, Sampling};
 
     fn sent(url: &str, thinking: Thinking) -> Value {
         let dialect = Dialect::of(&address::parse(url).unwrap());
@@ -334,6 +349,27 @@ mod tests {
         assert_eq!(own["chat_template_kwargs"]["enable_thinking"], switch);
         let words = !matches!(thinking, Thinking::Off | Thinking::On);
         assert_eq!(own["reasoning_effort"], if words { effort } else { Value::Null });
+    }
+
+    #[test]
+    fn what_the_user_set_goes_before_what_is_recommended() {
+        let sampling = Sampling {
+            temperature: Some(0.7),
+            top_p: Some(0.8),
+            top_k: Some(20),
+            ..Sampling::default()
+        };
+        let options = Options { temperature: Some(0.1), ..Options::default() };
+        let request = Request { options, sampling, ..Request::new("m", Vec::new()) };
+        let body = body(&request, Dialect::BuiltIn, Replay::default()).unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            (&body["temperature"], &body["top_p"], &body["top_k"], &body["min_p"]),
+            (&json!(0.1), &json!(0.8), &json!(20), &Value::Null)
+        );
+        // Other servers know best what their models need.
+        let other = sent("https://api.groq.com/openai/v1", Thinking::Habit);
+        assert_eq!((&other["temperature"], &other["top_k"]), (&Value::Null, &Value::Null));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the preferences say about tools, and about what they may do.
 
 use anyhow::{Context, Result};
+use chat_core::permission::SecretFiles;
 use chat_core::settings::{Settings, SettingsFile};
 use chat_testkit::ui::{By, Role, State, containing, named, until};
 
@@ -133,5 +134,28 @@ async fn the_mode_of_new_chats_is_that_of_the_preferences() -> Result<()> {
     let folder = stage.desktop.folder().join("home");
     let window = stage.launch(crate::stage::program().arg("--project").arg(folder)).await?;
     window.find(named("Plan")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_list_of_secret_files_is_edited() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure_more("[permissions]\nsecrets = [\"only.key\", \"!other.key\"]\n")?;
+    let window = stage.ready().await?;
+    page(&window, "Permissions", named("Secret Files")).await?;
+    window.find(named("2 patterns")).await?;
+    window.find(named("File Names").role(Role::Label)).await?.click_with_mouse().await?;
+    window.find(named("Not a secret")).await?;
+    window.find(named("Remove").under("only.key")).await?.click_with_mouse().await?;
+    let are = |wanted: &'static [&'static str]| {
+        move |settings: &Settings| settings.permissions.secrets.patterns() == wanted
+    };
+    kept(&stage, "one pattern to be removed", are(&["!other.key"])).await?;
+    window.find(named("1 pattern")).await?;
+    window.find(named("Reset")).await?.click_with_mouse().await?;
+    kept(&stage, "the usual list", |settings| {
+        settings.permissions.secrets == SecretFiles::default()
+    })
+    .await?;
     window.close().await
 }

@@ -16,6 +16,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::Run;
+use crate::command::Word;
 use crate::path::{Kind, Project, ResolvedPath};
 use crate::request::Target;
 
@@ -204,7 +205,7 @@ impl Run {
             }
         }
         let words = self.parts().unwrap_or_default().iter().flat_map(|part| &part.words);
-        for word in words.filter_map(|word| word.literal()) {
+        for word in words.filter_map(Word::literal) {
             for piece in pieces(word) {
                 let Ok(path) = project.resolve_in(self.folder(), piece) else { continue };
                 // Of what is not there, git may have an earlier version.

@@ -35,10 +35,10 @@ impl PermissionsPage {
         chats.add(&mode_row(place));
         page.add(&chats);
         page.add(&commands_group(place));
-        let rules = RulesGroup::new(place);
-        page.add(rules.widget());
         let secrets = SecretsGroup::new(place);
         page.add(secrets.widget());
+        let rules = RulesGroup::new(place);
+        page.add(rules.widget());
         Self { rules, secrets }
     }
 

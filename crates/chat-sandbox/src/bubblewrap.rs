@@ -158,6 +158,9 @@ fn system(
     for (from, place) in readable.iter().filter(|(_, place)| in_home(place)) {
         to.show(copies, from, place);
     }
+    for (from, place) in view.caches.iter().flat_map(|caches| &caches.places) {
+        to.bind("--bind", from, place);
+    }
 }
 
 fn project(to: &mut Arguments, view: &View, guard: &Guard) {

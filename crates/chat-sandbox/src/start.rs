@@ -28,9 +28,13 @@ pub(crate) fn in_bubblewrap(
     shell: &Path,
     command: Command,
 ) -> Result<Started, Error> {
-    let (command, home) = resolved(command)?;
+    let (mut command, home) = resolved(command)?;
     let mut view = View::of(&command.project, &home)?;
     view.secrets = command.secrets.clone();
+    view.add_caches();
+    if let Some(caches) = &view.caches {
+        drop(command.environment.splice(0..0, caches.environment.iter().cloned()));
+    }
     let etc = Etc::kept(command.network);
     if etc.is_none() {
         // Its parts are copied.

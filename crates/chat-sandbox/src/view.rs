@@ -4,9 +4,11 @@
 //! Nothing is visible that is not named here. So what nobody thought of (keys, mail, browsers, the
 //! bus of the session) is hidden without being named.
 
+mod caches;
 mod etc;
 mod guard;
 mod home;
+mod identity;
 mod nested;
 mod own;
 mod project;
@@ -15,6 +17,7 @@ mod system;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use caches::Caches;
 pub(crate) use etc::Etc;
 pub(crate) use guard::Guard;
 pub(crate) use nested::LARGE;
@@ -47,6 +50,8 @@ pub(crate) struct View {
     pub(crate) secrets: Option<Secrets>,
     /// Files of the project that may not be read.
     pub(crate) masked: Vec<PathBuf>,
+    /// The project's own caches, where it has some.
+    pub(crate) caches: Option<Caches>,
     /// Goes to the [`Guard`]: what was found beneath the project's top is kept until the end.
     pub(crate) nested: Option<nested::Keep>,
 }
@@ -69,9 +74,11 @@ impl View {
             hidden: Vec::new(),
             secrets: None,
             masked: Vec::new(),
+            caches: None,
             nested: None,
         };
         home::add(&mut view, home);
+        identity::add(&mut view);
         Ok(view)
     }
 
@@ -94,6 +101,11 @@ impl View {
             .filter(|folder| self.readable.iter().any(|(from, _)| folder.starts_with(from)))
             .collect();
         Ok(())
+    }
+
+    /// Gives the project caches of its own in the place of the user's.
+    pub(crate) fn add_caches(&mut self) {
+        self.caches = Caches::of(self);
     }
 
     /// Adds the project, of which nothing is known before.

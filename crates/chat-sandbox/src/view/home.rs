@@ -67,6 +67,12 @@ const TOOLCHAINS: &[Toolchain] = &[
 /// Cargo's settings, which may hold a password in old files.
 const CARGO_SETTINGS: &[&str] = &["config", "config.toml"];
 
+/// Where a toolchain is: by the variable that moves it, and its usual name.
+pub(super) fn folder((variable, usual): (&'static str, &'static str), home: &Path) -> PathBuf {
+    let toolchain = Toolchain { variable: Some(variable), usual, parts: &[] };
+    place(&toolchain, home, |name| std::env::var_os(name).map(PathBuf::from))
+}
+
 /// Adds the toolchains that exist.
 pub(super) fn add(view: &mut View, home: &Path) {
     for toolchain in TOOLCHAINS {

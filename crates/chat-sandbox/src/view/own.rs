@@ -34,6 +34,14 @@ pub(super) fn passing(home: &Path) -> Option<PathBuf> {
     Some(resolved(&base.join("natter")))
 }
 
+/// Natter's folder of caches.
+pub(super) fn cache(home: &Path) -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let base = named.filter(|path| path.is_absolute());
+    let base = base.or_else(|| home.is_dir().then(|| home.join(".cache")))?;
+    Some(resolved(&base.join("natter")))
+}
+
 /// The path without links, as far as it exists.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     if let Ok(path) = path.canonicalize() {

@@ -2,6 +2,7 @@
 //! may not.
 
 mod builds;
+mod caches;
 mod escapes;
 mod etc;
 mod runs;

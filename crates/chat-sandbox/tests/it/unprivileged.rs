@@ -4,6 +4,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// The user and group that nothing belongs to.
@@ -14,6 +15,9 @@ const AGAIN: &str = "NATTER_TEST_AGAIN";
 
 /// What leads to folders of whoever runs the tests: Natter's own, and toolchains.
 const OUTSIDE: [&str; 4] = ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "CARGO_HOME", "RUSTUP_HOME"];
+
+/// Before the name of a variable of whoever runs the tests.
+const THEIRS: &str = "NATTER_TEST_THEIR_";
 
 /// Runs `body`, a closure of the test that calls this.
 pub fn run<F: AsyncFnOnce()>(body: F) {
@@ -26,6 +30,30 @@ pub fn run<F: AsyncFnOnce()>(body: F) {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build().unwrap().block_on(body());
     }
+}
+
+/// Runs `body` as whoever runs the tests, whose toolchains it needs, but without the variables that lead to theirs:
+/// it finds these as [`theirs`].
+pub fn run_with_toolchains<F: AsyncFnOnce()>(body: F) {
+    if std::env::var_os(AGAIN).is_some() {
+        return run(body);
+    }
+    let name = std::any::type_name::<F>();
+    let (_, test) = name.trim_end_matches("::{{closure}}").split_once("::").unwrap();
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    for variable in OUTSIDE {
+        again.env_remove(variable);
+        if let Some(value) = std::env::var_os(variable) {
+            again.env(format!("{THEIRS}{variable}"), value);
+        }
+    }
+    carry_out(again.env(AGAIN, "1"), test);
+}
+
+/// Where a toolchain is of whoever runs the tests: by its variable, and its usual place in their home.
+pub fn theirs(variable: &str, usual: &str) -> PathBuf {
+    let named = std::env::var_os(format!("{THEIRS}{variable}")).map(PathBuf::from);
+    named.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(usual))
 }
 
 fn again(test: &str) {
@@ -49,15 +77,13 @@ fn again(test: &str) {
     }
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
 
-    let output = again
-        .args(["--exact", test, "--nocapture"])
-        .env(AGAIN, "1")
-        .env("TMPDIR", &own)
-        .env("HOME", &own)
-        .current_dir("/")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    again.env(AGAIN, "1").env("TMPDIR", &own).env("HOME", &own).current_dir("/");
+    carry_out(&mut again, test);
+}
+
+fn carry_out(again: &mut Command, test: &str) {
+    let output =
+        again.args(["--exact", test, "--nocapture"]).stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     eprintln!("{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{test} failed when it was run again");

@@ -1,0 +1,120 @@
+//! Gives each project caches of its own for what builds download: writable, kept between commands, and seen by the
+//! project's commands alone. What the user's own caches hold is there by links to them, which are mounted read-only:
+//! so it builds offline, and no command can change it.
+//!
+//! Bubblewrap only: the caches must be at the user's paths, since Cargo builds everything again where these change.
+
+mod folder;
+mod seed;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::{View, own};
+
+/// Where a command sees the user's own caches.
+const SHARED: &str = "/run/natter";
+
+/// Caches that lie among a toolchain's files: the toolchain, their place there, and in the project's own caches.
+const PARTS: [(Toolchain, &str, &str); 3] =
+    [(CARGO, "registry", "cargo/registry"), (CARGO, "git", "cargo/git"), (GO, "pkg", "go/pkg")];
+
+/// A toolchain, by the variable that moves it and its usual place.
+type Toolchain = (&'static str, &'static str);
+
+const CARGO: Toolchain = ("CARGO_HOME", ".cargo");
+const GO: Toolchain = ("GOPATH", "go");
+
+/// The caches of a project.
+#[derive(Debug)]
+pub(crate) struct Caches {
+    /// Folders of them, and where the command sees these.
+    pub(crate) places: Vec<(PathBuf, PathBuf)>,
+    /// Variables that lead programs to them.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+}
+
+impl Caches {
+    /// Those of the view's project, made and filled as far as needed. The view shows the user's own caches aside
+    /// then. None where they cannot be made: then nothing changes.
+    pub(crate) fn of(view: &mut View) -> Option<Self> {
+        let home = view.home.clone();
+        let kept = kept(&home, &view.project)?;
+        let folder = kept.join("cache");
+        let place = home.join(".cache");
+        if view.readable.iter().any(|(_, other)| place.starts_with(other)) {
+            return None;
+        }
+        let mut places = vec![(folder.clone(), place.clone())];
+        let mut environment = vec![("npm_config_cache".into(), place.join("npm").into())];
+        let mut seeds = Vec::new();
+        for (toolchain, name, inside) in PARTS {
+            let at = super::home::folder(toolchain, &home).join(name);
+            if view.links.iter().any(|(_, other)| *other == at) {
+                // It lies in the project.
+                continue;
+            }
+            let aside = Path::new(SHARED).join(inside);
+            if let Some(shown) = view.readable.iter_mut().find(|(_, other)| *other == at) {
+                shown.1.clone_from(&aside);
+                seeds.push((inside, shown.0.clone(), aside));
+            }
+            // A link costs no mount, but in what is mounted read-only none can be made.
+            if at.starts_with(&home) {
+                view.links.push((place.join(inside), at));
+            } else {
+                places.push((folder.join(inside), at));
+            }
+        }
+        if let Some((.., aside)) = seeds.iter().find(|(inside, ..)| *inside == "go/pkg") {
+            // Go takes what it has downloaded for a server of modules.
+            let known = aside.join("mod/cache/download");
+            let proxies = format!("file://{},https://proxy.golang.org,direct", known.display());
+            environment.push(("GOPROXY".into(), proxies.into()));
+        }
+        let inside = PARTS.map(|(.., inside)| inside);
+        // What is missing is downloaded again.
+        let _ = seed::fill(&kept, &folder, &inside, &seeds);
+        Some(Self { places, environment })
+    }
+}
+
+/// The folder that Natter keeps for a project's caches; made, if it is not there. No command sees it itself.
+pub(super) fn kept(home: &Path, project: &Path) -> Option<PathBuf> {
+    let all = own::cache(home)?.join("projects");
+    let kept = all.join(name(project));
+    let told = kept.join("project");
+    if !told.exists() {
+        fs::create_dir_all(kept.join("cache")).ok()?;
+        fs::write(&told, project.as_os_str().as_bytes()).ok()?;
+        // Nobody waits for what is deleted.
+        let _ = std::thread::Builder::new().spawn(move || sweep(&all));
+    }
+    Some(kept)
+}
+
+/// Deletes the caches of projects that are gone.
+fn sweep(all: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStringExt;
+    for entry in all.read_dir()?.flatten() {
+        let Ok(told) = fs::read(entry.path().join("project")) else { continue };
+        if !Path::new(&OsString::from_vec(told)).exists() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// A name for a project's folder that no other has: its own, and a hash of its path (FNV-1a), the same in every build.
+fn name(project: &Path) -> String {
+    let hash =
+        project.as_os_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let name = project.file_name().unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric()).take(20).collect();
+    format!("{name}-{hash:016x}")
+}

@@ -1,13 +1,17 @@
 //! The panel beside the conversation: files, their text, and what goes along with a message.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use chat_core::permission::Mode;
+use chat_core::store::{NewSession, Store};
 use chat_testkit::server::Script;
 use chat_testkit::ui::{Role, State, containing, named, until};
 
-use crate::stage::{Stage, Window, program};
+use serde_json::json;
+
+use crate::stage::{Stage, Window, chat, program};
 
 /// The program in that project, with the panel open and the tree in sight.
 async fn with_panel(stage: &Stage, folder: &Path) -> Result<Window> {
@@ -240,5 +244,92 @@ async fn a_file_that_is_not_saved_is_asked_about_when_it_is_closed() -> Result<(
     window.keys(&["Return"]).await?;
     has(&folder.join("a.txt"), "xone\n").await?;
     window.find(named("No File Is Open")).await?;
+    window.close().await
+}
+
+/// A chat that works in a folder with this file, which is open there; the model makes these edits of one line each
+/// once it is asked.
+async fn with_editing_model(edits: &[(&str, &str)]) -> Result<(Stage, PathBuf, Window)> {
+    let stage = Stage::new().await?;
+    let folder = stage.project(&[("count.txt", COUNT)])?;
+    let store = Store::open(&stage.folders())?.store;
+    let work = NewSession { project: Some(folder.clone()), mode: Mode::Edits, ..chat("Work") };
+    store.create(work, Vec::new()).await?;
+    drop(store);
+    for (number, (old, new)) in edits.iter().enumerate() {
+        let edit = json!({ "path": "count.txt", "edits": [{ "old": old, "new": new }] });
+        let id = format!("c{number}");
+        stage.server.push(Script::new().tool_call(&id, "edit_file", edit));
+    }
+    stage.server.push(Script::new().text("It is done."));
+    let window = stage.ready().await?;
+    window.open("Work").await?;
+    window.keys(&["F8"]).await?;
+    open(&window, "count", "count.txt", "one\n").await?;
+    Ok((stage, folder.join("count.txt"), window))
+}
+
+const COUNT: &str = "one\ntwo\nthree\nfour\nfive\nsix\n";
+
+#[tokio::test]
+async fn what_a_model_changes_is_merged_into_what_is_not_saved() -> Result<()> {
+    let (_stage, file, window) = with_editing_model(&[("five\n", "fünf\n")]).await?;
+    window.type_text("my ").await?;
+    holds(&window, "count.txt", |text| text.starts_with("my one")).await?;
+    window.keys(&["ctrl+l"]).await?;
+    window.say("Say it in German").await?;
+    window.shows("It is done.").await?;
+    window.find(named("Changes from disk were merged with yours.")).await?;
+    let both = COUNT.replace("five", "fünf").replace("one", "my one");
+    holds(&window, "count.txt", |text| text == both).await?;
+    has(&file, &COUNT.replace("five", "fünf")).await?;
+    window.click(named("Close").under("Changes from disk were merged with yours.")).await?;
+    window.find(named("count.txt").role(Role::Text).state(State::Focused)).await?;
+    window.keys(&["ctrl+s"]).await?;
+    has(&file, &both).await?;
+    window.find(containing("1 file changed +1 −1")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn where_both_changed_the_same_both_are_kept_until_the_user_decides() -> Result<()> {
+    let (stage, file, window) =
+        with_editing_model(&[("one\n", "eins\n"), ("five\n", "fünf\n")]).await?;
+    window.type_text("my ").await?;
+    holds(&window, "count.txt", |text| text.starts_with("my one")).await?;
+    window.keys(&["ctrl+l"]).await?;
+    window.say("Say it in German").await?;
+    window.shows("It is done.").await?;
+    let theirs = COUNT.replace("five", "fünf").replace("one", "eins");
+    has(&file, &theirs).await?;
+    window.click(named("Keep Both")).await?;
+    let both = "<<<<<<< Yours\nmy one\n=======\neins\n>>>>>>> On disk\n";
+    let with_both = theirs.replace("eins\n", both);
+    holds(&window, "count.txt", |text| text == with_both).await?;
+    has(&file, &theirs).await?;
+    window.find(containing("1 file changed +2 −2")).await?;
+    window.close().await?;
+    drop(stage);
+
+    let (stage, file, window) =
+        with_editing_model(&[("one\n", "eins\n"), ("five\n", "fünf\n")]).await?;
+    window.type_text("my ").await?;
+    holds(&window, "count.txt", |text| text.starts_with("my one")).await?;
+    window.keys(&["ctrl+l"]).await?;
+    window.say("Say it in German").await?;
+    window.shows("It is done.").await?;
+    window.click(named("Keep Mine")).await?;
+    window.gone(containing("was changed on disk, and here too")).await?;
+    window.keys(&["ctrl+s"]).await?;
+    has(&file, &COUNT.replace("one", "my one")).await?;
+    // What was dropped needs no review any more, and the model hears of it as it made it.
+    window.gone(containing("1 file changed")).await?;
+    stage.server.push(Script::new().text("Understood."));
+    window.keys(&["ctrl+l"]).await?;
+    window.say("Go on").await?;
+    window.shows("Understood.").await?;
+    let sent = stage.server.chats().last().map(|one| one.body.to_string()).unwrap_or_default();
+    assert!(sent.contains("<rejected>") && sent.contains(r"-one\n+eins\n"), "{sent}");
+    assert!(sent.contains(r"-five\n+fünf\n"), "{sent}");
     window.close().await
 }

@@ -1,10 +1,11 @@
 //! What is done to single files in Natter itself, by tools and by the person in the editor: one at a time, so that
 //! nobody takes it for a command's, and nothing is written over what came in between.
 
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::entry::{By, Origin, What};
+use crate::entry::{By, Changed, Origin, What};
 use crate::node::Node;
 use crate::record::Change;
 use crate::state::Inner;
@@ -20,6 +21,8 @@ pub struct Done {
     origin: Origin,
     by: By,
     change: Change,
+    /// What the person knew of a file whose later changes they overwrote.
+    seen: Option<Arc<[u8]>>,
 }
 
 impl Journal {
@@ -64,20 +67,40 @@ impl Journal {
         let done = is_kept.then(|| self.done(from, path, before)).flatten();
         let is_another = done.is_some();
         let (origin, by) = (origin.clone(), By::Tool);
-        doings.extend(done.map(|change| Done { origin, by, change }));
+        doings.extend(done.map(|change| Done { origin, by, change, seen: None }));
         Ok((came, is_another))
     }
 
     /// The same for what the person does to a file in Natter, which nothing hinders. It is no session's, and no
     /// command that runs meanwhile is taken for its doer.
     pub fn by_person<T>(&self, path: &Path, act: impl FnOnce() -> T) -> (T, bool) {
+        self.by_person_who_saw(path, None, act)
+    }
+
+    /// The same where the person decides that their text replaces what became of a file since they last read it,
+    /// which was `seen`: what sessions changed since then, and nobody reviewed, counts as rejected.
+    pub fn overwritten_by_person<T>(
+        &self,
+        path: &Path,
+        seen: &[u8],
+        act: impl FnOnce() -> T,
+    ) -> (T, bool) {
+        self.by_person_who_saw(path, Some(seen.into()), act)
+    }
+
+    fn by_person_who_saw<T>(
+        &self,
+        path: &Path,
+        seen: Option<Arc<[u8]>>,
+        act: impl FnOnce() -> T,
+    ) -> (T, bool) {
         let mut doings = self.doings().lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.look(path);
         let came = act();
         let done = before.ok().and_then(|before| self.done(None, path, before));
         let is_another = done.is_some();
         let (origin, by) = (Origin::default(), By::Person);
-        doings.extend(done.map(|change| Done { origin, by, change }));
+        doings.extend(done.map(|change| Done { origin, by, change, seen }));
         (came, is_another)
     }
 
@@ -104,12 +127,52 @@ impl Inner {
     pub fn note(&mut self) -> Result<(), Error> {
         let doings = std::sync::Arc::clone(&self.doings);
         let mut doings = doings.lock().unwrap_or_else(PoisonError::into_inner);
-        let changes = || doings.iter().map(|done| &done.change);
-        self.store(changes().flat_map(|change| change.before.iter().chain(&change.after)))?;
-        let happened =
-            doings.iter().map(|done| What::Change(done.change.kept(&done.origin, done.by)));
-        self.append(happened.collect())?;
-        doings.clear();
+        while !doings.is_empty() {
+            // What was overwritten is judged by all that came before it.
+            let plain = doings.iter().position(|done| done.seen.is_some()).unwrap_or(doings.len());
+            let (next, mut happened) = match doings.first() {
+                Some(Done { change, seen: Some(seen), .. }) => {
+                    (&doings[..1], self.overwritten(change, seen)?)
+                }
+                _ => (&doings[..plain], Vec::new()),
+            };
+            let changes = || next.iter().map(|done| &done.change);
+            self.store(changes().flat_map(|change| change.before.iter().chain(&change.after)))?;
+            let kept = next.iter().map(|done| done.change.kept(&done.origin, done.by));
+            happened.extend(kept.map(What::Change));
+            let count = next.len();
+            self.append(happened)?;
+            doings.drain(..count);
+        }
         Ok(())
+    }
+
+    /// That what sessions changed in a file since somebody saw it like this is rejected, where it is not reviewed.
+    fn overwritten(&mut self, change: &Change, seen: &[u8]) -> Result<Vec<What>, Error> {
+        let sessions: BTreeSet<String> = {
+            let changes = self.log.entries().iter().filter_map(|entry| match &entry.what {
+                What::Change(change) => Some(change),
+                _ => None,
+            });
+            let here = changes.filter(|one| one.path == change.path && one.by != By::Person);
+            here.map(|one| one.origin.session.clone()).collect()
+        };
+        let mut happened = Vec::new();
+        for session in sessions {
+            let fold = self.fold(&session)?;
+            let Some(mut piece) = fold.pieces.get(&change.path).cloned() else { continue };
+            piece.outside(&change.before);
+            let Some((after, hunks)) = piece.as_seen(seen) else { continue };
+            self.store(after.iter())?;
+            let origin = Origin { session, ..Origin::default() };
+            happened.push(What::Change(Changed {
+                path: change.path.clone(),
+                before: change.before.as_ref().map(Node::kept),
+                after: after.as_ref().map(Node::kept),
+                hunks: Some(hunks),
+                ..Changed::new(&origin, By::Reject)
+            }));
+        }
+        Ok(happened)
     }
 }

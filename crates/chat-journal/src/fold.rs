@@ -189,6 +189,15 @@ impl Fold {
     }
 }
 
+/// Whether two ranges of lines have something in common; an empty one has what it stands beside.
+fn meets(one: &Range<usize>, other: &Range<usize>) -> bool {
+    if one.is_empty() || other.is_empty() {
+        one.start <= other.end && other.start <= one.end
+    } else {
+        one.start < other.end && other.start < one.end
+    }
+}
+
 impl Piece {
     pub fn new(base: State) -> Self {
         let now = base.clone();
@@ -285,6 +294,22 @@ impl Piece {
     /// `now` with these hunks as they were in `base`.
     pub fn without(&self, hunks: &[HunkId]) -> State {
         self.mixed(&self.now, |hunk| !hunks.contains(&hunk.id))
+    }
+
+    /// The file without what the session changed in it since somebody saw it as this, and the hunks that are; none
+    /// where it changed nothing since.
+    pub fn as_seen(&self, seen: &[u8]) -> Option<(State, Vec<HunkId>)> {
+        let now = self.now.as_ref()?;
+        if self.base.is_none() {
+            // A file that the session made is one hunk, and stays.
+            let bytes = seen.into();
+            return (*now.bytes != *seen)
+                .then(|| (Some(Node { bytes, ..now.clone() }), Vec::new()));
+        }
+        let since = changed(&split(seen), &split(&now.bytes));
+        let is_since = |hunk: &&Hunk| since.iter().any(|part| meets(&part.new, &hunk.new));
+        let hunks: Vec<_> = self.hunks.iter().filter(is_since).map(|hunk| hunk.id).collect();
+        (!hunks.is_empty()).then(|| (self.without(&hunks), hunks))
     }
 
     /// The lines of both, for each hunk those of `now` or those of `base`.

@@ -41,6 +41,7 @@ pub use bring::{Conflict, Reason};
 pub use entry::{By, HunkId, Origin, Seq};
 pub use error::{Error, Refusal};
 pub use journal::{Checkpoint, Journal, Limits};
+pub use merge::{merge_texts, merge_texts_marked};
 pub use node::{Mode, Node};
 pub use record::{Change, Recorded};
 pub use restore::{Restored, RestoredFile};

@@ -5,6 +5,34 @@ use std::ops::Range;
 use crate::diff::{Changed, changed, split};
 use crate::node::{Node, State};
 
+/// Brings together what two sides made of a text, by its lines; none where both changed the same lines differently.
+pub fn merge_texts(base: &str, ours: &str, theirs: &str) -> Option<String> {
+    let merged = texts(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
+    // Whole lines of texts are a text.
+    (!merged.contested).then(|| String::from_utf8_lossy(&merged.text).into_owned())
+}
+
+/// The same, with both sides of what is contested, one after the other between marks as git has them.
+pub fn merge_texts_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> String {
+    let (our_name, ours) = ours;
+    let (their_name, theirs) = theirs;
+    let both = |text: &mut Vec<u8>, one: &[u8], other: &[u8]| {
+        let mut put = |line: &[u8]| {
+            if !text.is_empty() && !text.ends_with(b"\n") {
+                text.push(b'\n');
+            }
+            text.extend_from_slice(line);
+        };
+        put(format!("<<<<<<< {our_name}\n").as_bytes());
+        put(one);
+        put(b"=======\n");
+        put(other);
+        put(format!(">>>>>>> {their_name}\n").as_bytes());
+    };
+    let merged = joined(base.as_bytes(), ours.as_bytes(), theirs.as_bytes(), both);
+    String::from_utf8_lossy(&merged.text).into_owned()
+}
+
 /// What two sides made of the same text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Merged {
@@ -16,6 +44,16 @@ pub struct Merged {
 /// Brings together what two sides made of a text. Changes of neighbouring lines do not hinder each other; two
 /// different insertions at one place do.
 pub fn texts(ancestor: &[u8], ours: &[u8], theirs: &[u8]) -> Merged {
+    joined(ancestor, ours, theirs, |text, _, other| text.extend_from_slice(other))
+}
+
+/// The same; `contested` puts there what stands where both sides changed the same.
+fn joined(
+    ancestor: &[u8],
+    ours: &[u8],
+    theirs: &[u8],
+    contested: impl Fn(&mut Vec<u8>, &[u8], &[u8]),
+) -> Merged {
     let (base, one, other) = (split(ancestor), split(ours), split(theirs));
     let (by_one, by_other) = (changed(&base, &one), changed(&base, &other));
     let mut merged = Merged { text: Vec::new(), contested: false };
@@ -61,8 +99,10 @@ pub fn texts(ancestor: &[u8], ours: &[u8], theirs: &[u8]) -> Merged {
         let of_other = made(&base, &other, &by_other[from_j..j], &span);
         if j == from_j {
             merged.text.extend(of_one);
+        } else if i != from_i && of_one != of_other {
+            merged.contested = true;
+            contested(&mut merged.text, &of_one, &of_other);
         } else {
-            merged.contested |= i != from_i && of_one != of_other;
             merged.text.extend(of_other);
         }
     }

@@ -161,7 +161,11 @@ pub fn put(project: &Project, path: &Path, text: &str, format: Format) -> Result
     stamp_of(project, path, &bytes)
 }
 
-fn encoded(text: &str, format: Format) -> Result<Vec<u8>, Refused> {
+/// A text as it is written to disk.
+///
+/// # Errors
+/// The encoding lacks a character.
+pub fn encoded(text: &str, format: Format) -> Result<Vec<u8>, Refused> {
     let bytes = format.encoding.encode(&endings::write(text, format.endings));
     bytes.map_err(Refused::Lacks)
 }

@@ -93,6 +93,29 @@ impl Manager {
         }
     }
 
+    /// The same where the person decided that their text replaces what became of a file since they read it, which
+    /// was `seen`: what sessions changed in it since is told to their models as rejected, and needs no review.
+    pub fn overwritten_by_person<T>(
+        &self,
+        project: &Path,
+        path: &Path,
+        seen: &[u8],
+        act: impl FnOnce() -> T,
+    ) -> T {
+        let world = &self.inner.world;
+        let Ok(opened) = Project::open(project, &world.kept) else { return act() };
+        let resolved = opened.resolve_path(path);
+        let Some(path) = resolved.as_ref().ok().and_then(ResolvedPath::relative) else {
+            return act();
+        };
+        let done = world.journals.overwritten_by_person(&opened, path, seen, act);
+        let sessions: Vec<_> = self.sessions_lock().values().cloned().collect();
+        for session in sessions.iter().filter(|one| one.project().as_deref() == Some(project)) {
+            session.changed_files();
+        }
+        done
+    }
+
     /// Brings the project's files back to how they were when the person sent this message. What
     /// people changed themselves since stays; where it cannot, the file is left alone and named.
     ///

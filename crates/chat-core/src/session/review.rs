@@ -59,8 +59,13 @@ impl Rejected {
 }
 
 impl Session {
+    /// The folder that it works in.
+    pub(crate) fn project(&self) -> Option<PathBuf> {
+        self.lock().record.project.clone()
+    }
+
     /// Tells that files were changed for this session, or that what is to be reviewed is other.
-    pub(super) fn changed_files(&self) {
+    pub(crate) fn changed_files(&self) {
         self.lock().tell(|seq, fid| Event::FilesChanged { fid, seq });
     }
 

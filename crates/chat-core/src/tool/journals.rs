@@ -83,6 +83,23 @@ impl Journals {
         done
     }
 
+    /// The same where the person's text replaces what came into a file since they read it, which was `seen`: what
+    /// sessions changed since counts as rejected. Blocks until that is written down.
+    pub fn overwritten_by_person<T>(
+        &self,
+        project: &Project,
+        path: &Path,
+        seen: &[u8],
+        act: impl FnOnce() -> T,
+    ) -> T {
+        let Some(journal) = self.opened(project) else { return act() };
+        let (done, is_another) = journal.overwritten_by_person(path, seen, act);
+        if is_another && let Err(error) = journal.note() {
+            tracing::warn!(%error, "what was overwritten was not written down");
+        }
+        done
+    }
+
     /// Forgets what sessions of a project did that are gone for good. Blocks.
     ///
     /// # Errors

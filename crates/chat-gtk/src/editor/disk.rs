@@ -139,6 +139,11 @@ pub(super) fn unusual(format: Format) -> Vec<String> {
     encoding.into_iter().chain(endings).collect()
 }
 
+/// A text as it is on disk; none where the encoding does not have all of it.
+pub(super) fn bytes(text: &str, format: Format) -> Option<Vec<u8>> {
+    document::encoded(text, format).ok()
+}
+
 /// Reads a file of a project, or one that lies elsewhere.
 pub(super) fn read(project: &Path, path: &Path) -> Result<Loaded, Refusal> {
     let (project, path) = beneath(project, path).map_err(Refusal::from)?;

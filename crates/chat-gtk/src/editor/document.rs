@@ -2,11 +2,13 @@
 
 mod disk_news;
 mod loading;
+mod merging;
 mod saving;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
 use gettextrs::gettext;
 use gtk::gio;
@@ -90,6 +92,10 @@ pub(super) struct Document {
     save_next: RefCell<Option<Saved>>,
     /// The file has changed since what is here was written: saving asks first.
     outdated: Cell<bool>,
+    /// The text of the file from which both what is here and what is on disk come; none where nobody knows it.
+    common: RefCell<Option<Arc<str>>>,
+    /// The same as it was before what is on disk was to be overwritten.
+    overwrites: RefCell<Option<Arc<str>>>,
     monitor: RefCell<Option<gio::FileMonitor>>,
     engine: Engine,
     told: Listener,
@@ -155,6 +161,8 @@ impl Document {
             saving: Cell::default(),
             save_next: RefCell::default(),
             outdated: Cell::default(),
+            common: RefCell::default(),
+            overwrites: RefCell::default(),
             monitor: RefCell::default(),
             engine,
             told: Box::new(told),

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use relm4::gtk::prelude::*;
 
+use crate::wrap::wrap;
 use crate::{accessible, beside};
 
 /// Something that can be done.
@@ -30,7 +31,8 @@ impl Notice {
             .wrap_mode(gtk::pango::WrapMode::WordChar)
             .hexpand(true)
             .build();
-        let actions = gtk::Box::builder().spacing(6).halign(gtk::Align::End).build();
+        let actions = wrap();
+        actions.set_halign(gtk::Align::End);
         let line = beside::words(&words, &actions);
         line.add_css_class("notice");
         line.add_css_class("file-notice");

@@ -86,3 +86,21 @@ proptest! {
         prop_assert_eq!(merge(&base.concat(), &one.concat(), &base.concat()), (one.concat(), false));
     }
 }
+
+#[test]
+fn texts_are_merged_or_both_sides_are_shown() {
+    let base = "a\nb\nc\nd\ne\n";
+    let merge = |ours: &str, theirs: &str| merge_texts(base, ours, theirs);
+    assert_eq!(merge("A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n").unwrap(), "A\nb\nc\nd\nE\n");
+    assert_eq!(merge("a\nX\nc\nd\ne\n", "a\nY\nc\nd\nE\n"), None);
+    let marked = |ours, theirs| merge_texts_marked(base, ("Yours", ours), ("On disk", theirs));
+    assert_eq!(
+        marked("a\nX\nc\nd\ne\n", "a\nY\nc\nd\nE\n"),
+        "a\n<<<<<<< Yours\nX\n=======\nY\n>>>>>>> On disk\nc\nd\nE\n"
+    );
+    // A last line without an end gets one.
+    assert_eq!(
+        marked("a\nb\nc\nd\nX", "a\nb\nc\nd\n"),
+        "a\nb\nc\nd\n<<<<<<< Yours\nX\n=======\n>>>>>>> On disk\n"
+    );
+}

@@ -119,3 +119,42 @@ fn nothing_hinders_the_person() {
     let (done, is_followed) = world.journal.by_person(Path::new("../outside"), || 7);
     assert_eq!((done, is_followed), (7, false));
 }
+
+#[test]
+fn what_the_person_overwrites_unseen_is_rejected_and_told() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    world.edit(SESSION, "a", Some(&lines("aBcdefgh")));
+    // The person reads it and types; meanwhile the model changes another line.
+    let seen = lines("aBcdefgh");
+    world.edit(SESSION, "a", Some(&lines("aBcdefGh")));
+    let path = Path::new("a");
+    let mine = lines("aBcdefPh");
+    world.journal.overwritten_by_person(path, seen.as_bytes(), || world.write("a", &mine));
+    world.journal.note().unwrap();
+    let hunks = world.change().hunks;
+    assert_eq!((hunks.len(), hunks[0].line), (1, 1), "what was seen is still to be reviewed");
+    let told = world.told(SESSION, 0).0;
+    let [only] = &told[..] else { panic!("{told:?}") };
+    assert!(only.diff.contains("-g\n+G\n") && !only.diff.contains("+B"), "{only:?}");
+    assert_eq!(world.read("a").unwrap(), mine);
+    assert_eq!(world.again().changes(SESSION).unwrap(), world.changes());
+    // What nobody changed meanwhile is nobody's.
+    world.journal.overwritten_by_person(path, mine.as_bytes(), || world.write("a", lines("x")));
+    assert_eq!(world.told(SESSION, 0).0.len(), 1);
+}
+
+#[test]
+fn a_file_that_a_session_made_stays_when_the_person_overwrites_it() {
+    let world = World::new();
+    world.edit(SESSION, "new", Some(&lines("abc")));
+    world.edit(SESSION, "new", Some(&lines("aBc")));
+    let path = Path::new("new");
+    let seen = lines("abc");
+    let write = || world.write("new", lines("aPc"));
+    world.journal.overwritten_by_person(path, seen.as_bytes(), write);
+    let told = world.told(SESSION, 0).0;
+    let [only] = &told[..] else { panic!("{told:?}") };
+    assert!(only.diff.contains("-b\n+B\n"), "{only:?}");
+    assert_eq!(world.change().kind, chat_journal::FileKind::Created);
+}

@@ -72,7 +72,7 @@ impl Document {
                     self.buffer.set_modified(false);
                     self.notice.close();
                 } else if self.buffer.is_modified() {
-                    self.say_changed();
+                    self.merge(loaded);
                 } else {
                     self.take(&loaded);
                 }
@@ -94,11 +94,14 @@ impl Document {
     /// The file changed, and what is here is another text.
     pub(super) fn say_changed(self: &Rc<Self>) {
         let text = gettext("“{name}” was changed on disk, and here too.");
-        let choices = vec![
+        let mut choices = vec![
             self.choice(gettext("Reload"), |document| document.take_disk(true)),
             self.choice(gettext("Keep Mine"), |document| document.take_disk(false)),
-            self.save_as_choice(),
         ];
+        if self.common.borrow().is_some() {
+            choices.push(self.choice(gettext("Keep Both"), Self::keep_both));
+        }
+        choices.push(self.save_as_choice());
         self.notice.say(&fill(&text, &[("name", &self.name())]), choices);
     }
 
@@ -129,7 +132,13 @@ impl Document {
             document.view.grab_focus();
             match read {
                 Ok(loaded) if with_text && loaded.part.is_none() => document.take(&loaded),
-                Ok(loaded) if !with_text && loaded.seen.is_some() => document.know(&loaded),
+                Ok(loaded) if !with_text && loaded.seen.is_some() => {
+                    let common = document.common.borrow().clone();
+                    document.know(&loaded);
+                    // Twice asked, the first text is what both came from.
+                    let mut overwrites = document.overwrites.borrow_mut();
+                    *overwrites = overwrites.take().or(common);
+                }
                 // It is too large now, or has lines that are too long.
                 Ok(_) if with_text => document.read_anew(),
                 Ok(_) => document.say_changed(),
@@ -147,6 +156,7 @@ impl Document {
     /// The text follows the file. That can be undone, and the cursor stays where it is.
     fn take(&self, loaded: &Loaded) {
         self.know(loaded);
+        self.overwrites.take();
         self.replace_text(&loaded.text);
         self.buffer.set_modified(false);
         self.view.set_editable(!loaded.is_protected);
@@ -158,7 +168,8 @@ impl Document {
     }
 
     /// What is here goes back to this.
-    fn know(&self, loaded: &Loaded) {
+    pub(super) fn know(&self, loaded: &Loaded) {
+        self.common.replace(Some(loaded.text.as_str().into()));
         self.format.set(loaded.format);
         self.seen.replace(loaded.seen.clone());
         self.outdated.set(false);

@@ -55,6 +55,8 @@ impl Document {
             loaded.text.clear();
             part = None;
         }
+        self.common.replace(part.is_none().then(|| loaded.text.as_str().into()));
+        self.overwrites.take();
         let is_protected = loaded.is_protected;
         let coloured = loaded.text.len() <= COLOURED;
         let language = look::language(&self.path(), &loaded.text).filter(|_| coloured);
@@ -129,6 +131,7 @@ impl Document {
             return self.tell(Told::Title);
         }
         self.seen.replace(None);
+        self.common.take();
         self.colour(look::language(&self.path(), ""));
         self.filled(Stand::Open, false);
         if let Some(draft) = draft {
@@ -196,6 +199,10 @@ impl Document {
         let is_changed = refusal.is_none() && sum != draft.base;
         // Saving asks before it overwrites what came to the file since.
         self.outdated.set(is_changed);
+        if is_changed {
+            // What they come from was never kept.
+            self.common.take();
+        }
         let words = if is_changed {
             gettext("What you had not saved is back. The file has changed on disk since.")
         } else {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use chat_edge::words::fill;
 use gettextrs::gettext;
@@ -72,6 +73,11 @@ impl Document {
         let (project, path) = (self.project.clone(), self.path());
         let (text, seen) = (self.text(), self.seen.borrow().clone());
         let (changes, engine) = (self.changes.get(), self.engine.borrow().clone());
+        let written: Arc<str> = text.as_str().into();
+        // What came to the file since then is replaced, and not taken for something that the person left alone.
+        let overwrites =
+            self.overwrites.borrow().clone().filter(|_| matches!(target, Target::Same));
+        let overwrites = overwrites.and_then(|seen| disk::bytes(&seen, format));
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
             let to = target.clone();
@@ -84,20 +90,25 @@ impl Document {
                     Target::Same => disk::write(&project, &path, &text, format, seen.as_ref()),
                     Target::Other(path) => disk::put(&project, path, &text, format),
                 };
-                match engine {
-                    Some(engine) => engine.saved_by_person(&project, target, write),
-                    None => write(),
+                match (engine, overwrites) {
+                    (Some(engine), Some(seen)) => {
+                        engine.overwritten_by_person(&project, target, &seen, write)
+                    }
+                    (Some(engine), None) => engine.saved_by_person(&project, target, write),
+                    (None, _) => write(),
                 }
             };
-            let written = gio::spawn_blocking(write).await;
-            let (Some(document), Ok(written)) = (weak.upgrade(), written) else {
+            let result = gio::spawn_blocking(write).await;
+            let (Some(document), Ok(result)) = (weak.upgrade(), result) else {
                 return done(false);
             };
             document.saving.set(false);
-            let saved = written.is_ok();
-            match written {
+            let saved = result.is_ok();
+            match result {
                 Ok(seen) => {
                     document.seen.replace(Some(seen));
+                    document.common.replace(Some(written));
+                    document.overwrites.take();
                     document.format.set(format);
                     document.outdated.set(false);
                     document.notice.close();
@@ -140,7 +151,8 @@ impl Document {
 
     fn say_not_saved(self: &Rc<Self>, target: Target, not: NotSaved) {
         match not {
-            NotSaved::Changed => self.say_changed(),
+            // It is merged where that can be, and asked about where it cannot.
+            NotSaved::Changed => self.look(),
             NotSaved::Lacks(letter) => {
                 let text = gettext("The file’s encoding has no “{letter}”. Nothing was saved.");
                 let words = fill(&text, &[("letter", &letter.to_string())]);

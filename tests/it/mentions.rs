@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use chat_testkit::server::Script;
-use chat_testkit::ui::{Role, State, containing, named};
+use chat_testkit::ui::{Role, State, containing, named, role};
 use serde_json::json;
 
 use crate::stage::{Stage, Window, program};
@@ -188,5 +188,55 @@ async fn a_page_that_a_draft_waits_for_is_fetched_when_the_program_is_back() -> 
     stage.server.push(Script::new().text("I cannot."));
     window.keys(&["Return"]).await?;
     window.shows("I cannot.").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_name_that_is_typed_goes_along_and_an_unknown_one_is_told() -> Result<()> {
+    let stage = Stage::new().await?;
+    let files = [
+        ("src/main.rs", "fn water() {}"),
+        ("my notes.txt", "red and ripe"),
+        ("tests/words.rs", ""),
+    ];
+    let folder = stage.project(&files)?;
+    let window = in_project(&stage, &folder).await?;
+    window.type_text("@sr").await?;
+    window.find(named("src/").under("Suggestions")).await?;
+    let found = window.all(role(Role::ListItem).under("Suggestions")).await;
+    let names: Vec<_> = found.iter().map(|row| row.name().to_owned()).collect();
+    assert_eq!(names[..2], ["src/", "src/main.rs"], "{names:?}");
+    window.type_text("c/main.rs and @\"my notes.txt\" or @src/none.rs, please").await?;
+    window.find(named("Do not send src/main.rs")).await?;
+    window.find(named("Do not send my notes.txt")).await?;
+    stage.server.push(Script::new().text("Both are ripe."));
+    window.keys(&["Return"]).await?;
+    window.find(containing("@src/none.rs is not in the project")).await?;
+    window.shows("Both are ripe.").await?;
+    let asked = asked(&stage);
+    assert!(asked.contains("fn water") && asked.contains("red and ripe"), "{asked}");
+    window.close().await
+}
+
+#[tokio::test]
+async fn many_chips_stay_inside_their_message() -> Result<()> {
+    let stage = Stage::new().await?;
+    let paths: Vec<String> =
+        (1..=6).map(|at| format!("a/rather/long/folder/file-{at}.txt")).collect();
+    let files: Vec<_> = paths.iter().map(|path| (path.as_str(), "x")).collect();
+    let folder = stage.project(&files)?;
+    let window = in_project(&stage, &folder).await?;
+    window.resize(560, 700).await?;
+    let words: Vec<String> = paths.iter().map(|path| format!("@{path}")).collect();
+    window.type_text(&format!("{} all", words.join(" "))).await?;
+    window.find(named(&format!("Do not send {}", paths[5]))).await?;
+    stage.server.push(Script::new().text("So many."));
+    window.keys(&["Return"]).await?;
+    window.shows("So many.").await?;
+    for path in &paths {
+        let chip = window.find(named(path).under("Conversation")).await?;
+        let (x, _, width, _) = chip.place().await?;
+        assert!(x > 0 && x + width < 560, "{path} stands at {x} and is {width} wide");
+    }
     window.close().await
 }

@@ -41,6 +41,7 @@ async fn make(args: Ask, program: &Program) -> Result<ChatRequest> {
     let mut request = request::make(&args.request, program).await?;
     request.content.text = prompt(args.prompt).await?;
     request.content.attachments = request::attachments(&args.request)?;
+    request::point_at(&mut request, program).await?;
     Ok(request)
 }
 

@@ -104,6 +104,7 @@ impl Conversation<'_> {
         // `//etc` stands for a message that begins with a slash.
         let text = text.strip_prefix("//").map_or(text.clone(), |rest| format!("/{rest}"));
         self.request.content.text = text;
+        request::point_at(&mut self.request, self.program).await?;
         let mut turns = Turns {
             program: self.program,
             subscription: self.program.manager.subscribe(),

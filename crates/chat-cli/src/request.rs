@@ -14,10 +14,13 @@ use rustix::fs::OFlags;
 use crate::args::Request;
 use crate::engine::Program;
 use crate::say;
+use crate::terminal;
 use crate::trouble::{Result, Trouble};
 
 /// The most that is read of a file to attach, in MB: far more than a model can read.
 const FILE_LIMIT_MB: u64 = 20;
+/// So many names that point at nothing are told.
+const MOST_UNKNOWN: usize = 3;
 
 /// A request without words, as the command line asks for it.
 pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
@@ -37,6 +40,23 @@ pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
         mode: args.mode,
         allow: args.allow.clone(),
     })
+}
+
+/// Has what the text points at with an `@` go along. Of names that nothing has a few are told.
+pub async fn point_at(request: &mut ChatRequest, program: &Program) -> Result<()> {
+    request.context.mentions.clear();
+    if !request.content.text.contains('@') {
+        return Ok(());
+    }
+    let words = program.manager.at_words(request, &request.content.text).await?;
+    request.context.mentions = words.found.into_iter().map(|word| word.mention).collect();
+    let text = &request.content.text;
+    for name in words.unknown.into_iter().take(MOST_UNKNOWN).map(|place| &text[place]) {
+        let terminal = program.terminal;
+        let words = terminal::clean(&say::no_such_name(name)).into_owned();
+        terminal::say(&format!("{}\n", terminal.dim(&words)));
+    }
+    Ok(())
 }
 
 /// A folder to work in, by its real path.

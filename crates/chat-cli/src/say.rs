@@ -51,6 +51,12 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// What is said of a name behind an `@` that nothing in the project has.
+pub fn no_such_name(name: &str) -> String {
+    let text = gettext("{name} is not in the project, so it was sent as plain text.");
+    fill(&text, &[("name", name)])
+}
+
 /// What can be typed where a server wants a key, or another one.
 pub fn give_key(connection: &str) -> String {
     fill(

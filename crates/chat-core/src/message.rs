@@ -1,6 +1,7 @@
 //! What a conversation consists of: messages, their parts, and the request that makes them.
 
 mod asking;
+mod at_words;
 mod content;
 mod context;
 mod id;
@@ -12,6 +13,7 @@ mod tool;
 mod tree;
 
 pub use asking::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question};
+pub use at_words::{AtTarget, AtWord, AtWords, at_words, may_begin_mention};
 pub use content::{Ending, Message, Part, Role, Trouble, Usage};
 pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
 pub(crate) use id::display_name;

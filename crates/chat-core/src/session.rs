@@ -32,6 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 pub use empty::EmptySession;
+pub(crate) use mentions::written as at_words;
 use project_start::FirstLook;
 pub use state::Change;
 use state::State;

@@ -12,9 +12,11 @@ mod suggestions;
 mod written;
 
 use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use chat_core::message::AtTarget;
 use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
@@ -55,6 +57,30 @@ pub(crate) struct Composer {
     inner: Rc<Inner>,
 }
 
+/// What lies at a path, from a project's folder on.
+type Target = Box<dyn Fn(&Path) -> Option<AtTarget>>;
+
+/// The files and folders of a project, by their paths.
+pub(crate) struct Names {
+    folder: PathBuf,
+    target: Target,
+}
+
+impl Names {
+    pub(crate) fn new(
+        folder: PathBuf,
+        target: impl Fn(&Path) -> Option<AtTarget> + 'static,
+    ) -> Self {
+        Self { folder, target: Box::new(target) }
+    }
+}
+
+impl std::fmt::Debug for Names {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Names").field(&self.folder).finish()
+    }
+}
+
 #[derive(Debug)]
 struct Inner {
     root: gtk::Box,
@@ -67,6 +93,8 @@ struct Inner {
     /// What was pinned to the text since it was put there. What has lost its word stays here: the word
     /// may come back.
     pins: RefCell<Vec<Arc<Pin>>>,
+    /// What a name that is written out behind an `@` leads to.
+    names: RefCell<Option<Names>>,
     /// The text as it was read last.
     read: RefCell<Read>,
     told_pages: RefCell<Vec<String>>,
@@ -169,6 +197,7 @@ impl Composer {
             chips,
             suggestions: RefCell::default(),
             pins: RefCell::default(),
+            names: RefCell::default(),
             read: RefCell::new(Read { is_blank: true, ..Read::default() }),
             told_pages: RefCell::default(),
             along: RefCell::default(),
@@ -208,6 +237,17 @@ impl Composer {
     /// earlier questions are late.
     pub(crate) fn suggest(&self, query: &str, suggestions: Vec<Suggestion>) {
         self.inner.suggest(query, suggestions);
+    }
+
+    /// Names that are written out behind an `@` lead to the files of this project.
+    pub(crate) fn set_names(&self, names: Option<Names>) {
+        self.inner.names.replace(names);
+        self.inner.look_again();
+    }
+
+    /// The names behind an `@` in a text that nothing has, as far as they look like paths.
+    pub(crate) fn unknown_names(&self, written: &Written) -> Vec<String> {
+        self.inner.unknown_names(written)
     }
 
     pub(crate) fn focus(&self) {
@@ -326,7 +366,7 @@ impl Inner {
     /// Reads what stands in the field, and shows it everywhere.
     fn look_again(&self) {
         let text = self.content_text();
-        let live = self.live(&text);
+        let live = self.live(&text, self.written_at());
         let is_blank = !self.goes_alone() && text.trim().is_empty();
         self.read.replace(Read { text, live, is_blank });
         self.show_chips();
@@ -353,7 +393,8 @@ impl Inner {
     }
 
     fn take(&self) -> Written {
-        let written = self.content();
+        let text = self.content_text();
+        let written = Written { pins: self.live(&text, None), text: text.into() };
         self.set_content(&Written::default());
         written
     }

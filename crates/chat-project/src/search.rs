@@ -127,8 +127,9 @@ fn best(
         let in_name = score(&path[name..]);
         let rank = if ranks.is_empty() { None } else { ranks.get(paths.get(place)).copied() };
         let length = if wanted.is_anything() { 0 } else { path.len() };
-        // What is whole in the name weighs double.
-        let score = whole.max(in_name.map_or(0, |score| score * 2));
+        // What is whole in the name weighs double, and half as much more what a folder begins with.
+        let begun = if wanted.begins_part(path) { whole / 2 } else { 0 };
+        let score = (whole + begun).max(in_name.map_or(0, |score| score * 2));
         found.push((Reverse(score), rank.unwrap_or(usize::MAX), length, place));
     }
     Some(found)

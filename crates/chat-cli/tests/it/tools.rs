@@ -280,3 +280,28 @@ fn a_model_without_tools_gets_none_and_that_is_said() {
     // Where no folder was given there is nothing to say.
     assert_eq!(scene.home.run(["ask", "hello"]).ok().stderr, "");
 }
+
+#[test]
+fn files_that_are_named_with_an_at_go_along() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    std::fs::write(scene.project.join("my notes.txt"), "water twice a day\n").expect("a file");
+    let folder = scene.project.to_str().expect("a path");
+    let question = "Is @src/add.sh:1-2 right? See @\"my notes.txt\", @src/none.sh and me@home.org";
+    let run = scene.home.run(["ask", "--project", folder, question]).ok();
+    let sent = server.chats().last().expect("a request").body.to_string();
+    assert!(sent.contains("$1 - $2") && sent.contains("water twice a day"), "{sent}");
+    assert!(run.stderr.contains("@src/none.sh is not in the project"), "{}", run.stderr);
+    assert!(!run.stderr.contains("home.org"), "{}", run.stderr);
+    // In a conversation as well, and with that message alone.
+    server.push(Script::new().text("It fails."));
+    server.push(Script::new().text("It does not."));
+    let talk = "What of @test.sh?\nAnd now?\n";
+    let run = scene.home.run_with(["chat", "--project", folder], talk).ok();
+    assert_eq!(run.stderr, "");
+    let chats = server.chats();
+    let [.., first, second] = &chats[..] else { panic!("{chats:?}") };
+    let count = |one: &str| one.matches("echo well").count();
+    assert_eq!(count(&first.body.to_string()), 1);
+    assert_eq!(count(&second.body.to_string()), 1);
+}

@@ -1,8 +1,8 @@
 //! What fills a model's window: measured, shown, and made shorter.
 
 use super::{Fid, Manager, Result};
-use crate::message::{ChatRequest, Meter, PromptPreview};
-use crate::session::Session;
+use crate::message::{AtWords, ChatRequest, Meter, PromptPreview};
+use crate::session::{Session, at_words};
 
 impl Manager {
     /// How full the window of a session's model is, and what the chat cost. Those who watch the
@@ -14,6 +14,25 @@ impl Manager {
     pub async fn meter(&self, fid: &Fid) -> Result<Meter> {
         let (this, fid) = (self.clone(), fid.clone());
         self.run(async move { this.session(&fid).await?.meter().await }).await
+    }
+
+    /// What the `@` words of a text point at, in the project that a request is for; nothing where it has none.
+    ///
+    /// # Errors
+    /// `SessionNotFound`.
+    pub async fn at_words(&self, request: &ChatRequest, text: &str) -> Result<AtWords> {
+        let (this, text) = (self.clone(), text.to_owned());
+        let (session, project) = (request.session.clone(), request.project.clone());
+        self.run(async move {
+            let project = match (project, session) {
+                (Some(project), _) => Some(project),
+                (None, Some(fid)) => this.session(&fid).await?.project(),
+                (None, None) => None,
+            };
+            let Some(project) = project else { return Ok(AtWords::default()) };
+            Ok(at_words(&this.inner.world, project, text).await)
+        })
+        .await
     }
 
     /// The whole of what would go out for a request, to be read. Nothing is stored or sent.

@@ -12,7 +12,7 @@ use chat_project::git;
 use chat_project::text::{self, Encoding};
 
 use super::World;
-use crate::message::{Fid, Mention, Message, Part, Role};
+use crate::message::{AtTarget, AtWords, Fid, Mention, Message, Part, Role, at_words};
 
 /// The most bytes of one mention.
 const MOST: usize = 64 * 1024;
@@ -44,6 +44,20 @@ pub(super) async fn gather(
         parts.push(Part::File { name, text });
     }
     parts
+}
+
+/// What the `@` words of a text point at in a project, as it lies on disk.
+pub(crate) async fn written(world: &World, folder: PathBuf, text: String) -> AtWords {
+    let kept = world.kept.clone();
+    let reading = tokio::task::spawn_blocking(move || {
+        let Ok(project) = Project::open(&folder, &kept) else { return AtWords::default() };
+        at_words(&text, &folder, |path| match resolve(&project, path).ok()?.kind() {
+            PathKind::File => Some(AtTarget::File),
+            PathKind::Folder => Some(AtTarget::Folder),
+            _ => None,
+        })
+    });
+    reading.await.unwrap_or_default()
 }
 
 type Gathered = (String, Result<String, String>);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chat_core::error::Result;
 use chat_core::event::SessionPlaceholder;
 use chat_core::manager::Manager;
-use chat_core::message::Queued;
+use chat_core::message::{AtTarget, Queued};
 use chat_edge::words;
 use chat_project::{Found, FoundSymbol};
 use gtk::glib;
@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 use super::suggesting::{self, Gathered};
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, Part, Told, done, tell};
-use crate::composer::Written;
+use crate::composer::{Names, Written};
 use crate::conversation;
 
 /// What was found in a project.
@@ -43,6 +43,9 @@ pub type Finding = Pinned<Box<dyn Future<Output = Vec<Pointed>>>>;
 pub trait Finder {
     /// Files and folders by letters of their paths, the best first.
     fn files(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding;
+
+    /// Whether a path, from the project on, is one of its folders.
+    fn is_folder(&self, path: &Path) -> bool;
 
     /// Definitions by a part of their names, the best first. This may take two seconds.
     fn symbols(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding;
@@ -96,6 +99,18 @@ impl std::fmt::Debug for Pointing {
 impl ChatWidget {
     pub(super) fn set_known_files(&mut self, files: KnownFiles, view: &View) {
         self.pointing.folder = files.known.as_ref().map(|(folder, _)| folder.clone());
+        let names = files.known.clone().map(|(folder, is_file)| {
+            let finder = files.finder.clone();
+            let target = move |path: &Path| match () {
+                () if is_file(path) => Some(AtTarget::File),
+                () if finder.as_ref().is_some_and(|finder| finder.is_folder(path)) => {
+                    Some(AtTarget::Folder)
+                }
+                () => None,
+            };
+            Names::new(folder, target)
+        });
+        view.composer.set_names(names);
         self.pointing.finder = files.finder;
         view.conversation.set_files(files.known);
     }

@@ -7,6 +7,8 @@ use chat_core::error::Result;
 use chat_core::manager::Sent;
 use chat_core::message::{ChatRequest, Context, Fid};
 use chat_edge::diagnostics::Moment;
+use chat_edge::words::fill;
+use gettextrs::gettext;
 use relm4::ComponentSender;
 
 use super::shown::Shown;
@@ -36,6 +38,11 @@ impl ChatWidget {
             Told::Submit(written) => {
                 // Who sends something wants to see it.
                 view.conversation.go_to_end();
+                if let Some(name) = view.composer.unknown_names(&written).first() {
+                    let text =
+                        gettext("{name} is not in the project, so it was sent as plain text.");
+                    tell(sender, Output::Note(fill(&text, &[("name", name)])));
+                }
                 self.submit(written, view, sender);
             }
             Told::Hindered(why) => self.hindered(why, view, sender),

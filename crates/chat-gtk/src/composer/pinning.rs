@@ -1,10 +1,11 @@
 //! What is pinned to the text: picked from the list behind an `@`, shown as chips, and gone with its
 //! word.
 
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use chat_core::message::Mention;
+use chat_core::message::{AtWord, AtWords, Mention, at_words};
 use chat_edge::words::fill;
 use gettextrs::gettext;
 use gtk::gdk;
@@ -13,8 +14,8 @@ use relm4::gtk::prelude::*;
 use super::at::{LONGEST, looked_for};
 use super::chips::{Along, Chip, Done};
 use super::suggestions::{Suggestion, Suggestions, Told};
-use super::written::{Pin, Pinned, all_places, places, words};
-use super::{Inner, Output};
+use super::written::{Pin, Pinned, Written, all_places, places, words};
+use super::{Inner, Names, Output};
 
 /// How much of a pasted text its tooltip shows, in bytes.
 const GLIMPSE: usize = 400;
@@ -112,6 +113,10 @@ impl Inner {
                 list.hide();
             }
         }
+        if query.is_none() && !self.setting_text.get() {
+            // A name that was typed is written out by now.
+            self.look_again();
+        }
         self.tell(Output::LookFor(query));
     }
 
@@ -184,13 +189,55 @@ impl Inner {
         }
     }
 
-    /// What goes along with this text.
-    pub(super) fn live(&self, text: &str) -> Vec<Arc<Pin>> {
+    /// What goes along with this text: what was pinned to it, and what names that were typed lead to, but for one
+    /// that is still being written at this place.
+    pub(super) fn live(&self, text: &str, written_at: Option<usize>) -> Vec<Arc<Pin>> {
         let pins = self.pins.borrow();
         let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
         let mut places = places(text, &words).into_iter();
         let stands = |pin: &&Arc<Pin>| pin.word.is_none() || places.next().flatten().is_some();
-        pins.iter().filter(stands).map(Arc::clone).collect()
+        let mut live: Vec<_> = pins.iter().filter(stands).map(Arc::clone).collect();
+        let found = self.typed(text, &live).found;
+        let is_whole = |place: &Range<usize>| {
+            !written_at.is_some_and(|at| place.start < at && at <= place.end)
+        };
+        for AtWord { place, mention } in found.into_iter().filter(|word| is_whole(&word.place)) {
+            let word = &text[place];
+            let label = word[1..].trim_matches('"').to_owned();
+            let pin = Pin { label, word: Some(word.to_owned()), what: Pinned::Mention(mention) };
+            if !live.iter().any(|other| other.word == pin.word) {
+                live.push(Arc::new(pin));
+            }
+        }
+        live
+    }
+
+    /// The names in a text that stand for nothing that is pinned.
+    fn typed(&self, text: &str, pins: &[Arc<Pin>]) -> AtWords {
+        let names = self.names.borrow();
+        let Some(Names { folder, target }) = &*names else { return AtWords::default() };
+        let mut typed = at_words(text, folder, target);
+        let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
+        let taken: Vec<usize> =
+            words.iter().flat_map(|word| all_places(text, word, &words)).collect();
+        typed.found.retain(|word| !taken.contains(&word.place.start));
+        typed.unknown.retain(|place| !taken.contains(&place.start));
+        typed
+    }
+
+    /// Where the cursor stands, in bytes, while a name is being looked for there.
+    pub(super) fn written_at(&self) -> Option<usize> {
+        self.looked_for.borrow().as_ref()?;
+        let buffer = self.text.buffer();
+        let cursor = buffer.iter_at_mark(&buffer.get_insert());
+        Some(buffer.text(&buffer.start_iter(), &cursor, false).len())
+    }
+
+    pub(super) fn unknown_names(&self, written: &Written) -> Vec<String> {
+        let unknown = self.typed(&written.text, &written.pins).unknown;
+        let names = unknown.into_iter().map(|place| written.text[place].to_owned());
+        // `@somebody` is more often a person.
+        names.filter(|name| name.contains(['/', '.', '"'])).collect()
     }
 
     /// Whether something goes along that says something without any text.

@@ -292,3 +292,30 @@ fn a_long_text_with_much_pinned_to_it_is_typed_into_at_once() {
     let key = keys.min().unwrap_or_default();
     assert!(key < std::time::Duration::from_millis(16), "{key:?} of a frame's 16 ms");
 }
+
+#[gtk::test]
+fn a_name_that_is_written_out_goes_along() {
+    let (composer, _) = composer();
+    let is_file = |path: &Path| (path == Path::new("a.rs")).then_some(AtTarget::File);
+    composer.set_names(Some(Names::new("/p".into(), is_file)));
+    let labels = |written: Written| -> Vec<String> {
+        written.pins.iter().map(|pin| pin.label.clone()).collect()
+    };
+    let buffer = composer.inner.text.buffer();
+    buffer.insert_at_cursor("see @a.r");
+    buffer.insert_at_cursor("s");
+    assert!(labels(composer.content()).is_empty(), "it may go on");
+    buffer.insert_at_cursor(", @a.rs:2-3 and @b.rs @you");
+    assert_eq!(labels(composer.content()), ["a.rs", "a.rs:2-3"]);
+    assert_eq!(composer.unknown_names(&composer.content()), ["@b.rs"]);
+    composer.inner.unpin(0);
+    assert_eq!(composer.content().text, "see a.rs, @a.rs:2-3 and @b.rs @you");
+    buffer.insert_at_cursor(" @a.rs");
+    let (content, mentions) = composer.take().content();
+    assert_eq!((content.text.len(), mentions.len()), (40, 2));
+    // A project that is gone has no names.
+    composer.set_content(&Written::text("see @a.rs now"));
+    assert_eq!(labels(composer.content()), ["a.rs"]);
+    composer.set_names(None);
+    assert!(labels(composer.content()).is_empty());
+}

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+pub(super) use chat_core::message::may_begin_mention as begins;
 use chat_core::message::{Attachment, Content, Mention};
 use gettextrs::gettext;
 use serde::{Deserialize, Serialize};
@@ -158,11 +159,6 @@ fn stands(text: &str, word: &str, sorted: &[&str]) -> bool {
     }
     let longer = &sorted[sorted.partition_point(|other| *other <= word)..];
     !longer.iter().take_while(|other| other.starts_with(word)).any(|other| is_here(other))
-}
-
-/// Whether a mention may begin after this letter.
-pub(super) fn begins(before: Option<char>) -> bool {
-    before.is_none_or(|letter| letter.is_whitespace() || "([{<\"'“„”‘‚’«»‹›「『（".contains(letter))
 }
 
 /// Whether a mention is over before this text: a full stop ends it where no letter follows.

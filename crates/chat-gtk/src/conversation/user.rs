@@ -12,6 +12,7 @@ use chat_edge::words::one_line;
 use super::Output;
 use super::row::Around;
 use crate::accessible;
+use crate::wrap::wrap;
 
 /// Longer texts are shown in part until the person asks for all, in bytes.
 const LONG: usize = 10_000;
@@ -188,11 +189,7 @@ fn bubble(text: &str, chips: &[(&str, String)]) -> (gtk::Box, Option<Text>) {
         said = Some(Text { label, button });
     }
     if !chips.is_empty() {
-        let line = gtk::FlowBox::builder()
-            .selection_mode(gtk::SelectionMode::None)
-            .column_spacing(6)
-            .row_spacing(6)
-            .build();
+        let line = wrap();
         for (icon, name) in chips {
             let chip = gtk::Box::builder()
                 .spacing(6)
@@ -206,7 +203,7 @@ fn bubble(text: &str, chips: &[(&str, String)]) -> (gtk::Box, Option<Text>) {
                     .ellipsize(pango::EllipsizeMode::Middle)
                     .build(),
             );
-            line.insert(&chip, -1);
+            line.append(&chip);
         }
         root.append(&line);
     }

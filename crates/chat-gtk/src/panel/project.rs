@@ -200,8 +200,8 @@ impl Finder for ProjectFiles {
                 let most = if query.is_empty() { 0 } else { FOLDERS };
                 let letters = query.trim_end_matches('/');
                 let folders = search(tree.folder_paths(), letters, &favoured, most, &given_up)?;
-                // Who has typed a folder's name means that, and not what is in it.
-                let is_named = |folder: &Found| is_name_of(&query, &folder.path);
+                // Who types a folder's name means that, and not what is in it.
+                let is_named = |folder: &Found| begins_name_of(&query, &folder.path);
                 let (named, folders): (Vec<_>, Vec<_>) = folders.into_iter().partition(is_named);
                 let folder = Pointed::Folder;
                 let found =
@@ -210,6 +210,10 @@ impl Finder for ProjectFiles {
             };
             gio::spawn_blocking(look).await.ok().flatten().unwrap_or_default()
         })
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        self.tree().is_some_and(|tree| tree.kind(path) == Some(Kind::Folder))
     }
 
     fn symbols(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding {
@@ -226,11 +230,17 @@ impl Finder for ProjectFiles {
     }
 }
 
-/// Whether this is the name of a folder, or its path, as far as letters go.
-fn is_name_of(query: &str, folder: &Path) -> bool {
-    let query = query.trim_end_matches('/').to_lowercase();
-    let is = |part: &Path| part.to_string_lossy().to_lowercase() == query;
-    is(folder) || folder.file_name().is_some_and(|name| is(Path::new(name)))
+/// Whether the name of a folder, or its path, begins with this or is it, as far as letters go.
+fn begins_name_of(query: &str, folder: &Path) -> bool {
+    let query = query.to_lowercase();
+    let name = query.trim_end_matches('/');
+    let begins = |part: &Path| {
+        let part = part.to_string_lossy().to_lowercase();
+        // One letter begins too many.
+        part == name || name == query && name.len() > 1 && part.starts_with(name)
+    };
+    !name.is_empty()
+        && (begins(folder) || folder.file_name().is_some_and(|name| begins(Path::new(name))))
 }
 
 fn open(folder: &Path, tell: UnboundedSender<Event>) -> Option<(Project, Files)> {
@@ -322,8 +332,11 @@ mod tests {
 
     #[test]
     fn a_folder_is_named_by_its_name_or_its_path() {
-        assert!(is_name_of("src", Path::new("crates/core/src")));
-        assert!(is_name_of("Core/src/", Path::new("core/src")));
-        assert!(!is_name_of("sr", Path::new("src")));
+        assert!(begins_name_of("src", Path::new("crates/core/src")));
+        assert!(begins_name_of("Core/src/", Path::new("core/src")));
+        assert!(begins_name_of("sr", Path::new("src")));
+        assert!(!begins_name_of("sr/", Path::new("src")));
+        assert!(!begins_name_of("s", Path::new("src")));
+        assert!(begins_name_of("s", Path::new("s")));
     }
 }

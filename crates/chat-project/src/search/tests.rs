@@ -41,6 +41,14 @@ fn a_name_weighs_more_than_its_folders() {
 }
 
 #[test]
+fn what_begins_a_folder_comes_before_scattered_letters_of_a_name() {
+    let tree = tree(&[b"tests/words.rs", b"src/main.rs", b"src/lib.rs", b"docs/user.md"]);
+    assert_eq!(shown(&tree, "sr", &[])[..2], ["src/lib.rs", "src/main.rs"]);
+    assert_eq!(shown(&tree, "SR", &[])[..2], ["src/lib.rs", "src/main.rs"]);
+    assert_eq!(shown(&tree, "words", &[])[0], "tests/words.rs");
+}
+
+#[test]
 fn a_large_letter_finds_small_ones_too_and_its_like_first() {
     let tree = tree(&[b"Readme", b"docs/People.txt", b"plants.rs", b"readme", b"src/Plan.rs"]);
     assert_eq!(shown(&tree, "readme", &[]).len(), 2);

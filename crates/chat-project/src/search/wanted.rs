@@ -15,6 +15,8 @@ pub(super) struct Wanted {
     /// The same to the letter, where the query has large ones.
     exact: Option<Pattern>,
     letters: Letters,
+    /// The query as it was typed, where it is one word.
+    word: Option<Vec<u8>>,
 }
 
 impl Wanted {
@@ -31,6 +33,9 @@ impl Wanted {
         Self {
             letters: letters.fold(Letters::default(), Letters::and),
             any_case,
+            word: Some(query.trim())
+                .filter(|word| !word.is_empty() && !word.contains(char::is_whitespace))
+                .map(|word| word.as_bytes().to_vec()),
             exact: has_large.then(|| pattern(CaseMatching::Respect)),
         }
     }
@@ -64,6 +69,16 @@ impl Wanted {
         let score = self.any_case.score(text, matcher)?;
         let exact = self.exact.as_ref().and_then(|exact| exact.score(text, matcher));
         Some(score.max(exact.map_or(0, |exact| exact + exact / EXACT)))
+    }
+
+    /// Whether a folder or the name of a path begins with it, whatever the case.
+    pub(super) fn begins_part(&self, path: &[u8]) -> bool {
+        let Some(word) = &self.word else { return false };
+        let begins = |at: usize| {
+            path.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word))
+        };
+        let after_slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        begins(0) || after_slashes.map(|(at, _)| at + 1).any(begins)
     }
 
     /// Which of its characters were looked for, in order, counted from 0; none where it has not all.

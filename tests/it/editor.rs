@@ -247,6 +247,39 @@ async fn a_file_that_is_not_saved_is_asked_about_when_it_is_closed() -> Result<(
     window.close().await
 }
 
+#[tokio::test]
+async fn tabs_close_lines_become_comments_and_blocks_are_indented() -> Result<()> {
+    let stage = Stage::new().await?;
+    let code = "fn main() {\n    one();\n}\n";
+    let folder = stage.project(&[("main.rs", code), ("b.py", "if a:\n")])?;
+    let window = with_panel(&stage, &folder).await?;
+    open(&window, "main", "main.rs", "fn main").await?;
+    window.keys(&["ctrl+slash"]).await?;
+    holds(&window, "main.rs", |text| text.starts_with("// fn main() {\n")).await?;
+    window.keys(&["ctrl+slash"]).await?;
+    holds(&window, "main.rs", |text| text == code).await?;
+    window.keys(&["End", "Return"]).await?;
+    window.type_text("two();").await?;
+    let indented = "fn main() {\n    two();\n    one();\n}\n";
+    holds(&window, "main.rs", |text| text == indented).await?;
+    window.keys(&["ctrl+s"]).await?;
+    has(&folder.join("main.rs"), indented).await?;
+    open(&window, "b.p", "b.py", "if").await?;
+    window.keys(&["End", "Return"]).await?;
+    window.type_text("b").await?;
+    holds(&window, "b.py", |text| text == "if a:\n    b\n").await?;
+    window.keys(&["ctrl+s"]).await?;
+    window.gone(containing("• b.py")).await?;
+    // The tab goes, and neither the window nor the keyboard.
+    window.keys(&["ctrl+w"]).await?;
+    window.gone(named("b.py").role(Role::Text)).await?;
+    window.find(named("main.rs").role(Role::Text).state(State::Focused)).await?;
+    window.keys(&["ctrl+w"]).await?;
+    window.find(named("No File Is Open")).await?;
+    window.find(named("Message")).await?;
+    window.close().await
+}
+
 /// A chat that works in a folder with this file, which is open there; the model makes these edits of one line each
 /// once it is asked.
 async fn with_editing_model(edits: &[(&str, &str)]) -> Result<(Stage, PathBuf, Window)> {

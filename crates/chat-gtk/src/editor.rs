@@ -4,12 +4,14 @@
 //! not saved is kept by [`unsaved`].
 
 mod closing;
+mod comment;
 mod context;
 mod disk;
 mod document;
 mod fill;
 mod find;
 mod go_to;
+mod indent;
 mod keeping;
 mod kept;
 mod look;
@@ -215,10 +217,22 @@ impl Editor {
         }
     }
 
+    /// Closes the file that is shown; what is not saved is asked about. The keyboard stays in the editor.
+    pub(crate) fn close_file(&self) {
+        let Some(group) = self.inner.shown() else { return };
+        group.close_active();
+        let weak = Rc::downgrade(&self.inner);
+        gtk::glib::idle_add_local_once(move || {
+            if let Some(inner) = weak.upgrade() {
+                Self { inner }.focus();
+            }
+        });
+    }
+
     /// The keys of a file, while the keyboard is in it.
     fn connect_keys(&self) {
         let keys = gtk::ShortcutController::new();
-        let acts: [(&str, Act); 6] = [
+        let acts: [(&str, Act); 7] = [
             ("<Control>s", |editor| {
                 if let Some(document) = editor.inner.active() {
                     document.save(|_| {});
@@ -233,6 +247,7 @@ impl Editor {
                     document.ask_line();
                 }
             }),
+            ("<Control><Shift>w", Self::close_file),
         ];
         for (key, act) in acts {
             let weak = Rc::downgrade(&self.inner);
@@ -245,15 +260,6 @@ impl Editor {
             let trigger = gtk::ShortcutTrigger::parse_string(key);
             keys.add_shortcut(gtk::Shortcut::new(trigger, Some(act)));
         }
-        let weak = Rc::downgrade(&self.inner);
-        let close = gtk::CallbackAction::new(move |_, _| {
-            if let Some(group) = weak.upgrade().and_then(|inner| inner.shown()) {
-                group.close_active();
-            }
-            gtk::glib::Propagation::Stop
-        });
-        let trigger = gtk::ShortcutTrigger::parse_string("<Control><Shift>w");
-        keys.add_shortcut(gtk::Shortcut::new(trigger, Some(close)));
         self.inner.root.add_controller(keys);
     }
 }

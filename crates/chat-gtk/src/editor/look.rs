@@ -34,6 +34,8 @@ pub(super) fn view(buffer: &sourceview5::Buffer) -> sourceview5::View {
     let menu = gio::Menu::new();
     menu.append(Some(&gettext("Save _As…")), Some("win.save-as"));
     view.set_extra_menu(Some(&menu));
+    super::indent::install(&view);
+    super::comment::install(&view);
     view
 }
 

@@ -108,7 +108,10 @@ impl Window {
             Action::Preferences => self.open_preferences(preferences::Page::General, root),
             Action::Shortcuts => keys::show_window(root),
             Action::About => about::show(root, self.launch.version, self.launch.id),
-            Action::Close => self.close(sender, root),
+            Action::Close if self.panel.edits() && !self.panel.editor().is_empty() => {
+                self.panel.editor().close_file();
+            }
+            Action::Close | Action::Quit => self.close(sender, root),
             Action::Back => view.back(),
         }
     }

@@ -37,11 +37,12 @@ pub(crate) enum Action {
     Shortcuts,
     About,
     Close,
+    Quit,
     Back,
 }
 
 impl Action {
-    const ALL: [Self; 26] = [
+    const ALL: [Self; 27] = [
         Self::NewChat,
         Self::Switcher,
         Self::Search,
@@ -67,6 +68,7 @@ impl Action {
         Self::Shortcuts,
         Self::About,
         Self::Close,
+        Self::Quit,
         Self::Back,
     ];
 
@@ -98,6 +100,7 @@ impl Action {
             Self::Shortcuts => "shortcuts",
             Self::About => "about",
             Self::Close => "close",
+            Self::Quit => "quit",
             Self::Back => "back",
         }
     }
@@ -124,7 +127,8 @@ impl Action {
             Self::CopyReply => &["<Control><Shift>c"],
             Self::Preferences => &["<Control>comma"],
             Self::Shortcuts => &["<Control>question"],
-            Self::Close => &["<Control>w", "<Control>q"],
+            Self::Close => &["<Control>w"],
+            Self::Quit => &["<Control>q"],
             Self::Back => &["<Alt>Left"],
             Self::Rename => &["F2"],
             Self::Export | Self::Delete | Self::About => &[],
@@ -208,7 +212,8 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
         ("<Control>i", gettext("Go to a line")),
         ("<Control>Page_Down", gettext("Next file")),
         ("<Control>Page_Up", gettext("Previous file")),
-        ("<Control><Shift>w", gettext("Close the file")),
+        ("<Control>slash", gettext("Comment or uncomment the lines")),
+        ("<Control>w", gettext("Close the file")),
     ];
     let changes = vec![
         ("<Control><Shift>r", gettext("Review what was changed")),

@@ -191,3 +191,42 @@ async fn a_plan_is_started_with_one_click_in_the_mode_that_asks() -> Result<()> 
     ensure!(sent.texts_of("user").iter().any(|text| text.contains("Carry out the plan.")));
     window.close().await
 }
+
+#[tokio::test]
+async fn nothing_slides_under_the_pointer_that_rejected_something() -> Result<()> {
+    let stage = Stage::new().await?;
+    let project = stage.desktop.folder().canonicalize()?.join("project");
+    fs::create_dir(&project)?;
+    let store = Store::open(&stage.folders())?.store;
+    let work = NewSession { project: Some(project.clone()), mode: Mode::Edits, ..chat("Work") };
+    store.create(work, Vec::new()).await?;
+    drop(store);
+    for (id, name) in [("c1", "a.txt"), ("c2", "b.txt")] {
+        fs::write(project.join(name), LINES)?;
+        let edit = json!({ "path": name, "edits": [{ "old": "two\n", "new": "zwei\n" }] });
+        stage.server.push(Script::new().tool_call(id, "edit_file", edit));
+    }
+    stage.server.push(Script::new().text("It is German now."));
+    let window = stage.ready().await?;
+    window.open("Work").await?;
+    window.say("Say it in German").await?;
+    window.shows("It is German now.").await?;
+    window.click(containing("2 files changed +2 −2").role(Role::Button)).await?;
+    window.find(named("a.txt, Line 2")).await?;
+    let other = || async { window.find(named("Take b.txt Back")).await?.place().await };
+    let before = other().await?;
+    window.find(named("Take a.txt, Line 2 Back")).await?.click_with_mouse().await?;
+    has(&project.join("a.txt"), LINES).await?;
+    window.find(named("Rejected")).await?;
+    window.gone(named("a.txt, Line 2")).await?;
+    ensure!(other().await? == before, "{:?} was at {before:?}", other().await?);
+    // Elsewhere the pointer can hit nothing that moves.
+    window.find(named("Message")).await?.click_with_mouse().await?;
+    window.gone(named("Rejected")).await?;
+    until("the other file to move up", || async {
+        Ok((other().await?.1 < before.1).then_some(()))
+    })
+    .await?;
+    ensure!(fs::read_to_string(project.join("b.txt"))?.contains("zwei"), "b.txt stays");
+    window.close().await
+}

@@ -16,6 +16,7 @@ mod words;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
 use chat_core::message::Fid;
 use chat_core::review::{Answer, Part};
@@ -27,7 +28,7 @@ use relm4::gtk::prelude::*;
 use crate::models::has_keyboard;
 use crate::{accessible, beside};
 pub(crate) use heads::counted;
-use item::{Item, Looks, items};
+use item::{Gap, Item, Looks, items};
 use list::List;
 pub(crate) use listing::{Listing, Verdict, Wish};
 use row::Act;
@@ -109,6 +110,12 @@ impl ChangesPage {
         });
         inner.connect_undo();
         let weak = Rc::downgrade(&inner);
+        inner.list.connect_away(move || {
+            if let Some(inner) = weak.upgrade() {
+                inner.close_gaps();
+            }
+        });
+        let weak = Rc::downgrade(&inner);
         inner.list.connect_width(move || {
             if let Some(inner) = weak.upgrade() {
                 inner.lay_out();
@@ -129,6 +136,7 @@ impl ChangesPage {
             state.fid = fid.cloned();
             state.looks.open.clear();
             state.looks.notes.clear();
+            state.looks.gaps.clear();
         }
         let why = listing.as_ref().err().cloned();
         state.listing = listing.unwrap_or_default();
@@ -299,6 +307,9 @@ impl Inner {
                 self.renew();
             }
             Act::Answer(verdict) => {
+                if self.list.begin_answer() {
+                    self.leave_gap(item, verdict);
+                }
                 let wish = match item.hunk() {
                     Some(hunk) => Wish::hunk(verdict, path, hunk),
                     None => Wish::file(verdict, path),
@@ -332,6 +343,27 @@ impl Inner {
             }
         });
         self.root.add_controller(keys);
+    }
+
+    /// Has the rows of what is answered leave a gap once they go: the pointer may be pressed again.
+    fn leave_gap(&self, item: &Item, verdict: Verdict) {
+        let (height, head) = self.list.heights(item);
+        let (file, hunk) = (Arc::clone(item.file()), item.hunk());
+        let mut state = self.state.borrow_mut();
+        let ids = file.change.hunks.iter().map(|one| one.id);
+        let hunks = ids.skip_while(|id| Some(*id) != hunk).skip(1).collect();
+        let paths = state.listing.files().iter().map(|file| &file.change.path);
+        let files = paths.skip_while(|path| **path != file.change.path).skip(1).cloned().collect();
+        let head = if hunk.is_some() { head } else { 0 };
+        state.looks.leave_gap(Gap { file, hunk, verdict, height, head, hunks, files });
+    }
+
+    /// Closes the gaps: nobody is about to press anything.
+    fn close_gaps(&self) {
+        let closed = std::mem::take(&mut self.state.borrow_mut().looks.gaps);
+        if !closed.is_empty() {
+            self.renew();
+        }
     }
 
     /// Takes the width into account.

@@ -1,5 +1,6 @@
 //! What stands in the list of changes, row by row, before there is any widget.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use chat_core::review::diff::{Kind, Line, Row};
 use chat_core::review::{FileKind, HunkId};
 
-use super::listing::{Changed, Listing};
+use super::listing::{Changed, Listing, Verdict};
 
 /// Unchanged lines that are shown before a change and after it.
 const AROUND: usize = 3;
@@ -25,6 +26,39 @@ pub(super) enum Item {
     Pair { file: Arc<Changed>, row: Row },
     /// What a file has instead of lines.
     Remark { file: Arc<Changed> },
+    /// What stands in the place of rows that were answered, so that the others stay where they are.
+    Gap { file: Arc<Changed>, verdict: Verdict, height: i32 },
+}
+
+/// A file or a change that was answered with the pointer on it. Its rows leave a gap of their height, so that no
+/// button of another slides under the pointer.
+#[derive(Clone, Debug)]
+pub(super) struct Gap {
+    pub(super) file: Arc<Changed>,
+    /// The change; none where the whole file was answered.
+    pub(super) hunk: Option<HunkId>,
+    pub(super) verdict: Verdict,
+    /// How high its rows were, in pixels.
+    pub(super) height: i32,
+    /// How high the file's row was, which goes with the last change.
+    pub(super) head: i32,
+    /// The changes of the file behind it.
+    pub(super) hunks: Vec<HunkId>,
+    /// The files behind it.
+    pub(super) files: Vec<PathBuf>,
+}
+
+impl Gap {
+    fn item(&self, head: i32) -> Item {
+        let (file, verdict) = (Arc::clone(&self.file), self.verdict);
+        Item::Gap { file, verdict, height: self.height + head }
+    }
+
+    /// The change before which it stands, of those that its file has by now; none behind the last one.
+    fn stands_before(&self, file: &Changed) -> Option<HunkId> {
+        let left = |hunk: &&HunkId| file.change.hunks.iter().any(|one| one.id == **hunk);
+        self.hunks.iter().find(left).copied()
+    }
 }
 
 /// How the list is to be looked at.
@@ -36,9 +70,54 @@ pub(super) struct Looks {
     pub(super) beside: bool,
     /// What came of answers, by the file and the change in it.
     pub(super) notes: HashMap<(PathBuf, Option<HunkId>), String>,
+    /// What was answered with the pointer, in the order of the rows.
+    pub(super) gaps: Vec<Gap>,
 }
 
 impl Looks {
+    /// Remembers what is being answered with the pointer.
+    pub(super) fn leave_gap(&mut self, gap: Gap) {
+        let key = |gap: &Gap| (Reverse(gap.files.len()), Reverse(gap.hunks.len()));
+        let at = self.gaps.partition_point(|other| key(other) <= key(&gap));
+        self.gaps.insert(at, gap);
+    }
+
+    /// The gaps of files that are gone, before this file; behind the last one where there is none.
+    fn gaps_before<'a>(
+        &'a self,
+        file: Option<&'a Changed>,
+        listing: &'a Listing,
+    ) -> impl Iterator<Item = Item> + 'a {
+        let is_left =
+            move |path: &Path| listing.files().iter().any(|file| file.change.path == path);
+        let gaps = self.gaps.iter().enumerate().filter(move |(_, gap)| {
+            let next = gap.files.iter().find(|path| is_left(path));
+            !is_left(&gap.file.change.path) && next == file.map(|file| &file.change.path)
+        });
+        gaps.map(|(at, gap)| {
+            let is_same = |other: &Gap| other.file.change.path == gap.file.change.path;
+            // The file's row went once: with the whole of it, or with its last change.
+            let is_counted = self.gaps[..at].iter().any(is_same)
+                || self.gaps.iter().any(|other| is_same(other) && other.hunk.is_none());
+            gap.item(if is_counted { 0 } else { gap.head })
+        })
+    }
+
+    /// The gaps of changes of a file that are gone, before this one of it; behind the last one where there is none.
+    fn gaps_within<'a>(
+        &'a self,
+        file: &'a Changed,
+        before: Option<HunkId>,
+    ) -> impl Iterator<Item = Item> + 'a {
+        let gaps = self.gaps.iter().filter(move |gap| {
+            let is_left = |hunk| file.change.hunks.iter().any(|one| one.id == hunk);
+            gap.file.change.path == file.change.path
+                && gap.hunk.is_some_and(|hunk| !is_left(hunk))
+                && gap.stands_before(file) == before
+        });
+        gaps.map(|gap| gap.item(0))
+    }
+
     fn note(&self, path: &Path, hunk: Option<HunkId>) -> Option<String> {
         self.notes.get(&(path.to_owned(), hunk)).cloned()
     }
@@ -48,6 +127,7 @@ impl Looks {
 pub(super) fn items(listing: &Listing, looks: &Looks) -> Vec<Item> {
     let mut items = Vec::new();
     for file in listing.files() {
+        items.extend(looks.gaps_before(Some(file), listing));
         let path = &file.change.path;
         let open = looks.open.get(path).copied().unwrap_or_default();
         items.push(Item::File { file: Arc::clone(file), open, note: looks.note(path, None) });
@@ -56,12 +136,15 @@ pub(super) fn items(listing: &Listing, looks: &Looks) -> Vec<Item> {
         }
         if file.has_hunks() {
             for number in 0..file.diff.changes.len() {
+                items.extend(looks.gaps_within(file, Some(file.change.hunks[number].id)));
                 add_hunk(file, number, looks, &mut items);
             }
+            items.extend(looks.gaps_within(file, None));
         } else {
             items.push(Item::Remark { file: Arc::clone(file) });
         }
     }
+    items.extend(looks.gaps_before(None, listing));
     items
 }
 
@@ -107,7 +190,8 @@ impl Item {
             | Self::Hunk { file, .. }
             | Self::Line { file, .. }
             | Self::Pair { file, .. }
-            | Self::Remark { file } => file,
+            | Self::Remark { file }
+            | Self::Gap { file, .. } => file,
         }
     }
 
@@ -150,6 +234,9 @@ impl Item {
                     a.map(|at| &one.diff.lines[at]) == b.map(|at| &two.diff.lines[at])
                 };
                 same(row.left, r.left) && same(row.right, r.right) && one.digits() == two.digits()
+            }
+            (Self::Gap { height, verdict, .. }, Self::Gap { height: h, verdict: v, .. }) => {
+                (height, verdict) == (h, v)
             }
             (Self::Remark { .. }, Self::Remark { .. }) => {
                 (&one.change.kind, one.change.binary) == (&two.change.kind, two.change.binary)

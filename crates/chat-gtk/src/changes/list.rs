@@ -28,6 +28,11 @@ struct Inner {
     /// The rows that there are, most of which show something.
     rows: Rc<RefCell<Vec<glib::WeakRef<gtk::ListItem>>>>,
     width: Cell<i32>,
+    pointer: gtk::EventControllerMotion,
+    /// A key is answering: the pointer may rest anywhere.
+    by_key: Cell<bool>,
+    /// What was answered last was answered with the pointer: nothing is scrolled.
+    still: Cell<bool>,
     told: Told,
 }
 
@@ -63,7 +68,10 @@ impl List {
             .vexpand(true)
             .child(&view)
             .build();
-        let inner = Rc::new(Inner { root, view, model, rows, width: Cell::new(0), told });
+        let pointer = gtk::EventControllerMotion::new();
+        root.add_controller(pointer.clone());
+        let (width, by_key, still) = (Cell::new(0), Cell::new(false), Cell::new(false));
+        let inner = Rc::new(Inner { root, view, model, rows, width, pointer, by_key, still, told });
         inner.connect();
         Self { inner }
     }
@@ -92,6 +100,58 @@ impl List {
         });
     }
 
+    /// Something is being answered. Says whether with the pointer: then nothing is to move below it.
+    pub(super) fn begin_answer(&self) -> bool {
+        let is_by_pointer = self.inner.pointer.contains_pointer() && !self.inner.by_key.get();
+        self.inner.still.set(is_by_pointer);
+        is_by_pointer
+    }
+
+    /// Calls this when the pointer leaves, or a key is used.
+    pub(super) fn connect_away(&self, away: impl Fn() + 'static) {
+        let away = Rc::new(away);
+        // The pointer also leaves in the middle of what shows other rows.
+        let later = move || {
+            let away = Rc::clone(&away);
+            glib::idle_add_local_once(move || away());
+        };
+        let left = later.clone();
+        self.inner.pointer.connect_leave(move |_| left());
+        let keys = gtk::EventControllerKey::new();
+        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+        keys.connect_key_pressed(move |_, _, _, _| {
+            later();
+            glib::Propagation::Proceed
+        });
+        self.inner.root.add_controller(keys);
+    }
+
+    /// How high the rows of a file or a change are, and the row of its file, as far as they are there.
+    pub(super) fn heights(&self, stop: &Item) -> (i32, i32) {
+        let inner = &self.inner;
+        let all: Vec<Item> =
+            (0..inner.model.n_items() as usize).map_while(|at| inner.item(at)).collect();
+        let path = &stop.file().change.path;
+        let is_file = |item: &Item| matches!(item, Item::File { .. });
+        let head = all.iter().position(|item| is_file(item) && item.file().change.path == *path);
+        let start = match stop.hunk() {
+            Some(hunk) => all.iter().position(|item| item.hunk() == Some(hunk)),
+            None => head,
+        };
+        let (Some(head), Some(start)) = (head, start) else { return (0, 0) };
+        let is_end = |item: &&Item| is_file(item) || stop.hunk().is_some() && item.is_stop();
+        let length = all[start + 1..].iter().take_while(|item| !is_end(item)).count();
+        let height = |at: usize| {
+            let row = inner.row_at(at as u32).and_then(|row| WidgetExt::parent(&row));
+            row.map_or(0, |place| place.height())
+        };
+        // Gaps of their own stay.
+        let rows = (start..=start + length).filter(|at| !matches!(all[*at], Item::Gap { .. }));
+        // What is around a row is around the gap as well.
+        let around = inner.row_at(start as u32).map_or(0, |row| height(start) - row.height());
+        ((rows.map(height).sum::<i32>() - around).max(0), height(head))
+    }
+
     /// Shows these rows. What is as before keeps its widgets and its place.
     pub(super) fn show(&self, items: &[Item]) {
         let inner = &self.inner;
@@ -116,10 +176,15 @@ impl List {
         if let Some(at) = at.filter(|at| *at >= start as u32) {
             // The same key again must not mean a whole file.
             let hunks = was_hunk && (at as usize..items.len()).any(is_hunk);
-            inner.go(|place, item| {
+            let is_next = |place: u32, item: &Item| {
                 place >= at
                     && if hunks { matches!(item, Item::Hunk { .. }) } else { item.is_stop() }
-            });
+            };
+            match inner.find(is_next) {
+                Some(next) if inner.still.get() => inner.go_where_seen(next),
+                Some(next) => inner.go_to(next, FRAMES),
+                None => {}
+            }
         }
     }
 
@@ -166,6 +231,7 @@ impl Inner {
             gdk::Key::r => self.answer(at, Verdict::Reject),
             _ => return false,
         }
+        self.by_key.set(false);
         // After a click no row is marked, and nobody could see what the next key answers.
         if let Some(window) = self.view.root().and_downcast::<gtk::Window>() {
             window.set_focus_visible(true);
@@ -175,6 +241,7 @@ impl Inner {
 
     /// Answers the change or the file that this row belongs to.
     fn answer(&self, at: u32, verdict: Verdict) {
+        self.by_key.set(true);
         let head = (0..=at)
             .rev()
             .find(|&place| self.item(place as usize).is_some_and(|item| item.is_stop()));
@@ -205,20 +272,43 @@ impl Inner {
 
     /// Goes to the first row of which this is true, or else to the last stop.
     fn go(self: &Rc<Self>, is_it: impl Fn(u32, &Item) -> bool) {
-        let (mut found, mut last) = (None, None);
+        if let Some(at) = self.find(is_it) {
+            self.go_to(at, FRAMES);
+        }
+    }
+
+    /// The first row of which this is true, or else the last stop.
+    fn find(&self, is_it: impl Fn(u32, &Item) -> bool) -> Option<u32> {
+        let mut last = None;
         for at in 0..self.model.n_items() {
             let Some(item) = self.item(at as usize) else { break };
             if is_it(at, &item) {
-                found = Some(at);
-                break;
+                return Some(at);
             }
             if item.is_stop() {
                 last = Some(at);
             }
         }
-        if let Some(at) = found.or(last) {
-            self.go_to(at, FRAMES);
-        }
+        last
+    }
+
+    /// Goes to a row where all of it is in sight: nothing moves under the pointer.
+    fn go_where_seen(self: &Rc<Self>, at: u32) {
+        let weak = Rc::downgrade(self);
+        self.view.add_tick_callback(move |_, _| {
+            let Some(inner) = weak.upgrade() else { return glib::ControlFlow::Break };
+            let place = inner.row_at(at).and_then(|row| WidgetExt::parent(&row));
+            let is_seen = |place: &gtk::Widget| {
+                let high = inner.root.height() as f32;
+                place
+                    .compute_bounds(&inner.root)
+                    .is_some_and(|bounds| bounds.y() >= 0.0 && bounds.y() + bounds.height() <= high)
+            };
+            if let Some(place) = place.filter(is_seen) {
+                place.grab_focus();
+            }
+            glib::ControlFlow::Break
+        });
     }
 
     fn go_to(self: &Rc<Self>, at: u32, frames: u32) {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use adw::prelude::BinExt;
 use adw::subclass::prelude::*;
+use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
@@ -37,6 +38,7 @@ enum View {
     Line(LineView),
     Pair(LineView, LineView),
     Remark(gtk::Label),
+    Gap(gtk::Label),
 }
 
 mod imp {
@@ -93,6 +95,7 @@ impl Row {
                 | (Some(View::Line(_)), Item::Line { .. })
                 | (Some(View::Pair(..)), Item::Pair { .. })
                 | (Some(View::Remark(_)), Item::Remark { .. })
+                | (Some(View::Gap(_)), Item::Gap { .. })
         );
         if !fits {
             let (view, widget) = self.build(item);
@@ -143,6 +146,13 @@ impl Row {
                     .build();
                 (View::Remark(label.clone()), label.upcast())
             }
+            Item::Gap { .. } => {
+                let label = gtk::Label::builder()
+                    .ellipsize(gtk::pango::EllipsizeMode::End)
+                    .css_classes(["caption", "dim-label"])
+                    .build();
+                (View::Gap(label.clone()), label.upcast())
+            }
         }
     }
 
@@ -171,6 +181,14 @@ impl Row {
                 left.show(&old.map_or(empty.clone(), |line| number(line, line.old)), old);
                 right.show(&new.map_or(empty, |line| number(line, line.new)), new);
                 new.or(old).map(|line| line.text.clone())
+            }
+            (Some(View::Gap(label)), Item::Gap { verdict, height, .. }) => {
+                label.set_label(&match verdict {
+                    Verdict::Accept => gettext("Accepted"),
+                    Verdict::Reject => gettext("Rejected"),
+                });
+                label.set_height_request(*height);
+                None
             }
             (Some(View::Remark(label)), item) => {
                 label.set_label(&remark(item));

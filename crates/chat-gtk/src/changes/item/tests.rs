@@ -111,3 +111,56 @@ fn what_is_as_before_keeps_its_widgets() {
     let moved = all(&changed(&old, &old.replace("\n6\n", "\nsix\n")));
     assert!(!moved[1].is_like(&one[1]), "it is at another place");
 }
+
+/// A second file, and both, to be answered.
+fn two_files() -> (Listing, Listing, Listing) {
+    let old = lines(40);
+    let first = changed(&old, &old.replace("\n5\n", "\nx\n").replace("\n30\n", "\ny\n"));
+    let mut second = Changed { change: first.change.clone(), diff: first.diff.clone() };
+    second.change.path = "src/other.rs".into();
+    let mut left = Changed { change: first.change.clone(), diff: first.diff.clone() };
+    left.change.hunks.remove(0);
+    left.diff.changes.remove(0);
+    let (left, second) = (Arc::new(left), Arc::new(second));
+    let all = Listing::with(vec![first, Arc::clone(&second)]);
+    let one_answered = Listing::with(vec![left, Arc::clone(&second)]);
+    (all, one_answered, Listing::with(vec![second]))
+}
+
+#[test]
+fn what_is_answered_with_the_pointer_leaves_a_gap_where_it_was() {
+    let (all, one_answered, one_file) = two_files();
+    let mut looks = Looks::default();
+    for file in all.files() {
+        looks.open.insert(file.change.path.clone(), true);
+    }
+    let first = Arc::clone(&all.files()[0]);
+    let ids: Vec<_> = first.change.hunks.iter().map(|hunk| hunk.id).collect();
+    let files = vec![all.files()[1].change.path.clone()];
+    let gap = |hunk: usize, height| Gap {
+        file: Arc::clone(&first),
+        hunk: Some(ids[hunk]),
+        verdict: Verdict::Reject,
+        height,
+        head: 30,
+        hunks: ids[hunk + 1..].to_vec(),
+        files: files.clone(),
+    };
+    let shown = |listing: &Listing, looks: &Looks| {
+        let heads = items(listing, looks).into_iter().filter_map(|item| match item {
+            Item::File { file, .. } => Some(file.change.path.display().to_string()),
+            Item::Hunk { number, .. } => Some(format!("@{number}")),
+            Item::Gap { height, .. } => Some(format!("gap {height}")),
+            _ => None,
+        });
+        heads.collect::<Vec<_>>()
+    };
+    looks.leave_gap(gap(0, 100));
+    // What could not be answered is still there, and leaves nothing.
+    assert_eq!(shown(&all, &looks), ["src/main.rs", "@0", "@1", "src/other.rs", "@0", "@1"]);
+    let one = ["src/main.rs", "gap 100", "@0", "src/other.rs", "@0", "@1"];
+    assert_eq!(shown(&one_answered, &looks), one);
+    // With the last change the file's row goes as well.
+    looks.leave_gap(gap(1, 200));
+    assert_eq!(shown(&one_file, &looks), ["gap 130", "gap 200", "src/other.rs", "@0", "@1"]);
+}

@@ -27,4 +27,5 @@ mod stage;
 mod together;
 mod tools;
 mod typing;
+mod wheel;
 mod whole;

@@ -22,6 +22,7 @@ mod letters;
 pub mod markdown;
 mod model_picker;
 mod models;
+mod nested_scroll;
 mod paint;
 mod panel;
 mod popover;

@@ -34,7 +34,7 @@ pub use app::App;
 pub use atspi::{Role, State};
 pub use by::{By, containing, named, role, state};
 pub use desktop::{Desktop, Launch};
-pub use input::Input;
+pub use input::{Input, Wheel};
 pub use notifications::{Notification, Notifications};
 pub use wait::{PATIENCE, until};
 pub use widget::Widget;

@@ -12,7 +12,7 @@ use sourceview5::prelude::*;
 use super::prose::common_prefix;
 use super::tags::{LIST_STEP, Tags};
 use crate::markdown::flow::{Code, Indent};
-use crate::{accessible, languages};
+use crate::{accessible, languages, nested_scroll};
 
 /// The most lines that are shown at once. A longer block scrolls within itself: drawing thousands
 /// of lines at once would take longer than a frame has.
@@ -77,6 +77,7 @@ impl CodeBlock {
             .vscrollbar_policy(gtk::PolicyType::Never)
             .child(&view)
             .build();
+        nested_scroll::pass_on(&scroller);
 
         let name =
             gtk::Label::builder().xalign(0.0).hexpand(true).css_classes(["code-language"]).build();

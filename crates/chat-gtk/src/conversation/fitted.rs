@@ -10,6 +10,8 @@ use gtk::pango;
 use gtk::prelude::*;
 use gtk::subclass::prelude::*;
 
+use crate::nested_scroll;
+
 /// No more of a line is measured, in bytes: it is taller than any text may be.
 const MOST_OF_LINE: usize = 8_192;
 /// The least height of a line, in pixels, by which is known how many lines are to be measured.
@@ -80,6 +82,7 @@ pub fn fitted(text: &gtk::TextView, tallest: i32, classes: &[&str]) -> gtk::Box 
         _ => gtk::PolicyType::Never,
     };
     let scroller = gtk::ScrolledWindow::builder().hscrollbar_policy(across).child(text).build();
+    nested_scroll::pass_on(&scroller);
     let frame = gtk::Box::new(gtk::Orientation::Vertical, 0);
     frame.set_css_classes(classes);
     frame.append(&scroller);

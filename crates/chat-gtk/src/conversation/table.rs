@@ -12,6 +12,7 @@ use super::link::Links;
 use super::tags::LIST_STEP;
 use crate::markdown::flow::{Grid, Run};
 use crate::markdown::{Align, visible_address};
+use crate::nested_scroll;
 
 /// How wide a cell may be before its text is wrapped, in characters.
 const WIDEST_CELL: i32 = 42;
@@ -35,6 +36,7 @@ impl TableBlock {
             .child(&grid)
             .css_classes(["table-frame"])
             .build();
+        nested_scroll::pass_on(&root);
         Self { root, grid, shown: RefCell::default(), links: links.clone() }
     }
 

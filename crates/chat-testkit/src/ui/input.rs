@@ -9,6 +9,17 @@ use tokio::process::Command;
 /// How long a window may take to have files that are dropped on it.
 const DROPPING: Duration = Duration::from_secs(20);
 
+/// How a mouse wheel is turned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wheel {
+    /// Away from the person.
+    Up,
+    /// Towards the person.
+    Down,
+    /// Towards the person with Shift held down.
+    Right,
+}
+
 /// The keyboard and the mouse of a screen.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -45,6 +56,30 @@ impl Input {
         let window = self.focus().await?;
         let (x, y) = (x.to_string(), y.to_string());
         self.xdotool(&["mousemove", "--window", &window, &x, &y, "click", "1"]).await.map(drop)
+    }
+
+    /// Turns the wheel by so many notches over a place of the topmost window.
+    pub async fn wheel(&self, turn: Wheel, notches: u32, (x, y): (i32, i32)) -> Result<()> {
+        let window = self.focus().await?;
+        let (x, y, notches) = (x.to_string(), y.to_string(), notches.to_string());
+        let (button, sideways) = match turn {
+            Wheel::Up => ("4", false),
+            Wheel::Down => ("5", false),
+            Wheel::Right => ("5", true),
+        };
+        let click = ["click", "--repeat", &notches, "--delay", "20", button];
+        let mut all = vec!["mousemove", "--window", &window, &x, &y];
+        all.extend(sideways.then_some(["keydown", "shift"]).into_iter().flatten());
+        all.extend(click);
+        all.extend(sideways.then_some(["keyup", "shift"]).into_iter().flatten());
+        self.xdotool(&all).await.map(drop)
+    }
+
+    /// Presses the right button at a place of the topmost window.
+    pub async fn right_click(&self, x: i32, y: i32) -> Result<()> {
+        let window = self.focus().await?;
+        let (x, y) = (x.to_string(), y.to_string());
+        self.xdotool(&["mousemove", "--window", &window, &x, &y, "click", "3"]).await.map(drop)
     }
 
     /// Gives the topmost window the keyboard, as a window manager would, and names it.

@@ -13,7 +13,7 @@ use atspi::zbus::Connection;
 use atspi::zbus::proxy::{Builder, CacheProperties, Defaults, ProxyImpl};
 use atspi::{CoordType, ObjectRefOwned, Role, State, StateSet};
 
-use super::input::Input;
+use super::input::{Input, Wheel};
 
 /// A widget as it was when it was found. What it says of itself is from then; what is asked of it
 /// ([`text`](Self::text)) is from now.
@@ -95,6 +95,19 @@ impl Widget {
     pub async fn click_with_mouse(&self) -> Result<()> {
         let (x, y) = self.middle().await?;
         self.input.click(x, y).await
+    }
+
+    /// Clicks into its middle with the right button.
+    pub async fn right_click(&self) -> Result<()> {
+        let (x, y) = self.middle().await?;
+        self.input.right_click(x, y).await
+    }
+
+    /// Turns the mouse wheel by so many notches over a place that lies so far right and below its
+    /// corner.
+    pub async fn wheel(&self, turn: Wheel, notches: u32, at: (i32, i32)) -> Result<()> {
+        let (x, y, ..) = self.place().await?;
+        self.input.wheel(turn, notches, (x + at.0, y + at.1)).await
     }
 
     /// Drops files or folders into its middle, as a file manager does. Whether they were taken.

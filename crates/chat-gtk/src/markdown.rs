@@ -12,6 +12,7 @@ mod fence;
 pub mod flow;
 mod label;
 mod link;
+mod math;
 mod stream;
 
 pub use block::{Align, Block, Inline, Item, List, Table};

@@ -92,7 +92,7 @@ pub enum Inline {
     Text(String),
     /// Code.
     Code(String),
-    /// A formula, as it was written, with its dollar signs.
+    /// A formula, as it was written, with the signs round it.
     Math(String),
     /// Stressed text.
     Emphasis(Vec<Inline>),

@@ -10,6 +10,7 @@ use pulldown_cmark::{
 
 use super::block::{Align, Block, Inline, Item, List, Table};
 use super::label::{Label, Target};
+use super::math::{self, Covered};
 
 /// Containers within containers that are kept. What lies deeper is shown at this depth: a text of
 /// ten thousand `>` must not overflow the stack of whoever walks the tree.
@@ -21,6 +22,8 @@ pub struct Built {
     pub tops: Vec<Top>,
     /// Its link definitions, in order.
     pub definitions: Vec<Definition>,
+    /// Where a formula begins whose end may still come: nothing behind is certain.
+    pub open: Option<usize>,
 }
 
 /// An outermost block.
@@ -65,13 +68,27 @@ thread_local! {
 /// Reads a text whose line ends are all `\n`. `resolve` knows the definitions that stand outside
 /// of it; they come before its own.
 pub fn build(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>) -> Built {
+    read(source, resolve, true)
+}
+
+/// Reads a part of a text of which it is known that another block follows.
+pub fn build_part(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>) -> Built {
+    read(source, resolve, false)
+}
+
+/// `grows`: whether text may follow that belongs to the last block.
+fn read(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>, grows: bool) -> Built {
     #[cfg(test)]
     COUNTED.set(COUNTED.get() + source.len());
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_MATH
         | Options::ENABLE_OLD_FOOTNOTES;
+    let known = |link: BrokenLink<'_>| {
+        let target = resolve(&Label::new(link.reference.into_string()))?;
+        Some((CowStr::from(target.address), CowStr::from(target.title)))
+    };
+    let Covered { text, formulas, open } = math::cover(source, options, &known, grows);
     let asked = RefCell::new(Vec::new());
     let callback = |link: BrokenLink<'_>| {
         let label = Label::new(link.reference.into_string());
@@ -79,7 +96,7 @@ pub fn build(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>) -> Built 
         asked.borrow_mut().push(label);
         target.map(|t| (CowStr::from(t.address), CowStr::from(t.title)))
     };
-    let parser = Parser::new_with_broken_link_callback(source, options, Some(callback));
+    let parser = Parser::new_with_broken_link_callback(&text, options, Some(callback));
     let mut definitions: Vec<Definition> = parser
         .reference_definitions()
         .iter()
@@ -101,6 +118,8 @@ pub fn build(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>) -> Built 
         end: 0,
         resolve,
         asked: &asked,
+        source,
+        formulas: &formulas,
     };
     for (event, range) in parser.into_offset_iter() {
         match &event {
@@ -112,7 +131,7 @@ pub fn build(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>) -> Built 
         }
         builder.take(event, range);
     }
-    Built { tops: builder.tops, definitions }
+    Built { tops: builder.tops, definitions, open }
 }
 
 /// Something that has begun and not ended.
@@ -138,21 +157,27 @@ struct Builder<'a, 'r> {
     end: usize,
     resolve: &'r dyn Fn(&Label) -> Option<Target>,
     asked: &'r RefCell<Vec<Label>>,
+    source: &'r str,
+    /// Where the source has formulas, which are covered in what is read.
+    formulas: &'r [Range<usize>],
 }
 
-impl<'a> Builder<'a, '_> {
+impl<'a, 'r> Builder<'a, 'r> {
     fn take(&mut self, event: Event<'a>, range: Range<usize>) {
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(_) => self.end(),
-            Event::Text(text) => self.text(&text),
-            Event::Code(text) => self.inline(Inline::Code(text.into_string())),
-            Event::InlineMath(text) => self.inline(Inline::Math(format!("${text}$"))),
-            Event::DisplayMath(text) => self.inline(Inline::Math(format!("$${text}$$"))),
-            Event::Html(text) | Event::InlineHtml(text) => match self.stack.last_mut() {
-                Some(Open { tag: Tag::HtmlBlock, inlines, .. }) => push_text(inlines, &text),
-                _ => self.inline(Inline::Html(text.into_string())),
-            },
+            Event::Text(text) => self.text(&text, &range),
+            Event::Code(text) => self.inline(Inline::Code(self.uncovered(text, &range))),
+            Event::Html(text) | Event::InlineHtml(text) => {
+                let text = self.uncovered(text, &range);
+                match self.stack.last_mut() {
+                    Some(Open { tag: Tag::HtmlBlock, inlines, .. }) => push_text(inlines, &text),
+                    _ => self.inline(Inline::Html(text)),
+                }
+            }
+            // Of an extension that is switched off.
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.text(&text, &range),
             Event::FootnoteReference(label) => self.inline(Inline::Footnote(label.into_string())),
             Event::SoftBreak => self.inline(Inline::SoftBreak),
             Event::HardBreak => self.inline(Inline::HardBreak),
@@ -324,12 +349,39 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    fn text(&mut self, text: &str) {
+    fn text(&mut self, text: &str, range: &Range<usize>) {
         if self.stack.last().is_some_and(|open| matches!(open.tag, Tag::Item)) {
             self.tightness(true);
         }
-        if let Some(open) = self.stack.last_mut() {
-            push_text(&mut open.inlines, text);
+        let formulas = self.formulas_in(range);
+        let Some(open) = self.stack.last_mut() else { return };
+        if formulas.is_empty() {
+            return push_text(&mut open.inlines, text);
+        }
+        if matches!(open.tag, Tag::CodeBlock(_) | Tag::HtmlBlock) || text.len() != range.len() {
+            return push_text(&mut open.inlines, &math::uncover(text, self.source, formulas));
+        }
+        let mut done = range.start;
+        for formula in formulas {
+            push_text(&mut open.inlines, &self.source[done..formula.start]);
+            open.inlines.push(Inline::Math(math::written(self.source, formula)));
+            done = formula.end;
+        }
+        push_text(&mut open.inlines, &self.source[done..range.end]);
+    }
+
+    /// The formulas in a part of the source.
+    fn formulas_in(&self, range: &Range<usize>) -> &'r [Range<usize>] {
+        let from = self.formulas.partition_point(|formula| formula.start < range.start);
+        let count = self.formulas[from..].partition_point(|formula| formula.end <= range.end);
+        &self.formulas[from..from + count]
+    }
+
+    /// A text that was read from a part of the source, with its formulas.
+    fn uncovered(&self, text: CowStr<'a>, range: &Range<usize>) -> String {
+        match self.formulas_in(range) {
+            [] => text.into_string(),
+            formulas => math::uncover(&text, self.source, formulas),
         }
     }
 
@@ -365,6 +417,9 @@ impl<'a> Builder<'a, '_> {
 
 /// Adds text to the end, joined to text that stands there.
 fn push_text(inlines: &mut Vec<Inline>, text: &str) {
+    if text.is_empty() {
+        return;
+    }
     match inlines.last_mut() {
         Some(Inline::Text(last)) => last.push_str(text),
         _ => inlines.push(Inline::Text(text.to_owned())),

@@ -10,6 +10,7 @@ mod runs;
 use std::rc::Rc;
 
 use super::block::{Align, Block, Inline, Item, List, Table};
+use super::math::is_display;
 use long::split_long;
 use runs::inline_runs;
 
@@ -154,7 +155,7 @@ struct Flow<'a> {
 impl Flow<'_> {
     fn block(&mut self, block: &Block) {
         match block {
-            Block::Paragraph(text) => self.prose(0, text, Style::default()),
+            Block::Paragraph(text) => self.paragraph(text),
             Block::Heading { level, text } => self.prose(*level, text, Style::default()),
             Block::Quote(blocks) => {
                 self.begin();
@@ -233,6 +234,44 @@ impl Flow<'_> {
         if self.marker.is_some() {
             self.line(Line::default());
         }
+    }
+
+    /// A paragraph, in which formulas that stand by themselves are blocks.
+    fn paragraph(&mut self, text: &[Inline]) {
+        let mut done = 0;
+        for (at, inline) in text.iter().enumerate() {
+            let Inline::Math(formula) = inline else { continue };
+            let is_free = |inline: Option<&Inline>| {
+                matches!(inline, None | Some(Inline::SoftBreak | Inline::HardBreak))
+            };
+            let before = at.checked_sub(1).and_then(|before| text.get(before));
+            let is_alone = is_free(before) && is_free(text.get(at + 1));
+            if !is_display(formula) || !(is_alone || formula.contains('\n')) {
+                continue;
+            }
+            self.part(&text[done..at]);
+            self.begin();
+            self.out.push(Piece::Code(Code {
+                language: "latex".to_owned(),
+                text: formula.clone(),
+                indent: self.indent,
+            }));
+            self.gap = Gap::Block;
+            done = at + 1;
+        }
+        if done == 0 {
+            self.prose(0, text, Style::default());
+        } else {
+            self.part(&text[done..]);
+        }
+    }
+
+    /// What of a paragraph stands before a formula or behind it, if it says anything.
+    fn part(&mut self, text: &[Inline]) {
+        let is_break = |inline: &Inline| matches!(inline, Inline::SoftBreak | Inline::HardBreak);
+        let Some(first) = text.iter().position(|inline| !is_break(inline)) else { return };
+        let end = text.iter().rposition(|inline| !is_break(inline)).unwrap_or(first);
+        self.prose(0, &text[first..=end], Style::default());
     }
 
     fn prose(&mut self, heading: u8, text: &[Inline], style: Style) {
@@ -334,6 +373,31 @@ mod tests {
             both("a@b.c, www.d.e https://f.g"),
             "[a@b.c=mailto:a@b.c], [www.d.e=http://www.d.e] [https://f.g=https://f.g]"
         );
+    }
+
+    #[test]
+    fn formulas_that_stand_by_themselves_are_blocks_and_all_others_stay_in_the_line() {
+        let shown = |text: &str| -> Vec<String> {
+            let mut pieces = Vec::new();
+            parse(text).iter().for_each(|block| block_pieces(block, &mut pieces));
+            let runs = |line: Line| line.runs.into_iter().map(|run| run.text).collect::<String>();
+            pieces
+                .into_iter()
+                .map(|piece| match piece {
+                    Piece::Line(line) => runs(line),
+                    Piece::Code(code) => format!("{}: {}", code.language, code.text),
+                    other => format!("{other:?}"),
+                })
+                .collect()
+        };
+        assert_eq!(
+            shown("So\n\\[\nx_1 = a \\\\\n+ b\n\\]\nholds for \\(a_1 \\ne *b*\\)."),
+            ["So", "latex: \\[\nx_1 = a \\\\\n+ b\n\\]", "holds for \\(a_1 \\ne *b*\\)."]
+        );
+        assert_eq!(shown("$$x$$"), ["latex: $$x$$"]);
+        assert_eq!(shown("an $$x$$ inside"), ["an $$x$$ inside"]);
+        assert_eq!(shown("1. one:\n   $$\n   x\n   $$\n2. two").len(), 3);
+        assert_eq!(shown("# A \\[x\\]"), ["A \\[x\\]"]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::block::{Block, Item, List};
-use super::build::{Built, Top, build};
+use super::build::{Built, Top, build, build_part};
 use super::fence::Fence;
 use super::label::{Label, Target};
 pub use normal::normalise;
@@ -210,6 +210,11 @@ impl Stream {
     /// Reads a piece of the source with the definitions that stand before the cut.
     fn read(&self, range: Range<usize>) -> Built {
         build(&self.source[range], &|label| self.known.get(label).cloned())
+    }
+
+    /// Reads a piece of the source that is finished.
+    fn read_part(&self, range: Range<usize>) -> Built {
+        build_part(&self.source[range], &|label| self.known.get(label).cloned())
     }
 
     /// Reads what is not finished, for now. Gives the definitions in it.

@@ -71,7 +71,7 @@ impl Stream {
     fn cut_before_last(&mut self, built: Built) {
         let base = self.cut;
         let at = last_cut(&self.source[base..], &built);
-        let Built { tops, definitions } = built;
+        let Built { tops, definitions, open } = built;
         let (done, rest): (Vec<Top>, Vec<Top>) =
             tops.into_iter().partition(|top| top.range.start < at);
         if at > 0 {
@@ -79,7 +79,7 @@ impl Stream {
             self.finish_tops(done, base + at);
         }
         if let [list @ Top { block: Block::List(_), .. }] = rest.as_slice() {
-            self.finish_items(list, base + at, base);
+            self.finish_items(list, base + at, base, open.map(|open| base + open));
         }
     }
 
@@ -152,7 +152,8 @@ impl Stream {
     }
 
     /// The list that stands alone behind the cut has finished items if it has three.
-    fn finish_items(&mut self, top: &Top, cut: usize, base: usize) {
+    /// Behind `open` nothing is certain.
+    fn finish_items(&mut self, top: &Top, cut: usize, base: usize, open: Option<usize>) {
         let Block::List(list) = &top.block else { return };
         if list.items.len() < 3 || top.items.len() != list.items.len() {
             return;
@@ -164,6 +165,9 @@ impl Stream {
         }
         let starts: Vec<usize> =
             top.items.iter().map(|item| base + line_start(&self.source[base..], item.at)).collect();
+        if open.is_some_and(|open| open < starts[keep]) {
+            return;
+        }
         if !matches!(self.open, Open::List { .. }) {
             self.open = Open::List {
                 start: list.start,
@@ -182,7 +186,7 @@ impl Stream {
             let labels = if top.labels.is_empty() {
                 Vec::new()
             } else {
-                self.read(range.clone()).tops.into_iter().flat_map(|top| top.labels).collect()
+                self.read_part(range.clone()).tops.into_iter().flat_map(|top| top.labels).collect()
             };
             let Open::List { items, labels: all, .. } = &mut self.open else { return };
             let place = items.len();
@@ -190,7 +194,7 @@ impl Stream {
             all.extend(labels.iter().cloned());
             self.region(range, What::Item(place), labels);
         }
-        let definitions = self.read(self.cut..until).definitions;
+        let definitions = self.read_part(self.cut..until).definitions;
         self.learn(definitions.into_iter());
         if let Open::List { loose, .. } = &mut self.open {
             *loose |= !list.tight;
@@ -213,11 +217,12 @@ impl Stream {
 /// Where what is finished ends: before the last block or definition that stands at the outermost
 /// level and would be read the same if nothing stood before it.
 fn last_cut(source: &str, built: &Built) -> usize {
+    let open = built.open.unwrap_or(usize::MAX);
     let inside = |at: usize| built.tops.iter().any(|top| top.range.contains(&at));
     let definitions = built.definitions.iter().map(|d| d.start).filter(|at| !inside(*at)).rev();
     let definition = definitions.map(|start| line_start(source, start)).find(|&at| {
         let line = &source[at..];
-        !line.starts_with("    ") && !line.trim_start_matches(' ').starts_with('\t')
+        at <= open && !line.starts_with("    ") && !line.trim_start_matches(' ').starts_with('\t')
     });
     let ends = built.tops.iter().rev().skip(1).map(|top| top.end).chain([0]);
     let starts = built.tops.iter().rev().map(|top| line_start(source, top.range.start));
@@ -226,7 +231,7 @@ fn last_cut(source: &str, built: &Built) -> usize {
         // if a paragraph went on.
         let between = source.get(end..at).unwrap_or_default();
         let line_before = between.lines().next_back().unwrap_or_default();
-        line_before.trim().is_empty().then_some(at)
+        (at <= open && line_before.trim().is_empty()).then_some(at)
     });
     definition.max(block).unwrap_or(0)
 }

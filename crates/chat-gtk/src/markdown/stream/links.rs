@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::super::block::Block;
-use super::super::build::{Top, build};
+use super::super::build::{Top, build_part};
 use super::super::label::{Label, Target};
 use super::{Open, Place, Region, Stream, What};
 
@@ -44,7 +44,7 @@ impl Stream {
         }
         let resolve =
             |label: &Label| self.known.get(label).or_else(|| self.pending.get(label)).cloned();
-        let tops = build(&self.source[range], &resolve).tops;
+        let tops = build_part(&self.source[range], &resolve).tops;
         match what {
             What::Blocks { first, count } if tops.len() == count => {
                 for (at, top) in (first..).zip(tops) {

@@ -20,6 +20,7 @@ mod narrow;
 mod notifications;
 mod opening;
 mod projects;
+mod reading;
 mod real_model;
 mod review;
 mod sessions;

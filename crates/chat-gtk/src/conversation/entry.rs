@@ -105,9 +105,16 @@ impl Entry {
             }
         }
         self.message = message;
-        if !self.is_live() {
-            for part in &mut self.parts {
+        let live = self.is_live();
+        let last = self.parts.len().saturating_sub(1);
+        for (index, part) in self.parts.iter_mut().enumerate() {
+            if !live {
                 part.stop_clock();
+            }
+            if let PartState::Text(reply) = part
+                && (!live || index < last)
+            {
+                reply.end();
             }
         }
     }

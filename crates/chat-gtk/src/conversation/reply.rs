@@ -24,6 +24,8 @@ pub struct ReplyText {
     stream: Stream,
     /// What arrived and was not read yet.
     pending: String,
+    /// Whether no more text comes.
+    ended: bool,
     length: usize,
     /// Frames since text arrived.
     quiet: u8,
@@ -69,6 +71,11 @@ impl ReplyText {
         self.length += text.len();
     }
 
+    /// No more text comes: what could have become something else by it is what it is.
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
     /// How many bytes there are, read or not.
     pub fn len(&self) -> usize {
         self.length
@@ -76,10 +83,11 @@ impl ReplyText {
 
     /// Reads what arrived: once a frame. Gives the first segment that may have changed.
     pub fn update(&mut self) -> usize {
-        if !self.pending.is_empty() {
+        let ready = self.pending.len() - self.held();
+        if ready > 0 {
             self.quiet = 0;
-            self.stream.push(&self.pending);
-            self.pending.clear();
+            self.stream.push(&self.pending[..ready]);
+            self.pending.drain(..ready);
         } else if self.is_settled() {
             return self.segments.len();
         } else {
@@ -96,7 +104,23 @@ impl ReplyText {
     /// Whether everything is shown as the whole text says. Otherwise [`update`](Self::update) is
     /// to be called in the next frame, too.
     pub fn is_settled(&self) -> bool {
-        self.pending.is_empty() && self.stream.unread().is_empty()
+        self.pending.len() == self.held() && self.stream.unread().is_empty()
+    }
+
+    /// How many bytes at the end are not read yet since the letters to come say what they are: a
+    /// line that is only signs so far would be a heading's underline for a moment, or half a fence.
+    fn held(&self) -> usize {
+        if self.ended {
+            return 0;
+        }
+        let line = match self.pending.rfind('\n') {
+            Some(end) => &self.pending[end + 1..],
+            None if self.stream.source().is_empty() || self.stream.source().ends_with('\n') => {
+                &self.pending
+            }
+            None => return 0,
+        };
+        if is_undecided(line) { line.len() } else { 0 }
     }
 
     /// Adds the text, as the model wrote it, to a text.
@@ -192,6 +216,34 @@ impl ReplyText {
     }
 }
 
+/// Whether what this line is depends on the letters to come.
+fn is_undecided(line: &str) -> bool {
+    let mut rest = line.trim_start_matches([' ', '\t', '>']);
+    loop {
+        let Some(sign) = rest.chars().next() else { return !line.is_empty() };
+        let repeated = rest.trim_start_matches(sign).is_empty();
+        match sign {
+            '`' | '~' => return repeated && rest.len() < 3,
+            '-' | '=' | '*' | '+' | '_' | '#' if rest.chars().all(|c| c == sign || c == ' ') => {
+                return true;
+            }
+            '-' | '*' | '+' | '0'..='9' => {
+                // Behind the mark of an item the same may stand.
+                let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+                let mark = number.trim_start_matches(['-', '*', '+', '.', ')']);
+                if mark.is_empty() {
+                    return number.len() < 2;
+                }
+                if mark.len() + 1 != number.len() || !mark.starts_with(' ') {
+                    return false;
+                }
+                rest = mark.trim_start();
+            }
+            _ => return false,
+        }
+    }
+}
+
 /// What is to be left free above a piece.
 pub fn gap_of(piece: &Piece) -> Gap {
     match piece {
@@ -265,7 +317,7 @@ mod tests {
                 assert!(words >= said);
                 said = words;
                 for at in 0..reply.segments().len() {
-                    assert!(reply.pieces(at).iter().map(size_of).sum::<usize>() <= 9_000);
+                    assert!(reply.pieces(at).iter().map(size_of).sum::<usize>() <= 17_000);
                 }
             }
             assert!(behind > 20, "only {behind} frames were spared");
@@ -324,11 +376,52 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_shown_for_a_moment_that_it_is_not() {
+        let text = "Text\n- item\n- ```rust\n  code\n  ```\n\nMore\n```sh\nls\n```\n**end**\n\nx\n1. ~~~\n";
+        let mut reply = ReplyText::default();
+        for letter in text.chars() {
+            reply.push(letter.encode_utf8(&mut [0; 4]));
+            reply.update();
+            for piece in &reply.pieces {
+                match piece {
+                    Piece::Line(line) => {
+                        let words: String = line.runs.iter().map(|run| &*run.text).collect();
+                        assert!(line.heading == 0, "{words:?} is no heading");
+                        assert!(!words.contains(['`', '~']), "{words:?}");
+                    }
+                    Piece::Code(code) => assert!(!code.text.contains('`'), "{:?}", code.text),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        assert!(reply.is_settled());
+        // Where no more comes it is what it is.
+        let mut reply = whole("Text\n---");
+        assert_eq!(words(&reply), "Text");
+        assert!(reply.is_settled());
+        reply.end();
+        reply.update();
+        assert!(matches!(&reply.pieces[..], [Piece::Line(line)] if line.heading == 2));
+        assert_eq!(whole("``").pieces, []);
+    }
+
+    #[test]
+    fn a_paragraph_of_4000_characters_is_one_line() {
+        let reply = whole(&"Some words of it. ".repeat(300));
+        assert_eq!(reply.pieces.len(), 1);
+        let poem = whole(&"A line of a poem\n".repeat(2_000));
+        assert!(poem.pieces.len() > 1);
+        assert!(
+            poem.pieces.iter().all(|piece| size_of(piece) % "A line of a poem\u{2028}".len() == 16)
+        );
+    }
+
+    #[test]
     fn a_huge_paragraph_is_parted() {
         let reply = whole(&"word ".repeat(10_000));
-        assert!(reply.segments().len() > 5);
+        assert!(reply.segments().len() > 2);
         for at in 0..reply.segments().len() {
-            assert!(reply.pieces(at).iter().map(size_of).sum::<usize>() <= 9_000);
+            assert!(reply.pieces(at).iter().map(size_of).sum::<usize>() <= 17_000);
         }
     }
 }

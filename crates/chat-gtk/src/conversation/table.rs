@@ -170,9 +170,15 @@ fn fill(label: &gtk::Label, runs: &[Run], files: &Files) {
         if run.style.strike {
             add(pango::AttrInt::new_strikethrough(true).into());
         }
-        if run.style.code {
+        if run.style.code || run.style.key {
             add(pango::AttrString::new_family("monospace").into());
             add(pango::AttrFloat::new_scale(0.92).into());
+        }
+        for (is_so, rise) in [(run.style.raised, 5), (run.style.lowered, -3)] {
+            if is_so {
+                add(pango::AttrInt::new_rise(rise * pango::SCALE).into());
+                add(pango::AttrFloat::new_scale(0.75).into());
+            }
         }
         at = end;
     }

@@ -51,11 +51,13 @@ impl Tags {
             gtk::TextTag::builder().name("code").family("monospace").scale(CODE_SCALE).build(),
             gtk::TextTag::builder().name("faint").build(),
             gtk::TextTag::builder().name("raised").scale(0.75).rise(5 * pango::SCALE).build(),
+            gtk::TextTag::builder().name("lowered").scale(0.75).rise(-3 * pango::SCALE).build(),
+            gtk::TextTag::builder().name("key").family("monospace").scale(CODE_SCALE).build(),
             gtk::TextTag::builder().name("link").underline(pango::Underline::Single).build(),
             gtk::TextTag::builder().name("verbatim").family("monospace").scale(CODE_SCALE).build(),
         ] {
             // A hyphen that is not there would be taken for a part of an address or a name.
-            if matches!(tag.name().as_deref(), Some("code" | "link" | "verbatim")) {
+            if matches!(tag.name().as_deref(), Some("code" | "key" | "link" | "verbatim")) {
                 tag.set_insert_hyphens(false);
             }
             table.add(&tag);
@@ -104,8 +106,10 @@ impl Tags {
             let faint = if adw::StyleManager::default().is_high_contrast() { 0.9 } else { 0.6 };
             tag.set_foreground_rgba(Some(&with_alpha(text.alpha() * faint)));
         }
-        if let Some(tag) = tag("code") {
-            tag.set_background_rgba(Some(&with_alpha(0.07)));
+        for (name, alpha) in [("code", 0.07), ("key", 0.14)] {
+            if let Some(tag) = tag(name) {
+                tag.set_background_rgba(Some(&with_alpha(alpha)));
+            }
         }
         let metrics = widget.pango_context().metrics(None, None);
         let height = f64::from(metrics.height()) / f64::from(pango::SCALE) * PROSE_SCALE;
@@ -127,6 +131,8 @@ impl Tags {
             (style.code, "code"),
             (style.faint, "faint"),
             (style.raised, "raised"),
+            (style.lowered, "lowered"),
+            (style.key, "key"),
             (link, "link"),
         ];
         names.iter().filter(|(on, _)| *on).filter_map(|(_, name)| self.table.lookup(name)).collect()

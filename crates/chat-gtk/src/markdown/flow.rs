@@ -4,6 +4,7 @@
 //! text can hold many blocks and a person can select across them.
 
 mod bare;
+mod html;
 mod long;
 mod runs;
 
@@ -95,8 +96,12 @@ pub struct Style {
     pub code: bool,
     /// Quiet: what is there to explain.
     pub faint: bool,
-    /// A footnote's mark.
+    /// Small and raised, as a footnote's mark.
     pub raised: bool,
+    /// Small and lowered.
+    pub lowered: bool,
+    /// A key to press.
+    pub key: bool,
 }
 
 /// A code block.
@@ -191,6 +196,13 @@ impl Flow<'_> {
                 self.gap = Gap::Block;
             }
             Block::Html(text) => {
+                if let Some(text) = html::as_text(text) {
+                    // Line ends alone leave no more free than blocks do.
+                    if text.iter().any(|inline| matches!(inline, Inline::Text(_))) {
+                        self.prose(0, &text, Style::default());
+                    }
+                    return;
+                }
                 let text = text.trim_end_matches('\n').replace('\n', LINE_END);
                 let run = Run { text, style: Style::default(), link: None };
                 self.line(Line { verbatim: true, runs: vec![run], ..Line::default() });
@@ -398,6 +410,44 @@ mod tests {
         assert_eq!(shown("an $$x$$ inside"), ["an $$x$$ inside"]);
         assert_eq!(shown("1. one:\n   $$\n   x\n   $$\n2. two").len(), 3);
         assert_eq!(shown("# A \\[x\\]"), ["A \\[x\\]"]);
+    }
+
+    #[test]
+    fn line_ends_stay_and_known_tags_are_shown_as_meant() {
+        let runs = |text: &str| -> Vec<(String, &str)> {
+            let mut pieces = Vec::new();
+            parse(text).iter().for_each(|block| block_pieces(block, &mut pieces));
+            let lines = pieces.into_iter().filter_map(|piece| match piece {
+                Piece::Line(line) => Some(line.runs),
+                _ => None,
+            });
+            let name = |style: Style| match style {
+                Style { key: true, .. } => "key",
+                Style { raised: true, .. } => "raised",
+                Style { lowered: true, .. } => "lowered",
+                Style { code: true, .. } => "code",
+                _ => "",
+            };
+            lines.flatten().map(|run| (run.text, name(run.style))).collect()
+        };
+        let plain = |text: &str| vec![(text.to_owned(), "")];
+        assert_eq!(
+            runs("one\ntwo<br>three<BR />four"),
+            plain("one\u{2028}two\u{2028}three\u{2028}four")
+        );
+        let marked = |before: &str, text: &str, name: &'static str| {
+            vec![(before.to_owned(), ""), (text.to_owned(), name)]
+        };
+        assert_eq!(runs("press <kbd>Ctrl</kbd>"), marked("press ", "Ctrl", "key"));
+        assert_eq!(runs("H<sub>2</sub>"), marked("H", "2", "lowered"));
+        assert_eq!(runs("x<sup>2</sup>"), marked("x", "2", "raised"));
+        assert_eq!(
+            runs("x<sup>2"),
+            [("x".to_owned(), ""), ("<sup>".to_owned(), "code"), ("2".to_owned(), "")]
+        );
+        assert_eq!(runs("a <b>c</b>").len(), 4);
+        assert_eq!(runs("<br>\nafter"), plain("\u{2028}\u{2028}after"));
+        assert_eq!(runs("<br>\n"), []);
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use super::{Gap, LINE_END, Line, Piece, Run, Style};
 
-/// The most characters of a line that one text lays out. A longer paragraph goes on in a new line,
-/// since the whole of a line is laid out anew for every letter that is added to it.
-const LONGEST_LINE: usize = 4_000;
+/// The most bytes of a paragraph that one text lays out. A longer one goes on in a new line, since
+/// the whole of it is laid out anew for every letter that is added to it.
+const LONGEST_LINE: usize = 16_000;
 
-/// Puts out a line, parted at spaces if it is too long for one. Where it is parted depends only on
+/// Puts out a line, parted if it is too long for one: at a line end or behind a sentence, else at a
+/// space. Where it is parted depends only on
 /// the text before, so that a growing paragraph never changes above its end.
 pub fn split_long(line: Line, out: &mut Vec<Piece>) {
     let length: usize = line.runs.iter().map(|run| run.text.len()).sum();
@@ -23,10 +24,11 @@ pub fn split_long(line: Line, out: &mut Vec<Piece>) {
             let from = rest.floor_char_boundary(room);
             // Text without spaces is parted anywhere after as much again.
             let reach = rest.floor_char_boundary(from.saturating_add(LONGEST_LINE));
-            let at = match rest[from..reach].find(char::is_whitespace) {
-                Some(space) => from + space + 1,
-                None if reach < rest.len() => reach,
-                None => break,
+            let at = match (end_before(rest, from), rest[from..reach].find(char::is_whitespace)) {
+                (Some(end), _) => end,
+                (None, Some(space)) => from + space + 1,
+                (None, None) if reach < rest.len() => reach,
+                (None, None) => break,
             };
             let at = rest.ceil_char_boundary(at);
             current.runs.push(Run { text: rest[..at].trim_end().to_owned(), ..run.clone() });
@@ -44,10 +46,19 @@ pub fn split_long(line: Line, out: &mut Vec<Piece>) {
     }
 }
 
-/// Adds text to the last line as it stands in the source, but for line ends.
+/// Where a line or a sentence ends in the second half of what is before this byte.
+fn end_before(text: &str, limit: usize) -> Option<usize> {
+    let half = text.floor_char_boundary(limit / 2);
+    let near = &text[half..limit];
+    let line = near.rfind(LINE_END).map(|at| at + LINE_END.len());
+    let sentence = || [". ", "! ", "? "].iter().filter_map(|end| near.rfind(end)).max();
+    Some(half + line.or_else(|| Some(sentence()? + 2))?)
+}
+
+/// Adds text to the last line as it stands in the source, but for the sign of line ends.
 pub fn lengthen(out: &mut Vec<Piece>, text: &str) {
     let Some(Piece::Line(mut line)) = out.pop() else { return };
-    let text = text.replace('\n', if line.verbatim { LINE_END } else { " " });
+    let text = text.replace('\n', LINE_END);
     match line.runs.last_mut() {
         Some(last) if last.link.is_none() && last.style == Style::default() => {
             last.text.push_str(&text);

@@ -5,12 +5,28 @@ use std::rc::Rc;
 use super::super::block::Inline;
 use super::super::link::{is_safe_address, visible_address};
 use super::bare::{Bare, bare_address};
+use super::html::{Kind, Meaning, meaning};
 use super::{LINE_END, Run, Style};
+
+/// A tag that ends a text is looked for among so many pieces.
+const FARTHEST_END: usize = 100;
 
 /// Adds inline text as runs.
 pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out: &mut Vec<Run>) {
-    for inline in inlines {
+    let mut at = 0;
+    while let Some(inline) = inlines.get(at) {
+        at += 1;
         match inline {
+            Inline::Html(tag) if meaning(tag) == Some(Meaning::Break) => {
+                push(out, LINE_END, style, link);
+            }
+            Inline::Html(tag)
+                if let Some(Meaning::Begins(kind)) = meaning(tag)
+                    && let Some(length) = end_of(kind, &inlines[at..]) =>
+            {
+                inline_runs(&inlines[at..at + length], kind.styled(style), link, out);
+                at += length + 1;
+            }
             Inline::Text(text) if link.is_none() => push_linked(out, text, style),
             Inline::Text(text) => push(out, text, style, link),
             Inline::Code(text) | Inline::Math(text) | Inline::Html(text) => {
@@ -40,10 +56,16 @@ pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out
                 address_behind(out, address, style);
             }
             Inline::Footnote(label) => push(out, label, Style { raised: true, ..style }, link),
-            Inline::SoftBreak => push(out, " ", style, link),
-            Inline::HardBreak => push(out, LINE_END, style, link),
+            // A line end is kept: a poem is no prose, and models write no lines of a fixed width.
+            Inline::SoftBreak | Inline::HardBreak => push(out, LINE_END, style, link),
         }
     }
+}
+
+/// How many pieces stand before the tag that ends text of this kind, if there is one near.
+fn end_of(kind: Kind, inlines: &[Inline]) -> Option<usize> {
+    let ends = |inline: &Inline| matches!(inline, Inline::Html(tag) if meaning(tag) == Some(Meaning::Ends(kind)));
+    inlines.iter().take(FARTHEST_END).position(ends)
 }
 
 /// Adds text in which bare addresses become links.

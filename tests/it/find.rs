@@ -5,7 +5,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use chat_core::message::{Message, Role};
 use chat_core::store::Store;
-use chat_testkit::ui::{containing, named, role, until};
+use chat_testkit::server::Script;
+use chat_testkit::ui::{State, containing, named, role, until};
 
 use crate::stage::{Stage, chat};
 
@@ -44,6 +45,47 @@ async fn words_are_found_in_the_chat_by_keyboard_and_the_focus_comes_back() -> R
     window.find(named("Not found")).await?;
     window.keys(&["ctrl+n"]).await?;
     window.gone(named("Find in Chat")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn earlier_replies_are_turned_to_and_found_where_they_are() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.push(Script::new().text("Answer with a needle in it"));
+    stage.server.push(Script::new().text("Answer of straw"));
+    let window = stage.ready().await?;
+    window.say("Where is it?").await?;
+    window.shows("Answer with a needle").await?;
+    window.click(named("Regenerate")).await?;
+    window.shows("Answer of straw").await?;
+    window.find(named("2/2").under("Conversation")).await?;
+
+    // By mouse, and back by keyboard.
+    window.click(named("Previous Reply")).await?;
+    window.shows("Answer with a needle").await?;
+    window.find(named("1/2").under("Conversation")).await?;
+    let text = window.text_under("Conversation").await;
+    assert!(!text.contains("straw"), "{text}");
+    let step = named("Next Reply").state(State::Focused);
+    until("the keyboard on the step", || async {
+        window.keys(&["shift+Tab"]).await?;
+        Ok(window.has(step.clone()).await.then_some(()))
+    })
+    .await?;
+    window.keys(&["Return"]).await?;
+    window.shows("Answer of straw").await?;
+    window.find(named("2/2").under("Conversation")).await?;
+
+    // A hit in the one that is not shown leads there.
+    window.new_chat().await?;
+    window.keys(&["ctrl+shift+f"]).await?;
+    window.find(named("Search Chats")).await?;
+    window.type_text("needle").await?;
+    let row = window.find(containing("a needle in it").under("Chats")).await?;
+    row.click_with_mouse().await?;
+    window.find(named("1 of 1")).await?;
+    window.shows("Answer with a needle").await?;
+    window.find(named("1/2").under("Conversation")).await?;
     window.close().await
 }
 

@@ -3,6 +3,7 @@
 
 mod attachments;
 mod backups;
+mod branches;
 mod changes;
 mod columns;
 mod desk;
@@ -254,6 +255,19 @@ impl Store {
     pub async fn page(&self, fid: &Fid, before: Option<MessageId>, limit: usize) -> Result<Page> {
         let fid = fid.clone();
         self.read(move |desk| messages::page(desk, &fid, before, limit)).await
+    }
+
+    /// The replies of a session that stand beside others, with those, the oldest first.
+    pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
+        let fid = fid.clone();
+        self.read(move |desk| Ok(branches::Branches::read(desk, &fid)?.siblings())).await
+    }
+
+    /// Where the newest branch through a message ends; none where it is in the shown one already,
+    /// or there is no such message.
+    pub async fn end_of_branch(&self, fid: &Fid, message: MessageId) -> Result<Option<MessageId>> {
+        let fid = fid.clone();
+        self.read(move |desk| Ok(branches::Branches::read(desk, &fid)?.end_of(message))).await
     }
 
     /// Marks a session deleted; [`restore`](Self::restore) takes that back until it is purged.

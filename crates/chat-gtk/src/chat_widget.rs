@@ -258,6 +258,16 @@ impl Component for ChatWidget {
             Done::Earlier { fid, before, result } => {
                 self.earlier_came(&fid, before, result, view, &sender);
             }
+            Done::Siblings { fid, result } => match result {
+                Ok(siblings) if self.shown.fid() == Some(&fid) => {
+                    view.conversation.set_siblings(&siblings);
+                }
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "the other replies are unknown"),
+            },
+            Done::Branch { fid, message, words, result } => {
+                self.branch_shown(&fid, (message, words), result, view, &sender);
+            }
             Done::Capabilities { model, result: Ok(capabilities) } => {
                 self.capabilities.insert(model, capabilities);
                 self.show_state(view, &sender);

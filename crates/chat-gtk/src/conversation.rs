@@ -63,6 +63,8 @@ pub enum Output {
     Resume,
     /// Ask for the last reply again.
     Regenerate,
+    /// Show the branch of this reply, which stands beside the one that is shown.
+    ShowBranch(MessageId),
     /// Open the settings of connections.
     OpenSettings,
     /// Choose another model.
@@ -236,6 +238,18 @@ impl Conversation {
     /// moves.
     pub fn earlier_failed(&self, before: MessageId) {
         self.inner.earlier_failed(before);
+    }
+
+    /// Takes which replies stand beside each other, each time the oldest first.
+    pub fn set_siblings(&self, siblings: &[Vec<MessageId>]) {
+        if self.inner.state.borrow_mut().transcript.set_siblings(siblings) {
+            self.inner.schedule();
+        }
+    }
+
+    /// Whether this message is loaded.
+    pub fn has(&self, id: MessageId) -> bool {
+        self.inner.state.borrow_mut().transcript.entry(id).is_some()
     }
 
     /// The text of a message, as the model or the person wrote it.

@@ -61,6 +61,23 @@ impl Manager {
         self.run(async move { store.page(&fid, Some(before), limit).await }).await
     }
 
+    /// The replies of a session that stand beside others since they were asked for again: each time
+    /// all of them, the oldest first.
+    pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
+        let (store, fid) = (self.inner.world.store.clone(), fid.clone());
+        self.run(async move { store.siblings(&fid).await }).await
+    }
+
+    /// Shows the branch that this message is in: from its newest reply back to the beginning. Whether
+    /// another was shown before; [`Event::SessionReset`] tells then.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, `SessionAtWork`, `SessionInUse`, and the store's.
+    pub async fn show_branch(&self, fid: &Fid, message: MessageId) -> Result<bool> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move { this.session(&fid).await?.show_branch(message).await }).await
+    }
+
     /// The whole shown branch, oldest first, a reply being written as far as it has come.
     pub async fn transcript(&self, fid: &Fid) -> Result<Vec<Arc<Message>>> {
         let (this, fid) = (self.clone(), fid.clone());

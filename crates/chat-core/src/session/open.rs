@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::Session;
-use crate::error::Result;
-use crate::event::{Mailbox, Snapshot};
-use crate::message::{Message, MessageTree};
+use crate::error::{Kind, Result};
+use crate::event::{Event, Mailbox, Snapshot};
+use crate::message::{Message, MessageId, MessageTree};
+use crate::store::SessionPatch;
 
 impl Session {
     /// The last messages, and the mailbox among those who watch from then on.
@@ -52,6 +53,31 @@ impl Session {
             tree.insert(Arc::clone(message));
         }
         Ok(page.messages)
+    }
+
+    /// Shows the newest branch through this message. Whether another was shown before.
+    ///
+    /// # Errors
+    /// `SessionAtWork`, `SessionInUse`, and the store's.
+    pub(crate) async fn show_branch(self: &Arc<Self>, message: MessageId) -> Result<bool> {
+        let _turn = self.turn.lock().await;
+        let _gate = self.gate.lock().await;
+        let Some(end) = self.world.store.end_of_branch(&self.fid, message).await? else {
+            return Ok(false);
+        };
+        if self.is_busy() || !self.lock().is_stored() {
+            return Err(Kind::SessionAtWork.into());
+        }
+        self.world.store.claim(&self.fid).await?;
+        let patch = SessionPatch { head: Some(Some(end)), ..SessionPatch::default() };
+        let patched = self.patch_claimed(patch).await;
+        self.release().await;
+        patched?;
+        let mut state = self.lock();
+        state.trouble = state.record.trouble;
+        state.tree = None;
+        state.tell(|_, fid| Event::SessionReset { fid });
+        Ok(true)
     }
 
     /// The whole shown branch, for reading.

@@ -56,6 +56,7 @@ impl ChatWidget {
                 }
                 self.shown = Shown::Open(session);
                 self.look_at_changes(view, sender);
+                self.ask_siblings(sender);
                 self.diagnostics.mark("chat");
                 self.take_wanted_project(view, sender);
                 self.show_state(view, sender);

@@ -238,6 +238,18 @@ pub(super) enum Done {
         before: MessageId,
         result: Result<Page>,
     },
+    /// Which replies of a chat stand beside each other.
+    Siblings {
+        fid: Fid,
+        result: Result<Vec<Vec<MessageId>>>,
+    },
+    /// The branch is shown that has these words, or was before, or could not be.
+    Branch {
+        fid: Fid,
+        message: MessageId,
+        words: String,
+        result: Result<bool>,
+    },
     Capabilities {
         model: ModelRef,
         result: Result<Capabilities>,

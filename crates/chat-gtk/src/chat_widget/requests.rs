@@ -95,6 +95,13 @@ impl ChatWidget {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
                 self.run(sender, async move |manager| manager.retry(&fid).await);
             }
+            Told::ShowBranch(reply) => {
+                // The button goes away with its reply.
+                view.composer.focus();
+                self.run(sender, async move |manager| {
+                    manager.show_branch(&fid, reply).await.map(drop)
+                });
+            }
             Told::Resume => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
                 self.run(sender, async move |manager| manager.resume(&fid).await);

@@ -1,11 +1,13 @@
 //! Looking for words in the chat that is shown, and for what waits in it.
 
-use chat_core::message::MessageId;
+use chat_core::error::Result;
+use chat_core::message::{Fid, MessageId};
 use relm4::ComponentSender;
 
+use super::requests::note;
 use super::shown::Shown;
 use super::view::View;
-use super::{ChatWidget, Find, Output, tell};
+use super::{ChatWidget, Done, Find, Output, PAGE, done, tell};
 
 /// What a chat is opened for.
 #[derive(Debug)]
@@ -28,13 +30,66 @@ impl ChatWidget {
         }
     }
 
+    /// Has the branch shown that this message is in: it is not among those that are loaded.
+    fn seek_branch(&self, message: MessageId, words: String, sender: &ComponentSender<Self>) {
+        let (Some(manager), Some(fid)) = (self.manager.clone(), self.shown.fid().cloned()) else {
+            return;
+        };
+        sender.oneshot_command(async move {
+            let result = manager.show_branch(&fid, message).await;
+            done(Done::Branch { fid, message, words, result })
+        });
+    }
+
+    /// The branch is shown that a message is in, or was before.
+    pub(super) fn branch_shown(
+        &mut self,
+        fid: &Fid,
+        (message, words): (MessageId, String),
+        result: Result<bool>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        if self.shown.fid() != Some(fid) {
+            return;
+        }
+        match result {
+            // It is read anew, and then the words are there.
+            Ok(true) => {
+                self.sought = Some(Sought::Words(message, words));
+                if let Some(bridge) = &self.bridge {
+                    bridge.open(fid.clone(), PAGE);
+                }
+            }
+            Ok(false) => view.find.open_at(&words, message),
+            Err(error) => {
+                tell(sender, note(&error));
+                view.find.open_at(&words, message);
+            }
+        }
+    }
+
+    /// Asks which replies of the chat stand beside each other.
+    pub(super) fn ask_siblings(&self, sender: &ComponentSender<Self>) {
+        let (Some(manager), Some(fid)) = (self.manager.clone(), self.shown.fid().cloned()) else {
+            return;
+        };
+        sender.oneshot_command(async move {
+            let result = manager.siblings(&fid).await;
+            done(Done::Siblings { fid, result })
+        });
+    }
+
     /// Goes to what is sought in the chat, once it is there.
     pub(super) fn show_sought(&mut self, view: &View, sender: &ComponentSender<Self>) {
         if matches!(self.shown, Shown::Opening(_)) {
             return;
         }
         match self.sought.take() {
-            Some(Sought::Words(message, words)) => view.find.open_at(&words, message),
+            Some(Sought::Words(message, words)) if view.conversation.has(message) => {
+                view.find.open_at(&words, message);
+            }
+            Some(Sought::Words(message, words)) => self.seek_branch(message, words, sender),
             Some(Sought::Ask) if !view.conversation.focus_ask() => {
                 tell(sender, Output::NothingAsked);
             }

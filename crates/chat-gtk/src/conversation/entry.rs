@@ -25,6 +25,21 @@ pub struct Entry {
     pub dirty: bool,
     /// Where it has what is looked for.
     pub found: Found,
+    /// Where a reply stands among those to the same message, if there are others.
+    pub siblings: Option<Siblings>,
+}
+
+/// Where a reply stands among those to the same message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Siblings {
+    /// Its place, counted from 1.
+    pub place: usize,
+    /// How many there are.
+    pub count: usize,
+    /// The one before it.
+    pub before: Option<MessageId>,
+    /// The one behind it.
+    pub behind: Option<MessageId>,
 }
 
 /// A part of a reply.
@@ -68,6 +83,7 @@ impl Entry {
             read: false,
             dirty: true,
             found: Found::default(),
+            siblings: None,
         };
         entry.set_message(message);
         entry
@@ -297,7 +313,9 @@ impl Entry {
         }
         // Where tools were called the reply goes on below: what is done with it stands at its end.
         let goes_on = has_tools && self.message.ended == Some(Ending::Complete);
-        if self.message.ended.is_some() && has_text && !goes_on {
+        // One that failed would hide the others for good.
+        let has_footer = has_text || self.siblings.is_some();
+        if self.message.ended.is_some() && has_footer && !goes_on {
             out.push(RowKind::Footer);
         }
         out

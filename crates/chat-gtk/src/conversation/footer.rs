@@ -1,5 +1,6 @@
 //! What stands below a finished reply, seen on hover and focus: copy, again, and what it cost.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use gettextrs::{gettext, ngettext};
@@ -9,19 +10,23 @@ use chat_core::message::{Message, MessageId};
 use chat_edge::words::{fill, tenths};
 
 use super::Output;
+use super::entry::Siblings;
 use crate::accessible;
 
 /// The line below a reply.
 pub struct Footer {
     root: gtk::Box,
     again: gtk::Button,
+    turn: gtk::Box,
+    place: gtk::Label,
+    steps: [gtk::Button; 2],
+    siblings: Rc<Cell<Option<Siblings>>>,
 }
 
 impl Footer {
     /// The line below this reply.
     pub fn new(
         message: &Message,
-        last: bool,
         output: &Rc<dyn Fn(Output)>,
         copy: impl Fn(MessageId) + 'static,
     ) -> Self {
@@ -33,8 +38,26 @@ impl Footer {
         let again = self::button("view-refresh-symbolic", &gettext("Regenerate"));
         let send = Rc::clone(output);
         again.connect_clicked(move |_| send(Output::Regenerate));
-        again.set_visible(last);
         root.append(&again);
+        let siblings = Rc::<Cell<Option<Siblings>>>::default();
+        let steps = [
+            self::button("go-previous-symbolic", &gettext("Previous Reply")),
+            self::button("go-next-symbolic", &gettext("Next Reply")),
+        ];
+        for (step, forward) in steps.iter().zip([false, true]) {
+            let (send, siblings) = (Rc::clone(output), Rc::clone(&siblings));
+            step.connect_clicked(move |_| {
+                let Some(siblings) = siblings.get() else { return };
+                let next = if forward { siblings.behind } else { siblings.before };
+                next.into_iter().for_each(|next| send(Output::ShowBranch(next)));
+            });
+        }
+        let place = gtk::Label::builder().css_classes(["numeric", "reply-place"]).build();
+        let turn = gtk::Box::builder().visible(false).build();
+        turn.append(&steps[0]);
+        turn.append(&place);
+        turn.append(&steps[1]);
+        root.append(&turn);
         let details = gtk::Label::builder()
             .label(details(message))
             .use_markup(false)
@@ -43,7 +66,7 @@ impl Footer {
             .css_classes(["reply-details"])
             .build();
         root.append(&details);
-        Self { root, again }
+        Self { root, again, turn, place, steps, siblings }
     }
 
     /// The widget.
@@ -54,6 +77,21 @@ impl Footer {
     /// Whether this is the last reply: only that can be asked for again.
     pub fn set_last(&self, last: bool) {
         self.again.set_visible(last);
+    }
+
+    /// Where the reply stands among those to the same message; none where there are no others.
+    pub fn set_siblings(&self, siblings: Option<Siblings>) {
+        if self.siblings.replace(siblings) == siblings {
+            return;
+        }
+        self.turn.set_visible(siblings.is_some());
+        let Some(Siblings { place, count, before, behind }) = siblings else {
+            return self.root.remove_css_class("stays");
+        };
+        self.root.add_css_class("stays");
+        self.place.set_text(&format!("{place}/{count}"));
+        self.steps[0].set_sensitive(before.is_some());
+        self.steps[1].set_sensitive(behind.is_some());
     }
 
     /// Shows it, or hides it until it has the focus.

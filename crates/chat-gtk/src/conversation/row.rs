@@ -105,7 +105,7 @@ impl RowWidget {
             RowKind::Ending => Self::Ending(gtk::Box::new(gtk::Orientation::Vertical, 0), None),
             RowKind::Footer => {
                 let copy = Rc::clone(&around.copy);
-                Self::Footer(Footer::new(&entry.message, last, &around.output, move |id| copy(id)))
+                Self::Footer(Footer::new(&entry.message, &around.output, move |id| copy(id)))
             }
         };
         widget.update(kind, entry, last, around);
@@ -155,6 +155,7 @@ impl RowWidget {
             }
             (Self::Footer(footer), RowKind::Footer) => {
                 footer.set_last(last);
+                footer.set_siblings(entry.siblings);
                 false
             }
             (Self::Remark(label), RowKind::Remark) => {

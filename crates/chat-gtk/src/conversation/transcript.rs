@@ -1,6 +1,6 @@
 //! The messages of a conversation as the window knows them, kept true by events. No widgets.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use chat_core::error::Error;
@@ -10,7 +10,7 @@ use chat_core::message::{
 };
 use chat_core::store::Page;
 
-use super::entry::Entry;
+use super::entry::{Entry, Siblings};
 
 /// How many messages at the end are those of the request at work, whatever tools it called.
 const LATEST: usize = 64;
@@ -36,6 +36,8 @@ pub struct Transcript {
     pub todos: Vec<Todo>,
     /// The commands that run in the background, the oldest first.
     pub commands: Vec<BackgroundCommand>,
+    /// Where replies stand that have others beside them.
+    siblings: HashMap<MessageId, Siblings>,
     /// What the snapshot holds already. An event is held against this alone: one about text that
     /// grew while it waited carries a later number than those that come after it.
     seq: u64,
@@ -214,6 +216,43 @@ impl Transcript {
         }
     }
 
+    /// Takes which replies stand beside each other. Whether that changes what is shown.
+    pub fn set_siblings(&mut self, groups: &[Vec<MessageId>]) -> bool {
+        let places = groups.iter().flat_map(|group| {
+            group.iter().enumerate().map(|(at, id)| {
+                let siblings = Siblings {
+                    place: at + 1,
+                    count: group.len(),
+                    before: at.checked_sub(1).map(|before| group[before]),
+                    behind: group.get(at + 1).copied(),
+                };
+                (*id, siblings)
+            })
+        });
+        self.siblings = places.collect();
+        self.place_siblings()
+    }
+
+    /// Says it in the entries: a reply of several rounds is one.
+    fn place_siblings(&mut self) -> bool {
+        let mut current = None;
+        let mut changed = false;
+        for entry in &mut self.entries {
+            match entry.message.role {
+                Role::User => current = None,
+                Role::Assistant => current = self.siblings.get(&entry.id()).copied().or(current),
+                _ => {}
+            }
+            let siblings = current.filter(|_| entry.message.role == Role::Assistant);
+            if entry.siblings != siblings {
+                entry.siblings = siblings;
+                entry.dirty = true;
+                changed = true;
+            }
+        }
+        changed
+    }
+
     /// How many messages at the beginning were not read yet: they have no rows.
     pub fn unread(&self) -> usize {
         self.entries.iter().take_while(|entry| !entry.read).count()
@@ -227,6 +266,7 @@ impl Transcript {
         let new: Vec<Entry> = new.map(|message| Entry::new(Arc::clone(message))).collect();
         let count = new.len();
         self.entries.splice(0..0, new);
+        self.place_siblings();
         // Answers may stand in another page than their calls.
         for index in 0..self.entries.len().min(count + 64) {
             self.answer(index);

@@ -2,9 +2,9 @@
 
 use chat_core::error::Kind;
 use chat_core::event::{Stage, StopReason};
-use chat_core::message::{Ending, Role};
+use chat_core::message::{Ending, MessageId, Role};
 use chat_core::settings::ConnectionKind;
-use chat_testkit::server::{Script, Server};
+use chat_testkit::server::{Gate, Script, Server};
 use rstest::rstest;
 
 use super::world::{World, impatient, request};
@@ -95,6 +95,55 @@ async fn a_retry_answers_again_on_a_branch_of_its_own() {
     assert_eq!(server.chats()[1].texts_of("assistant"), [""; 0]);
     let world = world.restart().await;
     assert_eq!(world.transcript(&fid).await, expected);
+}
+
+#[tokio::test]
+async fn a_reply_that_was_asked_for_again_can_be_shown_and_gone_on_from() {
+    let server = Server::start();
+    for text in ["first", "more", "second", "third"] {
+        server.push(Script::new().text(text));
+    }
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("one").await;
+    assert!(world.manager.siblings(&fid).await.unwrap().is_empty());
+    world.say(&fid, "two").await;
+    world.events.finished(&fid).await;
+    for _ in 0..2 {
+        world.manager.retry(&fid).await.unwrap();
+        world.events.finished(&fid).await;
+    }
+    let siblings = world.manager.siblings(&fid).await.unwrap();
+    let [group] = &siblings[..] else { panic!("{siblings:?}") };
+    assert_eq!(group.len(), 3);
+    let last = async |world: &World| world.transcript(&fid).await.pop().unwrap().1;
+    assert_eq!(last(&world).await, "third");
+
+    assert!(world.manager.show_branch(&fid, group[0]).await.unwrap());
+    assert_eq!(last(&world).await, "more");
+    // What is shown already, and what is not there, changes nothing.
+    assert!(!world.manager.show_branch(&fid, group[0]).await.unwrap());
+    assert!(!world.manager.show_branch(&fid, MessageId::new()).await.unwrap());
+    let mut world = world.restart().await;
+    assert_eq!(last(&world).await, "more");
+
+    // What follows belongs to the branch that is shown, which is whole when one comes back to it.
+    server.push(Script::new().text("fourth"));
+    world.say(&fid, "three").await;
+    world.events.finished(&fid).await;
+    assert_eq!(server.chats().pop().unwrap().texts_of("assistant"), ["first", "more"]);
+    assert!(world.manager.show_branch(&fid, group[1]).await.unwrap());
+    assert_eq!(last(&world).await, "second");
+    assert!(world.manager.show_branch(&fid, group[0]).await.unwrap());
+    assert_eq!(last(&world).await, "fourth");
+
+    let gate = Gate::new();
+    server.push(Script::new().text("now").gate(&gate));
+    world.say(&fid, "four").await;
+    gate.reached().await;
+    let refused = world.manager.show_branch(&fid, group[1]).await.unwrap_err();
+    assert_eq!(refused.kind, Kind::SessionAtWork);
+    gate.open();
+    world.events.finished(&fid).await;
 }
 
 #[tokio::test]

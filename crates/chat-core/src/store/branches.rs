@@ -1,0 +1,79 @@
+//! The branches of a session: which replies stand beside each other, and where a branch ends.
+
+use std::collections::{HashMap, HashSet};
+
+use super::columns::word;
+use super::desk::Desk;
+use super::fault::Outcome;
+use super::sessions;
+use crate::message::{Fid, MessageId, Role};
+
+/// A session's messages as a tree, without what they say.
+pub(super) struct Branches {
+    head: Option<MessageId>,
+    parents: HashMap<MessageId, Option<MessageId>>,
+    /// The messages that follow one, the oldest first.
+    children: HashMap<Option<MessageId>, Vec<MessageId>>,
+    replies: HashSet<MessageId>,
+}
+
+impl Branches {
+    pub(super) fn read(desk: &Desk, fid: &Fid) -> Outcome<Self> {
+        let session = sessions::key(desk, fid)?;
+        let id = |bytes: Option<[u8; 16]>| bytes.map(MessageId::from_bytes);
+        let head = desk.find("SELECT head FROM sessions WHERE key = ?1", [session], |row| {
+            Ok(id(row.get(0)?))
+        })?;
+        let reply = word(&Role::Assistant)?;
+        let mut out = Self {
+            head: head.flatten(),
+            parents: HashMap::new(),
+            children: HashMap::new(),
+            replies: HashSet::new(),
+        };
+        let mut statement = desk.connection.prepare_cached(
+            "SELECT id, parent, role FROM messages WHERE session = ?1 ORDER BY key",
+        )?;
+        let mut rows = statement.query([session])?;
+        while let Some(row) = rows.next()? {
+            let message = MessageId::from_bytes(row.get(0)?);
+            let parent = id(row.get(1)?);
+            out.parents.insert(message, parent);
+            out.children.entry(parent).or_default().push(message);
+            if row.get_ref(2)?.as_str() == Ok(reply.as_str()) {
+                out.replies.insert(message);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The replies that stand beside others, with those, the oldest first.
+    pub(super) fn siblings(self) -> Vec<Vec<MessageId>> {
+        let replies = |all: Vec<MessageId>| {
+            all.into_iter().filter(|id| self.replies.contains(id)).collect::<Vec<_>>()
+        };
+        self.children.into_values().map(replies).filter(|all| all.len() > 1).collect()
+    }
+
+    /// Where the newest branch through this message ends; none where it is in the shown one already,
+    /// or there is no such message.
+    pub(super) fn end_of(&self, message: MessageId) -> Option<MessageId> {
+        let mut at = self.head;
+        // A damaged file could hold a ring.
+        for _ in 0..=self.parents.len() {
+            match at {
+                Some(id) if id == message => return None,
+                Some(id) => at = self.parents.get(&id).copied().flatten(),
+                None => break,
+            }
+        }
+        let mut end = self.parents.contains_key(&message).then_some(message)?;
+        for _ in 0..self.parents.len() {
+            match self.children.get(&Some(end)).and_then(|next| next.last()) {
+                Some(next) => end = *next,
+                None => break,
+            }
+        }
+        Some(end)
+    }
+}

@@ -51,7 +51,7 @@ fn can_scroll(scroller: &gtk::ScrolledWindow, along: f64) -> bool {
 fn scroll_controllers(widget: &gtk::Widget) -> Vec<gtk::EventController> {
     let controllers = widget.observe_controllers();
     let all = (0..controllers.n_items()).filter_map(|index| controllers.item(index));
-    all.filter(|one| one.is::<gtk::EventControllerScroll>())
+    all.filter(gtk::prelude::ObjectExt::is::<gtk::EventControllerScroll>)
         .filter_map(|one| one.downcast().ok())
         .collect()
 }

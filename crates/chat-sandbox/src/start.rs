@@ -107,7 +107,7 @@ fn tell(
 pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
     let mut view = View::of(&command.project, &home)?;
-    view.secrets = command.secrets.clone();
+    view.secrets.clone_from(&command.secrets);
     view.add_system(&command.hidden, command.network)?;
     view.add_project()?;
     let scratch = tempfile::tempdir().map_err(Error::Start)?;

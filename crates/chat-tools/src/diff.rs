@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_new_lines_are_numbered_as_they_stand_in_the_file() {
-        let old: String = (1..=40).map(|n| format!("{n}\n")).collect();
+        let old = (1..=40).map(|n| format!("{n}\n")).collect::<Vec<_>>().concat();
         let new =
             old.replacen("3\n4\n", "three\nthree and a half\n4\n", 1).replacen("\n30\n", "\n", 1);
         let new = new.replacen("\n39\n", "\nlast\n", 1);

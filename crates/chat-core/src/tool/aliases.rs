@@ -63,7 +63,7 @@ pub(super) fn resolve(object: &mut Map<String, Value>, aliases: &[Alias]) {
                     rename(item, given, means);
                 }
             }
-            Form::OnlyItem(list) => gather_item(object, *list, aliases),
+            Form::OnlyItem(list) => gather_item(object, list, aliases),
             Form::Same => rename(object, given, means),
             Form::Seconds => {
                 rename(object, given, means);
@@ -149,7 +149,9 @@ pub(super) fn leave_out_unknown(value: &mut Value, schema: &Value, ignored: &mut
         }
         Value::Array(items) => {
             if let Some(schema) = schema.get("items") {
-                items.iter_mut().for_each(|item| leave_out_unknown(item, schema, ignored));
+                for item in items {
+                    leave_out_unknown(item, schema, ignored);
+                }
             }
         }
         _ => {}

@@ -49,7 +49,9 @@ impl Footer {
             step.connect_clicked(move |_| {
                 let Some(siblings) = siblings.get() else { return };
                 let next = if forward { siblings.behind } else { siblings.before };
-                next.into_iter().for_each(|next| send(Output::ShowBranch(next)));
+                if let Some(next) = next {
+                    send(Output::ShowBranch(next));
+                }
             });
         }
         let place = gtk::Label::builder().css_classes(["numeric", "reply-place"]).build();

@@ -167,7 +167,9 @@ impl<'a, 'r> Builder<'a, 'r> {
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(_) => self.end(),
-            Event::Text(text) => self.text(&text, &range),
+            Event::Text(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                self.text(&text, &range);
+            }
             Event::Code(text) => self.inline(Inline::Code(self.uncovered(text, &range))),
             Event::Html(text) | Event::InlineHtml(text) => {
                 let text = self.uncovered(text, &range);
@@ -177,7 +179,6 @@ impl<'a, 'r> Builder<'a, 'r> {
                 }
             }
             // Of an extension that is switched off.
-            Event::InlineMath(text) | Event::DisplayMath(text) => self.text(&text, &range),
             Event::FootnoteReference(label) => self.inline(Inline::Footnote(label.into_string())),
             Event::SoftBreak => self.inline(Inline::SoftBreak),
             Event::HardBreak => self.inline(Inline::HardBreak),

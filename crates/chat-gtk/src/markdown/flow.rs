@@ -391,7 +391,9 @@ mod tests {
     fn formulas_that_stand_by_themselves_are_blocks_and_all_others_stay_in_the_line() {
         let shown = |text: &str| -> Vec<String> {
             let mut pieces = Vec::new();
-            parse(text).iter().for_each(|block| block_pieces(block, &mut pieces));
+            for block in &parse(text) {
+                block_pieces(block, &mut pieces);
+            }
             let runs = |line: Line| line.runs.into_iter().map(|run| run.text).collect::<String>();
             pieces
                 .into_iter()
@@ -416,7 +418,9 @@ mod tests {
     fn line_ends_stay_and_known_tags_are_shown_as_meant() {
         let runs = |text: &str| -> Vec<(String, &str)> {
             let mut pieces = Vec::new();
-            parse(text).iter().for_each(|block| block_pieces(block, &mut pieces));
+            for block in &parse(text) {
+                block_pieces(block, &mut pieces);
+            }
             let lines = pieces.into_iter().filter_map(|piece| match piece {
                 Piece::Line(line) => Some(line.runs),
                 _ => None,

@@ -115,6 +115,6 @@ fn name(project: &Path) -> String {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
         });
     let name = project.file_name().unwrap_or_default().to_string_lossy();
-    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric()).take(20).collect();
+    let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
     format!("{name}-{hash:016x}")
 }

@@ -63,11 +63,12 @@ impl Registry {
         write(&scene.project(".cargo/config.toml"), &index);
         let needs =
             |name: &&str| format!("{name} = {{ version = \"0.1\", registry = \"test\" }}\n");
-        let needs: String = crates.iter().map(needs).collect();
+        let needs = crates.iter().map(needs).collect::<Vec<_>>().concat();
         let manifest = "[package]\nname = \"work\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
         let manifest = format!("{manifest}[dependencies]\n{needs}[workspace]\n");
         write(&scene.project("Cargo.toml"), &manifest);
-        let calls: String = crates.iter().map(|name| format!("{name}::{name}();")).collect();
+        let calls: Vec<_> = crates.iter().map(|name| format!("{name}::{name}();")).collect();
+        let calls = calls.concat();
         write(&scene.project("src/main.rs"), &format!("fn main() {{ {calls} }}\n"));
     }
 }

@@ -192,7 +192,7 @@ impl Unit {
         push(&mut word);
         numbers.extend(number);
         numbers.truncate(NUMBERS);
-        Self { letters, signs, numbers, ..unit }
+        Self { numbers, letters, signs, ..unit }
     }
 
     /// Which number is the first that differs from another's, and by how much.

@@ -56,7 +56,7 @@ const fn required(field: Field) -> Replay {
     Replay { field, required: true }
 }
 
-/// Refused everywhere else, for all that is known: OpenAI, Groq ("property 'reasoning_content' is
+/// Refused everywhere else, for all that is known: OpenAI, Groq ("property `reasoning_content` is
 /// unsupported", <https://github.com/janhq/jan/issues/8136>), Mistral ("Extra inputs are not
 /// permitted", <https://github.com/charmbracelet/crush/issues/1590>).
 const RULES: &[Rule] = &[
@@ -106,12 +106,12 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// llama.cpp and SGLang read `reasoning_content` (`common/chat.cpp`, `protocol.py`), vLLM reads
+/// llama.cpp and `SGLang` read `reasoning_content` (`common/chat.cpp`, `protocol.py`), vLLM reads
 /// `reasoning` (<https://docs.vllm.ai/en/latest/features/interleaved_thinking/>). All of them ignore
 /// what they do not know, and the model's template takes what it was trained with.
 const OWN: Replay = sent(Field::Both);
 
-/// What stands for reasoning that there is none of. DeepSeek and Kimi take an empty text for a
+/// What stands for reasoning that there is none of. `DeepSeek` and Kimi take an empty text for a
 /// missing one (<https://github.com/earendil-works/pi/issues/4179>).
 const PLACEHOLDER: &str = " ";
 

@@ -303,8 +303,8 @@ fn a_character_that_the_server_cut_in_two_is_whole() {
         let piece = format!(r#"{{"index":0,"function":{{"arguments":{unit}}}}}"#);
         events.push(format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{piece}]}}}}]}}"#));
     }
-    let events: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    let events = events + "data: [DONE]\n\n";
+    let events: Vec<_> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let events = events.concat() + "data: [DONE]\n\n";
     let call = r#"{"function":{"name":"f","arguments":{"x":"So \ud83d\ude00!"}}}"#;
     lines.push(format!(r#"{{"message":{{"tool_calls":[{call}]}},"done":true}}"#));
     let lines = lines.join("\n");

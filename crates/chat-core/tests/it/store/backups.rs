@@ -1,6 +1,7 @@
 //! Backups are made while the chats are in use, and bring back what was lost but nothing deleted.
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -148,7 +149,6 @@ fn lose(folder: &Path, table: &str) {
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     let root: u32 = raw.query_row(sql, [table], |row| row.get(0)).unwrap();
     drop(raw);
-    use std::os::unix::fs::FileExt;
     let file = fs::OpenOptions::new().write(true).open(&database).unwrap();
     file.write_all_at(&[0xff; 4096], u64::from(root - 1) * 4096).unwrap();
 }

@@ -205,7 +205,7 @@ mod tests {
     fn a_further_summary_is_to_hold_the_earlier_one() {
         let text = question(Some("They met."), "User: Hm.\n", 300).plain_text();
         assert!(
-            text.starts_with("<earlier>\nThey met.\n</earlier>\n\n<conversation>\nPerson: Hm.\n")
+            text.starts_with("<earlier>\nThey met.\n</earlier>\n\n<conversation>\nUser: Hm.\n")
         );
         assert!(
             text.contains("at most 200 words") && text.ends_with("earlier summary holds, too.")

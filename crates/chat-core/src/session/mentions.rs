@@ -318,7 +318,7 @@ mod tests {
         let told = conversation(&[say(Role::User, "One"), say(Role::Assistant, "Two")], false);
         assert_eq!(told, "User:\nOne\n\nAssistant:\nTwo\n\n");
         let told = conversation(&[say(Role::User, "One")], true);
-        assert_eq!(told, "(what was said before is left out)\n\nPerson:\nOne\n\n");
+        assert_eq!(told, "(what was said before is left out)\n\nUser:\nOne\n\n");
     }
 
     #[test]

@@ -115,7 +115,7 @@ async fn talks_until_it_is_full() {
     let server = Server::start();
     let (manager, mut events) = start_with(&folder, &server).await;
     let (begun, gate) = (Gate::new(), Gate::new());
-    let long = text::words(300_000).concat();
+    let long = text::words(10_000).concat().repeat(30);
     server.push(Script::new().text("begins, ").gate(&begun).text(&long).gate(&gate).text("ends"));
     let fid = manager.send(request(None, "one")).await.unwrap().fid;
     let snapshot = manager.open(&fid, 50, &events.subscription).await.unwrap();

@@ -16,6 +16,7 @@ mod long_list;
 mod mentions;
 mod meter;
 mod models;
+mod modes;
 mod narrow;
 mod notifications;
 mod opening;

@@ -11,21 +11,21 @@ use chat_testkit::ui::{Role, containing, named, until};
 use crate::stage::{Stage, Window, program};
 
 /// A folder to work in, on the stage's desktop.
-fn folder(stage: &Stage, name: &str) -> Result<PathBuf> {
+pub fn folder(stage: &Stage, name: &str) -> Result<PathBuf> {
     let folder = stage.desktop.folder().canonicalize()?.join("home").join(name);
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
 /// The program, started in a folder, with a model to write to.
-async fn window_in(stage: &Stage, folder: &Path) -> Result<Window> {
+pub async fn window_in(stage: &Stage, folder: &Path) -> Result<Window> {
     let window = stage.launch(program().arg("--project").arg(folder)).await?;
     window.find(named("scripted")).await?;
     Ok(window)
 }
 
 /// What is stored of the chat of this title.
-async fn stored(stage: &Stage, title: &str) -> Result<SessionRecord> {
+pub async fn stored(stage: &Stage, title: &str) -> Result<SessionRecord> {
     let sessions = Store::open(&stage.folders())?.store.sessions().await?;
     sessions.into_iter().find(|session| session.title == title).context("no such chat")
 }

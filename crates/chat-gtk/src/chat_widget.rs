@@ -29,7 +29,7 @@ mod turning;
 mod undoing;
 mod view;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -110,6 +110,8 @@ pub struct ChatWidget {
     wanted_project: Option<(Fid, PathBuf)>,
     /// The mode that new chats begin with.
     default_mode: Mode,
+    /// The chats that may work unattended, as the person said: stored ones, and what was shown at some time.
+    unattended: (HashSet<Fid>, HashSet<u64>),
     goes: Goes,
     /// The project that was told last.
     told_project: Option<PathBuf>,
@@ -165,6 +167,7 @@ impl Component for ChatWidget {
             finding: 0,
             wanted_project: None,
             default_mode: Mode::default(),
+            unattended: (HashSet::new(), HashSet::new()),
             goes: Goes::new(init.open_files),
             told_project: None,
             reviewing: reviewing::Reviewing::default(),
@@ -357,7 +360,8 @@ impl ChatWidget {
             Told::Agent(agent) => self.set_agent(agent, sender),
             Told::Thinking(thinking) => self.set_thinking(thinking, sender),
             Told::Project(folder) => self.choose_project(folder, view, sender),
-            Told::Mode(mode) => self.set_mode(mode, sender),
+            Told::Mode(mode) => self.choose_mode(mode, view, root, sender),
+            Told::Unattended(epoch) => self.go_unattended(epoch, view, sender),
             Told::EndCommand(id) => self.end_command(id, view, sender),
             Told::Begin(text) => self.begin_message(&text, view, sender),
             Told::WriteDrafts => self.typing_rests(sender),

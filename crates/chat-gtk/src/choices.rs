@@ -27,7 +27,12 @@ struct Entry {
     icon: Option<&'static str>,
     /// What it does, in a line.
     description: String,
+    /// Whether it is shown as something to be careful with.
+    warns: bool,
 }
+
+/// The rows in sight.
+type Rows = Rc<RefCell<Vec<gtk::ListItem>>>;
 
 /// A dropdown over values of one type that a person can change.
 #[derive(Debug)]
@@ -44,7 +49,9 @@ impl<T: Clone + PartialEq + 'static> Choices<T> {
             .factory(&title_factory(NARROWEST))
             .css_classes(["flat"])
             .build();
-        dropdown.set_list_factory(Some(&entry_factory(&dropdown)));
+        let rows = Rows::default();
+        dropdown.set_list_factory(Some(&entry_factory(&dropdown, &rows)));
+        focus_the_chosen(&dropdown, &rows);
         accessible::set_label(&dropdown, name);
         // The button inside is what has the keyboard.
         if let Some(button) = dropdown.first_child() {
@@ -118,14 +125,18 @@ pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentInfo], chosen
         .map(|agent| {
             let title = words::agent_title(agent);
             let description = words::agent_description(agent);
-            let entry = Entry { closed: title.clone(), title, icon: None, description };
+            let entry =
+                Entry { closed: title.clone(), title, icon: None, description, warns: false };
             (agent.name.clone(), entry)
         })
         .collect();
     if !chosen.is_empty() && !agents.iter().any(|agent| agent.name == chosen) {
         let description = gettext("This agent is not here any more");
         let (title, closed) = (chosen.to_owned(), chosen.to_owned());
-        entries.push((chosen.to_owned(), Entry { title, closed, icon: None, description }));
+        entries.push((
+            chosen.to_owned(),
+            Entry { title, closed, icon: None, description, warns: false },
+        ));
     }
     choices.set(entries);
     choices.show(&chosen.to_owned());
@@ -156,6 +167,7 @@ pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking>
         closed: closed(level),
         icon: Some("natter-thinking-symbolic"),
         description: describe(level),
+        warns: false,
     };
     choices.set(words::thinking_levels().into_iter().map(|l| (l, entry(l))).collect());
     choices
@@ -168,13 +180,14 @@ pub(crate) fn modes(output: impl Fn(Mode) + 'static) -> Choices<Mode> {
         Mode::Ask => "security-high-symbolic",
         Mode::Edits => "document-edit-symbolic",
         Mode::Plan => "view-list-bullet-symbolic",
-        Mode::Unattended => "security-low-symbolic",
+        Mode::Unattended => "dialog-warning-symbolic",
     };
     let entry = |mode| Entry {
         title: words::mode_title(mode),
         closed: words::mode_title(mode),
         icon: Some(icon(mode)),
         description: words::mode_meaning(mode),
+        warns: mode == Mode::Unattended,
     };
     choices.set(Mode::ALL.into_iter().map(|mode| (mode, entry(mode))).collect());
     choices
@@ -189,6 +202,9 @@ fn title_factory(least: usize) -> gtk::SignalListItemFactory {
         }
         if !entry.closed.is_empty() {
             line.append(&closed_label(&entry.closed, least));
+        }
+        if entry.warns {
+            line.add_css_class("warning");
         }
         line.upcast()
     })
@@ -205,7 +221,7 @@ fn closed_label(words: &str, least: usize) -> gtk::Label {
 }
 
 /// What the open one shows: the title, below it what it does, and a mark at the chosen one.
-fn entry_factory(dropdown: &gtk::DropDown) -> gtk::SignalListItemFactory {
+fn entry_factory(dropdown: &gtk::DropDown, rows: &Rows) -> gtk::SignalListItemFactory {
     let factory = factory(|entry| {
         let lines = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
@@ -214,7 +230,8 @@ fn entry_factory(dropdown: &gtk::DropDown) -> gtk::SignalListItemFactory {
             .hexpand(true)
             .valign(gtk::Align::Center)
             .build();
-        lines.append(&gtk::Label::builder().label(&entry.title).xalign(0.0).build());
+        let title = gtk::Label::builder().label(&entry.title).xalign(0.0).build();
+        lines.append(&title);
         if !entry.description.is_empty() {
             let description = gtk::Label::builder()
                 .label(&entry.description)
@@ -224,13 +241,18 @@ fn entry_factory(dropdown: &gtk::DropDown) -> gtk::SignalListItemFactory {
             lines.append(&description);
         }
         let line = gtk::Box::new(gtk::Orientation::Horizontal, 12);
+        if entry.warns {
+            title.add_css_class("warning");
+            let icon = entry.icon.map(gtk::Image::from_icon_name).unwrap_or_default();
+            icon.add_css_class("warning");
+            line.append(&icon);
+        }
         line.append(&lines);
         line.append(&gtk::Image::from_icon_name("object-select-symbolic"));
         line.upcast()
     });
-    // The rows in sight, with their places: the mark goes to another one while the list is open.
-    let bound: Rc<RefCell<Vec<gtk::ListItem>>> = Rc::default();
-    let items = Rc::clone(&bound);
+    // The mark goes to another row while the list is open.
+    let items = Rc::clone(rows);
     let weak = dropdown.downgrade();
     factory.connect_bind(move |_, item| {
         let (Some(item), Some(dropdown)) = (item.downcast_ref::<gtk::ListItem>(), weak.upgrade())
@@ -240,16 +262,49 @@ fn entry_factory(dropdown: &gtk::DropDown) -> gtk::SignalListItemFactory {
         mark(item, dropdown.selected());
         items.borrow_mut().push(item.clone());
     });
-    let items = Rc::clone(&bound);
+    let items = Rc::clone(rows);
     factory.connect_unbind(move |_, item| {
         items.borrow_mut().retain(|other| other.upcast_ref::<glib::Object>() != item);
     });
+    let items = Rc::clone(rows);
     dropdown.connect_selected_notify(move |dropdown| {
-        for item in bound.borrow().iter() {
+        for item in items.borrow().iter() {
             mark(item, dropdown.selected());
         }
     });
     factory
+}
+
+/// Has the keyboard begin at the chosen row whenever the list opens. The toolkit begins at the row that had it last,
+/// which may have been chosen for another chat.
+fn focus_the_chosen(dropdown: &gtk::DropDown, rows: &Rows) {
+    let mut child = dropdown.first_child();
+    while let Some(widget) = child {
+        child = widget.next_sibling();
+        let Some(popover) = widget.downcast_ref::<gtk::Popover>() else { continue };
+        let (weak, rows) = (dropdown.downgrade(), Rc::clone(rows));
+        popover.connect_map(move |popover| {
+            let (weak, popover, rows) = (weak.clone(), popover.downgrade(), Rc::clone(&rows));
+            let grab = move || {
+                let (Some(dropdown), Some(popover)) = (weak.upgrade(), popover.upgrade()) else {
+                    return;
+                };
+                let chosen = dropdown.selected();
+                let row = rows.borrow().iter().find(|row| row.position() == chosen).cloned();
+                let row = row.and_then(|row| row.child()).and_then(|line| line.parent());
+                if let Some(row) = row.filter(|_| popover.is_mapped()) {
+                    row.grab_focus();
+                }
+            };
+            grab();
+            // The rows of a list that was never open come with its first frame, and the toolkit sets the keyboard
+            // after this.
+            glib::idle_add_local_full(glib::Priority::HIGH, move || {
+                grab();
+                glib::ControlFlow::Break
+            });
+        });
+    }
 }
 
 /// Shows the mark of a row where it is the chosen one; its place is kept in the others.

@@ -31,6 +31,7 @@ mod project_picker;
 mod projects;
 mod stalls;
 mod style;
+mod unattended;
 mod window;
 mod wrap;
 

@@ -129,6 +129,8 @@ pub(super) enum Told {
     /// The folder to work in.
     Project(Option<PathBuf>),
     Mode(Mode),
+    /// The person confirmed that nobody is to be asked, of what was shown at this time.
+    Unattended(u64),
     /// This command in the background is to end.
     EndCommand(String),
     Begin(String),

@@ -11,9 +11,10 @@ use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::shown::Shown;
-use super::view::View;
-use super::{ChatWidget, Done, Output, done, tell};
+use super::view::{View, tells};
+use super::{ChatWidget, Done, Output, Told, done, tell};
 use crate::projects::{self, Recent};
+use crate::unattended;
 
 impl ChatWidget {
     /// Reads which folders were worked in last.
@@ -136,6 +137,43 @@ impl ChatWidget {
             }
             done(Done::Nothing)
         });
+    }
+
+    /// Has the chat work in this mode. That nobody is to be asked is confirmed once for each chat.
+    pub(super) fn choose_mode(
+        &mut self,
+        mode: Mode,
+        view: &View,
+        root: &gtk::Box,
+        sender: &ComponentSender<Self>,
+    ) {
+        let (chats, shown) = &self.unattended;
+        let is_known =
+            shown.contains(&self.epoch) || self.shown.fid().is_some_and(|fid| chats.contains(fid));
+        if mode != Mode::Unattended || self.shown.mode() == mode || is_known {
+            return self.set_mode(mode, sender);
+        }
+        view.modes.show(&self.shown.mode());
+        let told = tells(sender, Told::Unattended);
+        let epoch = self.epoch;
+        let window = root.root().and_downcast::<gtk::Window>();
+        unattended::confirm(window.as_ref(), move || told(epoch));
+    }
+
+    /// The person meant it, for the chat that was shown then.
+    pub(super) fn go_unattended(
+        &mut self,
+        epoch: u64,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        if epoch != self.epoch {
+            return;
+        }
+        self.unattended.1.insert(epoch);
+        self.unattended.0.extend(self.shown.fid().cloned());
+        self.set_mode(Mode::Unattended, sender);
+        view.modes.show(&self.shown.mode());
     }
 
     pub(super) fn set_mode(&mut self, mode: Mode, sender: &ComponentSender<Self>) {

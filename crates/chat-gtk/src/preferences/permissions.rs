@@ -11,6 +11,7 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use super::rows::{Place, plain_row};
+use crate::unattended;
 use rules::RulesGroup;
 use secrets::SecretsGroup;
 
@@ -93,11 +94,25 @@ fn mode_row(place: &Place) -> adw::ComboRow {
             return;
         }
         let Some(mode) = Mode::ALL.get(row.selected() as usize).copied() else { return };
+        if mode == Mode::Unattended {
+            let window = place.window.upgrade();
+            let confirmed = place.clone();
+            unattended::confirm(window.as_ref().map(Cast::upcast_ref), move || {
+                keep(&confirmed, mode);
+            });
+            // Until then it is what it was.
+            place.show();
+            return;
+        }
         row.set_subtitle(&words::mode_meaning(mode));
-        let place = place.clone();
-        glib::spawn_future_local(async move {
-            place.change(move |settings: &mut Settings| settings.permissions.mode = mode).await;
-        });
+        keep(&place, mode);
     });
     row
+}
+
+fn keep(place: &Place, mode: Mode) {
+    let place = place.clone();
+    glib::spawn_future_local(async move {
+        place.change(move |settings: &mut Settings| settings.permissions.mode = mode).await;
+    });
 }

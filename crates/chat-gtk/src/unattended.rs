@@ -1,0 +1,19 @@
+//! Asks once whether nobody is to be asked from now on.
+
+use adw::prelude::*;
+use gettextrs::gettext;
+
+/// Asks it above a window; `confirmed` is called where the person means it.
+pub(crate) fn confirm(parent: Option<&gtk::Window>, confirmed: impl Fn() + 'static) {
+    let body = gettext(
+        "In Unattended, the model changes files and runs commands in the sandbox without asking you.",
+    );
+    let dialog = adw::MessageDialog::new(parent, Some(&gettext("Work Unattended?")), Some(&body));
+    dialog.add_response("cancel", &gettext("_Cancel"));
+    dialog.add_response("unattended", &gettext("Work _Unattended"));
+    dialog.set_response_appearance("unattended", adw::ResponseAppearance::Destructive);
+    dialog.set_default_response(Some("cancel"));
+    dialog.set_close_response("cancel");
+    dialog.connect_response(Some("unattended"), move |_, _| confirmed());
+    dialog.present();
+}

@@ -1,0 +1,97 @@
+//! What tools may do unasked, chosen beside the message.
+
+use anyhow::Result;
+use chat_core::permission::Mode;
+use chat_testkit::ui::{Role, containing, named};
+
+use crate::projects::{folder, stored, window_in};
+use crate::stage::{Stage, Window};
+
+/// Opens the list of modes.
+async fn open(window: &Window) -> Result<()> {
+    window.find(named("Permissions")).await?.click_with_mouse().await?;
+    window.find(containing("nothing is written")).await.map(drop)
+}
+
+/// Waits until the closed list shows this mode.
+async fn is_chosen(window: &Window, mode: &str) -> Result<()> {
+    window.gone(containing("nothing is written")).await?;
+    window.find(named(mode).role(Role::Label).under("Permissions")).await.map(drop)
+}
+
+#[tokio::test]
+async fn the_list_begins_at_the_mode_of_the_chat_in_sight() -> Result<()> {
+    let stage = Stage::new().await?;
+    let garden = folder(&stage, "garden")?;
+    let window = window_in(&stage, &garden).await?;
+    open(&window).await?;
+    window.keys(&["End", "Return"]).await?;
+    window.click(containing("Work Unattended").role(Role::Button)).await?;
+    is_chosen(&window, "Unattended").await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    assert_eq!(stored(&stage, "Apples").await?.mode, Mode::Unattended);
+
+    // Enter takes what is chosen already, and not what was chosen for the other chat.
+    window.new_chat().await?;
+    is_chosen(&window, "Ask").await?;
+    open(&window).await?;
+    window.keys(&["Return"]).await?;
+    is_chosen(&window, "Ask").await?;
+    open(&window).await?;
+    window.keys(&["Down", "Return"]).await?;
+    is_chosen(&window, "Edits").await?;
+    window.say("Pears").await?;
+    window.shows("You said: Pears").await?;
+    assert_eq!(stored(&stage, "Pears").await?.mode, Mode::Edits);
+
+    // Back in the first chat it begins there, too; one above is the plan.
+    window.open("Apples").await?;
+    is_chosen(&window, "Unattended").await?;
+    open(&window).await?;
+    window.keys(&["Up", "Return"]).await?;
+    is_chosen(&window, "Plan").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_chat_works_unattended_only_after_it_was_confirmed_once() -> Result<()> {
+    let stage = Stage::new().await?;
+    let garden = folder(&stage, "garden")?;
+    let window = window_in(&stage, &garden).await?;
+    let question = || named("Work Unattended?");
+    open(&window).await?;
+    window.keys(&["End", "Return"]).await?;
+    window.find(question()).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(question()).await?;
+    is_chosen(&window, "Ask").await?;
+    // Enter in the dialog is no confirmation.
+    open(&window).await?;
+    window.keys(&["End", "Return"]).await?;
+    window.find(question()).await?;
+    window.keys(&["Return"]).await?;
+    window.gone(question()).await?;
+    is_chosen(&window, "Ask").await?;
+
+    open(&window).await?;
+    window.keys(&["End", "Return"]).await?;
+    window.click(containing("Work Unattended").role(Role::Button)).await?;
+    is_chosen(&window, "Unattended").await?;
+    // In this chat it is known.
+    open(&window).await?;
+    window.keys(&["Home", "Return"]).await?;
+    is_chosen(&window, "Ask").await?;
+    open(&window).await?;
+    window.keys(&["End", "Return"]).await?;
+    is_chosen(&window, "Unattended").await?;
+    assert!(!window.has(question()).await);
+    // In another it is not.
+    window.new_chat().await?;
+    is_chosen(&window, "Ask").await?;
+    open(&window).await?;
+    window.keys(&["End", "Return"]).await?;
+    window.find(question()).await?;
+    window.keys(&["Escape"]).await?;
+    window.close().await
+}

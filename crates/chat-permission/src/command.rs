@@ -7,6 +7,7 @@
 
 mod guard;
 mod interpreters;
+mod reading;
 mod runners;
 mod walk;
 mod word;
@@ -14,6 +15,8 @@ mod word;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use interpreters::reads_code;
+pub use reading::Reads;
+pub(crate) use reading::reads;
 pub(crate) use runners::{changes_folder, hands_over};
 
 /// The longest command that is looked at, in bytes: nobody reads a longer one before they allow it.

@@ -14,7 +14,7 @@ pub enum Mode {
     Ask,
     /// As [`Mode::Ask`], but writing in the project passes.
     Edits,
-    /// Nothing is written and nothing is run, whatever the rules allow.
+    /// Nothing is written, and only commands that read are run, whatever the rules allow.
     Plan,
     /// Nobody is there to be asked: what would ask is refused. Commands pass in the sandbox.
     Unattended,
@@ -32,6 +32,16 @@ impl Mode {
             Self::Plan => "plan",
             Self::Unattended => "unattended",
         }
+    }
+
+    /// Whether files of the project are written unasked.
+    pub(crate) fn writes_freely(self) -> bool {
+        matches!(self, Self::Edits | Self::Unattended)
+    }
+
+    /// Whether commands in the sandbox are run unasked.
+    pub(crate) fn runs_freely(self) -> bool {
+        self == Self::Unattended
     }
 }
 

@@ -8,6 +8,7 @@
 //! | `unattended` | passes | passes | passes in the sandbox | refused unless a rule allows | refused unless a rule allows |
 //!
 //! A file that may hold secrets asks in every mode to be read or changed, unless a rule names it; `unattended` refuses it.
+//! A command that is known only to read in the project, and runs in the sandbox, passes in every mode.
 //!
 //! In this order: what is kept from tools is refused; what a rule denies is refused; what `plan` refuses is
 //! refused; then each obstacle is looked for that neither the mode nor a rule takes away. Without one the request passes;

@@ -1,6 +1,6 @@
 //! What a tool wants to do, ready to be judged.
 
-use crate::command::{self, Redirect, RedirectKind, Simple, Unparsable, Word};
+use crate::command::{self, Reads, Redirect, RedirectKind, Simple, Unparsable, Word};
 use crate::path::{Project, ResolvedPath};
 use std::net::IpAddr;
 
@@ -42,6 +42,8 @@ pub struct Run {
     pub(crate) network: bool,
     pub(crate) parts: Result<Vec<Simple>, Unparsable>,
     pub(crate) redirected: Vec<Redirected>,
+    /// For each part what it reads, where it is known to do nothing else.
+    pub(crate) reads: Vec<Option<Reads>>,
 }
 
 /// A file that the shell opens for a command.
@@ -86,7 +88,11 @@ impl Run {
             .flat_map(|part| &part.redirects)
             .filter_map(|redirect| redirected(project, &folder, redirect, moves))
             .collect();
-        Self { command: command.to_owned(), folder, sandboxed, network, parts, redirected }
+        let reads = command::reads(found, |from, path| match path {
+            "" => project.resolve(".").ok(),
+            path => project.resolve_in(from.unwrap_or(&folder), path).ok(),
+        });
+        Self { command: command.to_owned(), folder, sandboxed, network, parts, redirected, reads }
     }
 
     /// The whole command.

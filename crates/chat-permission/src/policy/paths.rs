@@ -32,7 +32,8 @@ pub(super) fn judge(
     }
     if action == Action::Write
         && path.kind() == Kind::Folder
-        && let Some(rule) = denied_beneath(rules, path)
+        && let Some(rule) = denied_beneath(rules, Action::Write, path)
+            .or_else(|| denied_beneath(rules, Action::Read, path))
     {
         return found.obstacle(Why::HoldsDenied(rule.to_string()), None);
     }
@@ -46,7 +47,7 @@ pub(super) fn judge(
     if allowed {
         return;
     }
-    let passes_inside = action == Action::Read || matches!(mode, Mode::Edits | Mode::Unattended);
+    let passes_inside = action == Action::Read || mode.writes_freely();
     let why = if path.has_several_links() {
         Why::SeveralLinks
     } else if !path.is_inside() {
@@ -62,10 +63,14 @@ pub(super) fn judge(
     found.obstacle(why, exactly.and_then(|pattern| Rule::new(action, &pattern.to_string()).ok()));
 }
 
-/// A folder is moved or deleted with all that is in it, and what was moved would be read by its new name.
-fn denied_beneath<'a>(rules: Rules<'a>, folder: &ResolvedPath) -> Option<&'a Rule> {
-    let denied = |action| rules.of(Effect::Deny, action);
-    denied(Action::Write).chain(denied(Action::Read)).find(|rule| match rule.pattern() {
+/// A rule that denies this action for something in a folder. A folder is moved or deleted with all that is in it, and
+/// what was moved would be read by its new name.
+pub(super) fn denied_beneath<'a>(
+    rules: Rules<'a>,
+    action: Action,
+    folder: &ResolvedPath,
+) -> Option<&'a Rule> {
+    rules.of(Effect::Deny, action).find(|rule| match rule.pattern() {
         Pattern::Path(pattern) => pattern.may_fit_beneath(folder),
         Pattern::Command(_) | Pattern::Host(_) => false,
     })

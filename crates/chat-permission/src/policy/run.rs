@@ -1,14 +1,15 @@
 //! Judges a command: each of its parts, each file that the shell opens for it, its folder, its sandbox, its network.
 
 use super::{Found, Rules, Why, paths};
-use crate::command::{Simple, Word, changes_folder, hands_over, reads_code};
-use crate::path::Guard;
+use crate::command::{Reads, Simple, Word, changes_folder, hands_over, reads_code};
+use crate::path::{Guard, Kind};
 use crate::pattern::{CommandPattern, Fit, HostPattern, Pattern};
 use crate::{Action, Effect, Mode, Rule, Run, Target};
 
 /// Judges a command.
 pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) {
-    if mode == Mode::Plan {
+    let may_read = run.sandboxed && !run.network && run.folder.is_inside();
+    if mode == Mode::Plan && !(may_read && run.parts.is_ok()) {
         found.refuse(Why::Mode);
     }
     if !run.sandboxed {
@@ -28,6 +29,7 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) 
         let action = if file.writes { Action::Write } else { Action::Read };
         match &file.target {
             Target::Path(path) => paths::judge(rules, mode, action, path, found),
+            Target::Unknown if mode == Mode::Plan => found.refuse(Why::Mode),
             Target::Unknown => found.obstacle(Why::UnknownFile(file.written.clone()), None),
         }
     }
@@ -35,8 +37,10 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) 
         Ok(parts) => {
             let is_root = run.folder.relative().is_some_and(|it| it.as_os_str().is_empty());
             let moves = !is_root || parts.iter().any(changes_folder);
-            for part in parts {
-                judge_part(rules, mode, part, (run.network, moves), found);
+            for (at, part) in parts.iter().enumerate() {
+                let reads = run.reads.get(at).and_then(Option::as_ref).filter(|_| may_read);
+                let around = Around { network: run.network, moves, reads };
+                judge_part(rules, mode, part, around, found);
             }
         }
         Err(unparsable) => {
@@ -63,15 +67,31 @@ fn network(rules: Rules<'_>, found: &mut Found) {
     }
 }
 
-/// Judges one part. `network`: whether the command has it. `moves`: whether it does not run in the project's own folder,
-/// or some part of it changes it.
+/// What is known of a part from the whole command.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    /// Whether the command has the network.
+    network: bool,
+    /// Whether it does not run in the project's own folder, or some part of it changes it.
+    moves: bool,
+    /// What the part reads, where it does nothing else.
+    reads: Option<&'a Reads>,
+}
+
+/// Judges one part.
 fn judge_part(
     rules: Rules<'_>,
     mode: Mode,
     part: &Simple,
-    (network, moves): (bool, bool),
+    Around { network, moves, reads }: Around<'_>,
     found: &mut Found,
 ) {
+    let reading = reads.map_or(Err(Why::Mode), |reads| only_reads(rules, mode, reads));
+    let is_nothing = part.words.is_empty() && part.assignments.is_empty();
+    let is_clear = reading.is_ok() && unclear(part).is_none();
+    if mode == Mode::Plan && !is_clear && !is_nothing {
+        return found.refuse(Why::Mode);
+    }
     let reads_code = reads_code(part);
     let hands_over = reads_code || hands_over(part);
     let by_name =
@@ -90,12 +110,13 @@ fn judge_part(
         return found.obstacle(Why::PerhapsDenied(rule), None);
     }
     // The sandbox bounds a command, but not whom it talks to.
-    if mode == Mode::Unattended && !network {
+    if mode.runs_freely() && !network {
         return;
     }
     if let Some(why) = unclear(part) {
         return found.obstacle(why, None);
     }
+    let Err(kept) = reading else { return };
     let Some(words) = part.literal().filter(|words| !words.is_empty()) else {
         // A redirect alone: its file was judged.
         return;
@@ -119,10 +140,29 @@ fn judge_part(
     let why = match (hands_over, network) {
         (true, _) => Why::HandsOver(words[0].to_owned()),
         (false, true) => Why::CommandNetwork,
-        (false, false) => Why::Mode,
+        (false, false) => kept,
     };
     let rule = CommandPattern::exactly(&words).map(|exactly| Rule::run(exactly, network));
     found.obstacle(why, rule);
+}
+
+/// Whether what a part reads passes unasked, and else why not.
+fn only_reads(rules: Rules<'_>, mode: Mode, reads: &Reads) -> Result<(), Why> {
+    if mode == Mode::Plan && reads.writes {
+        return Err(Why::Mode);
+    }
+    let mut found = Found::default();
+    for path in &reads.paths {
+        paths::judge(rules, mode, Action::Read, path, &mut found);
+        // It may read all that is in there.
+        if path.kind() == Kind::Folder
+            && let Some(rule) = paths::denied_beneath(rules, Action::Read, path)
+        {
+            found.obstacle(Why::HoldsDenied(rule.to_string()), None);
+        }
+    }
+    let obstacles = found.obstacles.into_iter().map(|(why, _)| why);
+    found.refused.into_iter().chain(obstacles).min().map_or(Ok(()), Err)
 }
 
 /// Why it cannot be told what this part does.

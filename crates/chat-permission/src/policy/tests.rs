@@ -1,5 +1,7 @@
 //! The table of modes, and what holds over every mode.
 
+use std::path::Path;
+
 use super::*;
 use crate::path::Guard;
 use crate::request::{Redirected, Target};
@@ -7,6 +9,7 @@ use crate::{ResolvedPath, Run, Scope, command};
 
 mod network;
 mod properties;
+mod reading;
 mod remembered;
 
 /// Entries as `+run:ls *` and `-read:/etc/**`.
@@ -45,6 +48,15 @@ fn host(host: &str) -> Request {
 fn command(text: &str) -> Run {
     let parts = command::parse(text);
     let moves = parts.iter().flatten().any(command::changes_folder);
+    let reads = command::reads(parts.as_deref().unwrap_or_default(), |from, text| {
+        let from = from.map_or(Path::new("/project"), ResolvedPath::real);
+        let found = match text {
+            "" | "." => return Some(path("/project").folder()),
+            ".." => return Some(path("/").folder()),
+            text => path(from.join(text).to_str()?),
+        };
+        Some(if text.ends_with("dir") { found.folder() } else { found })
+    });
     let redirected = parts
         .iter()
         .flatten()
@@ -67,6 +79,7 @@ fn command(text: &str) -> Run {
         network: false,
         parts,
         redirected,
+        reads,
     }
 }
 
@@ -172,15 +185,15 @@ fn a_command_asks_for_just_the_parts_that_no_rule_allows() {
     let rules = ["+run:cargo test *"];
     assert_eq!(outcome(&rules, Mode::Ask, &run("cargo test --all | cargo test")), "pass");
     assert_eq!(
-        always(&rules, Mode::Ask, &run("cargo test && rm -rf 'a b' && ls")),
-        ["run:rm -rf 'a b'", "run:ls"]
+        always(&rules, Mode::Ask, &run("cargo test && rm -rf 'a b' && make")),
+        ["run:rm -rf 'a b'", "run:make"]
     );
-    assert_eq!(always(&[], Mode::Ask, &run("ls; ls")), ["run:ls"]);
+    assert_eq!(always(&[], Mode::Ask, &run("make; make")), ["run:make"]);
     assert_eq!(
-        always(&[], Mode::Ask, &run("echo '*' \"it's\" 'a\nb'")),
-        ["run:echo '*' 'it'\\''s' 'a\nb'"]
+        always(&[], Mode::Ask, &run("say '*' \"it's\" 'a\nb'")),
+        ["run:say '*' 'it'\\''s' 'a\nb'"]
     );
-    assert_eq!(outcome(&["+run:ls"], Mode::Ask, &run("ls -l")), "ask");
+    assert_eq!(outcome(&["+run:make"], Mode::Ask, &run("make -j")), "ask");
     assert_eq!(outcome(&["+run:ls"], Mode::Ask, &run("rm x")), "ask");
     assert_eq!(outcome(&["+run:ls *"], Mode::Ask, &run("lsof")), "ask");
     assert_eq!(outcome(&["+run:ls *"], Mode::Ask, &run("./ls")), "ask");

@@ -78,6 +78,38 @@ fn a_redirect_is_judged_by_where_it_leads() {
 }
 
 #[test]
+fn what_a_reading_command_names_is_judged_by_where_it_leads() {
+    let (_folder, project) = project();
+    let decide_in = |command: &str, folder: &str| {
+        let run = Run::new(&project, command, project.resolve(folder).unwrap(), true, false);
+        decide(&[], Mode::Ask, &Request::Run(run))
+    };
+    for (command, at, expected) in [
+        ("ls", ".", None),
+        ("ls src", ".", None),
+        ("ls ..", "src", None),
+        ("rg main 2>/dev/null", "src", None),
+        ("cat none.rs", ".", None),
+        ("cd src && ls", ".", None),
+        ("git log origin/main -- src", ".", None),
+        ("diff /dev/null src", ".", None),
+        ("ls ..", ".", Some(Why::Outside)),
+        // It may fail to go there.
+        ("cd src; ls ..", ".", Some(Why::Outside)),
+        ("ls ../..", "src", Some(Why::Outside)),
+        ("cat out/none", ".", Some(Why::Outside)),
+        ("git diff out/none src", ".", Some(Why::Outside)),
+        ("cat linked", ".", Some(Why::SeveralLinks)),
+        ("cat ../home/.config/natter/x", ".", Some(Why::Own)),
+        ("cat /proc/self/root/etc/hosts", ".", Some(Why::Mode)),
+        ("cd out && ls", ".", Some(Why::Mode)),
+        ("cd out && cat secret", ".", Some(Why::Mode)),
+    ] {
+        assert_eq!(why(&decide_in(command, at)), expected.as_ref(), "{command} in {at}");
+    }
+}
+
+#[test]
 fn what_always_stores_is_of_the_real_path() {
     let (folder, project) = project();
     let Decision::Ask { always, .. } = run(&project, "echo > out/new", ".") else {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chat_core::message::{CommandExit, CommandLimit, Preview, ToolView};
+use chat_permission::Mode;
 use serde_json::json;
 
 use crate::processes;
@@ -290,4 +291,20 @@ async fn a_command_that_names_a_secret_asks_for_it_and_sees_it() {
     world.host.allowed("run:cat *");
     let said = world.says("run_command", json!({ "command": "cat .env" })).await;
     assert!(said.contains("correct-horse") && world.host.was_asked().is_empty(), "{said}");
+}
+
+#[tokio::test]
+async fn reading_commands_run_unasked_and_nothing_else_does() {
+    let world = World::new();
+    world.put("notes.txt", "apples\n");
+    for mode in [Mode::Ask, Mode::Plan] {
+        world.host.has_mode(mode);
+        let call = world.call("run_command", json!({ "command": "cat notes.txt | head -1" }));
+        let output = call.await.unwrap();
+        assert!(output.text.contains("apples"), "{}", output.text);
+        assert!(world.call("run_command", json!({ "command": "rm notes.txt" })).await.is_err());
+        assert!(world.call("run_command", json!({ "command": "cat ../x" })).await.is_err());
+    }
+    assert_eq!(world.host.was_asked(), ["run rm notes.txt", "run cat ../x"]);
+    assert!(world.project.join("notes.txt").exists());
 }

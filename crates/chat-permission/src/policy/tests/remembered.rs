@@ -15,6 +15,9 @@ fn wishes() -> Vec<(&'static str, Request)> {
         ("read /etc/hosts", read("/etc/hosts")),
         ("read /etc/passwd", read("/etc/passwd")),
         ("read /etc", Request::Read { path: path("/etc").folder() }),
+        ("read .env", read("/project/.env")),
+        ("cat .env", run("cat .env", true, false)),
+        ("cat /etc/hosts", run("cat /etc/hosts", true, false)),
         ("read linked", Request::Read { path: path("/project/linked").with_several_links() }),
         ("read .env", read("/project/.env")),
         ("read web/.env", read("/project/web/.env")),
@@ -53,9 +56,16 @@ fn wishes() -> Vec<(&'static str, Request)> {
 /// For what is asked: the rules that are shown beside the answer, and what passes by them. What is missing here cannot
 /// be remembered.
 const REMEMBERED: &[(&str, &[&str], &[&str])] = &[
-    ("read /etc/hosts", &["read:/etc/hosts"], &["read /etc/hosts"]),
+    ("read /etc/hosts", &["read:/etc/hosts"], &["read /etc/hosts", "cat /etc/hosts"]),
     ("read /etc/passwd", &["read:/etc/passwd"], &["read /etc/passwd"]),
-    ("read /etc", &["read:/etc"], &["read /etc", "read /etc/hosts", "read /etc/passwd"]),
+    (
+        "read /etc",
+        &["read:/etc"],
+        &["read /etc", "read /etc/hosts", "read /etc/passwd", "cat /etc/hosts"],
+    ),
+    ("read .env", &["read:./.env"], &["read .env", "cat .env"]),
+    ("cat .env", &["run:cat .env"], &["cat .env"]),
+    ("cat /etc/hosts", &["run:cat /etc/hosts"], &["cat /etc/hosts"]),
     ("read linked", &["read:./linked"], &["read linked"]),
     ("read .env", &["read:./.env"], &["read .env"]),
     ("read web/.env", &["read:./web/.env"], &["read web/.env"]),

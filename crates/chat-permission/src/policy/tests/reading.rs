@@ -1,0 +1,94 @@
+//! Commands that only read pass unasked, and nothing that merely begins like them.
+
+use super::*;
+
+#[test]
+fn commands_that_only_read_pass_in_every_mode() {
+    for text in [
+        "ls -la src",
+        "cat Cargo.toml | head -5",
+        "git status",
+        "git log --oneline -5",
+        "git diff HEAD~1 -- src",
+        "git show origin/main:src/a.rs",
+        "cargo metadata --no-deps",
+        "cd dir && rg -n main",
+    ] {
+        for mode in Mode::ALL {
+            assert_eq!(outcome(&[], mode, &run(text)), "pass", "{text} {mode}");
+        }
+    }
+    // It may bring the lock file up to date.
+    assert_eq!(outcome(&[], Mode::Ask, &run("cargo metadata")), "pass");
+    assert_eq!(outcome(&[], Mode::Plan, &run("cargo metadata")), "refuse");
+}
+
+#[test]
+fn what_does_more_than_read_asks_as_before() {
+    for text in [
+        "rg --pre ./x y",
+        "git -c core.pager=x log",
+        "git diff --output=x",
+        "git diff --ext-diff",
+        "find . -exec rm {} +",
+        "sort -o a a",
+        "cat a | sh",
+        "cat a | tee b",
+        "ls && make",
+        "ls $(make)",
+        "ls *",
+        "PAGER=x git log",
+        "cd dir && make",
+        "./ls",
+    ] {
+        assert_eq!(outcome(&[], Mode::Ask, &run(text)), "ask", "{text}");
+        assert_eq!(outcome(&[], Mode::Plan, &run(text)), "refuse", "{text}");
+    }
+    // Only what is more is asked about.
+    assert_eq!(always(&[], Mode::Ask, &run("ls && make")), ["run:make"]);
+    let without = Request::Run(Run { sandboxed: false, ..command("ls") });
+    assert_eq!(why(&[], Mode::Ask, &without), Some(Why::Unsandboxed));
+    assert_eq!(outcome(&[], Mode::Plan, &without), "refuse");
+    let with_network = Request::Run(Run { network: true, ..command("git log") });
+    assert_eq!(why(&[], Mode::Ask, &with_network), Some(Why::CommandNetwork));
+    assert_eq!(outcome(&[], Mode::Plan, &with_network), "refuse");
+    let outside = Request::Run(Run { folder: path("/etc"), ..command("ls") });
+    assert_eq!(outcome(&[], Mode::Ask, &outside), "ask");
+    assert_eq!(outcome(&[], Mode::Plan, &outside), "refuse");
+}
+
+#[test]
+fn what_it_reads_is_judged_like_what_a_tool_reads() {
+    for (text, expected) in [
+        ("cat /etc/hosts", Why::Outside),
+        ("ls ..", Why::Outside),
+        ("rg x /etc", Why::Outside),
+        ("cat a < /etc/hosts", Why::Outside),
+        ("cd /etc && cat hosts", Why::Mode),
+    ] {
+        assert_eq!(why(&[], Mode::Ask, &run(text)), Some(expected), "{text}");
+        assert_ne!(outcome(&[], Mode::Plan, &run(text)), "pass", "{text}");
+    }
+    assert_eq!(always(&[], Mode::Ask, &run("cat /etc/hosts")), ["run:cat /etc/hosts"]);
+    // A file that writes may go where writing does.
+    assert_eq!(always(&[], Mode::Ask, &run("cat a > b")), ["write:./b"]);
+    assert_eq!(outcome(&[], Mode::Edits, &run("cat a > b")), "pass");
+    assert_eq!(outcome(&[], Mode::Plan, &run("cat a > b")), "refuse");
+    // What is denied is not read unasked, be it named or found on the way.
+    for (rule, text) in [
+        ("-read:a.key", "cat a.key"),
+        ("-read:a.key", "rg x"),
+        ("-read:a.key", "rg x ."),
+        ("-read:a.key", "git log -p"),
+        ("-read:a.key", "git show HEAD:src/b"),
+        ("-read:dir/**", "ls dir"),
+    ] {
+        assert_eq!(outcome(&[rule], Mode::Ask, &run(text)), "ask", "{rule} {text}");
+        assert_eq!(outcome(&[rule], Mode::Plan, &run(text)), "refuse", "{rule} {text}");
+    }
+    assert_eq!(outcome(&["-read:a.key"], Mode::Ask, &run("cat b")), "pass");
+    // A rule that denies the command does so.
+    assert_eq!(outcome(&["-run:git log *"], Mode::Ask, &run("git log -1")), "refuse");
+    assert_eq!(outcome(&["-run:git *"], Mode::Ask, &run("git --no-pager log")), "refuse");
+    assert_eq!(outcome(&["-run:*"], Mode::Plan, &run("ls")), "refuse");
+}

@@ -95,3 +95,18 @@ async fn a_chat_works_unattended_only_after_it_was_confirmed_once() -> Result<()
     window.keys(&["Escape"]).await?;
     window.close().await
 }
+
+#[tokio::test]
+async fn auto_is_offered_for_coding() -> Result<()> {
+    let stage = Stage::new().await?;
+    let garden = folder(&stage, "garden")?;
+    let window = window_in(&stage, &garden).await?;
+    open(&window).await?;
+    window.find(named("Auto (recommended for coding)")).await?;
+    window.keys(&["Down", "Down", "Return"]).await?;
+    is_chosen(&window, "Auto").await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    assert_eq!(stored(&stage, "Apples").await?.mode, Mode::Auto);
+    window.close().await
+}

@@ -28,7 +28,8 @@ pub use level::{thinking_from_name, thinking_levels, thinking_name};
 pub use model::{bytes, download_stage, good_for};
 pub use number::tenths;
 pub use permission::{
-    bad_rule, effect, go_on_question, mode_meaning, mode_title, permission_question, why, why_asked,
+    bad_rule, effect, go_on_question, mode_choice, mode_meaning, mode_title, permission_question,
+    why, why_asked,
 };
 pub use state::{
     agent_description, agent_title, ending, health, kept, notice, role, seconds, short_time, stage,

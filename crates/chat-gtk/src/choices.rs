@@ -179,11 +179,12 @@ pub(crate) fn modes(output: impl Fn(Mode) + 'static) -> Choices<Mode> {
     let icon = |mode| match mode {
         Mode::Ask => "security-high-symbolic",
         Mode::Edits => "document-edit-symbolic",
+        Mode::Auto => "system-run-symbolic",
         Mode::Plan => "view-list-bullet-symbolic",
         Mode::Unattended => "dialog-warning-symbolic",
     };
     let entry = |mode| Entry {
-        title: words::mode_title(mode),
+        title: words::mode_choice(mode),
         closed: words::mode_title(mode),
         icon: Some(icon(mode)),
         description: words::mode_meaning(mode),

@@ -14,6 +14,8 @@ pub enum Mode {
     Ask,
     /// As [`Mode::Ask`], but writing in the project passes.
     Edits,
+    /// As [`Mode::Edits`], but commands pass in the sandbox, without the network.
+    Auto,
     /// Nothing is written, and only commands that read are run, whatever the rules allow.
     Plan,
     /// Nobody is there to be asked: what would ask is refused. Commands pass in the sandbox.
@@ -22,13 +24,14 @@ pub enum Mode {
 
 impl Mode {
     /// Every mode, the most careful of daily use first.
-    pub const ALL: [Self; 4] = [Self::Ask, Self::Edits, Self::Plan, Self::Unattended];
+    pub const ALL: [Self; 5] = [Self::Ask, Self::Edits, Self::Auto, Self::Plan, Self::Unattended];
 
     /// The name, as it stands in settings and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ask => "ask",
             Self::Edits => "edits",
+            Self::Auto => "auto",
             Self::Plan => "plan",
             Self::Unattended => "unattended",
         }
@@ -36,12 +39,12 @@ impl Mode {
 
     /// Whether files of the project are written unasked.
     pub(crate) fn writes_freely(self) -> bool {
-        matches!(self, Self::Edits | Self::Unattended)
+        matches!(self, Self::Edits | Self::Auto | Self::Unattended)
     }
 
     /// Whether commands in the sandbox are run unasked.
     pub(crate) fn runs_freely(self) -> bool {
-        self == Self::Unattended
+        matches!(self, Self::Auto | Self::Unattended)
     }
 }
 

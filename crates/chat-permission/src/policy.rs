@@ -4,6 +4,7 @@
 //! |---|---|---|---|---|---|
 //! | `ask` | passes | asks | asks | asks | asks |
 //! | `edits` | passes | passes | asks | asks | asks |
+//! | `auto` | passes | passes | passes in the sandbox | asks | asks |
 //! | `plan` | passes | refused | refused | asks | asks to read |
 //! | `unattended` | passes | passes | passes in the sandbox | refused unless a rule allows | refused unless a rule allows |
 //!

@@ -155,7 +155,7 @@ pub fn mode(mode: Mode) -> String {
 
 pub fn no_mode(name: &str) -> String {
     fill(
-        &gettext("There is no mode “{name}”: there are ask, edits, plan and unattended."),
+        &gettext("There is no mode “{name}”. Use ask, edits, auto, plan or unattended."),
         &[("name", name)],
     )
 }

@@ -64,7 +64,7 @@ impl Surroundings {
     pub(super) fn mode(&self) -> &'static str {
         match self.mode {
             Mode::Plan => PLAN,
-            Mode::Ask | Mode::Edits | Mode::Unattended => "",
+            Mode::Ask | Mode::Edits | Mode::Auto | Mode::Unattended => "",
         }
     }
 

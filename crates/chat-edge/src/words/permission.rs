@@ -178,8 +178,17 @@ pub fn mode_title(mode: Mode) -> String {
     match mode {
         Mode::Ask => gettext("Ask"),
         Mode::Edits => gettext("Edits"),
+        Mode::Auto => gettext("Auto"),
         Mode::Plan => gettext("Plan"),
         Mode::Unattended => gettext("Unattended"),
+    }
+}
+
+/// What a mode is called where it is chosen.
+pub fn mode_choice(mode: Mode) -> String {
+    match mode {
+        Mode::Auto => gettext("Auto (recommended for coding)"),
+        mode => mode_title(mode),
     }
 }
 
@@ -188,6 +197,7 @@ pub fn mode_meaning(mode: Mode) -> String {
     match mode {
         Mode::Ask => gettext("Reads in the folder, and asks for all else"),
         Mode::Edits => gettext("Reads and writes in the folder, and asks for all else"),
+        Mode::Auto => gettext("Edits and runs commands in the sandbox; asks for all else"),
         Mode::Plan => gettext("Reads in the folder; nothing is written or run"),
         Mode::Unattended => {
             gettext("Reads, writes and runs commands in the sandbox; asks for nothing")

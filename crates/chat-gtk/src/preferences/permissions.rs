@@ -73,7 +73,7 @@ fn commands_group(place: &Place) -> adw::PreferencesGroup {
 }
 
 fn mode_row(place: &Place) -> adw::ComboRow {
-    let titles = Mode::ALL.map(words::mode_title);
+    let titles = Mode::ALL.map(words::mode_choice);
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let row = adw::ComboRow::builder()
         .title(gettext("What tools may do"))

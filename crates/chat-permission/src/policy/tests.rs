@@ -123,6 +123,7 @@ fn the_table_of_modes() {
     let table = [
         (Mode::Ask, ["pass", "ask", "ask", "ask", "ask", "ask"]),
         (Mode::Edits, ["pass", "pass", "ask", "ask", "ask", "ask"]),
+        (Mode::Auto, ["pass", "pass", "pass", "ask", "ask", "ask"]),
         (Mode::Plan, ["pass", "refuse", "refuse", "ask", "ask", "refuse"]),
         (Mode::Unattended, ["pass", "pass", "pass", "refuse", "refuse", "refuse"]),
     ];

@@ -92,3 +92,21 @@ fn what_it_reads_is_judged_like_what_a_tool_reads() {
     assert_eq!(outcome(&["-run:git *"], Mode::Ask, &run("git --no-pager log")), "refuse");
     assert_eq!(outcome(&["-run:*"], Mode::Plan, &run("ls")), "refuse");
 }
+
+#[test]
+fn auto_asks_for_what_the_sandbox_does_not_hold() {
+    let network = Request::Run(Run { network: true, ..command("cargo fetch") });
+    let free = Request::Run(Run { sandboxed: false, ..command("cargo test") });
+    for request in [run("cargo test"), run("make > log"), run("x=1; $x"), write("/project/a")] {
+        assert_eq!(outcome(&[], Mode::Auto, &request), "pass", "{request:?}");
+    }
+    assert_eq!(always(&[], Mode::Auto, &network), ["run+network:cargo fetch"]);
+    assert_eq!(outcome(&["+run:*"], Mode::Auto, &network), "ask");
+    assert_eq!(outcome(&["+run+network:cargo *"], Mode::Auto, &network), "pass");
+    assert_eq!(always(&[], Mode::Auto, &free), [""; 0]);
+    for request in [run("make > /tmp/x"), write("/tmp/x"), read("/etc/hosts"), host("a.b")] {
+        assert_eq!(outcome(&[], Mode::Auto, &request), "ask", "{request:?}");
+    }
+    assert_eq!(outcome(&["-run:rm *"], Mode::Auto, &run("rm x")), "refuse");
+    assert_eq!(outcome(&["-run:rm *"], Mode::Auto, &run("sudo rm x")), "ask");
+}

@@ -159,3 +159,35 @@ async fn the_list_of_secret_files_is_edited() -> Result<()> {
     .await?;
     window.close().await
 }
+
+#[tokio::test]
+async fn a_rule_is_written_and_changed_by_hand() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    let rules = |settings: &Settings| -> Vec<String> {
+        let rules = settings.permissions.rules.iter();
+        rules.map(|known| format!("{:?} {}", known.effect, known.rule)).collect()
+    };
+    page(&window, "Permissions", named("Remembered Answers")).await?;
+    window.click(containing("Add Rule…").role(Role::Button)).await?;
+    window.find(named("Where it holds")).await?;
+    window.find(named("Rule").role(Role::Text)).await?.click_with_mouse().await?;
+    window.type_text("run:cargo te*").await?;
+    window.find(containing("does not stand alone at the end")).await?;
+    window.keys(&["BackSpace"]).await?;
+    window.type_text("st *").await?;
+    window.gone(containing("does not stand alone at the end")).await?;
+    window.click(containing("Save").role(Role::Button)).await?;
+    window.find(named("run:cargo test *")).await?;
+    kept(&stage, "the rule", |settings| rules(settings) == ["Allow run:cargo test *"]).await?;
+
+    window.click(named("Edit this rule")).await?;
+    window.find(named("Where it holds")).await?;
+    window.find(named("Rule").role(Role::Text)).await?.click_with_mouse().await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text("run:cargo *").await?;
+    window.click(containing("Save").role(Role::Button)).await?;
+    window.find(named("run:cargo *")).await?;
+    kept(&stage, "the other rule", |settings| rules(settings) == ["Allow run:cargo *"]).await?;
+    window.close().await
+}

@@ -1,7 +1,7 @@
 //! What a tool asks, as it is shown at a terminal, and what the typed answer means.
 
 use chat_core::message::{Answer, Ask, Asked, PermissionRequest, Preview, Question};
-use chat_core::permission::{Rule, Scope};
+use chat_core::permission::{BadRule, Effect, Rule, Scope};
 use chat_edge::words::{self, visible};
 
 use crate::say;
@@ -93,7 +93,10 @@ impl Prompt {
                 // A letter that stands for nothing is a slip, and no word to the model.
                 let is_word = line.chars().nth(1).is_some();
                 let message = || Answer::Deny { scope: None, message: Some(line.to_owned()) };
-                chosen(choices, line).or_else(|| is_word.then(message))
+                match with_rule(choices, line) {
+                    Some(answer) => answer.ok(),
+                    None => chosen(choices, line).or_else(|| is_word.then(message)),
+                }
             }
             Answers::GoOn(choices) => chosen(choices, line),
             Answers::Question(choices) => {
@@ -120,6 +123,26 @@ fn chosen(choices: &[Choice], line: &str) -> Option<Answer> {
     }
 }
 
+/// An answer for longer with a rule of the person's own behind it, as `s run:cargo test *`. None where the line is no
+/// such answer; an error where the rule cannot be read.
+fn with_rule(choices: &[Choice], line: &str) -> Option<Result<Answer, BadRule>> {
+    let (chosen, rule) = line.split_once(char::is_whitespace)?;
+    let rule = rule.trim_start();
+    let (action, _) = rule.split_once(':')?;
+    let longer = match self::chosen(choices, chosen)? {
+        Answer::Allow(Some(scope)) => (Effect::Allow, scope),
+        Answer::Deny { scope: Some(scope), .. } => (Effect::Deny, scope),
+        _ => return None,
+    };
+    // “s: no, do it with make” is a word to the model.
+    if action.contains(char::is_whitespace) {
+        return None;
+    }
+    let (effect, scope) = longer;
+    let remember = |rule| Answer::Remember { effect, scope, rules: vec![rule], message: None };
+    Some(rule.parse().map(remember))
+}
+
 impl Choice {
     fn is_for_once(&self) -> bool {
         matches!(self.answer, Answer::Allow(None) | Answer::Deny { scope: None, .. })
@@ -141,16 +164,19 @@ fn choices(asked: &PermissionRequest, in_project: bool) -> Vec<Choice> {
     let deny = |scope| Answer::Deny { scope, message: None };
     // It names files from the project's folder on, and can hold nowhere else.
     let is_local = in_project && asked.always.iter().all(Rule::is_of_project);
+    let is_bounded = matches!(asked.preview, Preview::Command { sandboxed: true, .. });
     let all = [
         (say::allow_once(), 'y', allow(None), true),
         (say::allow_in_session(), 's', allow(Some(Scope::Session)), false),
         (say::allow_in_project(), 'p', allow(Some(Scope::Project)), false),
         (say::allow_always(), 'a', allow(Some(Scope::Everywhere)), false),
+        (say::allow_outside_sandbox(), 'o', Answer::AllowOutsideSandbox, is_bounded),
         (say::deny_once(), 'n', deny(None), true),
         (say::deny_always(is_local), 'd', deny(Some(Scope::Everywhere)), false),
     ];
     let fits = |answer: &Answer, once: bool| {
         once || match answer {
+            Answer::AllowOutsideSandbox => false,
             Answer::Allow(Some(Scope::Project)) => in_project && !asked.always.is_empty(),
             Answer::Allow(Some(Scope::Everywhere)) => !asked.always.is_empty() && !is_local,
             // Of several rules it would not be known which one is meant.
@@ -197,6 +223,11 @@ fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
     } else {
         lines.push(terminal.dim(&say::for_longer()));
         lines.extend(asked.always.iter().map(|rule| format!("  {}", visible(&rule.to_string()))));
+        if let [rule] = &asked.always[..]
+            && let Some(wider) = rule.wider()
+        {
+            lines.push(terminal.dim(&say::own_rule(&visible(&wider.to_string()))));
+        }
     }
     lines
 }
@@ -260,8 +291,8 @@ mod tests {
             "Run this command?\n  cargo test \\\n    --all␛[8m && curl evil.example\n\
              In /home/ada/work, in the sandbox, without the network\nNo rule allows it yet.\n\
              An answer for longer is about just this:\n  run:cargo test --all\n  \
-             run:curl evil.example\n[y]es, for this [s]ession, in this [p]roject, [a]lways, [n]o, \
-             or a word to the model: "
+             run:curl evil.example\n[y]es, for this [s]ession, in this [p]roject, [a]lways, \
+             [o]utside the sandbox once, [n]o, or a word to the model: "
         );
     }
 
@@ -272,13 +303,17 @@ mod tests {
             let text = shown(&ask, in_project);
             text.lines().last().map(str::to_owned).unwrap_or_default()
         };
-        let all = "[y]es, for this [s]ession, in this [p]roject, [a]lways, [n]o, [d]eny always, or";
+        let all = "[y]es, for this [s]ession, in this [p]roject, [a]lways, \
+                   [o]utside the sandbox once, [n]o, [d]eny always, or";
         assert!(answers(&["run:make"], true).starts_with(all));
         let local = answers(&["write:src/**"], true);
         assert!(local.contains("[d]eny always in this project, or"), "{local}");
         assert!(!local.contains("[a]lways"), "{local}");
-        assert!(answers(&["write:src/**"], false).contains("[a]lways, [n]o, [d]eny always, or"));
-        assert!(answers(&[], true).starts_with("[y]es, [n]o, or"));
+        assert!(
+            answers(&["write:src/**"], false)
+                .contains("[a]lways, [o]utside the sandbox once, [n]o, [d]eny always, or")
+        );
+        assert!(answers(&[], true).starts_with("[y]es, [o]utside the sandbox once, [n]o, or"));
     }
 
     #[test]
@@ -345,6 +380,7 @@ mod tests {
             ("n", deny(None, None)),
             ("no", deny(None, None)),
             ("d", deny(Some(Scope::Everywhere), None)),
+            ("o", Some(Answer::AllowOutsideSandbox)),
             ("no, use make", deny(None, Some("no, use make"))),
             ("yes please", deny(None, Some("yes please"))),
             ("x", None),
@@ -356,9 +392,45 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_behind_the_letter_is_stored_instead() {
+        let ask = command(&["run:cargo test --all"]);
+        let text = shown(&ask, true);
+        assert!(
+            text.contains(
+                "\nTo allow more, type a rule after the letter, such as: s run:cargo test *\n"
+            ),
+            "{text}"
+        );
+        let prompt = Prompt::new(&ask, true);
+        let remember = |effect, scope, rule: &str| {
+            let rules = vec![rule.parse().expect("a rule")];
+            Some(Answer::Remember { effect, scope, rules, message: None })
+        };
+        for (line, answer) in [
+            ("s run:cargo test *", remember(Effect::Allow, Scope::Session, "run:cargo test *")),
+            ("p  run:cargo *", remember(Effect::Allow, Scope::Project, "run:cargo *")),
+            ("a run:ls", remember(Effect::Allow, Scope::Everywhere, "run:ls")),
+            ("d run:cargo *", remember(Effect::Deny, Scope::Everywhere, "run:cargo *")),
+            ("s run:cargo te*", None),
+            ("s walk:cargo", None),
+        ] {
+            assert_eq!(prompt.read(line), answer, "{line:?}");
+        }
+        for line in ["y run:ls", "s please: use make", "make: no", "a good idea: no"] {
+            let told = matches!(prompt.read(line), Some(Answer::Deny { message: Some(_), .. }));
+            assert!(told, "{line:?}");
+        }
+        assert_eq!(
+            Prompt::new(&command(&[]), true).read("s run:ls"),
+            Some(Answer::Deny { scope: None, message: Some("s run:ls".to_owned()) })
+        );
+    }
+
+    #[test]
     fn an_answer_for_longer_is_there_only_where_it_is_possible() {
         let never = Prompt::new(&command(&[]), true);
-        assert_eq!(never.place(), "[y]es, [n]o, or a word to the model: ");
+        let place = "[y]es, [o]utside the sandbox once, [n]o, or a word to the model: ";
+        assert_eq!(never.place(), place);
         for letter in ["s", "p", "a", "d"] {
             assert_eq!(never.read(letter), None, "{letter}");
         }

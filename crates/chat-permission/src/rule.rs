@@ -1,5 +1,7 @@
 //! Rules, `ACTION:PATTERN`, and what a person's remembered answer consists of.
 
+mod wider;
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::tool::{Alias, Bounds, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Alias, Bounds, Leave, Tool, ToolContext, ToolFailure, ToolOutput};
 use chat_permission::{Request, ResolvedPath, Run};
 use chat_sandbox::{
     Command, Enforcement, Exit, Follow, Keep, Limits, Preference, Running, Sandbox, Secrets, Spool,
@@ -51,6 +51,9 @@ struct Arguments {
     /// Whether it needs the network
     #[serde(default)]
     network: bool,
+    /// Ask the user to run it outside the sandbox; only if it failed inside because of it
+    #[serde(default)]
+    outside_sandbox: bool,
 }
 
 impl RunCommand {
@@ -90,7 +93,8 @@ impl Tool for RunCommand {
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
-        let Arguments { command: text, folder, seconds, background, network } = arguments(given)?;
+        let Arguments { command: text, folder, seconds, background, network, outside_sandbox } =
+            arguments(given)?;
         if text.trim().is_empty() {
             return Err(ToolFailure::new("The command is empty."));
         }
@@ -103,7 +107,7 @@ impl Tool for RunCommand {
         }
         place.must_be_folder()?;
         let sandbox = Sandbox::probe(self.preference).await;
-        let is_sandboxed = sandbox.enforcement() != Enforcement::None;
+        let is_sandboxed = sandbox.enforcement() != Enforcement::None && !outside_sandbox;
         let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, network);
         let preview = Preview::Command {
             text: text.clone(),
@@ -114,7 +118,9 @@ impl Tool for RunCommand {
         let named = run.secrets(&place.project);
         let reads = named.iter().map(|path| Request::Read { path: path.clone() });
         let requests = [Request::Run(run)].into_iter().chain(reads).collect();
-        context.permit_all(requests, preview).await?;
+        let leave = context.permit_command(requests, preview).await?;
+        let is_sandboxed = is_sandboxed && leave != Leave::OutsideSandbox;
+        let sandbox = if is_sandboxed { sandbox } else { Sandbox::probe(Preference::None).await };
         let commands = context.memory.get::<Commands>();
         if background {
             commands.has_room()?;

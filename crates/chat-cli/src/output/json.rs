@@ -6,7 +6,7 @@ mod views;
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{Answer, Ask, Asked, Message, Todo, ToolCall, ToolResult, Usage};
-use chat_core::permission::{Action, Rule, Scope};
+use chat_core::permission::{Action, Effect, Rule, Scope};
 use chat_edge::words;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -234,13 +234,19 @@ impl Sink for Json {
 
 /// What was answered to a permission request.
 fn answer_name(answer: Option<&Answer>) -> &'static str {
+    let allow = |scope: &Scope| match scope {
+        Scope::Session => "allow_session",
+        Scope::Project => "allow_project",
+        Scope::Everywhere => "allow_always",
+    };
     match answer {
         Some(Answer::Allow(None)) => "allow",
-        Some(Answer::Allow(Some(Scope::Session))) => "allow_session",
-        Some(Answer::Allow(Some(Scope::Project))) => "allow_project",
-        Some(Answer::Allow(Some(Scope::Everywhere))) => "allow_always",
+        Some(Answer::AllowOutsideSandbox) => "allow_outside_sandbox",
+        Some(
+            Answer::Allow(Some(scope)) | Answer::Remember { effect: Effect::Allow, scope, .. },
+        ) => allow(scope),
         Some(Answer::Deny { scope: None, .. }) => "deny",
-        Some(Answer::Deny { scope: Some(_), .. }) => "deny_always",
+        Some(Answer::Deny { scope: Some(_), .. } | Answer::Remember { .. }) => "deny_always",
         Some(Answer::Nobody | Answer::Text(_)) => "nobody",
         // A rule, another mode or the end of the request settled it.
         None => "settled",

@@ -26,6 +26,10 @@ pub fn allow_always() -> String {
     gettext("[a]lways")
 }
 
+pub fn allow_outside_sandbox() -> String {
+    gettext("[o]utside the sandbox once")
+}
+
 pub fn deny_once() -> String {
     gettext("[n]o")
 }
@@ -42,6 +46,17 @@ pub fn or_a_word(answers: &str) -> String {
 /// What an answer for longer would store.
 pub fn for_longer() -> String {
     gettext("An answer for longer is about just this:")
+}
+
+/// How more is allowed than what was asked for.
+pub fn own_rule(example: &str) -> String {
+    let letter = allow_in_session();
+    let letter = letter.split_once('[').and_then(|(_, rest)| rest.chars().next()).unwrap_or('s');
+    let example = format!("{} {example}", letter.to_lowercase());
+    fill(
+        &gettext("To allow more, type a rule after the letter, such as: {example}"),
+        &[("example", &example)],
+    )
 }
 
 pub fn never_for_longer() -> String {

@@ -119,7 +119,7 @@ fn a_command_cannot_hide_what_it_does() {
     let whole = "  echo one\\\r\n    two ␛[8m⟨U+202E⟩&& touch ran.txt␍\r\n";
     assert!(asked.contains(whole), "{asked:?}");
     // What nothing can allow for longer offers no such answer.
-    assert!(asked.contains("[y]es, [n]o, or a word"), "{asked:?}");
+    assert!(asked.contains("[y]es, [o]utside the sandbox once, [n]o, or a word"), "{asked:?}");
     seat.type_in("n\r");
     seat.end().ok();
     assert!(!scene.project.join("ran.txt").exists());

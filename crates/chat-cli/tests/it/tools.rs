@@ -204,7 +204,7 @@ fn a_wrong_rule_or_folder_is_a_wrong_command_line_with_a_word_how_it_is_right() 
     let home = Home::new(&server);
     for (option, value, told) in [
         ("--allow", "cargo test", "run:cargo test *"),
-        ("--allow", "look:src", "read, write, run and network"),
+        ("--allow", "look:src", "read, write, run, run+network or network"),
         ("--project", "nowhere", "nowhere"),
         ("--mode", "wild", "unattended"),
     ] {

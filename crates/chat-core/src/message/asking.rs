@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chat_permission::{Action, Rule, Scope, Why};
+use chat_permission::{Action, Effect, Rule, Scope, Why};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -124,6 +124,19 @@ pub struct Question {
 pub enum Answer {
     /// It may be done, now alone or for longer.
     Allow(Option<Scope>),
+    /// The command may run this once, outside the sandbox that it was to run in. Never remembered.
+    AllowOutsideSandbox,
+    /// It may be done or not, and these rules are stored instead of those that were asked about.
+    Remember {
+        /// What the rules do; this call goes by it too.
+        effect: Effect,
+        /// How long they hold.
+        scope: Scope,
+        /// The rules, as the person wrote them.
+        rules: Vec<Rule>,
+        /// A word to the model, where it is denied.
+        message: Option<String>,
+    },
     /// It may not.
     Deny {
         /// How long this holds; none is for this call.

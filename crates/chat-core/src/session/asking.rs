@@ -35,7 +35,11 @@ impl Pending {
         let (scope, effect) = match answer {
             Answer::Allow(scope) => ((*scope)?, Effect::Allow),
             Answer::Deny { scope, .. } => ((*scope)?, Effect::Deny),
-            Answer::Text(_) | Answer::Nobody => return None,
+            Answer::Remember { effect, scope, rules, .. } => {
+                let is_asked = matches!(self.ask.what, Asked::Permission(_));
+                return is_asked.then(|| (*scope, *effect, rules.clone()));
+            }
+            Answer::AllowOutsideSandbox | Answer::Text(_) | Answer::Nobody => return None,
         };
         let Asked::Permission(asked) = &self.ask.what else { return None };
         // Of several things that were asked for at once it is not known which one is meant.
@@ -51,8 +55,13 @@ impl Pending {
     /// Answers it. Says whether somebody still waited for that.
     pub(crate) fn settle(self, answer: Answer) -> bool {
         let answered = match answer {
-            Answer::Allow(_) => Answered::Granted(Leave::ByPerson),
-            Answer::Deny { message, .. } => Answered::Denied(Denied::ByPerson { message }),
+            Answer::Allow(_) | Answer::Remember { effect: Effect::Allow, .. } => {
+                Answered::Granted(Leave::ByPerson)
+            }
+            Answer::AllowOutsideSandbox => Answered::Granted(Leave::OutsideSandbox),
+            Answer::Deny { message, .. } | Answer::Remember { message, .. } => {
+                Answered::Denied(Denied::ByPerson { message })
+            }
             Answer::Text(text) => Answered::Said(text),
             Answer::Nobody => Answered::Denied(Denied::Nobody),
         };

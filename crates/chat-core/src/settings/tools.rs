@@ -217,6 +217,23 @@ impl PermissionSettings {
         }
     }
 
+    /// Stores a rule in the place of another, or behind all.
+    pub fn replace(&mut self, old: Option<&Remembered>, new: Remembered) {
+        let place = old.and_then(|old| self.rules.iter().position(|known| known == old));
+        match place {
+            Some(place) => {
+                self.rules[place] = new.clone();
+                let mut at = 0;
+                // One about the same goes.
+                self.rules.retain(|known| {
+                    at += 1;
+                    at == place + 1 || known.rule != new.rule || known.project != new.project
+                });
+            }
+            None => self.remember(new),
+        }
+    }
+
     /// Stores a rule, in the place of one about the same.
     pub fn remember(&mut self, new: Remembered) {
         self.rules.retain(|known| known.rule != new.rule || known.project != new.project);
@@ -265,6 +282,23 @@ mod tests {
         permissions.put_back(rules[1].clone(), 1);
         permissions.put_back(Remembered { effect: Effect::Deny, ..rules[1].clone() }, 0);
         assert_eq!(permissions.rules, rules);
+    }
+
+    #[test]
+    fn an_edited_rule_stays_where_it_stood() {
+        let mut permissions = PermissionSettings::default();
+        let rules = ["run:a", "run:b", "run:c"].map(|text| rule(text, Effect::Allow, None));
+        rules.iter().cloned().for_each(|rule| permissions.remember(rule));
+        let wider = rule("run:b *", Effect::Allow, None);
+        permissions.replace(Some(&rules[1]), wider.clone());
+        assert_eq!(permissions.rules, [rules[0].clone(), wider.clone(), rules[2].clone()]);
+        // One about the same goes; of one that is gone the new one is added.
+        let denied = rule("run:a", Effect::Deny, None);
+        permissions.replace(Some(&wider), denied.clone());
+        assert_eq!(permissions.rules, [denied.clone(), rules[2].clone()]);
+        permissions.replace(Some(&wider), rules[0].clone());
+        permissions.replace(None, wider.clone());
+        assert_eq!(permissions.rules, [rules[2].clone(), rules[0].clone(), wider]);
     }
 
     #[test]

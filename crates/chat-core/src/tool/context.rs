@@ -66,10 +66,26 @@ impl ToolContext {
     /// # Errors
     /// It is not given for all of them.
     pub async fn permit_all(&self, requests: Vec<Request>, preview: Preview) -> Result<(), Denied> {
+        self.leave(requests, preview).await.map(drop)
+    }
+
+    /// The same for a command, with all that it needs; says whether it is to run outside the sandbox.
+    ///
+    /// # Errors
+    /// It is not given for all of it.
+    pub async fn permit_command(
+        &self,
+        requests: Vec<Request>,
+        preview: Preview,
+    ) -> Result<Leave, Denied> {
+        self.leave(requests, preview).await
+    }
+
+    async fn leave(&self, requests: Vec<Request>, preview: Preview) -> Result<Leave, Denied> {
         let began = Instant::now();
         let leave = self.host.permit(Wish { requests, preview }).await;
         let verdict = match &leave {
-            Ok(Leave::ByPerson) => Some(Verdict::Allowed),
+            Ok(Leave::ByPerson | Leave::OutsideSandbox) => Some(Verdict::Allowed),
             Err(Denied::ByPerson { message }) => Some(Verdict::Denied { message: message.clone() }),
             Ok(Leave::ByRule) | Err(_) => None,
         };
@@ -79,7 +95,7 @@ impl ToolContext {
         if let Err(Denied::ByRule { allowed_by, .. }) = &leave {
             asked.needs.clone_from(allowed_by);
         }
-        leave.map(|_| ())
+        leave
     }
 
     /// Asks the person a question of the model's.
@@ -156,6 +172,8 @@ pub enum Leave {
     ByRule,
     /// The person gave it.
     ByPerson,
+    /// The person gave it, and has the command run outside the sandbox this once.
+    OutsideSandbox,
 }
 
 /// Why leave was not given.
@@ -218,7 +236,7 @@ fn reason(why: &Why) -> String {
         Why::HoldsDenied(rule) => {
             format!("in this folder is, or may be, what the rule {rule} denies")
         }
-        Why::Unsandboxed => "there is no sandbox for commands here".to_owned(),
+        Why::Unsandboxed => "no sandbox would hold the command".to_owned(),
         Why::Unparsable(why) => why.to_string(),
         Why::NotLiteral(word) => format!("what {word} is cannot be told before it runs"),
         Why::Assignment(name) => format!("it sets the variable {name}"),

@@ -11,6 +11,9 @@ use super::{fill, one_line};
 /// What a tool wants to do, as a question of one line.
 pub fn permission_question(asked: &PermissionRequest) -> String {
     match (&asked.preview, asked.action) {
+        (Preview::Command { sandboxed: false, .. }, _) => {
+            gettext("Run this command outside the sandbox?")
+        }
         (Preview::Command { network: true, .. }, _) => {
             gettext("Run this command, with access to the network?")
         }
@@ -71,7 +74,7 @@ pub fn why(why: &Why) -> String {
             rule,
         ),
         Why::Unsandboxed => {
-            gettext("There is no sandbox on this computer: the command can do whatever you can do.")
+            gettext("It would run outside the sandbox: the command can do whatever you can do.")
         }
         Why::Unparsable(why) => unparsable(why),
         Why::NotLiteral(word) => {

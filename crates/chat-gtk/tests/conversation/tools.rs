@@ -9,7 +9,7 @@ use chat_core::message::{
     Answer, Ask, AskId, Asked, Ending, Message, MessageId, ModelRef, Part, PermissionRequest,
     Preview, Question, Role, ToolCall, ToolCallId, ToolResult, ToolView, Usage,
 };
-use chat_core::permission::{Action, Scope, Why};
+use chat_core::permission::{Action, Effect, Scope, Why};
 use chat_gtk::conversation::Output;
 use gtk::prelude::*;
 use serde_json::{Value, json};
@@ -101,6 +101,15 @@ impl Scene {
             found = found.take().or_else(|| widget.downcast_ref::<gtk::Entry>().cloned());
         });
         found.expect("a field")
+    }
+
+    /// All fields to write in, in their order.
+    fn fields(&self) -> Vec<gtk::Entry> {
+        let mut found = Vec::new();
+        walk(self.conversation.widget(), &mut |widget| {
+            found.extend(widget.downcast_ref::<gtk::Entry>().cloned());
+        });
+        found
     }
 
     fn answer(&self) -> Option<(AskId, Answer)> {
@@ -204,6 +213,61 @@ fn each_answer_for_longer_names_the_rules_that_it_stores() {
         scene.press(label);
         assert_eq!(scene.answer(), Some((ask, answer)), "{label}");
     }
+}
+
+#[gtk::test]
+fn a_rule_is_made_wider_or_edited_before_it_is_stored() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let Asked::Permission(mut asked) = command("cargo test --all") else { panic!() };
+    asked.always = vec!["run:cargo test --all".parse().unwrap()];
+    let remember = |effect, scope, rule: &str| Answer::Remember {
+        effect,
+        scope,
+        rules: vec![rule.parse().unwrap()],
+        message: None,
+    };
+    let ask = scene.ask(Asked::Permission(asked.clone()));
+    scene.press("Use run:cargo test *");
+    scene.press("Allow for This Chat");
+    let answer = remember(Effect::Allow, Scope::Session, "run:cargo test *");
+    assert_eq!(scene.answer(), Some((ask, answer)));
+
+    let ask = scene.ask(Asked::Permission(asked.clone()));
+    let field = scene.fields().pop().expect("the rule");
+    field.set_text("run:cargo te*");
+    assert!(scene.shows("does not stand alone at the end"), "{:?}", scene.texts());
+    scene.press("Always Allow");
+    assert_ne!(
+        scene.answer().map(|(of, _)| of),
+        Some(ask),
+        "a rule that cannot be read is not stored"
+    );
+    field.set_text("run:cargo *");
+    scene.press("Always Deny");
+    let answer = remember(Effect::Deny, Scope::Everywhere, "run:cargo *");
+    assert_eq!(scene.answer(), Some((ask, answer)));
+
+    // A rule that is of the project alone can be stored nowhere else.
+    scene.ask(Asked::Permission(asked));
+    let field = scene.fields().pop().expect("the rule");
+    field.set_text("write:src/**");
+    assert!(scene.shows("Always Deny in This Project"));
+}
+
+#[gtk::test]
+fn a_command_may_leave_the_sandbox_once() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let Asked::Permission(mut asked) = command("cargo test") else { panic!() };
+    asked.always = Vec::new();
+    let ask = scene.ask(Asked::Permission(asked.clone()));
+    scene.press("Run Outside the Sandbox Once");
+    assert_eq!(scene.answer(), Some((ask, Answer::AllowOutsideSandbox)));
+    // Where none holds it there is none to leave.
+    let Preview::Command { sandboxed, .. } = &mut asked.preview else { panic!() };
+    *sandboxed = false;
+    scene.ask(Asked::Permission(asked));
+    assert!(scene.shows("Run this command outside the sandbox?"));
+    assert!(!scene.shows("Run Outside the Sandbox Once"));
 }
 
 #[gtk::test]

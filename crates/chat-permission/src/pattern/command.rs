@@ -55,6 +55,16 @@ impl CommandPattern {
         (!words.is_empty()).then_some(Self { words, open: false })
     }
 
+    /// The pattern of these words and any further ones.
+    pub(crate) fn beginning(words: &[String]) -> Self {
+        Self { words: words.to_vec(), open: true }
+    }
+
+    /// The words that it names.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// Whether it fits every command.
     pub(crate) fn is_any(&self) -> bool {
         self.open && self.words.is_empty()

@@ -1,6 +1,7 @@
 //! `run_command`: what a model is told, and that nothing is left.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use chat_core::message::{CommandExit, CommandLimit, Preview, ToolView};
 use chat_permission::Mode;
@@ -307,4 +308,32 @@ async fn reading_commands_run_unasked_and_nothing_else_does() {
     }
     assert_eq!(world.host.was_asked(), ["run rm notes.txt", "run cat ../x"]);
     assert!(world.project.join("notes.txt").exists());
+}
+
+#[tokio::test]
+async fn a_command_leaves_the_sandbox_only_where_the_person_says_so() {
+    let world = world();
+    let made = world.root.join("made");
+    let touch = || world.call("run_command", json!({ "command": "touch ../made" }));
+    touch().await.unwrap();
+    assert!(!made.exists());
+    world.host.leaves_sandbox.store(true, Ordering::Relaxed);
+    let output = touch().await.unwrap();
+    assert!(made.exists(), "{}", output.text);
+    assert!(matches!(output.view, Some(ToolView::Ran { sandboxed: false, .. })));
+    // A mode that runs commands freely asks for it, one that asks nobody refuses it.
+    world.host.leaves_sandbox.store(false, Ordering::Relaxed);
+    let leave = json!({ "command": "rm ../made", "outside_sandbox": true });
+    world.host.was_asked();
+    world.host.has_mode(Mode::Unattended);
+    assert!(world.call("run_command", leave.clone()).await.is_err());
+    assert!(made.exists() && world.host.was_asked().is_empty());
+    world.host.has_mode(Mode::Auto);
+    world.call("run_command", json!({ "command": "touch inside" })).await.unwrap();
+    assert!(world.host.was_asked().is_empty() && world.project.join("inside").exists());
+    world.call("run_command", leave).await.unwrap();
+    assert_eq!(world.host.was_asked(), ["run rm ../made"]);
+    assert!(!made.exists());
+    let previews = world.host.previews.lock().unwrap();
+    assert!(matches!(previews.last(), Some(Preview::Command { sandboxed: false, .. })));
 }

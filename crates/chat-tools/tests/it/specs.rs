@@ -19,7 +19,7 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
         ("move_file", "from, to"),
         ("outline", "path"),
         ("read_output", "id"),
-        ("run_command", "command, folder?, seconds?, background?, network?"),
+        ("run_command", "command, folder?, seconds?, background?, network?, outside_sandbox?"),
         ("stop_command", "id"),
         ("read_file", "path, from?, to?"),
         ("search_files", "pattern, path?, glob?, context?, ignore_case?"),

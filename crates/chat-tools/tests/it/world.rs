@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -41,6 +42,8 @@ pub struct Host {
     pub questions: Mutex<Vec<Question>>,
     pub todos: Mutex<Vec<Todo>>,
     pub tails: Mutex<Vec<(String, u64)>>,
+    /// Whether the person has commands that they allow leave the sandbox.
+    pub leaves_sandbox: AtomicBool,
     written: tokio::sync::Notify,
 }
 
@@ -58,7 +61,8 @@ impl ToolHost for Host {
                 self.previews.lock().unwrap().push(wish.preview.clone());
                 let mut answer = self.answer.lock().unwrap();
                 let answer = answer.as_mut().map_or(Err(Denied::Nobody), |answer| answer(&wish));
-                answer.map(|()| Leave::ByPerson)
+                let leaves = self.leaves_sandbox.load(Ordering::Relaxed);
+                answer.map(|()| if leaves { Leave::OutsideSandbox } else { Leave::ByPerson })
             }
         }
     }

@@ -1,8 +1,10 @@
 //! For which folder an answer is stored, and which folder's rules hold.
 
+use std::sync::Arc;
+
 use chat_core::manager::SessionChange;
-use chat_core::message::Answer;
-use chat_core::permission::{Effect, Mode, Scope};
+use chat_core::message::{Answer, Ask};
+use chat_core::permission::{Effect, Entry, Mode, Scope};
 use chat_core::settings::Remembered;
 use chat_testkit::server::{Script, Server};
 use tempfile::TempDir;
@@ -47,4 +49,37 @@ async fn what_runs_goes_by_the_rules_of_its_own_folder_when_the_chat_has_another
     scene.world.events.finished(&fid).await;
     let rules = manager.settings().permissions.rules.clone();
     assert_eq!(rules[1].project, Some(scene.root()));
+}
+
+#[tokio::test]
+async fn rules_that_were_edited_are_stored_instead_of_those_that_were_asked() {
+    let server = Server::start();
+    for (id, path) in [("c1", "src/a.txt"), ("c2", "src/b.txt"), ("c3", "other.txt")] {
+        server.push(touches(id, path));
+    }
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    std::fs::create_dir(scene.root().join("src")).unwrap();
+    let fid = scene.ask(Mode::Ask).await;
+    let rules = vec!["write:./src/**".parse().unwrap()];
+    let (effect, scope) = (Effect::Allow, Scope::Session);
+    let answer = Answer::Remember { effect, scope, rules: rules.clone(), message: None };
+    scene.answer(&fid, answer).await;
+    let first = scene.world.events.asks[&fid][0].id;
+    let is_another = |asks: &Vec<_>| asks.first().is_some_and(|ask: &Arc<Ask>| ask.id != first);
+    scene.world.events.until(|told| told.asks.get(&fid).is_some_and(is_another)).await;
+    // The second passes by the rule; the third is asked, and denied by another.
+    let stored = scene.world.manager.session_rules(&fid).await.unwrap();
+    assert_eq!(stored, [Entry::allow(rules[0].clone(), Scope::Session)]);
+    let denied = vec!["write:*.txt".parse().unwrap()];
+    let message = Some("not here".to_owned());
+    let (effect, scope) = (Effect::Deny, Scope::Project);
+    scene.answer(&fid, Answer::Remember { effect, scope, rules: denied, message }).await;
+    scene.world.events.finished(&fid).await;
+    let settings = scene.world.manager.settings();
+    let known = &settings.permissions.rules[0];
+    assert_eq!(known.rule.to_string(), "write:*.txt");
+    assert_eq!((known.effect, known.project.clone()), (Effect::Deny, Some(scene.root())));
+    let sent = server.chats().pop().unwrap().body.to_string();
+    assert!(sent.contains("not here") && sent.matches("touched").count() == 2, "{sent}");
 }

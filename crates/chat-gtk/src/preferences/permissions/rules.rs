@@ -1,4 +1,6 @@
-//! What was answered for longer: a row for each rule, to be taken back or written to a file.
+//! What was answered for longer: a row for each rule, to be edited, taken back or written to a file.
+
+mod editor;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -38,10 +40,19 @@ impl RulesGroup {
             .valign(gtk::Align::Center)
             .css_classes(["flat"])
             .build();
+        let add = gtk::Button::builder()
+            .label(gettext("_Add Rule…"))
+            .use_underline(true)
+            .valign(gtk::Align::Center)
+            .css_classes(["flat"])
+            .build();
+        let buttons = gtk::Box::new(gtk::Orientation::Horizontal, 6);
+        buttons.append(&add);
+        buttons.append(&export);
         let group = adw::PreferencesGroup::builder()
             .title(gettext("Remembered Answers"))
             .description(gettext("What you allowed or denied for longer than one chat"))
-            .header_suffix(&export)
+            .header_suffix(&buttons)
             .build();
         let inner = Rc::new(Inner {
             group,
@@ -54,6 +65,12 @@ impl RulesGroup {
         inner.export.connect_clicked(move |_| {
             if let Some(inner) = weak.upgrade() {
                 inner.ask_where();
+            }
+        });
+        let weak = Rc::downgrade(&inner);
+        add.connect_clicked(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                editor::open(&inner.place, None);
             }
         });
         let this = Self { inner };
@@ -100,6 +117,10 @@ impl Inner {
             Effect::Deny => "action-unavailable-symbolic",
         };
         row.add_prefix(&gtk::Image::from_icon_name(icon));
+        let edit = icon_button("document-edit-symbolic", &gettext("Edit this rule"));
+        let (place, known) = (self.place.clone(), rule.clone());
+        edit.connect_clicked(move |_| editor::open(&place, Some(known.clone())));
+        row.add_suffix(&edit);
         let remove = icon_button("user-trash-symbolic", &gettext("Forget this answer"));
         let (weak, rule) = (Rc::downgrade(self), rule.clone());
         remove.connect_clicked(move |_| {

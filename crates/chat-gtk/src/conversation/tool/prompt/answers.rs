@@ -1,8 +1,10 @@
 //! The answers to a question of leave that hold for longer, each with the rules that it stores.
 
+use std::rc::Rc;
+
 use chat_core::message::Answer;
-use chat_core::permission::{Rule, Scope};
-use chat_edge::words::visible;
+use chat_core::permission::{BadRule, Effect, Rule, Scope};
+use chat_edge::words::{self, visible};
 use gettextrs::gettext;
 use gtk::pango;
 use gtk::prelude::*;
@@ -71,57 +73,227 @@ pub fn rules(always: &[Rule]) -> String {
     lines.join("\n")
 }
 
-/// A list of these answers; one for the project is there only where there is one. `message` gives the word to the model.
+/// What an answer for longer stores: the rules that were asked about, or as they were edited.
+#[derive(Debug)]
+struct Stored {
+    asked: Vec<Rule>,
+    fields: Vec<gtk::Entry>,
+}
+
+impl Stored {
+    fn new(asked: &[Rule]) -> Self {
+        let field = |rule: &Rule| {
+            let field = gtk::Entry::builder()
+                .text(visible(&rule.to_string()).as_ref())
+                .width_chars(30)
+                .css_classes(["rule"])
+                .build();
+            accessible::set_label(&field, &gettext("Rule"));
+            field
+        };
+        Self { fields: asked.iter().map(field).collect(), asked: asked.to_vec() }
+    }
+
+    /// The rules as they stand there.
+    fn rules(&self) -> Result<Vec<Rule>, BadRule> {
+        let all = self.asked.iter().zip(&self.fields);
+        all.map(|(asked, field)| {
+            let text = field.text();
+            // What cannot be shown as it is was not edited where it is still shown so.
+            if text == visible(&asked.to_string()).as_ref() {
+                Ok(asked.clone())
+            } else {
+                text.trim().parse()
+            }
+        })
+        .collect()
+    }
+
+    /// The answer that stores them. None where they cannot be read.
+    fn answer(&self, longer: Longer, message: Option<String>) -> Option<Answer> {
+        let rules = self.rules().ok()?;
+        if rules == self.asked {
+            return Some(longer.answer(message));
+        }
+        let (effect, scope) = match longer {
+            Longer::Allow(scope) => (Effect::Allow, scope),
+            Longer::Deny => (Effect::Deny, Scope::Everywhere),
+        };
+        Some(Answer::Remember { effect, scope, rules, message })
+    }
+}
+
+/// A list of the further answers: those for longer, one for the project only where there is one, and to leave the sandbox
+/// where a command is held by it. `message` gives the word to the model.
 pub fn popover(
     always: &[Rule],
     has_project: bool,
+    is_bounded: bool,
     answered: &Answered,
     message: impl Fn() -> Option<String> + Clone + 'static,
 ) -> gtk::Popover {
     let list = gtk::Box::new(gtk::Orientation::Vertical, 2);
     let popover = gtk::Popover::builder().child(&list).css_classes(["answers"]).build();
-    let rules = rules(always);
-    let is_local = is_local(always, has_project);
-    for longer in Longer::ALL.into_iter().filter(|longer| longer.fits(always, has_project)) {
-        let title = longer.title(is_local);
-        let button = button(&title, &rules);
-        let (answered, message) = (answered.clone(), message.clone());
-        let shown = popover.downgrade();
-        button.connect_clicked(move |_| {
+    let give = {
+        let (answered, shown) = (answered.clone(), popover.downgrade());
+        move |answer| {
             if let Some(popover) = shown.upgrade() {
                 popover.popdown();
             }
-            // What was typed goes along with no leave.
-            let message = if longer == Longer::Deny { message() } else { None };
-            answered(longer.answer(message));
-        });
-        if longer == Longer::Deny {
+            answered(answer);
+        }
+    };
+    if !always.is_empty() {
+        add_longer(&list, always, has_project, &give, message);
+    }
+    if is_bounded {
+        if !always.is_empty() {
             list.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
         }
-        list.append(&button);
+        let title = gettext("Run Outside the Sandbox Once");
+        let row = Row::new(&title, &gettext("The command can do whatever you can do"));
+        row.below.remove_css_class("answer-rules");
+        row.below.add_css_class("answer-warning");
+        row.button.connect_clicked(move |_| give(Answer::AllowOutsideSandbox));
+        list.append(&row.button);
     }
     popover
 }
 
-/// A button that says what it does, and below that the rules that it stores.
-fn button(title: &str, rules: &str) -> gtk::Button {
-    let name = gtk::Label::builder().label(title).use_markup(false).xalign(0.0).build();
-    let below = gtk::Label::builder()
-        .label(rules)
-        .use_markup(false)
+/// The answers for longer, and below them the rules that they store, to be edited.
+fn add_longer(
+    list: &gtk::Box,
+    always: &[Rule],
+    has_project: bool,
+    give: &(impl Fn(Answer) + Clone + 'static),
+    message: impl Fn() -> Option<String> + Clone + 'static,
+) {
+    let stored = Rc::new(Stored::new(always));
+    let before_deny = gtk::Separator::new(gtk::Orientation::Horizontal);
+    // Whatever is written there: without a project there is no answer for it.
+    let all = Longer::ALL
+        .into_iter()
+        .filter(|longer| has_project || *longer != Longer::Allow(Scope::Project));
+    let rows: Vec<(Longer, Row)> = all
+        .map(|longer| {
+            let row = Row::new("", "");
+            let (give, message, stored) = (give.clone(), message.clone(), Rc::clone(&stored));
+            row.button.connect_clicked(move |_| {
+                // What was typed goes along with no leave.
+                let message = if longer == Longer::Deny { message() } else { None };
+                if let Some(answer) = stored.answer(longer, message) {
+                    give(answer);
+                }
+            });
+            if longer == Longer::Deny {
+                list.append(&before_deny);
+            }
+            list.append(&row.button);
+            (longer, row)
+        })
+        .collect();
+    let wrong = gtk::Label::builder()
         .xalign(0.0)
         .wrap(true)
-        .wrap_mode(pango::WrapMode::Char)
         .max_width_chars(38)
-        .css_classes(["answer-rules"])
+        .visible(false)
+        .css_classes(["error", "caption"])
         .build();
-    let both = gtk::Box::new(gtk::Orientation::Vertical, 1);
-    both.append(&name);
-    both.append(&below);
-    let button = gtk::Button::builder().child(&both).css_classes(["flat", "answer"]).build();
-    accessible::set_label(&button, title);
-    accessible::set_description(&button, rules);
+    list.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
+    let heading = gettext("What is remembered");
+    list.append(&gtk::Label::builder().label(heading).xalign(0.0).css_classes(["caption"]).build());
+    for (rule, field) in always.iter().zip(&stored.fields) {
+        list.append(field);
+        if let Some(wider) = rule.wider() {
+            list.append(&wider_button(&wider, field));
+        }
+    }
+    list.append(&wrong);
+    let show = {
+        let (stored, wrong) = (Rc::downgrade(&stored), wrong.downgrade());
+        move || {
+            let (Some(stored), Some(wrong)) = (stored.upgrade(), wrong.upgrade()) else { return };
+            let found = stored.rules();
+            wrong.set_visible(found.is_err());
+            if let Err(bad) = &found {
+                wrong.set_label(&words::bad_rule(bad));
+            }
+            for (longer, row) in &rows {
+                row.button.set_sensitive(found.is_ok());
+                let Ok(rules) = &found else { continue };
+                let fits = longer.fits(rules, has_project);
+                row.button.set_visible(fits);
+                row.set(&longer.title(is_local(rules, has_project)), &self::rules(rules));
+                if *longer == Longer::Deny {
+                    before_deny.set_visible(fits);
+                }
+            }
+        }
+    };
+    show();
+    let show = Rc::new(show);
+    for field in &stored.fields {
+        let show = Rc::clone(&show);
+        field.connect_changed(move |_| show());
+    }
+}
+
+/// A button that puts a wider rule into a field.
+fn wider_button(wider: &Rule, field: &gtk::Entry) -> gtk::Button {
+    let text = visible(&wider.to_string()).into_owned();
+    let label = words::fill(&gettext("Use {rule}"), &[("rule", &text)]);
+    let name = gtk::Label::builder()
+        .label(&label)
+        .use_markup(false)
+        .xalign(0.0)
+        .ellipsize(pango::EllipsizeMode::End)
+        .max_width_chars(38)
+        .build();
+    let button = gtk::Button::builder().child(&name).css_classes(["flat", "answer"]).build();
+    accessible::set_label(&button, &label);
+    let field = field.downgrade();
+    button.connect_clicked(move |_| {
+        if let Some(field) = field.upgrade() {
+            field.set_text(&text);
+        }
+    });
     button
+}
+
+/// A button that says what it does, and below that what follows from it.
+#[derive(Debug)]
+struct Row {
+    button: gtk::Button,
+    name: gtk::Label,
+    below: gtk::Label,
+}
+
+impl Row {
+    fn new(title: &str, below: &str) -> Self {
+        let name = gtk::Label::builder().use_markup(false).xalign(0.0).build();
+        let second = gtk::Label::builder()
+            .use_markup(false)
+            .xalign(0.0)
+            .wrap(true)
+            .wrap_mode(pango::WrapMode::Char)
+            .max_width_chars(38)
+            .css_classes(["answer-rules"])
+            .build();
+        let both = gtk::Box::new(gtk::Orientation::Vertical, 1);
+        both.append(&name);
+        both.append(&second);
+        let button = gtk::Button::builder().child(&both).css_classes(["flat", "answer"]).build();
+        let row = Self { button, name, below: second };
+        row.set(title, below);
+        row
+    }
+
+    fn set(&self, title: &str, below: &str) {
+        self.name.set_label(title);
+        self.below.set_label(below);
+        accessible::set_label(&self.button, title);
+        accessible::set_description(&self.button, below);
+    }
 }
 
 #[cfg(test)]

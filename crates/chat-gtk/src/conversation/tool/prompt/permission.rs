@@ -58,14 +58,21 @@ pub fn fill(
     }
     let allow = gettext("Allow Once");
     let once = answered.clone();
-    let first: gtk::Widget = if asked.always.is_empty() {
+    let is_bounded = matches!(asked.preview, Preview::Command { sandboxed: true, .. });
+    let first: gtk::Widget = if asked.always.is_empty() && !is_bounded {
         let button = gtk::Button::builder().label(&allow).css_classes(["suggested-action"]).build();
         button.connect_clicked(move |_| once(Answer::Allow(None)));
         button.upcast()
     } else {
         let button = adw::SplitButton::builder()
             .label(&allow)
-            .popover(&answers::popover(&asked.always, around.has_project.get(), answered, said))
+            .popover(&answers::popover(
+                &asked.always,
+                around.has_project.get(),
+                is_bounded,
+                answered,
+                said,
+            ))
             .dropdown_tooltip(gettext("More Answers"))
             .css_classes(["suggested-action"])
             .build();

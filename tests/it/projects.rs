@@ -222,3 +222,37 @@ async fn a_chat_for_code_begins_with_the_files_and_the_next_one_stands_beside_it
     window.find(named("Explain something")).await?;
     window.close().await
 }
+
+#[tokio::test]
+async fn a_project_opens_with_the_code_assistant_or_who_worked_there_last() -> Result<()> {
+    let stage = Stage::new().await?;
+    let folder = stage.project(&[("a.txt", "one\n")])?;
+    let window = window_in(&stage, &folder).await?;
+    window.find(named("Code Assistant").role(Role::Label)).await?;
+    window.find(named("a.txt").under("Files")).await?;
+    window.say("one").await?;
+    window.shows("You said: one").await?;
+    assert_eq!(stored(&stage, "one").await?.agent, "code-assistant");
+    // Another agent is chosen for the next chat there.
+    window.new_chat().await?;
+    window.find(named("Agent")).await?.click_with_mouse().await?;
+    window.find(containing("Talks with the model")).await?;
+    window.keys(&["Home", "Return"]).await?;
+    window.find(named("Just Ask").role(Role::Label)).await?;
+    window.say("two").await?;
+    window.shows("You said: two").await?;
+    assert_eq!(stored(&stage, "two").await?.agent, "just-ask");
+    window.close().await?;
+
+    let window = window_in(&stage, &folder).await?;
+    window.find(named("Just Ask").role(Role::Label)).await?;
+    // A folder that is chosen is like one that is named at the start.
+    let garden = self::folder(&stage, "kitchen")?;
+    assert!(window.find(named("Message")).await?.drop_files(&[&garden]).await?);
+    window.click(named("Work There")).await?;
+    window.find(named("Code Assistant").role(Role::Label)).await?;
+    window.keys(&["ctrl+o"]).await?;
+    window.click(named("No Folder")).await?;
+    window.find(named("Just Ask").role(Role::Label)).await?;
+    window.close().await
+}

@@ -24,10 +24,15 @@ const MOST_UNKNOWN: usize = 3;
 
 /// A request without words, as the command line asks for it.
 pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
+    let project = args.project.as_deref().map(folder).transpose()?;
+    let agent = match (&args.agent, &project, &args.session) {
+        (None, Some(project), None) => Some(program.manager.agent_for(project).await),
+        (agent, ..) => agent.clone(),
+    };
     Ok(ChatRequest {
         session: args.session.as_deref().map(Fid::new),
         model: model(args, program).await?,
-        agent: args.agent.clone(),
+        agent,
         content: Content::default(),
         thinking: args.thinking,
         options: Options {
@@ -36,7 +41,7 @@ pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
             ..Options::default()
         },
         context: Context::default(),
-        project: args.project.as_deref().map(folder).transpose()?,
+        project,
         mode: args.mode,
         allow: args.allow.clone(),
     })

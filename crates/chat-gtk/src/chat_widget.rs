@@ -30,7 +30,7 @@ mod undoing;
 mod view;
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -285,6 +285,9 @@ impl Component for ChatWidget {
             Done::Bounds(words) => view.conversation.set_bounds(words),
             Done::Projects(kept) => self.projects_came(kept, view),
             Done::Project { fid, result } => self.project_found(fid, result, view, &sender),
+            Done::AgentOfProject { epoch, folder, agent } => {
+                self.agent_of_project_came(epoch, &folder, agent, view, &sender);
+            }
             Done::Review(news) => self.review_came(news, view, &sender),
             Done::Meter(news) => self.meter_came(news, view, &sender),
             Done::Chats(query, chats) => self.chats_came(&query, chats, view),
@@ -327,8 +330,9 @@ impl ChatWidget {
             Some(fid) => self.show(Some(fid), view, sender),
             None => self.show_state(view, sender),
         }
-        if self.shown.project().is_some() {
+        if let Some(folder) = self.shown.project().map(Path::to_owned) {
             self.offer_panel(sender);
+            self.find_agent_of(folder, sender);
         }
         self.send_next(sender);
         self.diagnostics.mark("engine");

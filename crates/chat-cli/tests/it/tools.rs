@@ -305,3 +305,19 @@ fn files_that_are_named_with_an_at_go_along() {
     assert_eq!(count(&first.body.to_string()), 1);
     assert_eq!(count(&second.body.to_string()), 1);
 }
+
+#[test]
+fn a_project_opens_with_the_code_assistant_or_who_worked_there_last() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let instructions = |options: &[&str]| {
+        server.push(Script::new().text("Well."));
+        scene.ask(options).ok();
+        server.chats().pop().expect("a request").body["messages"][0].clone()
+    };
+    let first = instructions(&[]);
+    assert_eq!(first, instructions(&["--agent", "code-assistant"]));
+    let plain = instructions(&["--agent", "just-ask"]);
+    assert_ne!(first, plain);
+    assert_eq!(instructions(&[]), plain);
+}

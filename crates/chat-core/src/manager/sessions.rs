@@ -1,12 +1,14 @@
 //! The Manager's sessions: found, listed, opened, changed.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{
     Event, Fid, Hit, Manager, Message, MessageId, Page, Result, Session, SessionChange,
     SessionPlaceholder, Snapshot, Subscription,
 };
+use crate::agent::{CODE_ASSISTANT, DEFAULT};
 use crate::store::{SessionPatch, SessionRecord};
 
 impl Manager {
@@ -24,6 +26,28 @@ impl Manager {
             Ok(rows.collect())
         })
         .await
+    }
+
+    /// The agent that a new chat in a project begins with: the one that worked there last, else the code assistant,
+    /// unless another agent is set for all new chats.
+    pub async fn agent_for(&self, project: &Path) -> String {
+        let (this, project) = (self.clone(), project.to_owned());
+        let last = self
+            .run(async move {
+                let records = this.inner.world.store.sessions().await?;
+                let there =
+                    records.into_iter().filter(|it| it.project.as_deref() == Some(&project));
+                Ok(there.max_by_key(|record| record.updated).map(|record| record.agent))
+            })
+            .await;
+        let agents = &self.inner.world.agents;
+        if let Ok(Some(agent)) = last
+            && agents.contains_key(&agent)
+        {
+            return agent;
+        }
+        let set = self.settings().chat.agent.clone();
+        if set == DEFAULT { CODE_ASSISTANT.to_owned() } else { set }
     }
 
     /// Sessions that hold the text, best first. Dropping the future breaks the search off.

@@ -230,6 +230,12 @@ pub(super) enum Done {
         fid: Option<Fid>,
         result: std::result::Result<PathBuf, String>,
     },
+    /// Who works in this folder, for the new chat that is shown.
+    AgentOfProject {
+        epoch: u64,
+        folder: PathBuf,
+        agent: String,
+    },
     Sent {
         epoch: u64,
         number: u64,

@@ -1,7 +1,8 @@
 //! The folder that a chat works in, and what its tools may do there without asking.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use chat_core::agent::CODE_ASSISTANT;
 use chat_core::manager::SessionChange;
 use chat_core::message::Fid;
 use chat_core::permission::Mode;
@@ -83,7 +84,7 @@ impl ChatWidget {
         if self.shown.is_opening() {
             return;
         }
-        let project = self.shown.project().map(std::path::Path::to_owned);
+        let project = self.shown.project().map(Path::to_owned);
         if project != self.told_project {
             self.told_project.clone_from(&project);
             tell(sender, Output::Project(project));
@@ -111,19 +112,55 @@ impl ChatWidget {
             Shown::Open(session) => session.project.clone_from(&project),
             Shown::Opening(_) => return,
         }
-        if project.is_some() {
+        if let Some(folder) = &project {
             self.offer_panel(sender);
+            self.find_agent_of(folder.clone(), sender);
+        } else if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
+            && session.agent == CODE_ASSISTANT
+        {
+            // There is no code to work on any more.
+            session.agent = manager.empty_session().agent;
         }
         self.change(SessionChange { project: Some(project), ..SessionChange::default() }, sender);
         self.show_state(view, sender);
     }
 
-    fn remember_project(
+    /// Finds out who works in a folder that a new chat was given, where nobody was chosen for it.
+    pub(super) fn find_agent_of(&mut self, folder: PathBuf, sender: &ComponentSender<Self>) {
+        let (Some(manager), Shown::New(session)) = (self.manager.clone(), &self.shown) else {
+            return;
+        };
+        if session.agent != manager.empty_session().agent {
+            return;
+        }
+        // What is sent meanwhile waits.
+        self.finding += 1;
+        let epoch = self.epoch;
+        sender.oneshot_command(async move {
+            let agent = manager.agent_for(&folder).await;
+            done(Done::AgentOfProject { epoch, folder, agent })
+        });
+    }
+
+    /// It is known who works there.
+    pub(super) fn agent_of_project_came(
         &mut self,
-        folder: &std::path::Path,
+        epoch: u64,
+        folder: &Path,
+        agent: String,
         view: &View,
         sender: &ComponentSender<Self>,
     ) {
+        self.finding -= 1;
+        let is_there = epoch == self.epoch && self.shown.project() == Some(folder);
+        if is_there && matches!(self.shown, Shown::New(_)) && self.shown.agent() != agent {
+            self.set_agent(agent, sender);
+            self.show_state(view, sender);
+        }
+        self.send_next(sender);
+    }
+
+    fn remember_project(&mut self, folder: &Path, view: &View, sender: &ComponentSender<Self>) {
         if !self.projects.add(folder) {
             return;
         }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use chat_core::manager::SessionChange;
-use chat_core::message::{Answer, Ask};
+use chat_core::message::{Answer, Ask, ChatRequest};
 use chat_core::permission::{Effect, Entry, Mode, Scope};
 use chat_core::settings::Remembered;
 use chat_testkit::server::{Script, Server};
 use tempfile::TempDir;
 
 use super::permissions::{Scene, touches};
+use super::world::request;
 
 #[tokio::test]
 async fn leave_everywhere_for_a_file_of_the_project_is_of_that_project() {
@@ -82,4 +83,22 @@ async fn rules_that_were_edited_are_stored_instead_of_those_that_were_asked() {
     assert_eq!((known.effect, known.project.clone()), (Effect::Deny, Some(scene.root())));
     let sent = server.chats().pop().unwrap().body.to_string();
     assert!(sent.contains("not here") && sent.matches("touched").count() == 2, "{sent}");
+}
+
+#[tokio::test]
+async fn a_project_is_worked_in_by_who_worked_there_last() {
+    let server = Server::start();
+    let scene = Scene::new(&server).await;
+    let manager = &scene.world.manager;
+    assert_eq!(manager.agent_for(&scene.root()).await, "code-assistant");
+    server.push(Script::new().text("Hello."));
+    let request = ChatRequest {
+        project: Some(scene.root()),
+        agent: Some("just-ask".to_owned()),
+        ..request(None, "Hello")
+    };
+    manager.send(request).await.unwrap();
+    assert_eq!(manager.agent_for(&scene.root()).await, "just-ask");
+    let other = TempDir::new().unwrap();
+    assert_eq!(manager.agent_for(other.path()).await, "code-assistant");
 }

@@ -103,6 +103,21 @@ impl Turns<'_> {
         done
     }
 
+    /// How a request ended that may have to wait for room on the disk. What is not stored by then is
+    /// a reply that was interrupted, to whoever reads the chat later.
+    async fn as_stored(&mut self, fid: &Fid, done: Done) -> Done {
+        let stored = tokio::select! {
+            stored = self.program.manager.stored(fid) => stored,
+            () = self.signals.next() => Err(Kind::DiskFull.into()),
+        };
+        match stored {
+            Err(error) if done.reason == StopReason::Complete => {
+                Done { reason: StopReason::Interrupted, error: Some(error), ..done }
+            }
+            _ => done,
+        }
+    }
+
     async fn follow(
         &mut self,
         mut asking: Asking<'_>,
@@ -128,7 +143,11 @@ impl Turns<'_> {
                 if follower.runs_commands {
                     bounds::tell_once(self.program).await;
                 }
-                if let Some(done) = follower.finished(sink) {
+                if let Some(done) = follower.finished() {
+                    // What is wrong with the output shows with the next that is written.
+                    let _ = self.program.output.write(sink.take()).await;
+                    let done = self.as_stored(fid, done).await;
+                    sink.done(&done);
                     follower.done = Some(done);
                 }
                 let pieces = sink.take();

@@ -200,6 +200,21 @@ impl Manager {
         self.run(async move { this.session(&fid).await?.retry().await }).await
     }
 
+    /// Waits until all that was said in a session is on disk. A program that ends behind a reply does.
+    ///
+    /// # Errors
+    /// Why it is not, where the store refuses it for seconds.
+    pub async fn stored(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.clone(), fid.clone());
+        self.run(async move {
+            match this.loaded(&fid) {
+                Some(session) => session.stored().await,
+                None => Ok(()),
+            }
+        })
+        .await
+    }
+
     /// Asks the model to go on where its last reply was interrupted or stopped. Does nothing while
     /// a request is at work.
     ///

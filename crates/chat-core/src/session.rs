@@ -63,6 +63,8 @@ pub(crate) struct Session {
     unwritten: Notify,
     /// Rung when a request has ended.
     ended: Notify,
+    /// Rung when the store has taken what it had refused.
+    taken: Notify,
     /// What its tools remember from one call to the next.
     memory: Arc<Memory>,
     /// What was in its project when it was first worked in.
@@ -84,6 +86,7 @@ impl Session {
             keeping: tokio::sync::Mutex::default(),
             unwritten: Notify::new(),
             ended: Notify::new(),
+            taken: Notify::new(),
         });
         let weak = Arc::downgrade(&session);
         session.memory.on_change(move || {

@@ -174,10 +174,8 @@ impl Follower {
         self.finished.as_ref().is_some_and(well) && self.called.is_empty()
     }
 
-    /// Whether the request is over; says so to the sink, once.
-    pub(super) fn finished(&mut self, sink: &mut dyn Sink) -> Option<Done> {
-        let done = self.finished.take()?;
-        sink.done(&done);
-        Some(done)
+    /// How the request ended, once.
+    pub(super) fn finished(&mut self) -> Option<Done> {
+        self.finished.take()
     }
 }

@@ -1,6 +1,6 @@
 //! Files that are damaged, full or closed: what is said, and that nothing is lost for it.
 
-use chat_testkit::server::Server;
+use chat_testkit::server::{Gate, Script, Server};
 
 use crate::home::{Home, Run};
 
@@ -89,6 +89,73 @@ fn a_full_disk_is_told_and_nothing_is_sent_that_is_not_kept() {
     let titles: Vec<_> =
         crate::home::events(&read("sessions")).iter().map(|s| s["title"].clone()).collect();
     assert_eq!(titles, ["after", "before"]);
+}
+
+/// Fills a disk of its own while a reply is written. `$1`: whether there is room again before the end.
+const FULL_WHILE_IT_WRITES: &str = r#"
+mkdir -p "$XDG_DATA_HOME" && mount -t tmpfs -o size=6m none "$XDG_DATA_HOME" || exit 77
+"$PROGRAM" ask --json long >"$HOME/out" 2>"$HOME/err" &
+until grep -q begins "$HOME/out"; do :; done
+head -c 20000000 /dev/zero >"$XDG_DATA_HOME/fill" 2>"$HOME/fill.err"
+: >"$HOME/full"
+if [ "$1" = room ]; then
+    until grep -q disk_full "$HOME/out"; do :; done
+    rm "$XDG_DATA_HOME/fill"
+fi
+wait $!
+echo $? >"$HOME/code"
+rm -f "$XDG_DATA_HOME/fill"
+"$PROGRAM" sessions --json >"$HOME/sessions"
+fid=$(sed -n '1s/.*"fid":"\([^"]*\)".*/\1/p' "$HOME/sessions")
+"$PROGRAM" show "$fid" >"$HOME/shown"
+"#;
+
+#[test]
+fn what_is_said_of_a_full_disk_is_what_is_stored() {
+    for room in [true, false] {
+        let server = Server::start();
+        let home = Home::new(&server);
+        let gate = Gate::new();
+        let word = |n: u32| format!("{:08x}", n.wrapping_mul(2_654_435_761));
+        let words: Vec<String> = (0..40_000).map(word).collect();
+        let long = words.join(" ");
+        server.push(Script::new().text("begins ").gate(&gate).text(&long));
+        let try_with = |way: &[&str]| {
+            let inside = home.command::<&str>([]);
+            let mut command = std::process::Command::new("unshare");
+            command.args(way).args(["sh", "-c", FULL_WHILE_IT_WRITES, "sh"]).env_clear();
+            command.arg(if room { "room" } else { "none" });
+            command.envs(inside.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            command.env("PROGRAM", inside.get_program());
+            command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+            let mut child = command.spawn().expect("it starts");
+            while !home.path("full").exists() {
+                if child.try_wait().expect("a child").is_some() {
+                    return false;
+                }
+                std::thread::yield_now();
+            }
+            gate.open();
+            child.wait().is_ok_and(|status| status.success())
+        };
+        if !try_with(&["--mount"]) && !try_with(&["--map-root-user", "--mount"]) {
+            let why =
+                "no small disk can be mounted: neither root nor user namespaces are to be had";
+            assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "{why}");
+            eprintln!("not tested: {why}");
+            return;
+        }
+        let read = |name: &str| std::fs::read_to_string(home.path(name)).expect("written");
+        let events = crate::home::events(&read("out"));
+        let done = events.iter().rfind(|event| event["type"] == "done").expect("it ended").clone();
+        let (reason, code) = if room { ("complete", "0\n") } else { ("interrupted", "1\n") };
+        assert_eq!((done["reason"].as_str(), &*read("code")), (Some(reason), code), "room: {room}");
+        let trouble = &crate::home::events(&read("sessions"))[0]["trouble"];
+        let stored = if room { serde_json::Value::Null } else { "interrupted".into() };
+        assert_eq!(*trouble, stored, "room: {room}");
+        let shown: Vec<String> = read("shown").split_whitespace().map(ToOwned::to_owned).collect();
+        assert_eq!(shown.join(" ").contains(&long), room, "room: {room}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Session;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, Result};
 use crate::message::Message;
 
 /// The pause between two writes of the journal. With the write itself what arrived is on disk
@@ -17,6 +17,10 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 
 /// The longest such wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// How long a program that wants to end waits for the store to take what was said: a few of these
+/// tries.
+const STORE_PATIENCE: Duration = Duration::from_secs(10);
 
 impl Session {
     /// Writes the journal as text comes. Never ends: it is dropped with the request.
@@ -36,7 +40,7 @@ impl Session {
         }
     }
 
-    async fn write_journal(&self) -> crate::error::Result<()> {
+    async fn write_journal(&self) -> Result<()> {
         let _journal = self.journal.lock().await;
         let segments = match &self.lock().live {
             Some(live) => live.unjournaled(),
@@ -59,11 +63,15 @@ impl Session {
         let first = self.world.store.fold(&self.fid, Arc::clone(&message)).await;
         let Err(error) = first else { return };
         let hopeless = is_hopeless(&error);
-        self.notice(error);
+        self.notice(error.clone());
         if hopeless {
             return;
         }
-        self.lock().unstored += 1;
+        {
+            let mut state = self.lock();
+            state.unstored += 1;
+            state.refused = Some(error);
+        }
         let session = Arc::clone(self);
         self.world.spawn(async move {
             let mut wait = FIRST_WAIT;
@@ -76,8 +84,26 @@ impl Session {
             }
             let _gate = session.gate.lock().await;
             session.lock().unstored -= 1;
+            session.taken.notify_waiters();
             session.rest().await;
         });
+    }
+
+    /// Waits until the store has taken all that was said. Why it has not, where that takes too long.
+    pub(crate) async fn stored(&self) -> Result<()> {
+        let all = async {
+            loop {
+                let taken = self.taken.notified();
+                if self.lock().is_stored() {
+                    return;
+                }
+                taken.await;
+            }
+        };
+        match tokio::time::timeout(STORE_PATIENCE, all).await {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.lock().refused.clone().unwrap_or_else(|| Kind::Storage.into())),
+        }
     }
 }
 
@@ -98,6 +124,7 @@ impl Session {
                     Err(error) if !is_hopeless(&error) => wait = (wait * 2).min(LONGEST_WAIT),
                     _ => {
                         session.lock().unsaved.retain(|message| !unsaved.contains(message));
+                        session.taken.notify_waiters();
                         return session.rest().await;
                     }
                 }

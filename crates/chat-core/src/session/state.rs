@@ -12,6 +12,7 @@ use super::measuring::Measured;
 use super::reply::LiveReply;
 use super::round::Round;
 use crate::agent::{Surroundings, todos};
+use crate::error::Error;
 use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
 use crate::message::{
     BackgroundCommand, ChatRequest, Fid, Message, MessageId, MessageTree, Meter, ModelRef, Options,
@@ -40,6 +41,8 @@ pub(super) struct State {
     /// Results of tools that the store refused: they are here alone, and go into it with the next
     /// messages at the latest.
     pub unsaved: Vec<Arc<Message>>,
+    /// Why the store refused the last of them.
+    pub refused: Option<Error>,
     /// Ends the asking for a better title.
     pub titling: CancellationToken,
     /// What became of the last reply, where it failed or was interrupted.
@@ -116,6 +119,7 @@ impl State {
             halted: false,
             unstored: 0,
             unsaved: Vec::new(),
+            refused: None,
             titling: CancellationToken::new(),
             around: Surroundings::default(),
             measured: None,

@@ -33,6 +33,43 @@ pub(super) struct Entry {
     pub modified: Option<SystemTime>,
 }
 
+impl Index {
+    /// As it is written: what lies in the folder is named from there, so that the list stays true
+    /// where the folder moves.
+    fn as_kept(&self, folder: &Path) -> Self {
+        let mut kept = Self { version: self.version, models: self.models.clone() };
+        for Entry { model, .. } in kept.models.iter_mut().filter(|entry| entry.model.owned) {
+            if let Ok(inside) = model.path.strip_prefix(folder) {
+                model.path = inside.to_owned();
+            }
+        }
+        kept
+    }
+
+    /// As it is used: with whole paths. Earlier versions wrote these, which may name the place where
+    /// the folder was then.
+    fn located_in(mut self, folder: &Path) -> Self {
+        for Entry { model, .. } in self.models.iter_mut().filter(|entry| entry.model.owned) {
+            if model.path.is_relative() {
+                model.path = folder.join(&model.path);
+            } else if !model.path.starts_with(folder)
+                && let Some(here) = moved(&model.path, folder)
+            {
+                model.path = here;
+            }
+        }
+        self
+    }
+}
+
+/// Where a model's file lies that was written down with another place of the folder: in a folder of
+/// its own, as there.
+fn moved(path: &Path, folder: &Path) -> Option<PathBuf> {
+    let own = path.parent()?.file_name()?;
+    let here = folder.join(own).join(path.file_name()?);
+    here.exists().then_some(here)
+}
+
 /// Where the list lies.
 pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join("index.json")
@@ -53,7 +90,7 @@ pub(super) fn change<T>(folder: &Path, change: impl FnOnce(&mut Index) -> Result
         }
         read => read.map_err(Unread::into_error)?,
     };
-    let before = serde_json::to_vec_pretty(&index).unwrap_or_default();
+    let before = fs::read(path(folder)).unwrap_or_default();
     for mut orphan in found_in(folder, &index.models).models {
         // A program ended between putting it there and putting it on the list.
         let quantization = orphan.model.facts.quantization.as_deref();
@@ -63,7 +100,7 @@ pub(super) fn change<T>(folder: &Path, change: impl FnOnce(&mut Index) -> Result
     }
     let result = change(&mut index)?;
     index.version = VERSION;
-    let content = serde_json::to_vec_pretty(&index)
+    let content = serde_json::to_vec_pretty(&index.as_kept(folder))
         .map_err(|error| Error::new(Kind::Internal).with_detail(error.to_string()))?;
     if content != before || !path(folder).exists() {
         let path = path(folder);
@@ -131,7 +168,9 @@ fn read(folder: &Path) -> Result<Index, Unread> {
         let detail = format!("{}: written by a newer version", path.display());
         return Err(Unread::Failed(Error::new(Kind::ModelStorage).with_detail(detail)));
     }
-    serde_json::from_slice(&content).map_err(|error| Unread::Damaged(error.to_string()))
+    let index: Index =
+        serde_json::from_slice(&content).map_err(|error| Unread::Damaged(error.to_string()))?;
+    Ok(index.located_in(folder))
 }
 
 /// The models that lie in the folder, each in one of its own, but for those that are known: what a

@@ -23,7 +23,8 @@ use crate::settings::{Folders, disk};
 pub struct Installed {
     /// Its name: short, unique here, without spaces or a slash.
     pub name: String,
-    /// Its file; the first, where it has several.
+    /// Its file; the first, where it has several. In the stored list relative to the folder of
+    /// models, where it lies there.
     pub path: PathBuf,
     /// How many bytes its files have.
     pub size: u64,

@@ -174,6 +174,34 @@ fn a_damaged_or_lost_list_costs_no_download() {
 }
 
 #[test]
+fn a_folder_that_moves_takes_its_models_along() {
+    for old_list in [false, true] {
+        let place = place();
+        let elsewhere = place.file("elsewhere.gguf");
+        place.library.add(&elsewhere).unwrap();
+        let own = place.library.take_in(&place.file("tiny.gguf")).unwrap();
+        let index = |folder: &Path| fs::read_to_string(index::path(folder)).unwrap();
+        let before = place.library.folder().to_owned();
+        assert!(index(&before).contains("\"tiny/tiny.gguf\""), "{}", index(&before));
+        if old_list {
+            let whole = format!("\"{}\"", own.path.display());
+            let list = index(&before).replace("\"tiny/tiny.gguf\"", &whole);
+            fs::write(index::path(&before), list).unwrap();
+        }
+        let after = place.root.path().join("moved");
+        fs::rename(&before, &after).unwrap();
+        let library = Library::open(after.clone());
+        let found = library.find("tiny").unwrap();
+        assert_eq!((found.path, found.problem), (after.join("tiny/tiny.gguf"), None));
+        assert_eq!(library.find("elsewhere").unwrap().path, elsewhere);
+        library.remove("elsewhere").unwrap();
+        assert!(index(&after).contains("\"tiny/tiny.gguf\""), "{}", index(&after));
+        library.remove("tiny").unwrap();
+        assert!(!after.join("tiny").exists());
+    }
+}
+
+#[test]
 fn a_list_of_a_newer_version_is_left_alone() {
     let place = place();
     place.library.add(&place.file("tiny.gguf")).unwrap();

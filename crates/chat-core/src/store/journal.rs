@@ -1,6 +1,8 @@
 //! Replies while they are written: what arrived is only ever appended, and becomes part of the
 //! message's row once, at the end.
 
+use std::fs;
+
 use rusqlite::params;
 
 use super::columns::{self, word};
@@ -10,7 +12,7 @@ use super::record::{Segment, SegmentKind};
 use super::{messages, missing};
 use crate::error::{Error, Kind};
 use crate::message::thoughts::sort_thoughts;
-use crate::message::{Ending, Fid, Message, MessageId, Part};
+use crate::message::{Ending, Fid, Message, MessageId, Part, Role, ToolCallId, ToolResult};
 
 /// Appends what arrived.
 pub(super) fn append(desk: &Desk, segments: &[Segment]) -> Outcome<()> {
@@ -132,6 +134,102 @@ pub(super) fn interrupt(desk: &Desk, session: i64) -> Outcome<bool> {
     Ok(!unfinished.is_empty())
 }
 
+/// Marks a round of tools that its process did not live to end: some call has no result, or nothing
+/// followed the results. What a command had written until then becomes its result. Says whether there
+/// was such a round.
+pub(super) fn interrupt_round(desk: &Desk, session: i64) -> Outcome<bool> {
+    let branch = {
+        let mut found: Vec<(i64, Message)> = Vec::new();
+        let sql = "SELECT head FROM sessions WHERE key = ?1";
+        let head = desk.find(sql, [session], |row| row.get::<_, Option<[u8; 16]>>(0))?;
+        let mut next = head.flatten();
+        while let Some(id) = next {
+            let sql = "SELECT key FROM messages WHERE id = ?1 AND session = ?2";
+            let key: Option<i64> = desk.find(sql, params![id, session], |row| row.get(0))?;
+            let Some(key) = key else { break };
+            if found.iter().any(|(known, _)| *known == key) {
+                // A damaged file could hold a ring.
+                break;
+            }
+            let Some(message) = messages::one(desk, key, true)? else { break };
+            next =
+                message.parent.filter(|_| message.role != Role::Assistant).map(|p| *p.as_bytes());
+            found.push((key, message));
+        }
+        found
+    };
+    // From the head up to the reply that called, with results in between alone.
+    let Some(((reply_key, reply), later)) = branch.split_last() else { return Ok(false) };
+    let is_round = reply.role == Role::Assistant
+        && reply.ended == Some(Ending::Complete)
+        && later.iter().all(|(_, message)| message.role == Role::Tool);
+    if !is_round || reply.tool_calls().next().is_none() {
+        return Ok(false);
+    }
+    let answered: Vec<_> = later.iter().flat_map(|(_, message)| results(message)).collect();
+    let open: Vec<_> = reply.tool_calls().filter(|call| !answered.contains(&&call.id)).collect();
+    set_interrupted(desk, *reply_key)?;
+    if let Some((head, _)) = later.first() {
+        set_interrupted(desk, *head)?;
+    }
+    if let [call] = open[..]
+        && let Some(text) = leftover(desk, session, reply.time)?
+    {
+        let parent = later.first().map_or(reply.id, |(_, head)| head.id);
+        let result = Message {
+            parts: vec![Part::ToolResult(ToolResult::to(call, text, true))],
+            ended: Some(Ending::Interrupted),
+            ..Message::text(Role::Tool, Some(parent), "")
+        };
+        messages::insert(desk, session, &result)?;
+        let sql = "UPDATE sessions SET head = ?2 WHERE key = ?1";
+        desk.run(sql, params![session, result.id.as_bytes()])?;
+    }
+    Ok(true)
+}
+
+fn results(message: &Message) -> impl Iterator<Item = &ToolCallId> {
+    message.parts.iter().filter_map(|part| match part {
+        Part::ToolResult(result) => Some(&result.call),
+        _ => None,
+    })
+}
+
+fn set_interrupted(desk: &Desk, key: i64) -> Outcome<()> {
+    let ended = word(&Ending::Interrupted)?;
+    desk.run("UPDATE messages SET ended = ?2 WHERE key = ?1", params![key, ended])?;
+    Ok(())
+}
+
+/// How much of what a command had written is told, in bytes from its end.
+const LEFTOVER: usize = 8_000;
+
+/// How far the clock of files may be behind.
+const CLOCK: jiff::SignedDuration = jiff::SignedDuration::from_millis(20);
+
+/// What the one command that ran had written, as far as it was kept: the newest output of the session,
+/// where it is younger than the call.
+fn leftover(desk: &Desk, session: i64, called: jiff::Timestamp) -> Outcome<Option<String>> {
+    let sql = "SELECT fid FROM sessions WHERE key = ?1";
+    let Some(fid) = desk.find(sql, [session], |row| row.get::<_, String>(0))? else {
+        return Ok(None);
+    };
+    let entries = fs::read_dir(desk.places.outputs.join(fid)).into_iter().flatten().flatten();
+    let written = entries.filter_map(|entry| {
+        let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+        let modified = jiff::Timestamp::try_from(metadata.modified().ok()?).ok()?;
+        (modified >= called.saturating_sub(CLOCK).ok()? && metadata.len() > 0)
+            .then_some((modified, entry.path()))
+    });
+    let Some((_, path)) = written.max() else { return Ok(None) };
+    let Ok(bytes) = fs::read(&path) else { return Ok(None) };
+    let tail = &bytes[bytes.len().saturating_sub(LEFTOVER)..];
+    let text = String::from_utf8_lossy(tail);
+    Ok(Some(format!(
+        "Natter ended while this ran, so how it ended is unknown. Output until then:\n{text}"
+    )))
+}
+
 /// Ends the unfinished replies of all sessions whose owners are dead, and frees these sessions.
 /// Gives those that had any.
 pub(super) fn recover(desk: &Desk) -> Outcome<Vec<Fid>> {
@@ -148,11 +246,14 @@ pub(super) fn recover(desk: &Desk) -> Outcome<Vec<Fid>> {
     let mut living = super::owner::Living::new(owners);
     let mut recovered = Vec::new();
     for (key, fid, owner) in candidates {
-        if owner.is_some_and(|owner| owner == owners.id() || living.elsewhere(&owner)) {
+        if owner.as_ref().is_some_and(|owner| owner == owners.id() || living.elsewhere(owner)) {
             continue;
         }
+        // Who gave a session up had nothing left to do in it.
+        let owned = owner.is_some();
         let end = || {
-            if interrupt(desk, key)? {
+            let in_round = owned && interrupt_round(desk, key)?;
+            if interrupt(desk, key)? || in_round {
                 recovered.push(Fid::new(fid));
             }
             desk.run("UPDATE sessions SET owner = NULL WHERE key = ?1", [key])?;

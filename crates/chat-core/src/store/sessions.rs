@@ -223,7 +223,10 @@ pub(super) fn own(desk: &Desk, fid: &Fid, even_deleted: bool) -> Outcome<i64> {
     match owner {
         Some(owner) if owner == owners.id() => return Ok(key),
         Some(owner) if owners.lives_elsewhere(&owner) => return Err(Kind::SessionInUse.into()),
-        _ => {}
+        Some(_) => {
+            journal::interrupt_round(desk, key)?;
+        }
+        None => {}
     }
     journal::interrupt(desk, key)?;
     desk.run("UPDATE sessions SET owner = ?2 WHERE key = ?1", params![key, owners.id()])?;

@@ -17,7 +17,7 @@ use std::time::Duration;
 use chat_core::error::{Error, Kind};
 use chat_core::message::{
     Ending, Fid, Message, MessageId, ModelRef, Options, Part, Role, Thinking, ToolCall, ToolCallId,
-    Usage,
+    ToolResult, Trouble, Usage,
 };
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Segment, SegmentKind, SessionPatch, Store};
@@ -267,6 +267,91 @@ async fn a_reply_that_is_recovered_is_told_from_its_thoughts() {
     assert_eq!(store.recover().await.unwrap(), std::slice::from_ref(&fid));
     let last = store.page(&fid, None, 1).await.unwrap().messages[0].clone();
     assert_eq!((&last.parts[..], last.ended), (&sorted[..], Some(Ending::Interrupted)));
+}
+
+/// A reply that calls tools of these ids, and the result of one of them.
+fn calls(asked: &Message, ids: &[&str]) -> Message {
+    let call = |id: &&str| {
+        let (id, name) = (ToolCallId::new(*id), "run_command".to_owned());
+        Part::ToolCall(ToolCall { id, name, arguments: json!({}) })
+    };
+    let parts = ids.iter().map(call).collect();
+    Message { parts, ended: Some(Ending::Complete), ..reply(asked) }
+}
+
+fn result_of(calls: &Message, at: usize) -> Arc<Message> {
+    let result = ToolResult::to(calls.tool_calls().nth(at).unwrap(), "done", false);
+    let parts = vec![Part::ToolResult(result)];
+    Arc::new(Message { parts, ..Message::text(Role::Tool, Some(calls.id), "") })
+}
+
+#[tokio::test]
+async fn a_round_of_tools_that_was_killed_is_interrupted_and_keeps_what_was_written() {
+    // With results of this many of two calls.
+    for answered in 0..=2 {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path());
+        let asked = user(None, "Build it");
+        let fid = store.create(titled("Build"), vec![Arc::clone(&asked)]).await.unwrap().fid;
+        let round = calls(&asked, &["c1", "c2"]);
+        store.append(&fid, vec![Arc::new(round.clone())], round.id).await.unwrap();
+        let mut parent = round.id;
+        for at in 0..answered {
+            let result = Message { parent: Some(parent), ..Message::clone(&result_of(&round, at)) };
+            parent = result.id;
+            store.append(&fid, vec![Arc::new(result)], parent).await.unwrap();
+        }
+        let outputs = folder.path().join("data/outputs").join(fid.as_str());
+        std::fs::create_dir_all(&outputs).unwrap();
+        std::fs::write(outputs.join("out1.txt"), "Compiling natter\n").unwrap();
+        drop(store);
+        // As a kill leaves it: nobody gave the session up.
+        let raw = rusqlite::Connection::open(folder.path().join("data/natter.db")).unwrap();
+        raw.execute("UPDATE sessions SET owner = 'dead'", []).unwrap();
+        drop(raw);
+
+        let store = open(folder.path());
+        assert_eq!(store.recover().await.unwrap(), std::slice::from_ref(&fid));
+        let trouble = store.session(&fid).await.unwrap().trouble;
+        assert_eq!(trouble, Some(Trouble::Interrupted), "{answered}");
+        let messages = store.page(&fid, None, 9).await.unwrap().messages;
+        assert_eq!(messages[1].ended, Some(Ending::Interrupted));
+        let of = |message: &Message| match &message.parts[0] {
+            Part::ToolResult(result) => (result.call.as_str().to_owned(), result.text.clone()),
+            other => panic!("{other:?}"),
+        };
+        let results: Vec<_> = messages[2..].iter().map(|message| of(message)).collect();
+        match answered {
+            0 => assert_eq!(results, [], "it cannot be told which of two wrote it"),
+            1 => {
+                assert_eq!((results.len(), &*results[1].0), (2, "c2"));
+                assert!(results[1].1.contains("Compiling natter"), "{results:?}");
+            }
+            _ => assert_eq!(results.len(), 2),
+        }
+        assert_eq!(store.recover().await.unwrap(), [], "once");
+    }
+}
+
+#[tokio::test]
+async fn what_ended_well_before_a_kill_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let asked = user(None, "Hello?");
+    let done = Message {
+        parts: vec![Part::Text("Hello!".to_owned())],
+        ended: Some(Ending::Complete),
+        ..reply(&asked)
+    };
+    let messages = vec![asked, Arc::new(done)];
+    let fid = store.create(titled("Hello"), messages.clone()).await.unwrap().fid;
+    drop(store);
+    let raw = rusqlite::Connection::open(folder.path().join("data/natter.db")).unwrap();
+    raw.execute("UPDATE sessions SET owner = 'dead'", []).unwrap();
+    drop(raw);
+    let store = open(folder.path());
+    assert_eq!(store.recover().await.unwrap(), []);
+    assert_eq!(store.page(&fid, None, 9).await.unwrap().messages, messages);
 }
 
 #[tokio::test]

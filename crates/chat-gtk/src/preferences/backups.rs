@@ -15,10 +15,10 @@ use super::rows::{Place, plain_row};
 use super::say;
 use crate::accessible;
 
-/// The group with its rows.
+/// The group with its rows. The rows keep it, and it keeps none of them.
 struct Backups {
-    group: adw::PreferencesGroup,
-    rows: RefCell<Vec<adw::ActionRow>>,
+    group: glib::WeakRef<adw::PreferencesGroup>,
+    rows: RefCell<Vec<glib::WeakRef<adw::ActionRow>>>,
     place: Place,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
         ))
         .build();
     let rows = RefCell::default();
-    let backups = Rc::new(Backups { group: group.clone(), rows, place: place.clone() });
+    let backups = Rc::new(Backups { group: group.downgrade(), rows, place: place.clone() });
     glib::spawn_future_local(async move { backups.fill().await });
     group
 }
@@ -40,8 +40,9 @@ impl Backups {
     async fn fill(self: &Rc<Self>) {
         let found = self.place.manager.backups().await;
         say(&self.place.window, &found);
-        for row in self.rows.take() {
-            self.group.remove(&row);
+        let Some(group) = self.group.upgrade() else { return };
+        for row in self.rows.take().iter().filter_map(glib::WeakRef::upgrade) {
+            group.remove(&row);
         }
         let mut rows: Vec<_> =
             found.unwrap_or_default().iter().rev().map(|backup| self.row(backup)).collect();
@@ -49,9 +50,9 @@ impl Backups {
             rows.push(plain_row(&gettext("No backups yet"), ""));
         }
         for row in &rows {
-            self.group.add(row);
+            group.add(row);
         }
-        self.rows.replace(rows);
+        self.rows.replace(rows.iter().map(ObjectExt::downgrade).collect());
     }
 
     fn row(self: &Rc<Self>, backup: &Backup) -> adw::ActionRow {
@@ -65,7 +66,6 @@ impl Backups {
         );
         row.add_suffix(&button);
         row.set_activatable_widget(Some(&button));
-        // Rows that are exchanged or destroyed let go of what filled them.
         let (this, path) = (Rc::clone(self), backup.path.clone());
         button.connect_clicked(move |_| this.ask(&time, path.clone()));
         row

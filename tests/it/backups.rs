@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use chat_core::message::{Ending, Message, ModelRef, Part, Role as Speaker};
 use chat_core::settings::Folders;
 use chat_core::store::Store;
-use chat_testkit::ui::{Role, containing, named};
+use chat_testkit::ui::{Role, containing, named, until};
 
 use crate::stage::{Stage, chat};
 
@@ -99,4 +99,27 @@ async fn a_backup_is_restored_in_the_preferences() -> Result<()> {
     let store = Store::open(&stage.folders())?.store;
     assert_eq!(store.backups().len(), 2, "what there was before is kept");
     Ok(())
+}
+
+#[tokio::test]
+async fn the_chat_that_was_shown_is_shown_again_after_a_kill() -> Result<()> {
+    let stage = Stage::new().await?;
+    let store = Store::open(&stage.folders())?.store;
+    keep(&store, "Apples", "Apples are red.".to_owned()).await?;
+    keep(&store, "Pears", "Pears are green.".to_owned()).await?;
+    let apples = store.sessions().await?.into_iter().find(|session| session.title == "Apples");
+    let apples = apples.context("no such chat")?.fid;
+    drop(store);
+    let window = stage.window().await?;
+    window.open("Apples").await?;
+    window.shows("Apples are red.").await?;
+    until("the window to remember the chat", || async {
+        let state = std::fs::read_to_string(stage.folders().state.join("window.json"));
+        Ok(state.is_ok_and(|state| state.contains(apples.as_str())).then_some(()))
+    })
+    .await?;
+    window.kill().await?;
+    let window = stage.window().await?;
+    window.shows("Apples are red.").await?;
+    window.close().await
 }

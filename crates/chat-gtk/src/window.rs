@@ -34,7 +34,7 @@ use keys::Action;
 pub(crate) use messages::{Arrival, Command, Init, Input, Wish};
 use notifications::Notifications;
 pub(crate) use notifications::Reply;
-use state::WindowState;
+use state::{StateWriter, WindowState};
 use view::View;
 
 /// The window's state.
@@ -47,6 +47,7 @@ pub(crate) struct Window {
     chat: Controller<ChatWidget>,
     panel: Panel,
     state: WindowState,
+    state_writer: StateWriter,
     shown: Option<Fid>,
     title: String,
     arrived: bool,
@@ -108,6 +109,7 @@ impl Component for Window {
             chat,
             panel,
             state,
+            state_writer: StateWriter::default(),
             shown: None,
             title: String::new(),
             arrived: false,

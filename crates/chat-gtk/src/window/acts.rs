@@ -255,7 +255,10 @@ impl Window {
                 let edits = self.shown == fid && self.panel.has_keyboard();
                 let edits = edits || self.located.is_some();
                 self.shown.clone_from(&fid);
-                self.state.last_session.clone_from(&fid);
+                if self.state.last_session != fid {
+                    self.state.last_session.clone_from(&fid);
+                    self.write_state();
+                }
                 self.list.emit(chat_list::Input::Shown(fid));
                 // Who walks through the list stays there.
                 let walks =

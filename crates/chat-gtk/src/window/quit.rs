@@ -90,6 +90,17 @@ impl Window {
         }
     }
 
+    /// Writes the window's state off the main thread.
+    pub(super) fn write_state(&self) {
+        self.state_writer.put(&self.state);
+        let (writer, folder) = (self.state_writer.clone(), self.launch.state_folder.clone());
+        relm4::spawn_blocking(move || {
+            if let Err(error) = writer.write(&folder) {
+                tracing::warn!(%error, "the window state could not be written");
+            }
+        });
+    }
+
     /// Stops what is at work, stores everything, and then ends.
     pub(super) fn end(&mut self, sender: &ComponentSender<Self>, root: &adw::ApplicationWindow) {
         if matches!(self.quitting, Quitting::Ending) {
@@ -102,7 +113,8 @@ impl Window {
         let (saved, drafts) = tokio::sync::oneshot::channel();
         self.chat.emit(chat_widget::Input::SaveDrafts(saved));
         let manager = self.manager.clone();
-        let state = self.state.clone();
+        self.state_writer.put(&self.state);
+        let state = self.state_writer.clone();
         let folder = self.launch.state_folder.clone();
         let editor = self.panel.editor().state();
         sender.oneshot_command(async move {
@@ -110,7 +122,7 @@ impl Window {
             let _ = drafts.await;
             let written = tokio::task::spawn_blocking(move || {
                 editor.write();
-                state.save(&folder)
+                state.write(&folder)
             })
             .await;
             if let Ok(Err(error)) = written {

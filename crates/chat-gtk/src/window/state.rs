@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adw::prelude::*;
 use chat_core::message::Fid;
@@ -65,6 +66,33 @@ impl WindowState {
             (self.width, self.height) = (width, height);
         }
     }
+}
+
+/// Writes the window's state whenever it changed, the latest last: a kill must not lose which chat
+/// was shown. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StateWriter {
+    latest: Arc<Mutex<Option<WindowState>>>,
+    /// Held while writing, so that an earlier state never comes after a later one.
+    writing: Arc<Mutex<()>>,
+}
+
+impl StateWriter {
+    /// Takes a state that is to be written.
+    pub(super) fn put(&self, state: &WindowState) {
+        *lock(&self.latest) = Some(state.clone());
+    }
+
+    /// Writes the latest one, where it is not written yet. Blocks.
+    pub(super) fn write(&self, folder: &Path) -> std::io::Result<()> {
+        let _writing = lock(&self.writing);
+        let latest = lock(&self.latest).take();
+        latest.map_or(Ok(()), |state| state.save(folder))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes the drafts of chats that are gone, off the main thread.

@@ -106,10 +106,15 @@ impl OpenAi {
                 tokio::time::sleep(LOADING).await;
                 continue;
             }
-            replay = replay.after_refusal(&error).filter(|_| !corrected).ok_or(error)?;
-            corrected = true;
+            let instead = replay.after_refusal(&error).filter(|_| !corrected);
+            let Some(instead) = instead else { return Err(error) };
+            let again = self.body(request, instead)?;
+            if again == body {
+                // It speaks of something else: there was no reasoning to leave out.
+                return Err(error);
+            }
+            (replay, body, corrected) = (instead, again, true);
             self.remember(&request.model, replay);
-            body = self.body(request, replay)?;
         }
     }
 }

@@ -161,6 +161,17 @@ async fn a_server_that_refuses_reasoning_is_not_sent_it_again() {
 }
 
 #[tokio::test]
+async fn a_request_without_reasoning_is_not_sent_again() {
+    let server = Server::start();
+    let unknown = json!({ "error": { "message": "Extra inputs are not permitted" } });
+    server.push(Script::status(422, &unknown.to_string()));
+    let client = client(&server, OPENAI);
+    let (_, error) = ask(&*client, hello()).await;
+    assert_eq!(error.unwrap().kind, Kind::BadRequest);
+    assert_eq!(server.chats().len(), 1);
+}
+
+#[tokio::test]
 async fn a_server_that_refuses_both_ways_is_asked_no_third_time() {
     let server = Server::start();
     for words in ["property 'reasoning_content' is unsupported", "reasoning_content is missing"] {

@@ -118,6 +118,8 @@ pub enum Kind {
     },
     /// 400 and other refusals without a kind of their own.
     BadRequest,
+    /// The server's content filter refused the request or ended the reply.
+    ContentFiltered,
     /// 503: the server has too many requests waiting.
     Busy,
     /// 429: too many requests; the server may say when to try again.

@@ -31,3 +31,31 @@ impl Fixture {
         std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     }
 }
+
+/// How a server refuses a request, and what it means.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct Refusal {
+    /// The server that says so.
+    pub server: String,
+    /// Its status.
+    pub status: u16,
+    /// Its body.
+    pub body: serde_json::Value,
+    /// The name of the kind of error.
+    pub kind: String,
+    /// Some of the server's words, which the details hold.
+    pub detail: String,
+    /// Where this is documented or was seen.
+    pub source: String,
+}
+
+impl Refusal {
+    /// All of them.
+    ///
+    /// # Panics
+    /// Where the table is none.
+    pub fn all() -> Vec<Self> {
+        let table = include_str!("../fixtures/refusals.json");
+        serde_json::from_str(table).expect("a table of refusals")
+    }
+}

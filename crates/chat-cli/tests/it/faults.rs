@@ -1,6 +1,7 @@
 //! Each fault as a person meets it: the sentence, the exit code, what is stored, and that the next
 //! turn succeeds.
 
+use chat_testkit::fixtures::Refusal;
 use chat_testkit::server::{Answer, Gate, Script, Server, unused_port};
 use serde_json::json;
 
@@ -173,6 +174,55 @@ fn a_failed_reply_says_why_keeps_what_arrived_and_lets_one_go_on() {
         assert_eq!(reply["error"]["kind"], fault.kind, "{name}");
         next_turn_succeeds(&home, &server, name);
     }
+}
+
+#[test]
+fn refusals_of_known_servers_are_said_in_a_sentence_with_their_words_behind_it() {
+    let server = Server::start();
+    let openai = connection(&server.url()).replace("ollama", "openai");
+    let homes = [Home::new(&server), Home::with(&openai)];
+    // Who is asked to wait is not told so by an error.
+    for refusal in Refusal::all().into_iter().filter(|refusal| refusal.kind != "rate_limited") {
+        let says = match refusal.kind.as_str() {
+            "unauthorized" => "“Test” wants",
+            "model_not_found" => "“Test” has no model “scripted”.",
+            "wrong_url" => "it is no model server. Check its address.",
+            "no_credit" => "Your account at “Test” has no credit left.",
+            "input_too_long" => "This chat is too long for",
+            "content_filtered" => "The content filter of “Test” stopped this.",
+            "busy" => "“Test” has too much to do just now.",
+            "forbidden" => "“Test” does not allow this with your key.",
+            "bad_request" => "“Test” refused the request. The details say why",
+            "server_failed" => "“Test” failed while it worked on this.",
+            "unsupported" => "This model cannot use tools.",
+            kind => panic!("a kind without a sentence here: {kind}"),
+        };
+        server.push(Script::status(refusal.status, &refusal.body.to_string()));
+        let home = &homes[usize::from(refusal.server != "Ollama")];
+        let run = home.run(["ask", "--json", "hello"]);
+        assert_eq!(run.code, Some(1), "{refusal:?}: {run:#?}");
+        let events = run.events();
+        let error = events.iter().find(|event| event["type"] == "error").expect("an error");
+        assert_eq!(error["kind"], *refusal.kind, "{refusal:?}");
+        let message = error["message"].as_str().expect("a sentence");
+        assert!(message.contains(says), "{message} of {refusal:?}");
+        let detail = error["detail"].as_str().expect("the server's words");
+        assert!(detail.contains(&refusal.detail), "{detail} of {refusal:?}");
+    }
+}
+
+#[test]
+fn a_filtered_reply_says_so_and_keeps_what_had_come() {
+    let server = Server::start();
+    let half = json!({ "choices": [{ "delta": { "content": "Half of " } }] });
+    let end = json!({ "choices": [{ "delta": {}, "finish_reason": "content_filter" }] });
+    server.push(Script::raw(format!("data: {half}\n\ndata: {end}\n\ndata: [DONE]\n\n")));
+    let home = Home::with(&connection(&server.url()).replace("ollama", "openai"));
+    let run = home.run(["ask", "hello"]);
+    assert_eq!((run.code, run.stdout.trim()), (Some(1), "Half of"), "{run:?}");
+    assert!(run.stderr.contains("The content filter of “Test” stopped this."), "{run:?}");
+    let reply = &home.show(&home.fid())["messages"][1];
+    assert_eq!((&reply["text"], &reply["ended"]), (&json!("Half of "), &json!("failed")));
 }
 
 #[test]

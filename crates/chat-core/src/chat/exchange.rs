@@ -317,10 +317,11 @@ impl Chat {
                 }
             }
         }
-        if assembly.finish.is_none() {
-            return Err(Kind::Cut.into());
+        match &assembly.finish {
+            None => Err(Kind::Cut.into()),
+            Some(Finish::Filtered) => Err(Kind::ContentFiltered.into()),
+            Some(_) => Ok(Heard::Ended),
         }
-        Ok(Heard::Ended)
     }
 
     fn request(&self) -> Request {

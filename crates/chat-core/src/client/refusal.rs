@@ -1,5 +1,6 @@
 //! Why a server refused, as a kind: from its status, and from its words where they say more.
-//! The wordings are those of Ollama, llama.cpp, vLLM, LM Studio, OpenRouter and OpenAI.
+//! The wordings are those of Ollama, llama.cpp, vLLM, LM Studio, LiteLLM, OpenRouter, OpenAI, Anthropic,
+//! Gemini, Mistral and DeepSeek.
 
 mod wording;
 
@@ -11,6 +12,7 @@ use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
+use super::json;
 use super::scrub::scrub;
 use crate::error::{Error, Kind};
 use crate::message::{Message, Part};
@@ -40,13 +42,18 @@ struct Words {
     status: Option<u16>,
     window: Option<u32>,
     signin_url: Option<String>,
+    /// How long to wait, where the body says so.
+    retry_after: Option<Duration>,
+    /// Whether it is said in the protocol's shape, as only servers of models do.
+    is_object: bool,
     /// Bytes that a model needs, and bytes that there are: from our own engine.
     memory: Option<(u64, u64)>,
 }
 
 /// The error of an answer whose status is not 200.
 pub(super) fn of_status(status: u16, headers: &HeaderMap, body: &[u8], asked: &Asked) -> Error {
-    let Ok(value) = serde_json::from_slice::<Value>(body) else {
+    let value = json::value(body);
+    if value.is_null() {
         let text = String::from_utf8_lossy(body);
         let text = text.trim();
         let kind = match status {
@@ -64,7 +71,7 @@ pub(super) fn of_status(status: u16, headers: &HeaderMap, body: &[u8], asked: &A
         let page = is_html(text.as_bytes()) || text.is_empty();
         let detail = if page { format!("HTTP {status}") } else { clean(text, asked) };
         return Error::new(kind).with_detail(detail);
-    };
+    }
     let words = Words::of(&value);
     let kind = by_wording(&words, status, asked)
         .unwrap_or_else(|| by_status(status, headers, &words, asked));
@@ -107,12 +114,20 @@ fn by_status(status: u16, headers: &HeaderMap, words: &Words, asked: &Asked) -> 
         },
         402 => Kind::NoCredit,
         403 => Kind::Forbidden,
+        // A server of models answers so, and says in its own words what it misses.
+        404 if words.is_object && !wording::is_unknown_path(&words.message.to_lowercase()) => {
+            Kind::BadRequest
+        }
         // Redirects that lead elsewhere are not followed: they would carry the text along.
         300..=399 | 404 | 405 => Kind::WrongUrl,
         413 => Kind::InputTooLong { window: None, largest: None },
         429 if words.code == "insufficient_quota" => Kind::NoCredit,
-        429 => Kind::RateLimited { retry_after: retry_after(headers, Timestamp::now()) },
-        503 => Kind::Busy,
+        429 => {
+            let wait = retry_after(headers, Timestamp::now()).or(words.retry_after);
+            Kind::RateLimited { retry_after: wait }
+        }
+        // 529 is Anthropic's.
+        503 | 529 => Kind::Busy,
         // 408: the server gave up waiting for the model.
         408 | 500.. => Kind::ServerFailed,
         _ => Kind::BadRequest,
@@ -121,6 +136,10 @@ fn by_status(status: u16, headers: &HeaderMap, words: &Words, asked: &Asked) -> 
 
 /// What the words say more than the status, if they do.
 fn by_wording(words: &Words, status: u16, asked: &Asked) -> Option<Kind> {
+    let message = words.message.to_lowercase();
+    if wording::is_filtered(&message, &words.code, &words.kind) {
+        return Some(Kind::ContentFiltered);
+    }
     // These say all that there is to say.
     if matches!(status, 401..=403 | 429 | 503) {
         return None;
@@ -134,7 +153,12 @@ fn by_wording(words: &Words, status: u16, asked: &Asked) -> Option<Kind> {
         ("template_failed", _) => return Some(Kind::TemplateFailed),
         _ => {}
     }
-    let message = words.message.to_lowercase();
+    if wording::is_bad_key(&message) {
+        return Some(Kind::Unauthorized { signin_url: None, keyless: asked.key.is_none() });
+    }
+    if wording::has_no_credit(&message, &words.kind) {
+        return Some(Kind::NoCredit);
+    }
     if wording::is_too_long(&message, &words.code, &words.kind) {
         let said = words.window.or_else(|| wording::window(&message));
         let window = asked.window.or(said);
@@ -143,7 +167,7 @@ fn by_wording(words: &Words, status: u16, asked: &Asked) -> Option<Kind> {
     if let Some(feature) = wording::unsupported(&message) {
         return Some(Kind::Unsupported { feature });
     }
-    if words.code == "model_not_found" || wording::is_unknown_model(&message, status) {
+    if wording::is_unknown_model(&message, &words.code, &words.kind, status) {
         return Some(Kind::ModelNotFound { model: asked.model.clone() });
     }
     None
@@ -164,41 +188,85 @@ fn clean(message: &str, asked: &Asked) -> String {
 
 impl Words {
     fn of(value: &Value) -> Self {
+        Self::within(value, 3)
+    }
+
+    /// The words of an error that may hold another one, so many times.
+    fn within(value: &Value, depth: usize) -> Self {
+        // Gemini's: a list of one answer.
+        let value = match value {
+            Value::Array(answers) => answers.first().unwrap_or(value),
+            value => value,
+        };
         // vLLM once put the fields at the top, FastAPI says `detail`.
         let error = match &value["error"] {
             Value::Null if !value["detail"].is_null() => &value["detail"],
             Value::Null => value,
             error => error,
         };
+        let details = || error["details"].as_array().into_iter().flatten();
         let mut words = Self {
             message: message(error),
             code: plain(&error["code"]),
             kind: plain(&error["type"]),
-            status: error["code"].as_u64().and_then(|code| code.try_into().ok()),
+            status: status(&error["code"]),
             window: error["n_ctx"].as_u64().and_then(|n| n.try_into().ok()),
             signin_url: value["signin_url"].as_str().map(str::to_owned),
+            // Gemini's: "34s".
+            retry_after: details().find_map(|detail| {
+                let seconds = detail["retryDelay"].as_str()?.strip_suffix('s')?.parse().ok()?;
+                Duration::try_from_secs_f64(seconds).ok()
+            }),
+            is_object: !message(error).is_empty()
+                && (value["error"].is_object() || value["object"] == "error"),
             memory: error["needed"].as_u64().zip(error["available"].as_u64()),
+        };
+        let inner = |text: &str| {
+            let inner = json::value(text.as_bytes());
+            (depth > 0 && (inner.is_object() || inner.is_array()))
+                .then(|| Self::within(&inner, depth - 1))
+                .filter(|inner| !inner.message.is_empty())
         };
         // OpenRouter says "Provider returned error"; what the provider said stands apart.
         if let Some(raw) = error["metadata"]["raw"].as_str() {
-            let inner: Value = serde_json::from_str(raw).unwrap_or(Value::Null);
-            let said = if inner.is_null() { raw.to_owned() } else { Self::of(&inner).message };
+            let said = inner(raw).map_or_else(|| raw.to_owned(), |inner| inner.message);
             words.message = format!("{}: {said}", words.message);
+        } else if let Some(said) = inner(&words.message) {
+            // Some gateways pass on a whole answer as the message.
+            words.message = said.message;
+            words.retry_after = words.retry_after.or(said.retry_after);
         }
         words
     }
 }
 
+/// A status that stands for the code, be it as text (LiteLLM).
+fn status(code: &Value) -> Option<u16> {
+    match code {
+        Value::String(text) => text.parse().ok(),
+        code => code.as_u64()?.try_into().ok(),
+    }
+    .filter(|status| (400..600).contains(status))
+}
+
 fn message(error: &Value) -> String {
     match error {
         Value::String(message) => message.clone(),
-        // FastAPI's list also repeats the input: only the words are taken.
+        // FastAPI's list also repeats the input: only the words and the field's name are taken.
         Value::Array(errors) => {
-            let words: Vec<&str> =
-                errors.iter().filter_map(|error| error["msg"].as_str()).collect();
-            words.join("; ")
+            let words = errors.iter().filter_map(|error| {
+                let said = error["msg"].as_str()?;
+                let field = error["loc"].as_array().and_then(|path| path.last()?.as_str());
+                Some(field.map_or_else(|| said.to_owned(), |field| format!("{field}: {said}")))
+            });
+            words.collect::<Vec<_>>().join("; ")
         }
-        error => error["message"].as_str().unwrap_or_default().to_owned(),
+        error => match &error["message"] {
+            Value::String(message) => message.clone(),
+            // Mistral's.
+            Value::Null => String::new(),
+            nested => message(if nested["detail"].is_null() { nested } else { &nested["detail"] }),
+        },
     }
 }
 

@@ -120,6 +120,20 @@ pub enum Finish {
     Length,
     /// It waits for its tool calls' results.
     ToolCalls,
-    /// Something else, in the server's words (`content_filter`, say).
+    /// The server's content filter ended it.
+    Filtered,
+    /// Something else, in the server's words.
     Other(String),
+}
+
+impl Finish {
+    /// An end by a reason that the protocol has no word for. Content filters say `content_filter`,
+    /// which Gemini follows up with its own word; some gateways pass that one on alone, and GLM has
+    /// another.
+    pub(super) fn other(reason: &str) -> Self {
+        let word = reason.to_ascii_lowercase();
+        let filtered = word.starts_with("content_filter")
+            || matches!(&*word, "safety" | "prohibited_content" | "blocklist" | "sensitive");
+        if filtered { Self::Filtered } else { Self::Other(reason.to_owned()) }
+    }
 }

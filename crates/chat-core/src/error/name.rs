@@ -17,6 +17,7 @@ impl Kind {
             Self::InputTooLong { .. } => "input_too_long",
             Self::Unsupported { .. } => "unsupported",
             Self::BadRequest => "bad_request",
+            Self::ContentFiltered => "content_filtered",
             Self::Busy => "busy",
             Self::RateLimited { .. } => "rate_limited",
             Self::NoCredit => "no_credit",

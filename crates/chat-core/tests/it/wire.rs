@@ -172,7 +172,8 @@ async fn tool_calls_come_whole_with_ids(
 
 #[rstest]
 #[case("length", Finish::Length)]
-#[case("content_filter", Finish::Other("content_filter".to_owned()))]
+#[case("content_filter", Finish::Filtered)]
+#[case("bored", Finish::Other("bored".to_owned()))]
 #[tokio::test]
 async fn other_ends_are_told(#[case] reason: &str, #[case] finish: Finish) {
     let server = Server::start();

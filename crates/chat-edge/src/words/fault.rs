@@ -17,6 +17,15 @@ pub fn sentence(error: &Error) -> String {
             &gettext("Nothing answers at “{connection}”. Is the server running?"),
             &gettext("Nothing answers at this address. Is the server running?"),
         ),
+        Kind::ContentFiltered => on(
+            connection,
+            &gettext(
+                "The content filter of “{connection}” stopped this. Rephrase your message, or choose another model.",
+            ),
+            &gettext(
+                "The server’s content filter stopped this. Rephrase your message, or choose another model.",
+            ),
+        ),
         Kind::ConnectTimeout => on(
             connection,
             &gettext("“{connection}” did not answer in time. Check its address and the network."),

@@ -13,6 +13,7 @@ fn all_kinds() -> Vec<Kind> {
     let name = || "code-assistant".to_owned();
     vec![
         Kind::Unreachable,
+        Kind::ContentFiltered,
         Kind::ConnectTimeout,
         Kind::Tls,
         Kind::WrongUrl,
@@ -193,10 +194,11 @@ fn place(kind: &Kind) -> usize {
         Kind::DatabaseRepaired { .. } => 67,
         Kind::DatabaseInUse => 68,
         Kind::MessageDamaged => 69,
+        Kind::ContentFiltered => 70,
     }
 }
 
-const KINDS: usize = 70;
+const KINDS: usize = 71;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

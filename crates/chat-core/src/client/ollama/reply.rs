@@ -112,7 +112,7 @@ fn finish(reason: Option<&str>, calls: bool) -> Finish {
         None | Some("" | "stop") if calls => Finish::ToolCalls,
         None | Some("" | "stop") => Finish::Stop,
         Some("length") => Finish::Length,
-        Some(other) => Finish::Other(other.to_owned()),
+        Some(other) => Finish::other(other),
     }
 }
 

@@ -65,10 +65,12 @@ impl OpenAiReply {
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
             self.finish = Some(match &*reason.text {
                 "error" => return Err(Kind::ServerFailed.into()),
+                // DeepSeek's.
+                "insufficient_system_resource" => return Err(Kind::Busy.into()),
                 "stop" | "eos" | "end_turn" if self.calls.is_empty() => Finish::Stop,
                 "stop" | "eos" | "end_turn" | "tool_calls" | "function_call" => Finish::ToolCalls,
                 "length" | "max_tokens" => Finish::Length,
-                other => Finish::Other(other.to_owned()),
+                other => Finish::other(other),
             });
         }
         Ok(())

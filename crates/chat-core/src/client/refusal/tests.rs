@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chat_testkit::fixtures::Refusal;
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderValue};
 use rstest::rstest;
@@ -125,6 +126,27 @@ fn ollama_says(#[case] status: u16, #[case] body: Value, #[case] expected: Kind)
     too_long(Some(4_096)))]
 fn others_say(#[case] status: u16, #[case] body: Value, #[case] expected: Kind) {
     assert_eq!(kind(status, &body), expected);
+}
+
+#[test]
+fn refusals_of_known_servers_have_their_kind_and_their_words() {
+    for refusal in Refusal::all() {
+        let body = refusal.body.to_string();
+        let error = of_status(refusal.status, &HeaderMap::new(), body.as_bytes(), &asked());
+        assert_eq!(error.kind.name(), refusal.kind, "{refusal:?}");
+        let detail = error.detail.unwrap_or_default();
+        assert!(detail.contains(&refusal.detail), "{detail:?} of {refusal:?}");
+        assert!(refusal.source.starts_with("https://"), "{refusal:?}");
+    }
+}
+
+#[test]
+fn a_wait_may_stand_in_the_body() {
+    let wait = json!([{ "error": { "code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED",
+        "details": [{ "@type": "type.googleapis.com/google.rpc.Help" },
+            { "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s" }] } }]);
+    let expected = Kind::RateLimited { retry_after: Some(Duration::from_millis(34_500)) };
+    assert_eq!(kind(429, &wait), expected);
 }
 
 #[test]

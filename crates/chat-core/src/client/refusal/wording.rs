@@ -24,6 +24,10 @@ pub(super) fn is_too_long(message: &str, code: &str, kind: &str) -> bool {
         "prompt is too long",
         "input is too long",
         "reduce the length of the",
+        // Gemini: "The input token count (…) exceeds the maximum number of tokens allowed (…)".
+        "exceeds the maximum number of tokens",
+        // LiteLLM, before the words of whoever it asked.
+        "contextwindowexceedederror",
     ];
     code == "context_length_exceeded"
         || kind == "exceed_context_size_error"
@@ -37,6 +41,7 @@ pub(super) fn window(message: &str) -> Option<u32> {
         "maximum model length of",
         "context length of only",
         "available context size",
+        "maximum number of tokens allowed",
     ];
     BEFORE.iter().find_map(|before| {
         let rest = &message[message.find(before)? + before.len()..];
@@ -80,20 +85,92 @@ pub(super) fn unsupported(message: &str) -> Option<Feature> {
 }
 
 /// Whether the words say that there is no such model.
-pub(super) fn is_unknown_model(message: &str, status: u16) -> bool {
-    // OpenRouter: "x is not a valid model ID", "No endpoints found for x".
-    if message.contains("is not a valid model id") || message.contains("no endpoints found for") {
+pub(super) fn is_unknown_model(message: &str, code: &str, kind: &str, status: u16) -> bool {
+    const SAYINGS: &[&str] = &[
+        // OpenRouter: "x is not a valid model ID", "No endpoints found for x".
+        "is not a valid model id",
+        "no endpoints found for",
+        // LiteLLM.
+        "invalid model name",
+        "llm provider not provided",
+        // Mistral and Perplexity: "Invalid model: x".
+        "invalid model:",
+        "invalid model '",
+        // DeepSeek.
+        "model not exist",
+    ];
+    const CODES: &[&str] = &["model_not_found", "DeploymentNotFound"];
+    if CODES.contains(&code) || kind == "invalid_model" {
         return true;
     }
-    let gone = ["not found", "does not exist", "no such model"];
+    if SAYINGS.iter().any(|saying| message.contains(saying)) {
+        return true;
+    }
+    // Anthropic: "model: x".
+    if kind == "not_found_error" && message.starts_with("model:") {
+        return true;
+    }
+    let gone = ["not found", "does not exist", "no such model", "do not have access"];
     matches!(status, 0 | 400 | 404)
         && message.contains("model")
         && gone.iter().any(|gone| message.contains(gone))
 }
 
+/// Whether the words of a 404 are about the address and not about what was asked for.
+pub(super) fn is_unknown_path(message: &str) -> bool {
+    const SAYINGS: &[&str] = &[
+        // llama.cpp.
+        "file not found",
+        "page not found",
+        // OpenAI: "Invalid URL (POST /v1/…)", "Unknown request URL: POST …".
+        "invalid url",
+        "unknown request url",
+        "no route",
+        // LM Studio: "Unexpected endpoint or method".
+        "unexpected endpoint",
+        "unknown endpoint",
+    ];
+    matches!(message.trim_end_matches('.'), "not found" | "404" | "resource not found")
+        || SAYINGS.iter().any(|saying| message.contains(saying))
+}
+
+/// Whether the words say that the key is wrong, with a status that does not (Gemini: 400).
+pub(super) fn is_bad_key(message: &str) -> bool {
+    message.contains("api key not valid") || message.contains("api_key_invalid")
+}
+
+/// Whether the words say that nothing is left to pay with, with a status that does not.
+pub(super) fn has_no_credit(message: &str, kind: &str) -> bool {
+    kind == "budget_exceeded"
+        // DeepSeek through a gateway; Anthropic: 400.
+        || message.contains("insufficient balance")
+        || message.contains("credit balance is too low")
+}
+
+/// Whether a content filter refused the request.
+pub(super) fn is_filtered(message: &str, code: &str, kind: &str) -> bool {
+    const SAYINGS: &[&str] = &[
+        // Azure.
+        "content management policy",
+        // OpenRouter: 403.
+        "input was flagged",
+        "requires moderation",
+        "content_policy_violation",
+        "contentpolicyviolationerror",
+        // DeepSeek.
+        "content exists risk",
+    ];
+    matches!(code, "content_filter" | "content_policy_violation")
+        || kind == "content_filter"
+        || SAYINGS.iter().any(|saying| message.contains(saying))
+}
+
 /// The kind of a failure in mid-stream that has words and no status.
 pub(super) fn failure(message: &str, keyless: bool) -> Kind {
-    if message.contains("maximum pending requests") || message.contains("server busy") {
+    if message.contains("maximum pending requests")
+        || message.contains("server busy")
+        || message.contains("overloaded")
+    {
         Kind::Busy
     } else if message.contains("rate limit") || message.contains("too many requests") {
         Kind::RateLimited { retry_after: None }

@@ -372,3 +372,17 @@ data: [DONE]
     let said = [Delta::Thinking("Hm, yes.".to_owned()), Delta::Text("It is.".to_owned())];
     assert_eq!(deltas[..2], said);
 }
+
+#[test]
+fn a_content_filter_is_told_from_an_end() {
+    for reason in ["content_filter", "content_filter: PROHIBITED_CONTENT", "SAFETY", "sensitive"] {
+        let body = format!(
+            "data: {}\n\ndata: [DONE]\n\n",
+            json!({ "choices": [{ "delta": { "content": "Half" }, "finish_reason": reason }] })
+        );
+        let (deltas, ended) =
+            decoded(Framing::Events, OpenAiReply::new(Asked::default()), [body.as_bytes()]);
+        assert_eq!(ended, Ok(()));
+        assert_eq!(deltas.last(), Some(&Delta::Finish(Finish::Filtered)), "{reason}");
+    }
+}

@@ -143,8 +143,13 @@ pub fn bare_loop(plan: &Plan, model: &std::ffi::OsStr, text: &str) -> Result<(f6
 /// A token through llama.cpp's own server, in milliseconds.
 async fn served() -> Result<f64> {
     let server = RealServer::start().context("there is no real server")?;
-    let connection =
-        Connection { name: "real".to_owned(), kind: None, url: server.url(), key: KeySource::None };
+    let connection = Connection {
+        name: "real".to_owned(),
+        kind: None,
+        url: server.url(),
+        key: KeySource::None,
+        models: Vec::new(),
+    };
     let client = connect(&connection, ConnectionKind::OpenAi, None, Timeouts::default())
         .map_err(|error| anyhow!("{error}"))?;
     reply(&*client, "any", &[(Role::User, "Hi")], 1).await?;

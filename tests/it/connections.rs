@@ -1,7 +1,7 @@
 //! Adding a connection: what is said before it is kept, and what it is called.
 
 use anyhow::Result;
-use chat_testkit::server::{Model, Protocol, Server, unused_port};
+use chat_testkit::server::{Answer, Model, Protocol, Server, unused_port};
 use chat_testkit::ui::{Role, State, containing, named, until};
 
 use crate::stage::{Stage, Window};
@@ -48,6 +48,48 @@ async fn a_server_without_a_name_is_called_after_its_program() -> Result<()> {
     window.keys(&["Return"]).await?;
     window.gone(named("Add a Connection").role(Role::Frame)).await?;
     window.find(named("vLLM")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_server_without_a_list_is_used_by_the_models_that_are_typed() -> Result<()> {
+    let stage = Stage::new().await?;
+    let server = Server::start().only(Protocol::OpenAi);
+    server.set_models([Model::new("typed-model")]);
+    server.answer("/v1/models", Answer::new(404, r#"{"detail":"Not Found"}"#));
+    stage.configure_all(&[])?;
+    let window = stage.window().await?;
+    add(&window).await?;
+    window.type_text(&format!("{}/v1", server.url())).await?;
+    window.keys(&["alt+t"]).await?;
+    window.find(containing("The server answers but lists no models.")).await?;
+    window.find(named("Models").role(Role::Text)).await?.click_with_mouse().await?;
+    window.type_text("typed-model").await?;
+    window.keys(&["alt+t"]).await?;
+    window.find(containing("It works")).await?;
+    window.keys(&["Return"]).await?;
+    window.gone(named("Add a Connection").role(Role::Frame)).await?;
+    window.say("Hello!").await?;
+    window.shows("You said: Hello!").await?;
+    assert_eq!(
+        server.chats().last().map(|chat| chat.model().to_owned()),
+        Some("typed-model".into())
+    );
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_found_is_told_from_one_that_does_not_run() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure_all(&[])?;
+    let window = stage.window().await?;
+    add(&window).await?;
+    window.type_text("http://no-such-host.invalid:11434").await?;
+    window.keys(&["alt+t"]).await?;
+    window.find(containing("The server “no-such-host.invalid” could not be found.")).await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text("htp:/bla").await?;
+    window.find(containing("This address is not valid")).await?;
     window.close().await
 }
 

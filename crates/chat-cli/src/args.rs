@@ -211,6 +211,9 @@ pub enum Connections {
         /// Take its key from this environment variable, each time
         #[arg(long, value_name = "VARIABLE")]
         key_env: Option<String>,
+        /// A model that it has and does not list; may be given several times
+        #[arg(long = "model", value_name = "MODEL")]
+        models: Vec<String>,
     },
     /// Give a server another key: typed without being shown, or one line of standard input
     Key {

@@ -23,13 +23,13 @@ pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> 
     match action {
         None => list(json, program).await,
         Some(Connections::List { json }) => list(json, program).await,
-        Some(Connections::Add { name, url, kind, key_stdin, key_env }) => {
+        Some(Connections::Add { name, url, kind, key_stdin, key_env, models }) => {
             let (source, key) = match key_env {
                 Some(variable) => (KeySource::Env(variable), None),
                 None if key_stdin => (KeySource::Keyring, Some(read_key(&name, program).await?)),
                 None => (KeySource::None, None),
             };
-            add(Connection { name, kind, url, key: source }, key, program).await
+            add(Connection { name, kind, url, models, key: source }, key, program).await
         }
         Some(Connections::Key { name, env, remove }) => {
             change_key(&name, env, remove, program).await
@@ -98,6 +98,9 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
     let kind = kind_name(report.kind);
     let words = say::connection_answers(kind, report.models.len(), report.took.as_millis());
     remark(&words);
+    if report.models.is_empty() && report.kind == ConnectionKind::OpenAi {
+        remark(&say::lists_no_models());
+    }
     let mut list = report.models.join("\n");
     if !list.is_empty() {
         list.push('\n');

@@ -190,6 +190,12 @@ pub fn connection_answers(kind: &str, models: usize, milliseconds: u128) -> Stri
     fill(&text, &[("kind", kind), ("ms", &milliseconds.to_string()), ("n", &count.to_string())])
 }
 
+pub fn lists_no_models() -> String {
+    gettext(
+        "It lists no models. Use one as NAME/MODEL, or add the server with --model to have it listed.",
+    )
+}
+
 pub fn ask_delete(title: &str) -> String {
     fill(&gettext("Delete “{title}”? [y/N] "), &[("title", title)])
 }

@@ -25,8 +25,13 @@ async fn main() -> Result<()> {
     };
     let timeouts = Timeouts::default();
     let kind = detect_kind(&url, None, timeouts).await?;
-    let connection =
-        Connection { name: "server".into(), kind: Some(kind), url, key: KeySource::None };
+    let connection = Connection {
+        name: "server".into(),
+        kind: Some(kind),
+        url,
+        key: KeySource::None,
+        models: Vec::new(),
+    };
     let mut chat = Chat::new(connect(&connection, kind, None, timeouts)?, model);
 
     // Ctrl+C stops the reply and keeps what had arrived.

@@ -18,6 +18,7 @@
 //!     kind: Some(ConnectionKind::Ollama),
 //!     url: "http://127.0.0.1:11434".into(),
 //!     key: KeySource::None,
+//!     models: Vec::new(),
 //! };
 //! let client = connect(&connection, ConnectionKind::Ollama, None, Timeouts::default())?;
 //! let mut chat = Chat::new(client, "qwen3:8b");

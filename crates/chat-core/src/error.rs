@@ -76,8 +76,13 @@ impl From<Kind> for Error {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Kind {
-    /// Nothing answers at the address: refused, no route, unknown name.
+    /// Nothing answers at the address: refused, no route.
     Unreachable,
+    /// The address names a server that cannot be found.
+    UnknownHost {
+        /// The server's name.
+        host: String,
+    },
     /// Connecting took longer than the connect time-out.
     ConnectTimeout,
     /// The TLS handshake failed (a certificate, or plain HTTP on a TLS port).
@@ -359,6 +364,7 @@ impl Kind {
         matches!(
             self,
             Self::Unreachable
+                | Self::UnknownHost { .. }
                 | Self::ConnectTimeout
                 | Self::Busy
                 | Self::RateLimited { .. }

@@ -81,8 +81,13 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
     };
     let manager = Manager::start(options).await?;
     if let Some(url) = std::env::args().nth(1) {
-        let connection =
-            Connection { name: "Server".to_owned(), kind: None, url, key: KeySource::None };
+        let connection = Connection {
+            name: "Server".to_owned(),
+            kind: None,
+            url,
+            key: KeySource::None,
+            models: Vec::new(),
+        };
         manager.save_connection(connection, None, None).await?;
     }
     Ok(manager)

@@ -104,6 +104,7 @@ impl WebSearch {
             kind: None,
             url: String::new(),
             key: settings.key.clone(),
+            models: Vec::new(),
         };
         let service = search::name(provider);
         match self.keys.get(&connection).await {

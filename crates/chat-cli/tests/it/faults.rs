@@ -226,6 +226,17 @@ fn a_filtered_reply_says_so_and_keeps_what_had_come() {
 }
 
 #[test]
+fn a_server_that_cannot_be_found_is_not_one_that_does_not_run() {
+    let home = Home::with(&connection("http://no-such-host.invalid:11434"));
+    let run = home.run(["ask", "hello"]);
+    let says = "The server “no-such-host.invalid” of “Test” could not be found.";
+    assert!(run.code == Some(1) && run.stderr.contains(says), "{run:?}");
+    let add = home.run(["connections", "add", "Torn", "--url", "htp:/bla"]);
+    assert_eq!(add.code, Some(1), "{add:?}");
+    assert!(add.stderr.contains("The address of “Torn” is not valid."), "{add:?}");
+}
+
+#[test]
 fn nothing_answers() {
     let home = Home::with(&connection(&format!("http://127.0.0.1:{}", unused_port())));
     let run = home.run(["ask", "hello"]);

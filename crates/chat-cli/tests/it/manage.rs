@@ -1,6 +1,6 @@
 //! Looking after chats, servers and models, and what is generated.
 
-use chat_testkit::server::{Model, Protocol, Script, Server, unused_port};
+use chat_testkit::server::{Answer, Model, Protocol, Script, Server, unused_port};
 use serde_json::Value;
 
 use crate::home::{Home, Run, connection};
@@ -199,6 +199,35 @@ fn a_model_named_by_the_path_of_its_file_is_called_by_the_name_of_the_file() {
     }
     let asked: Vec<_> = server.chats().iter().map(|chat| chat.body["model"].clone()).collect();
     assert_eq!(asked, [path, path], "on the wire it has its own name");
+}
+
+#[test]
+fn a_server_without_a_list_of_models_is_used_by_typed_names() {
+    let server = Server::start().with_models(["any-name", "a", "b"].map(Model::new));
+    let missing = || Answer::new(404, r#"{"detail":"Not Found"}"#);
+    server.answer("/v1/models", missing());
+    server.answer("/api/tags", missing());
+    server.answer("/api/version", missing());
+    server.answer("/", missing());
+    let home = Home::with("");
+    let url = format!("{}/v1", server.url());
+    home.run(["connections", "add", "Plain", "--url", &url]).ok();
+    let test = home.run(["connections", "test", "Plain"]).ok();
+    assert!(test.stderr.contains("It answers as openai"), "{test:?}");
+    assert!(test.stderr.contains("It lists no models."), "{test:?}");
+    assert!(test.stdout.is_empty(), "{test:?}");
+    let said = home.run(["ask", "--model", "Plain/any-name", "hello"]).ok();
+    assert_eq!(said.stdout, "You said: hello\n");
+    assert_eq!(server.chats().last().expect("a request").model(), "any-name");
+
+    let named = ["connections", "add", "Named", "--url", &url, "--model", "a", "--model", "b"];
+    home.run(named).ok();
+    let listed = home.run(["models"]).ok().stdout;
+    assert!(listed.contains("Named/a") && listed.contains("Named/b"), "{listed}");
+    let test = home.run(["connections", "test", "Named"]).ok();
+    assert_eq!(test.stdout, "a\nb\n");
+    home.run(["ask", "--connection", "Named", "hello"]).ok();
+    assert_eq!(server.chats().last().expect("a request").model(), "a");
 }
 
 #[test]

@@ -11,6 +11,9 @@ use crate::error::{Error, Kind, Result};
 pub(super) fn parse(typed: &str) -> Result<Url> {
     let typed = typed.trim();
     let invalid = || Error::new(Kind::InvalidUrl);
+    if !typed.contains("://") && has_torn_scheme(typed) {
+        return Err(invalid());
+    }
     let mut url = if typed.contains("://") {
         Url::parse(typed).map_err(|_| invalid())?
     } else {
@@ -26,6 +29,15 @@ pub(super) fn parse(typed: &str) -> Result<Url> {
     url.set_query(None);
     url.set_fragment(None);
     Ok(url)
+}
+
+/// Whether an address begins with a scheme that lacks its slashes (`htp:/bla`): what stands behind a
+/// host's colon is a number.
+fn has_torn_scheme(typed: &str) -> bool {
+    let host = typed.split('/').next().unwrap_or_default();
+    let port = host.rsplit_once('@').map_or(host, |(_, host)| host).split_once(':');
+    !host.contains('[')
+        && port.is_some_and(|(_, port)| !port.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The address without these path ends, if it has one of them, and without a slash at its end.
@@ -98,6 +110,7 @@ mod tests {
     #[case("box:8000", "http://box:8000/")]
     #[case("example.org:8000", "http://example.org:8000/")]
     #[case("api.openai.com/v1", "https://api.openai.com/v1")]
+    #[case("me:secret@box:8000/v1", "http://me:secret@box:8000/v1")]
     #[case("https://openrouter.ai/api/v1?x=1#y", "https://openrouter.ai/api/v1")]
     fn addresses_are_read_as_they_are_typed(#[case] typed: &str, #[case] meant: &str) {
         assert_eq!(parse(typed).unwrap().as_str(), meant);
@@ -110,6 +123,11 @@ mod tests {
     #[case("file:///etc/passwd")]
     #[case("http://host:99999")]
     #[case("two words")]
+    #[case("htp:/bla")]
+    #[case("http:/localhost:11434")]
+    #[case("http:localhost")]
+    #[case("htp://bla")]
+    #[case("localhost:")]
     fn what_is_no_address_is_refused(#[case] typed: &str) {
         assert_eq!(parse(typed).unwrap_err().kind, Kind::InvalidUrl);
     }

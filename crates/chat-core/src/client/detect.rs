@@ -38,6 +38,7 @@ impl Probe {
             kind: Some(kind),
             url: url.to_owned(),
             key: KeySource::None,
+            models: Vec::new(),
         };
         let ollama = ollama_host.and_then(ollama_url);
         let ollama = ollama.as_deref().unwrap_or("http://127.0.0.1:11434");
@@ -95,11 +96,11 @@ pub fn guess_kind(url: &str) -> Option<ConnectionKind> {
     let path = url.path().trim_end_matches('/');
     if HOSTED.iter().any(|domain| address::is_within(&url, domain)) {
         Some(ConnectionKind::OpenAi)
-    } else if url.port() == Some(11_434) || address::is_within(&url, "ollama.com") {
-        // Also for a path of `/v1`, which cannot set the window.
-        Some(ConnectionKind::Ollama)
     } else if path.ends_with("/v1") || path.ends_with("/chat/completions") {
+        // Whoever types it means it, also at an Ollama server.
         Some(ConnectionKind::OpenAi)
+    } else if url.port() == Some(11_434) || address::is_within(&url, "ollama.com") {
+        Some(ConnectionKind::Ollama)
     } else if path.ends_with("/api") || path.ends_with("/api/chat") {
         Some(ConnectionKind::Ollama)
     } else {
@@ -129,6 +130,12 @@ pub async fn detect_kind(
         Ok(_) => Err(Kind::WrongUrl.into()),
         // It is there and wants a key: those who do speak this protocol.
         Err(Error { kind: Kind::Unauthorized { .. } | Kind::Forbidden, .. }) => {
+            Ok(ConnectionKind::OpenAi)
+        }
+        // Some have no list of models.
+        Err(Error { kind: Kind::WrongUrl | Kind::BadRequest, .. })
+            if openai::answers(&openai).await =>
+        {
             Ok(ConnectionKind::OpenAi)
         }
         Err(error) => Err(error),

@@ -221,6 +221,9 @@ pub(super) fn transport(error: &reqwest::Error) -> Error {
             Kind::ConnectTimeout
         } else if is_tls(error) {
             Kind::Tls
+        } else if is_lookup(error) {
+            let host = error.url().and_then(Url::host_str).unwrap_or_default();
+            Kind::UnknownHost { host: host.to_owned() }
         } else {
             Kind::Unreachable
         }
@@ -230,6 +233,12 @@ pub(super) fn transport(error: &reqwest::Error) -> Error {
         Kind::Cut
     };
     Error::new(kind).with_detail(root_words(error))
+}
+
+/// Whether the server's name could not be looked up. Its type is private to the connector.
+fn is_lookup(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| cause.to_string().starts_with("dns error"))
 }
 
 /// Whether a connection was made and its encryption failed.

@@ -62,7 +62,11 @@ impl Ollama {
             match tokio::time::timeout(models::PATIENCE, shown).await {
                 Ok(Ok(bounds)) => Ok(bounds),
                 // It is not there: ask again when it is.
-                Ok(Err(error)) if matches!(error.kind, Kind::Unreachable) => Err(error),
+                Ok(Err(error))
+                    if matches!(error.kind, Kind::Unreachable | Kind::UnknownHost { .. }) =>
+                {
+                    Err(error)
+                }
                 _ => Ok(Bounds::default()),
             }
         };

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, Url};
 
-pub(super) use models::owner;
+pub(super) use models::{answers, owner};
 
 use self::reasoning::Replay;
 use self::request::Dialect;

@@ -7,6 +7,7 @@ impl Kind {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable",
+            Self::UnknownHost { .. } => "unknown_host",
             Self::ConnectTimeout => "connect_timeout",
             Self::Tls => "tls",
             Self::WrongUrl => "wrong_url",

@@ -63,6 +63,7 @@ impl Entry {
             kind: Some(ConnectionKind::OpenAi),
             url: String::new(),
             key: KeySource::None,
+            models: Vec::new(),
         };
         let client = Some(Arc::clone(client));
         Self { built_in: true, client, models, ..Self::new(connection, false) }

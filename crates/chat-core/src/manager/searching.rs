@@ -73,5 +73,5 @@ impl Manager {
 /// The provider, as keys and addresses are known by.
 fn place(provider: SearchProvider, url: Option<String>, key: KeySource) -> Connection {
     let name = provider.key_name().to_owned();
-    Connection { name, kind: None, url: url.unwrap_or_default(), key }
+    Connection { name, kind: None, url: url.unwrap_or_default(), key, models: Vec::new() }
 }

@@ -16,6 +16,9 @@ pub struct Connection {
     /// Its address: the server's root (`http://127.0.0.1:11434`) or the API's
     /// (`https://openrouter.ai/api/v1`).
     pub url: String,
+    /// Models that the server has and does not list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
     /// Where its key comes from.
     #[serde(default, skip_serializing_if = "KeySource::is_none")]
     pub key: KeySource,
@@ -34,6 +37,7 @@ impl fmt::Debug for Connection {
             .field("name", &self.name)
             .field("kind", &self.kind)
             .field("url", &self.shown_url())
+            .field("models", &self.models)
             .field("key", &self.key)
             .finish()
     }
@@ -118,6 +122,7 @@ mod tests {
             name: "a".to_owned(),
             kind: None,
             url: "http://user:secret@example.org".to_owned(),
+            models: Vec::new(),
             key: KeySource::None,
         };
         assert!(!format!("{connection:?}").contains("secret"));

@@ -246,6 +246,7 @@ mod tests {
                             kind: None,
                             url: String::new(),
                             key: crate::settings::KeySource::None,
+                            models: Vec::new(),
                         };
                         file.change(|s| s.connections.push(connection)).unwrap();
                     }

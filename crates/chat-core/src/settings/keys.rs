@@ -318,7 +318,13 @@ mod tests {
     const SECRET: &str = "sk-very-secret";
 
     fn connection(key: KeySource) -> Connection {
-        Connection { name: "work".to_owned(), kind: None, url: String::new(), key }
+        Connection {
+            name: "work".to_owned(),
+            kind: None,
+            url: String::new(),
+            key,
+            models: Vec::new(),
+        }
     }
 
     async fn of_command(command: &str) -> Result<Option<Key>> {

@@ -232,6 +232,7 @@ temperature = 0.70
             kind: None,
             url: "http://127.0.0.1:1234".to_owned(),
             key: KeySource::None,
+            models: Vec::new(),
         }
     }
 

@@ -52,9 +52,10 @@ async fn nobody_listens(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
 
 #[tokio::test]
 async fn a_name_that_nobody_has() {
-    let url = "http://no-such-host.invalid:11434";
-    let client = connect(&connection(url), OLLAMA, None, timeouts()).unwrap();
-    assert_eq!(client.models().await.unwrap_err().kind, Kind::Unreachable);
+    let host = "no-such-host.invalid".to_owned();
+    let url = format!("http://{host}:11434");
+    let client = connect(&connection(&url), OLLAMA, None, timeouts()).unwrap();
+    assert_eq!(client.models().await.unwrap_err().kind, Kind::UnknownHost { host });
 }
 
 #[tokio::test]

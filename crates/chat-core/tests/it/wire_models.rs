@@ -57,7 +57,9 @@ async fn openai_lists_models_wherever_the_address_points() {
 
 #[rstest]
 #[case("http://127.0.0.1:11434", Some(OLLAMA))]
-#[case("http://box:11434/v1", Some(OLLAMA))]
+#[case("http://box:11434/v1", Some(OPENAI))]
+#[case("http://box:11434/v1/", Some(OPENAI))]
+#[case("http://box:11434/", Some(OLLAMA))]
 #[case("https://ollama.com", Some(OLLAMA))]
 #[case("http://box:9000/api", Some(OLLAMA))]
 #[case("https://openrouter.ai/api/v1", Some(OPENAI))]
@@ -85,13 +87,58 @@ async fn a_server_is_asked_what_it_speaks() {
 
     let page = || Answer::new(200, "<html>").header("content-type", "text/html");
     let website = Server::start();
-    for path in ["/", "/api/version", "/v1/models"] {
+    for path in ["/", "/api/version", "/v1/models", "/v1/chat/completions"] {
         website.answer(path, page());
     }
     assert_eq!(detected(&website).await.unwrap_err().kind, Kind::WrongUrl);
     let port = unused_port();
     let nobody = detect_kind(&format!("localhost:{port}"), None, timeouts()).await;
     assert_eq!(nobody.unwrap_err().kind, Kind::Unreachable);
+}
+
+/// What servers without a list of models say of it.
+fn no_list() -> Answer {
+    Answer::new(404, r#"{"detail":"Not Found"}"#).header("content-type", "application/json")
+}
+
+#[rstest]
+// LiteLLM's, vLLM's and OpenAI's words about a request without a model and without messages.
+#[case(400, r#"{"error":{"message":"you must provide a model parameter","code":"400"}}"#)]
+#[case(422, r#"{"detail":[{"loc":["body","messages"],"msg":"too short"}]}"#)]
+#[case(404, r#"{"error":{"message":"The model `` does not exist.","type":"NotFoundError"}}"#)]
+#[case(401, r#"{"error":{"message":"Incorrect API key provided"}}"#)]
+#[tokio::test]
+async fn a_server_without_a_list_of_models_is_a_server_all_the_same(
+    #[case] status: u16,
+    #[case] refusal: &str,
+) {
+    let server = Server::start().only(Protocol::OpenAi);
+    server.answer("/v1/models", no_list());
+    server.answer(
+        "/v1/chat/completions",
+        Answer::new(status, refusal.to_owned()).header("content-type", "application/json"),
+    );
+    let client = connect(&connection(&server.url()), OPENAI, None, timeouts()).unwrap();
+    assert_eq!(client.models().await.unwrap(), []);
+    assert_eq!(client.model("typed").await.unwrap().name, "typed");
+    assert_eq!(detect_kind(&server.url(), None, timeouts()).await, Ok(OPENAI));
+}
+
+#[rstest]
+#[case(404, r#"{"detail":"Not Found"}"#)]
+#[case(404, "<html>Not Found</html>")]
+#[case(405, "")]
+#[case(200, "<html>A shop</html>")]
+#[tokio::test]
+async fn what_answers_no_request_either_is_no_server_of_models(
+    #[case] status: u16,
+    #[case] page: &str,
+) {
+    let server = Server::start().only(Protocol::OpenAi);
+    server.answer("/v1/models", no_list());
+    server.answer("/v1/chat/completions", Answer::new(status, page.to_owned()));
+    let client = connect(&connection(&server.url()), OPENAI, None, timeouts()).unwrap();
+    assert_eq!(client.models().await.unwrap_err().kind, Kind::WrongUrl);
 }
 
 #[tokio::test]
@@ -111,6 +158,7 @@ async fn local_servers_are_found_and_nothing_else() {
     silent.answer("/v1/models", Answer::new(200, "{}").gate(&Gate::new()));
 
     let candidate = |name: &str, kind, url: String| Connection {
+        models: Vec::new(),
         kind: Some(kind),
         name: name.to_owned(),
         ..connection(&url)

@@ -61,6 +61,7 @@ pub fn advice(error: &Error) -> Advice {
     };
     let actions = match &error.kind {
         Kind::Unreachable | Kind::ConnectTimeout | Kind::Tls => vec![Retry, ConnectionSettings],
+        Kind::UnknownHost { .. } => vec![ConnectionSettings, Retry],
         Kind::ContentFiltered => vec![ChooseModel, Retry],
         Kind::Unauthorized { signin_url: Some(url), .. } if is_web(url) => {
             vec![SignIn(url.clone()), Retry, ConnectionSettings]

@@ -17,6 +17,14 @@ pub fn sentence(error: &Error) -> String {
             &gettext("Nothing answers at “{connection}”. Is the server running?"),
             &gettext("Nothing answers at this address. Is the server running?"),
         ),
+        Kind::UnknownHost { host } => on_with(
+            connection,
+            ("host", host),
+            &gettext(
+                "The server “{host}” of “{connection}” could not be found. Check the address and your network.",
+            ),
+            &gettext("The server “{host}” could not be found. Check the address and your network."),
+        ),
         Kind::ContentFiltered => on(
             connection,
             &gettext(

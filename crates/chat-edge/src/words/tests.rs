@@ -13,6 +13,7 @@ fn all_kinds() -> Vec<Kind> {
     let name = || "code-assistant".to_owned();
     vec![
         Kind::Unreachable,
+        Kind::UnknownHost { host: "ollama.example".to_owned() },
         Kind::ContentFiltered,
         Kind::ConnectTimeout,
         Kind::Tls,
@@ -195,10 +196,11 @@ fn place(kind: &Kind) -> usize {
         Kind::DatabaseInUse => 68,
         Kind::MessageDamaged => 69,
         Kind::ContentFiltered => 70,
+        Kind::UnknownHost { .. } => 71,
     }
 }
 
-const KINDS: usize = 71;
+const KINDS: usize = 72;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -17,6 +17,7 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use super::naming;
+use crate::accessible;
 
 /// What a connection may speak, in the order of the row; the first is found out.
 const KINDS: [Option<ConnectionKind>; 3] =
@@ -24,7 +25,7 @@ const KINDS: [Option<ConnectionKind>; 3] =
 
 /// The dialog's size, in pixels at the usual font: with room for the longest result of a test,
 /// since GTK does not let a window grow with its content.
-const SIZE: (i32, i32) = (480, 540);
+const SIZE: (i32, i32) = (480, 640);
 /// How long a server may take to say what it is, where it is to be named after that.
 const NAMING: Duration = Duration::from_secs(3);
 
@@ -35,6 +36,8 @@ struct Editor {
     url: adw::EntryRow,
     kind: adw::ComboRow,
     key: adw::PasswordEntryRow,
+    /// Names of models that the server does not list.
+    models: adw::EntryRow,
     test: gtk::Button,
     save: gtk::Button,
     cancel: gtk::Button,
@@ -81,6 +84,16 @@ impl Editor {
         let secret =
             adw::PreferencesGroup::builder().description(sentences::key(old.as_ref())).build();
         secret.add(&key);
+        let unlisted = adw::PreferencesGroup::builder()
+            .description(gettext(
+                "Model names, separated by commas. Needed only for models that the server doesn’t list.",
+            ))
+            .build();
+        let models = adw::EntryRow::builder().title(gettext("Models")).build();
+        if let Some(text) = models.delegate() {
+            accessible::set_label(&text, &gettext("Models"));
+        }
+        unlisted.add(&models);
         let test = gtk::Button::builder()
             .label(gettext("_Test"))
             .use_underline(true)
@@ -105,6 +118,7 @@ impl Editor {
             .build();
         column.append(&server);
         column.append(&secret);
+        column.append(&unlisted);
         column.append(&outcome);
 
         let header = adw::HeaderBar::builder()
@@ -148,6 +162,7 @@ impl Editor {
             url,
             kind,
             key,
+            models,
             test,
             save,
             cancel,
@@ -163,6 +178,7 @@ impl Editor {
         if let Some(ConnectionState { connection, .. }) = &*self.old.borrow() {
             self.url.set_text(&connection.url);
             self.name.set_text(&connection.name);
+            self.models.set_text(&connection.models.join(", "));
             let at = KINDS.iter().position(|kind| *kind == connection.kind).unwrap_or(0);
             self.kind.set_selected(at as u32);
         }
@@ -184,7 +200,7 @@ impl Editor {
                 this.run_save();
             }
         });
-        for row in [&self.url, &self.name, self.key.upcast_ref()] {
+        for row in [&self.url, &self.name, self.key.upcast_ref(), &self.models] {
             let this = Rc::downgrade(self);
             row.connect_changed(move |_| {
                 if let Some(this) = this.upgrade() {
@@ -198,7 +214,7 @@ impl Editor {
                 this.check();
             }
         });
-        for row in [&self.url, &self.name, self.key.upcast_ref()] {
+        for row in [&self.url, &self.name, self.key.upcast_ref(), &self.models] {
             let save = self.save.clone();
             row.connect_entry_activated(move |_| {
                 if save.is_sensitive() && save.get_visible() {
@@ -247,10 +263,13 @@ impl Editor {
             (true, Some(old)) => old.connection.key.clone(),
             (true, None) => KeySource::None,
         };
+        let models = self.models.text();
+        let models = models.split(',').map(str::trim).filter(|name| !name.is_empty());
         Connection {
             name,
             kind: KINDS.get(self.kind.selected() as usize).copied().flatten(),
             url,
+            models: models.map(str::to_owned).collect(),
             key,
         }
     }

@@ -165,8 +165,13 @@ impl ToolHost for Nobody {
 }
 
 async fn run(agent: Arc<dyn Agent>, server: &Server) -> (Outcome, Vec<String>) {
-    let connection =
-        Connection { name: "test".to_owned(), kind: None, url: server.url(), key: KeySource::None };
+    let connection = Connection {
+        name: "test".to_owned(),
+        kind: None,
+        url: server.url(),
+        key: KeySource::None,
+        models: Vec::new(),
+    };
     let timeouts = Timeouts { question: Duration::from_secs(5), ..Timeouts::default() };
     let mut tools = Registry::default();
     tools.register(Arc::new(Stops(ToolSpec {

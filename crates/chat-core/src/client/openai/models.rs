@@ -1,6 +1,6 @@
 //! The models of an OpenAI-compatible server, and what its own additions say about them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::client::http::Http;
 use crate::client::json::{count, has, tokens, words};
@@ -8,24 +8,70 @@ use crate::client::{Capabilities, ModelInfo, Price, address};
 use crate::error::{Error, Kind, Result};
 
 /// The server's models. LM Studio and llama.cpp are asked once more for what their lists leave out.
+/// A server without a list has none that it names.
 pub(super) async fn list(http: &Http) -> Result<Vec<ModelInfo>> {
-    let entries = entries(http).await?;
-    let mut models: Vec<ModelInfo> = entries.iter().map(of_entry).collect();
-    if is_of(&entries, "organization_owner") {
-        add_from_lm_studio(http, &mut models).await;
-    } else if is_of(&entries, "llamacpp") {
-        add_from_llama_cpp(http, &mut models).await;
-    }
-    models.retain(|model| !model.name.is_empty());
-    Ok(models)
+    Ok(listed(http).await?.unwrap_or_default())
 }
 
 /// One model of the list. The protocol's call for one says less on most servers.
 pub(super) async fn one(http: &Http, name: &str) -> Result<ModelInfo> {
-    let models = list(http).await?;
+    let Some(models) = listed(http).await? else {
+        // It has what the person says that it has.
+        return Ok(named(name));
+    };
     let found = models.into_iter().find(|model| model.name == name);
     let missing = || http.named(Error::new(Kind::ModelNotFound { model: name.to_owned() }));
     found.ok_or_else(missing)
+}
+
+/// A model of which only its name is known.
+fn named(name: &str) -> ModelInfo {
+    ModelInfo {
+        name: name.to_owned(),
+        capabilities: Capabilities { context_window: Some(false), ..Capabilities::default() },
+        ..ModelInfo::default()
+    }
+}
+
+/// The server's models; none where it has no list, and answers all the same.
+async fn listed(http: &Http) -> Result<Option<Vec<ModelInfo>>> {
+    let answer: Value = match http.get("models").await {
+        Err(Error { kind: Kind::WrongUrl | Kind::BadRequest, .. }) if answers(http).await => {
+            return Ok(None);
+        }
+        answer => answer?,
+    };
+    let entries = list_of(&answer).ok_or_else(|| http.named(Kind::WrongUrl.into()))?;
+    let mut models: Vec<ModelInfo> = entries.iter().map(of_entry).collect();
+    if is_of(entries, "organization_owner") {
+        add_from_lm_studio(http, &mut models).await;
+    } else if is_of(entries, "llamacpp") {
+        add_from_llama_cpp(http, &mut models).await;
+    }
+    models.retain(|model| !model.name.is_empty());
+    Ok(Some(models))
+}
+
+/// Whether a server that lists no models answers requests: one without a model and without messages
+/// is refused, in the protocol's shape, and costs nothing.
+pub(in crate::client) async fn answers(http: &Http) -> bool {
+    let nothing = json!({ "model": "", "messages": [] }).to_string().into_bytes();
+    let refused = match http.post::<Value>("chat/completions", nothing, "").await {
+        Ok(answer) => return answer["choices"].is_array() || !answer["error"].is_null(),
+        Err(error) => error.kind,
+    };
+    !matches!(
+        refused,
+        Kind::WrongUrl
+            | Kind::InvalidResponse
+            | Kind::Unreachable
+            | Kind::UnknownHost { .. }
+            | Kind::ConnectTimeout
+            | Kind::Tls
+            | Kind::Stalled
+            | Kind::Cut
+            | Kind::LineTooLong
+    )
 }
 
 /// Whether an answer is a list of models, and whose, as far as it says.
@@ -36,14 +82,6 @@ pub(in crate::client) fn owner(answer: &Value) -> Option<&str> {
         return None;
     }
     Some(entries.first().and_then(|entry| entry["owned_by"].as_str()).unwrap_or_default())
-}
-
-async fn entries(http: &Http) -> Result<Vec<Value>> {
-    let answer: Value = http.get("models").await?;
-    match list_of(&answer) {
-        Some(entries) => Ok(entries.clone()),
-        None => Err(http.named(Kind::WrongUrl.into())),
-    }
 }
 
 /// Most servers wrap the list, some do not.
@@ -156,7 +194,6 @@ fn thinks(props: &Value) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
-    use serde_json::json;
 
     use super::*;
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::questions::{About, Round};
 use super::{Connections, Entry, same_address};
-use crate::client::{Probe, find_local};
+use crate::client::{ModelInfo, Probe, find_local};
 use crate::event::{Event, Health};
+use crate::settings::Connection;
 
 impl Connections {
     /// Asks all servers for their models, and looks for local ones.
@@ -98,7 +99,8 @@ impl Connections {
             // It may have been changed or removed meanwhile.
             let Some(entry) = entry else { return };
             match outcome {
-                Ok(models) => {
+                Ok(listed) => {
+                    let models = with_typed(listed, &asked);
                     entry.health = Health::Ready { models: models.len() };
                     entry.models = models;
                 }
@@ -160,4 +162,14 @@ impl Connections {
         // The sender lives as long as we do.
         let _ = open.wait_for(|open| open.are_answered(up_to)).await;
     }
+}
+
+/// The models that a server lists, and those that the person says that it has.
+pub(super) fn with_typed(mut models: Vec<ModelInfo>, connection: &Connection) -> Vec<ModelInfo> {
+    for name in &connection.models {
+        if !models.iter().any(|model| model.name == *name) {
+            models.push(ModelInfo { name: name.clone(), ..ModelInfo::default() });
+        }
+    }
+    models
 }

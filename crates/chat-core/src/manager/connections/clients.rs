@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use super::Connections;
+use super::asking::with_typed;
 use crate::client::{
     self, Capabilities, Client, Price, Room, detect_kind, detect_program, guess_kind,
 };
@@ -67,12 +68,10 @@ impl Connections {
             None => self.keys.get(connection).await?,
         };
         let began = Instant::now();
-        let kind = match connection.kind {
-            Some(kind) => kind,
-            None => detect_kind(&connection.url, key.as_ref(), self.timeouts).await?,
-        };
+        let kind = self.kind_of(connection, key.as_ref()).await?;
         let client = client::connect(connection, kind, key.clone(), self.timeouts)?;
-        let models = client.models().await?.into_iter().map(|model| model.name).collect();
+        let models = with_typed(client.models().await?, connection);
+        let models = models.into_iter().map(|model| model.name).collect();
         let took = began.elapsed();
         let program = detect_program(&connection.url, kind, key.as_ref(), self.timeouts).await;
         Ok(TestReport { kind, program, models, took })

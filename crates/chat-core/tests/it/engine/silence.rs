@@ -46,7 +46,13 @@ impl Silent {
     /// A connection to it.
     pub fn connection(&self, name: &str) -> Connection {
         let kind = Some(ConnectionKind::OpenAi);
-        Connection { name: name.into(), kind, url: self.url.clone(), key: KeySource::None }
+        Connection {
+            name: name.into(),
+            kind,
+            url: self.url.clone(),
+            key: KeySource::None,
+            models: Vec::new(),
+        }
     }
 
     /// Waits until so many connections have come.

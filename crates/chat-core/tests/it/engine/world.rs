@@ -35,6 +35,7 @@ pub fn connection(server: &Server, kind: ConnectionKind) -> Connection {
         kind: Some(kind),
         url: server.url(),
         key: KeySource::None,
+        models: Vec::new(),
     }
 }
 

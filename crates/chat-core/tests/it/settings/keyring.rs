@@ -12,7 +12,13 @@ use crate::another;
 const NO_SERVICE: &str = "NATTER_TEST_NO_SERVICE";
 
 fn connection(name: &str) -> Connection {
-    Connection { name: name.to_owned(), kind: None, url: String::new(), key: KeySource::Keyring }
+    Connection {
+        name: name.to_owned(),
+        kind: None,
+        url: String::new(),
+        key: KeySource::Keyring,
+        models: Vec::new(),
+    }
 }
 
 async fn key(keys: &KeyStore, name: &str) -> Result<String, Kind> {

@@ -37,6 +37,11 @@ pub(in crate::preferences) fn key_in_place(source: &KeySource) -> String {
 
 /// What a test found.
 pub(super) fn report(report: &TestReport) -> String {
+    if report.models.is_empty() && report.kind == ConnectionKind::OpenAi {
+        return gettext(
+            "The server answers but lists no models. Enter the names of those you want to use under “Models”.",
+        );
+    }
     let count = u32::try_from(report.models.len()).unwrap_or(u32::MAX);
     let text = ngettext(
         "It works: {kind}, {n} model, answered in {ms} ms.",

@@ -80,7 +80,7 @@ fn what_is_allowed_is_done_and_told_line_by_line() {
     assert_eq!(
         lines,
         [
-            "Ran sh test.sh · failed 3",
+            "Ran sh test.sh · exit 3",
             "Read src/add.sh 1–3",
             "Edited src/add.sh +1 −1",
             "Ran sh test.sh"

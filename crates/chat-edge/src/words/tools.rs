@@ -30,7 +30,7 @@ pub enum Progress<'a> {
 }
 
 /// What a call does, waits for or did: “Run cargo test · waits for its turn”, “Read src/main.rs 1–80”,
-/// “Ran cargo test · failed 101 · 12 s”. One line without control characters, whatever the model wrote.
+/// “Ran cargo test · exit 101 · 12 s”. One line without control characters, whatever the model wrote.
 pub fn tool_line(call: &ToolCall, progress: Progress) -> String {
     let waits = |what: String| [by_call(call, Tense::ToDo), what].join(BETWEEN);
     let result = match progress {
@@ -163,7 +163,7 @@ fn did(call: &ToolCall, view: &ToolView) -> Vec<String> {
 pub fn command_exit(exit: CommandExit) -> Option<String> {
     match exit {
         CommandExit::Status(0) => None,
-        CommandExit::Status(status) => Some(of(&gettext("failed {what}"), &status.to_string())),
+        CommandExit::Status(status) => Some(of(&gettext("exit {what}"), &status.to_string())),
         CommandExit::Signal(signal) => {
             Some(of(&gettext("ended by signal {what}"), &signal.to_string()))
         }

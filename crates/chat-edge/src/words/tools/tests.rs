@@ -180,9 +180,9 @@ fn what_was_denied_and_how_long_it_took_is_said() {
         put_aside: Vec::new(),
     };
     for (took, said) in [
-        (Duration::from_millis(900), "Ran cargo test · failed 101"),
-        (Duration::from_millis(12_300), "Ran cargo test · failed 101 · 12 s"),
-        (Duration::from_secs(185), "Ran cargo test · failed 101 · 3 min 5 s"),
+        (Duration::from_millis(900), "Ran cargo test · exit 101"),
+        (Duration::from_millis(12_300), "Ran cargo test · exit 101 · 12 s"),
+        (Duration::from_secs(185), "Ran cargo test · exit 101 · 3 min 5 s"),
     ] {
         let result = ToolResult { took: Some(took), ..answered(&call, Some(view.clone())) };
         assert_eq!(tool_line(&call, Progress::Ended(&result)), said);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chat_core::message::{Ask, Asked, ToolCall, ToolResult};
+use chat_core::message::{Ask, Asked, CommandExit, ToolCall, ToolResult, ToolView};
 use chat_edge::words::Progress;
 
 /// A tool call.
@@ -89,7 +89,7 @@ impl ToolState {
     /// How far it is.
     pub fn phase(&self) -> Phase {
         match &self.result {
-            Some(result) if result.failed => Phase::Failed,
+            Some(result) if result.failed || is_failed_command(result) => Phase::Failed,
             Some(_) => Phase::Done,
             None if self.ask.is_some() => Phase::Asking,
             None if self.running => Phase::Running,
@@ -198,6 +198,15 @@ impl ToolState {
     }
 }
 
+/// Whether a command did not end well: its tool did its work all the same.
+fn is_failed_command(result: &ToolResult) -> bool {
+    let exit = match &result.view {
+        Some(ToolView::Ran { exit, .. }) => *exit,
+        _ => None,
+    };
+    !matches!(exit, None | Some(CommandExit::Status(0) | CommandExit::Stopped))
+}
+
 #[cfg(test)]
 pub mod tests {
     use chat_core::message::{AskId, Question, ToolCallId};
@@ -244,6 +253,28 @@ pub mod tests {
         assert!(state.wait_for(None));
         state.start(Duration::ZERO);
         assert_eq!(state.phase(), Phase::Failed, "what was told late begins nothing");
+    }
+
+    #[test]
+    fn a_command_that_did_not_end_well_failed() {
+        let phase = |exit| {
+            let call = call("run_command", serde_json::json!({ "command": "cargo test" }));
+            let mut state = ToolState::new(call.clone());
+            let view = ToolView::Ran {
+                command: "cargo test".to_owned(),
+                exit,
+                output: None,
+                sandboxed: true,
+                put_aside: Vec::new(),
+            };
+            state.answer(&ToolResult { view: Some(view), ..ToolResult::to(&call, "", false) });
+            state.phase()
+        };
+        assert_eq!(phase(Some(CommandExit::Status(101))), Phase::Failed);
+        assert_eq!(phase(Some(CommandExit::TimedOut)), Phase::Failed);
+        assert_eq!(phase(Some(CommandExit::Status(0))), Phase::Done);
+        assert_eq!(phase(Some(CommandExit::Stopped)), Phase::Done);
+        assert_eq!(phase(None), Phase::Done, "it runs in the background");
     }
 
     #[test]

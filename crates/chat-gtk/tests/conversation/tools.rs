@@ -308,6 +308,17 @@ fn a_question_is_answered_by_a_choice_or_in_other_words() {
 }
 
 #[gtk::test]
+fn a_question_is_shown_as_markdown() {
+    let (scene, _) = calling("ask_user", json!({ "question": "Which?" }), 0);
+    let text = "Which of **two** `crates`?\n\n- the *old*\n\n```rust\nfn a() {}\n```".to_owned();
+    scene.ask(Asked::Question(Question { text, choices: Vec::new() }));
+    for shown in ["Which of two crates?", "the old", "fn a() {}"] {
+        assert!(scene.shows(shown), "{shown:?} in {:?}", scene.texts());
+    }
+    assert!(!scene.shows("**two**") && !scene.shows("```"));
+}
+
+#[gtk::test]
 fn a_prompt_takes_the_keyboard_only_when_it_is_asked_to() {
     let (scene, _) = calling("run_command", run("cargo test"), 60);
     assert!(!scene.conversation.focus_ask(), "nothing waits");

@@ -6,6 +6,7 @@ mod once;
 mod permission;
 mod preview;
 mod question;
+mod rich_text;
 mod typed;
 
 use std::rc::Rc;
@@ -17,6 +18,7 @@ use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 use super::super::Output;
 use super::super::row::Around;
 pub use once::Once;
+use rich_text::RichText;
 pub use typed::Typed;
 
 use crate::accessible;
@@ -31,6 +33,8 @@ pub struct Prompt {
     id: AskId,
     /// What has the keyboard when the person asks for the card.
     first: gtk::Widget,
+    /// What the model asks.
+    _text: Option<RichText>,
 }
 
 impl Prompt {
@@ -44,6 +48,7 @@ impl Prompt {
             .accessible_role(gtk::AccessibleRole::Group)
             .css_classes(["ask-card"])
             .build();
+        let mut text = None;
         let (name, first) = match &ask.what {
             Asked::Permission(asked) => {
                 let is_command = matches!(asked.preview, Preview::Command { .. });
@@ -51,12 +56,14 @@ impl Prompt {
                 permission::fill(&root, (id, asked), bounds.as_deref(), around, &answered)
             }
             Asked::Question(question) => {
-                question::fill(&root, (id, question), &around.typed, &answered)
+                let (name, first, asked) = question::fill(&root, (id, question), around, &answered);
+                text = Some(asked);
+                (name, first)
             }
             Asked::GoOn { rounds } => go_on::fill(&root, *rounds, &answered),
         };
         accessible::set_label(&root, &name);
-        Self { root, id, first }
+        Self { root, id, first, _text: text }
     }
 
     /// The widget.

@@ -8,22 +8,21 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, AskId, Question};
 use chat_edge::words::visible;
 
-use super::{Answered, Typed, head, label};
+use super::rich_text::RichText;
+use super::{Answered, Around, Typed, head, label};
 use crate::{accessible, beside};
 
-/// Fills a card with it. Gives the card's name and what has the keyboard first.
+/// Fills a card with it. Gives the card's name, what has the keyboard first, and the question's text.
 pub fn fill(
     root: &gtk::Box,
     (id, question): (AskId, &Question),
-    typed: &Rc<Typed>,
+    around: &Around,
     answered: &Answered,
-) -> (String, gtk::Widget) {
+) -> (String, gtk::Widget, RichText) {
+    let typed: &Rc<Typed> = &around.typed;
     let text = visible(&question.text);
-    let title = label(&text, &["ask-title"]);
-    title.set_selectable(true);
-    // Tab leads to what can be answered.
-    title.set_focusable(false);
-    root.append(&head("dialog-question-symbolic", &title));
+    let rich = RichText::new(&text, &gettext("Question"), around);
+    root.append(&head("dialog-question-symbolic", rich.widget()));
 
     let mut first = None;
     let choices = gtk::Box::new(gtk::Orientation::Vertical, 6);
@@ -68,5 +67,5 @@ pub fn fill(
     });
     typed.keep(id, &entry);
     root.append(&beside::words(&entry, &beside::buttons(&skip, &send)));
-    (text.into_owned(), first.unwrap_or_else(|| entry.upcast()))
+    (text.into_owned(), first.unwrap_or_else(|| entry.upcast()), rich)
 }

@@ -1,0 +1,82 @@
+//! A model's question as Markdown, by the widgets that show its replies.
+
+use std::rc::Rc;
+
+use gtk::prelude::*;
+
+use super::super::super::Output;
+use super::super::super::code::CodeBlock;
+use super::super::super::prose::Prose;
+use super::super::super::reply::{ReplyText, SegmentKind};
+use super::super::super::row::Around;
+use super::super::super::table::TableBlock;
+use crate::accessible;
+use crate::markdown::flow::Piece;
+
+/// Space between two blocks, in pixels.
+const GAP: i32 = 8;
+
+/// A text that does not change, with what keeps its widgets up to date.
+pub struct RichText {
+    root: gtk::Box,
+    /// Keeps links and buttons alive.
+    _blocks: Vec<Block>,
+}
+
+#[expect(dead_code, reason = "they are kept as long as they are shown")]
+enum Block {
+    Prose(Prose),
+    Code(CodeBlock),
+    Table(TableBlock),
+}
+
+impl RichText {
+    /// Shows this text, whose accessible name is `name`.
+    pub fn new(text: &str, name: &str, around: &Around) -> Self {
+        let mut reply = ReplyText::default();
+        reply.push(text);
+        loop {
+            reply.update();
+            if reply.is_settled() {
+                break;
+            }
+        }
+        let root = gtk::Box::new(gtk::Orientation::Vertical, GAP);
+        let mut blocks = Vec::new();
+        for (at, segment) in reply.segments().iter().enumerate() {
+            match (segment.kind, reply.pieces(at)) {
+                (SegmentKind::Prose { .. }, pieces) => {
+                    let prose = Prose::new(&around.tags, &around.links);
+                    prose.update(pieces);
+                    let view = prose.widget();
+                    accessible::set_label(view, name);
+                    // Tab leads to what can be answered.
+                    view.set_focusable(false);
+                    root.append(view);
+                    blocks.push(Block::Prose(prose));
+                }
+                (SegmentKind::Code, [Piece::Code(piece)]) => {
+                    let output = Rc::clone(&around.output);
+                    let copied = Rc::new(move |code| output(Output::CopyText(code)));
+                    let code = CodeBlock::new(&around.tags, &around.spare, copied);
+                    code.update(piece);
+                    root.append(code.widget());
+                    blocks.push(Block::Code(code));
+                }
+                (SegmentKind::Table, [Piece::Grid(grid)]) => {
+                    let table = TableBlock::new(&around.links);
+                    table.update(grid);
+                    root.append(table.widget());
+                    blocks.push(Block::Table(table));
+                }
+                _ => root.append(&gtk::Separator::new(gtk::Orientation::Horizontal)),
+            }
+        }
+        Self { root, _blocks: blocks }
+    }
+
+    /// The widget.
+    pub fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+}

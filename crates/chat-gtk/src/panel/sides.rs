@@ -15,6 +15,10 @@ use crate::accessible;
 const BOTH: i32 = 739;
 /// The narrowest that dragging makes either, in pixels.
 const NARROWEST: i32 = 340;
+/// The panel's width until it is dragged, in pixels: room for a line of code.
+const USUAL: i32 = 560;
+/// The conversation keeps this width while the panel has the usual one, in pixels.
+const READABLE: i32 = 400;
 /// Narrower than this the conversation's header has no room for whole names, in pixels.
 const TIGHT: i32 = 420;
 /// The width of the handle, which stands over the border between the two.
@@ -36,14 +40,15 @@ pub(crate) enum Sight {
 mod imp {
     use super::{
         Cell, HANDLE, LayoutManagerImpl, NARROWEST, ObjectImpl, ObjectSubclass, ObjectSubclassExt,
-        Rc, RefCell, Sight, WidgetExt, glib, three,
+        READABLE, Rc, RefCell, Sight, USUAL, WidgetExt, glib, three,
     };
 
     pub struct Sides {
         pub changed: RefCell<Option<Rc<dyn Fn()>>>,
         pub shown: Cell<bool>,
         pub front: Cell<bool>,
-        pub wanted: Cell<i32>,
+        /// The width that the person gave the panel.
+        pub wanted: Cell<Option<i32>>,
         pub width: Cell<i32>,
         /// Whether the conversation has little width.
         pub tight: Cell<bool>,
@@ -55,7 +60,7 @@ mod imp {
                 changed: RefCell::default(),
                 shown: Cell::new(false),
                 front: Cell::new(false),
-                wanted: Cell::new(430),
+                wanted: Cell::new(None),
                 width: Cell::new(0),
                 tight: Cell::new(false),
             }
@@ -89,7 +94,7 @@ mod imp {
             }
             let (other, ..) = panel.measure(orientation, -1);
             let natural = match orientation {
-                gtk::Orientation::Horizontal => natural + self.wanted.get(),
+                gtk::Orientation::Horizontal => natural + self.wanted.get().unwrap_or(USUAL),
                 _ => natural,
             };
             let least = least.max(other);
@@ -112,7 +117,7 @@ mod imp {
                 Sight::Conversation => place(&chat, 0, width),
                 Sight::Panel => place(&panel, 0, width),
                 Sight::Both => {
-                    let wide = self.wanted.get().clamp(NARROWEST, width - NARROWEST);
+                    let wide = self.panel_within(width);
                     let to_left = widget.direction() == gtk::TextDirection::Rtl;
                     chat_width = width - wide;
                     let border = if to_left { wide } else { width - wide };
@@ -129,6 +134,12 @@ mod imp {
     }
 
     impl Sides {
+        /// The panel's width where both stand in this one.
+        pub(crate) fn panel_within(&self, width: i32) -> i32 {
+            let wanted = self.wanted.get().unwrap_or_else(|| USUAL.min(width - READABLE));
+            wanted.clamp(NARROWEST, (width - NARROWEST).max(NARROWEST))
+        }
+
         pub(crate) fn sight(&self) -> Sight {
             match (self.shown.get(), self.width.get() >= super::BOTH) {
                 (true, true) => Sight::Both,
@@ -213,8 +224,8 @@ impl Sides {
         }
     }
 
-    /// The width that the panel is to have, in pixels.
-    pub(crate) fn panel_width(&self) -> i32 {
+    /// The width that the person gave the panel, in pixels.
+    pub(crate) fn panel_width(&self) -> Option<i32> {
         self.imp().wanted.get()
     }
 
@@ -222,7 +233,7 @@ impl Sides {
     pub(crate) fn set_panel_width(&self, width: i32) {
         let room = self.imp().width.get() - NARROWEST;
         let width = if room >= NARROWEST { width.min(room) } else { width };
-        self.imp().wanted.set(width.max(NARROWEST));
+        self.imp().wanted.set(Some(width.max(NARROWEST)));
         self.layout_changed();
     }
 
@@ -260,8 +271,7 @@ impl Sides {
 
     /// The width that the panel has beside the conversation.
     fn drawn_width(&self) -> i32 {
-        let most = (self.imp().width.get() - NARROWEST).max(NARROWEST);
-        self.panel_width().clamp(NARROWEST, most)
+        self.imp().panel_within(self.imp().width.get())
     }
 }
 

@@ -26,7 +26,9 @@ impl Side {
             .build();
         accessible::set_label(&button, &gettext("Editor"));
         let (root, sides) = Sides::new(panel.widget());
-        sides.set_panel_width(state.panel_width);
+        if let Some(width) = state.panel_width {
+            sides.set_panel_width(width);
+        }
         sides.set_shown(state.panel_shown);
         Self { root, sides, panel: panel.clone(), button }
     }

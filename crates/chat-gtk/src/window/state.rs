@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::drafts;
 
 const FILE: &str = "window.json";
+/// The panel's width where nobody had chosen one, in versions that wrote it all the same.
+const FORMERLY_USUAL: i32 = 430;
 
 /// Size, panes, and the chat that was shown last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +25,9 @@ pub(super) struct WindowState {
     pub(super) list_hidden: bool,
     pub(super) last_session: Option<Fid>,
     pub(super) panel_shown: bool,
-    pub(super) panel_width: i32,
+    /// The panel's width, once the person has chosen one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) panel_width: Option<i32>,
     /// Whether old and new stand beside each other in a review.
     pub(super) review_beside: bool,
 }
@@ -37,7 +41,7 @@ impl Default for WindowState {
             list_hidden: false,
             last_session: None,
             panel_shown: false,
-            panel_width: 430,
+            panel_width: None,
             review_beside: false,
         }
     }
@@ -46,10 +50,12 @@ impl Default for WindowState {
 impl WindowState {
     /// Reads it; what cannot be read is as at the first start.
     pub(super) fn load(folder: &Path) -> Self {
-        std::fs::read(folder.join(FILE))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+        let read = std::fs::read(folder.join(FILE)).ok();
+        let mut state: Self =
+            read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        // Earlier versions wrote their usual width, too.
+        state.panel_width = state.panel_width.filter(|width| *width != FORMERLY_USUAL);
+        state
     }
 
     /// Writes it. Blocks.
@@ -119,6 +125,12 @@ mod tests {
         };
         state.save(folder.path()).unwrap();
         assert_eq!(WindowState::load(folder.path()), state);
+        let wide = |width: &str| {
+            let json = format!("{{\"panel_width\":{width}}}");
+            std::fs::write(folder.path().join(FILE), json).unwrap();
+            WindowState::load(folder.path()).panel_width
+        };
+        assert_eq!((wide("600"), wide("430"), wide("null")), (Some(600), None, None));
         std::fs::write(folder.path().join(FILE), "{\"width\":").unwrap();
         assert_eq!(WindowState::load(folder.path()), WindowState::default());
     }

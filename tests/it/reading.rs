@@ -1,8 +1,8 @@
-//! Reading a reply: formulas and verses.
+//! Reading a reply: formulas, verses and tables.
 
 use anyhow::Result;
 use chat_testkit::server::Script;
-use chat_testkit::ui::{Role, named};
+use chat_testkit::ui::{Role, containing, named, role, until};
 
 use crate::stage::Stage;
 
@@ -20,5 +20,30 @@ async fn verses_and_formulas_are_shown_as_they_were_written() -> Result<()> {
     window.shows("\\[\nx_1 = a \\\\\n+ b\n\\]").await?;
     window.shows("with \\(a_1\\), for $5 and $6.").await?;
     window.find(named("latex").role(Role::Text)).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_table_is_one_for_screen_readers_and_its_cells_wrap() -> Result<()> {
+    let stage = Stage::new().await?;
+    let long = "some words that take more than one line in a narrow window ".repeat(2);
+    let table = format!("| Name | Meaning |\n|---|---|\n| first | {long} |\n| second | {long} |\n");
+    stage.server.when("table", Script::new().text(&table));
+    let window = stage.ready().await?;
+    window.say("a table").await?;
+    window.find(role(Role::Table).under("Conversation")).await?;
+    assert_eq!(window.all(role(Role::TableRow).under("Table")).await.len(), 3);
+    let head = window.find(named("Meaning").under("Table")).await?;
+    assert!(matches!(head.role(), Role::ColumnHeader | Role::TableColumnHeader), "{head:?}");
+    let first = window.find(named("first").role(Role::TableCell)).await?;
+    window.resize(520, 700).await?;
+    let cell = containing("some words").role(Role::TableCell);
+    until("cells that wrap in the narrow window", || async {
+        let Some(cell) = window.all(cell.clone()).await.into_iter().next() else { return Ok(None) };
+        let (x, _, width, height) = cell.place().await?;
+        let line = first.place().await?.3;
+        Ok((x + width <= 520 && height >= line && height > 60).then_some(()))
+    })
+    .await?;
     window.close().await
 }

@@ -1,10 +1,15 @@
-//! A table: a grid of cells, scrolled sideways within itself where it is wide.
+//! A table: its cells wrap where it is wide, and what still does not fit is scrolled sideways.
+
+mod layout;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use gettextrs::gettext;
 use gtk::pango;
 use gtk::prelude::*;
+
+use layout::{Cells, Columns, Frame};
 
 use super::files::Files;
 use super::find::{Hit, Marks, mark_label};
@@ -12,36 +17,61 @@ use super::link::Links;
 use super::tags::LIST_STEP;
 use crate::markdown::flow::{Grid, Run};
 use crate::markdown::{Align, visible_address};
-use crate::nested_scroll;
+use crate::{accessible, nested_scroll};
 
+/// Longer words than this are broken, in characters.
+const LONGEST_WORD: usize = 24;
 /// How wide a cell may be before its text is wrapped, in characters.
 const WIDEST_CELL: i32 = 42;
 
 /// A table.
 pub struct TableBlock {
-    root: gtk::ScrolledWindow,
-    grid: gtk::Grid,
+    root: gtk::Box,
+    table: gtk::Box,
+    rows: RefCell<Vec<Row>>,
     shown: RefCell<Option<Grid>>,
     links: Links,
+}
+
+/// A row, and its cells.
+struct Row {
+    root: gtk::Box,
+    cells: Vec<gtk::Label>,
 }
 
 impl TableBlock {
     /// An empty table.
     pub fn new(links: &Links) -> Self {
-        let grid = gtk::Grid::builder().css_classes(["table"]).halign(gtk::Align::Start).build();
-        let root = gtk::ScrolledWindow::builder()
+        let table = gtk::Box::builder()
+            .accessible_role(gtk::AccessibleRole::Table)
+            .layout_manager(&Columns::default())
+            .css_classes(["table"])
+            .build();
+        accessible::set_label(&table, &gettext("Table"));
+        let scroller = gtk::ScrolledWindow::builder()
             .hscrollbar_policy(gtk::PolicyType::Automatic)
             .vscrollbar_policy(gtk::PolicyType::Never)
-            .propagate_natural_height(true)
-            .child(&grid)
+            // What is cut away at the edge must be seen to be there.
+            .overlay_scrolling(false)
+            .child(&table)
+            .build();
+        nested_scroll::pass_on(&scroller);
+        let root = gtk::Box::builder()
+            .layout_manager(&Frame::default())
             .css_classes(["table-frame"])
             .build();
-        nested_scroll::pass_on(&root);
-        Self { root, grid, shown: RefCell::default(), links: links.clone() }
+        root.append(&scroller);
+        Self {
+            root,
+            table,
+            rows: RefCell::default(),
+            shown: RefCell::default(),
+            links: links.clone(),
+        }
     }
 
     /// The widget.
-    pub fn widget(&self) -> &gtk::ScrolledWindow {
+    pub fn widget(&self) -> &gtk::Box {
         &self.root
     }
 
@@ -53,29 +83,40 @@ impl TableBlock {
         }
         self.root.set_margin_start(i32::from(table.indent.lists.min(12)) * LIST_STEP);
         let old = shown.as_ref().filter(|old| old.align == table.align);
-        if old.is_none() {
-            while let Some(child) = self.grid.first_child() {
-                self.grid.remove(&child);
-            }
-        }
         let old_rows = old.map_or(&[][..], |old| &old.rows);
-        for index in table.rows.len()..old_rows.len() {
-            for column in 0..table.align.len() {
-                if let Some(cell) = self.grid.child_at(column as i32, index as i32) {
-                    self.grid.remove(&cell);
-                }
-            }
+        let mut rows = self.rows.borrow_mut();
+        let stays = if old.is_some() { table.rows.len().min(rows.len()) } else { 0 };
+        for row in rows.drain(stays..) {
+            self.table.remove(&row.root);
         }
-        for (index, row) in table.rows.iter().enumerate() {
-            for (column, runs) in row.iter().enumerate() {
+        for (index, cells) in table.rows.iter().enumerate() {
+            if index == rows.len() {
+                let row = self.row(index == 0, &table.align);
+                self.table.append(&row.root);
+                rows.push(row);
+            }
+            for (column, runs) in cells.iter().enumerate() {
                 let before = old_rows.get(index).and_then(|row| row.get(column));
-                if before != Some(runs) {
-                    self.set_cell(column as i32, index as i32, runs, table.align.get(column));
+                if let Some(label) = rows[index].cells.get(column)
+                    && before != Some(runs)
+                {
+                    fill(label, runs, &self.links.files);
                 }
             }
         }
         shown.replace(table.clone());
         true
+    }
+
+    /// A row of empty cells.
+    fn row(&self, is_head: bool, align: &[Align]) -> Row {
+        let root = gtk::Box::builder()
+            .accessible_role(gtk::AccessibleRole::Row)
+            .layout_manager(&Cells::default())
+            .build();
+        let cells: Vec<_> = align.iter().map(|align| self.empty_cell(is_head, *align)).collect();
+        cells.iter().for_each(|cell| root.append(cell));
+        Row { root, cells }
     }
 
     /// Marks those names that lead to a file now, and no others.
@@ -93,7 +134,7 @@ impl TableBlock {
 
     /// The label of a cell, by row and column.
     pub fn cell(&self, (row, column): (usize, usize)) -> Option<gtk::Label> {
-        self.grid.child_at(column as i32, row as i32).and_downcast()
+        self.rows.borrow().get(row)?.cells.get(column).cloned()
     }
 
     /// Marks what was found, and nothing else.
@@ -114,33 +155,33 @@ impl TableBlock {
         }
     }
 
-    fn set_cell(&self, column: i32, row: i32, runs: &[Run], align: Option<&Align>) {
-        let place = self.grid.child_at(column, row).and_downcast::<gtk::Label>();
-        let label = place.unwrap_or_else(|| {
-            let label = gtk::Label::builder()
-                .wrap(true)
-                .wrap_mode(pango::WrapMode::WordChar)
-                .max_width_chars(WIDEST_CELL)
-                .selectable(true)
-                .yalign(0.0)
-                .css_classes(if row == 0 { ["cell", "cell-head"] } else { ["cell", "cell-body"] })
-                .build();
-            let (x, justify) = match align {
-                Some(Align::Center) => (0.5, gtk::Justification::Center),
-                Some(Align::Right) => (1.0, gtk::Justification::Right),
-                _ => (0.0, gtk::Justification::Left),
-            };
-            label.set_xalign(x);
-            label.set_justify(justify);
-            let opened = Rc::clone(&self.links.opened);
-            label.connect_activate_link(move |_, address| {
-                opened(address);
-                gtk::glib::Propagation::Stop
-            });
-            self.grid.attach(&label, column, row, 1, 1);
-            label
+    fn empty_cell(&self, is_head: bool, align: Align) -> gtk::Label {
+        let (x, justify) = match align {
+            Align::Center => (0.5, gtk::Justification::Center),
+            Align::Right => (1.0, gtk::Justification::Right),
+            Align::None | Align::Left => (0.0, gtk::Justification::Left),
+        };
+        let (role, class) = if is_head {
+            (gtk::AccessibleRole::ColumnHeader, "cell-head")
+        } else {
+            (gtk::AccessibleRole::Cell, "cell-body")
+        };
+        let label = gtk::Label::builder()
+            .accessible_role(role)
+            .wrap(true)
+            .max_width_chars(WIDEST_CELL)
+            .selectable(true)
+            .xalign(x)
+            .justify(justify)
+            .yalign(0.0)
+            .css_classes(["cell", class])
+            .build();
+        let opened = Rc::clone(&self.links.opened);
+        label.connect_activate_link(move |_, address| {
+            opened(address);
+            gtk::glib::Propagation::Stop
         });
-        fill(&label, runs, &self.links.files);
+        label
     }
 }
 
@@ -148,10 +189,12 @@ impl TableBlock {
 /// for links, which a label knows no other way; there everything is escaped.
 fn fill(label: &gtk::Label, runs: &[Run], files: &Files) {
     let text: String = runs.iter().map(|run| run.text.as_str()).collect();
-    // Without a width of its own a cell would be measured at its narrowest, and stand too tall.
-    // Bold letters are wider than the average that GTK reckons with.
-    let wanted = text.chars().count() as i32 * 5 / 4 + 1;
-    label.set_width_chars(wanted.min(WIDEST_CELL));
+    // A cell is as wide as its longest word at least, unless that is no word that one reads.
+    let longest = text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
+    let is_word = longest <= LONGEST_WORD;
+    label.set_wrap_mode(if is_word { pango::WrapMode::Word } else { pango::WrapMode::WordChar });
+    label.set_width_chars(if is_word { -1 } else { LONGEST_WORD as i32 });
+    accessible::set_label(label, &text);
     let attributes = pango::AttrList::new();
     let mut at = 0_u32;
     for run in runs {

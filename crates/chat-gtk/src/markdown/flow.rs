@@ -458,6 +458,7 @@ mod tests {
     fn only_safe_addresses_are_links_and_all_others_are_told() {
         assert_eq!(links("[a](javascript:x)"), "a (javascript:x)");
         assert_eq!(links("[a](https://b.c)"), "[a=https://b.c]");
+        assert_eq!(links("[src/a.rs](src/a.rs) and [`a`](a)"), "src/a.rs and a");
         assert_eq!(links("![pic](file:///etc/passwd)"), "pic (file:///etc/passwd)");
         assert_eq!(
             links("https://a.b/\u{202E}x"),

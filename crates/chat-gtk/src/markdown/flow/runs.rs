@@ -47,13 +47,19 @@ pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out
             }
             Inline::Link { address, text, .. } => {
                 inline_runs(text, style, link, out);
-                address_behind(out, address, style);
+                let mut shown = String::new();
+                plain(text, &mut shown);
+                if shown != *address {
+                    address_behind(out, address, style);
+                }
             }
             Inline::Image { address, alt, .. } => {
                 let mut text = String::new();
                 plain(alt, &mut text);
                 push(out, if text.is_empty() { "🖼" } else { &text }, style, link);
-                address_behind(out, address, style);
+                if text != *address {
+                    address_behind(out, address, style);
+                }
             }
             Inline::Footnote(label) => push(out, label, Style { raised: true, ..style }, link),
             // A line end is kept: a poem is no prose, and models write no lines of a fixed width.

@@ -161,13 +161,9 @@ impl TableBlock {
             Align::Right => (1.0, gtk::Justification::Right),
             Align::None | Align::Left => (0.0, gtk::Justification::Left),
         };
-        let (role, class) = if is_head {
-            (gtk::AccessibleRole::ColumnHeader, "cell-head")
-        } else {
-            (gtk::AccessibleRole::Cell, "cell-body")
-        };
+        let class = if is_head { "cell-head" } else { "cell-body" };
         let label = gtk::Label::builder()
-            .accessible_role(role)
+            .accessible_role(gtk::AccessibleRole::Cell)
             .wrap(true)
             .max_width_chars(WIDEST_CELL)
             .selectable(true)
@@ -176,6 +172,10 @@ impl TableBlock {
             .yalign(0.0)
             .css_classes(["cell", class])
             .build();
+        if is_head {
+            // GTK gives assistive technology no role for what it calls a column header.
+            accessible::set_description(&label, &gettext("Column header"));
+        }
         let opened = Rc::clone(&self.links.opened);
         label.connect_activate_link(move |_, address| {
             opened(address);

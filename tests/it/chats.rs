@@ -1,7 +1,7 @@
 //! The chat list: renaming, deleting, taking that back, searching.
 
 use anyhow::Result;
-use chat_testkit::ui::{Role, containing, named, until};
+use chat_testkit::ui::{Role, State, containing, named, until};
 
 use crate::stage::Stage;
 
@@ -101,6 +101,25 @@ async fn control_z_in_the_message_is_its_own() -> Result<()> {
 }
 
 #[tokio::test]
+async fn control_z_takes_a_deletion_back_wherever_the_keyboard_is() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread"]).await?;
+    for place in ["Message", "Search Chats"] {
+        window.open("Bread").await?;
+        window.keys(&["F10"]).await?;
+        window.click(containing("Delete Chat")).await?;
+        window.find(named("“Bread” deleted")).await?;
+        window.keys(&[if place == "Message" { "ctrl+l" } else { "ctrl+shift+f" }]).await?;
+        window.find(named(place).state(State::Focused)).await?;
+        window.keys(&["ctrl+z"]).await?;
+        window.find(named("Bread").under("Chats")).await?;
+        window.gone(named("“Bread” deleted")).await?;
+    }
+    window.close().await
+}
+
+#[tokio::test]
 async fn f2_renames_the_shown_chat_from_anywhere() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.window().await?;
@@ -145,6 +164,10 @@ async fn escape_after_a_hit_was_opened_shows_all_chats_again() -> Result<()> {
     window.keys(&["Return"]).await?;
     window.shows("You said: Apples").await?;
     window.writes().await?;
+    // The first one closes the bar in which the hit is marked.
+    window.find(named("Find in Chat")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Find in Chat")).await?;
     window.keys(&["Escape"]).await?;
     window.find(named("Bread").under("Chats")).await?;
     window.gone(named("Search Chats")).await?;

@@ -89,6 +89,38 @@ async fn down_goes_from_the_search_into_the_list_and_escape_closes_it() -> Resul
 }
 
 #[tokio::test]
+async fn a_long_list_of_models_opens_at_the_chosen_one() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models((10..60).map(|n| Model::new(&format!("model-{n}"))));
+    let window = stage.window().await?;
+    window.find(named("model-10")).await?;
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("model-12").under("Models")).await?;
+    window.type_text("model-47").await?;
+    window.gone(containing("model-12").under("Models")).await?;
+    window.keys(&["Return"]).await?;
+    window.gone(named("Models")).await?;
+    for _ in 0..2 {
+        window.find(named("model-47")).await?;
+        window.keys(&["ctrl+m"]).await?;
+        until("the chosen model in sight", || async {
+            let row = named("model-47").role(Role::Label).under("Models");
+            let (Some(row), Some(list)) =
+                (window.all(row).await.pop(), window.all(named("Models")).await.pop())
+            else {
+                return Ok(None);
+            };
+            let ((_, y, _, height), (_, top, _, tall)) = (row.place().await?, list.place().await?);
+            Ok((top < y && y + height < top + tall).then_some(()))
+        })
+        .await?;
+        window.keys(&["Escape"]).await?;
+        window.gone(named("Models")).await?;
+    }
+    window.close().await
+}
+
+#[tokio::test]
 async fn letters_typed_into_a_short_list_of_models_look_for_one_and_are_gone_the_next_time()
 -> Result<()> {
     let stage = Stage::new().await?;

@@ -1,14 +1,12 @@
 //! Finding words: in the chat that is shown, and from the list of chats on to the very message.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use chat_core::message::{Message, Role};
 use chat_core::store::Store;
 use chat_testkit::server::Script;
 use chat_testkit::ui::{State, containing, named, role, until};
 
-use crate::stage::{Stage, chat};
+use crate::stage::Stage;
 
 #[tokio::test]
 async fn words_are_found_in_the_chat_by_keyboard_and_the_focus_comes_back() -> Result<()> {
@@ -90,22 +88,42 @@ async fn earlier_replies_are_turned_to_and_found_where_they_are() -> Result<()> 
 }
 
 #[tokio::test]
+async fn the_bar_that_a_hit_opened_is_closed_by_escape_in_the_message_and_by_its_button()
+-> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread"]).await?;
+    for key in [Some("Escape"), None] {
+        window.keys(&["ctrl+shift+f"]).await?;
+        window.find(named("Search Chats").state(State::Focused)).await?;
+        window.type_text("said: Apples").await?;
+        window.find(containing("You said: Apples").under("Chats")).await?;
+        window.keys(&["Return"]).await?;
+        window.find(named("1 of 1")).await?;
+        window.writes().await?;
+        match key {
+            Some(key) => window.keys(&[key]).await?,
+            None => window.find(named("Close Find Bar")).await?.click_with_mouse().await?,
+        }
+        window.gone(named("Find in Chat")).await?;
+        window.writes().await?;
+        // The search itself is still there, with what it found.
+        assert!(!window.has(named("Bread").under("Chats")).await);
+        window.keys(&["Escape"]).await?;
+        window.find(named("Bread").under("Chats")).await?;
+    }
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_chat_that_a_search_found_opens_at_the_message() -> Result<()> {
     let stage = Stage::new().await?;
-    let mut messages: Vec<Arc<Message>> = Vec::new();
-    for index in 0..160 {
-        let role = if index % 2 == 0 { Role::User } else { Role::Assistant };
-        let filler = "and some words that nobody looks for ".repeat(4);
-        let text = match index {
-            20 => format!("{filler}the needle in it"),
-            _ => format!("Number {index} {filler}"),
-        };
-        let parent = messages.last().map(|message| message.id);
-        messages.push(Arc::new(Message::text(role, parent, text)));
-    }
-    let store = Store::open(&stage.folders())?.store;
-    store.create(chat("A long chat"), messages).await?;
-    drop(store);
+    let filler = "and some words that nobody looks for ".repeat(4);
+    let text = |index| match index {
+        20 => format!("{filler}the needle in it"),
+        _ => format!("Number {index} {filler}"),
+    };
+    stage.store("A long chat", (0..160).map(text)).await?;
 
     let window = stage.window().await?;
     window.keys(&["ctrl+shift+f"]).await?;

@@ -52,6 +52,29 @@ async fn who_used_the_first_page_comes_into_the_conversation_all_the_same() -> R
     window.close().await
 }
 
+#[tokio::test]
+async fn page_keys_in_an_empty_message_scroll_the_conversation() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.store("A long chat", (0..60).map(|index| format!("Number {index}"))).await?;
+    let window = stage.window().await?;
+    window.open("A long chat").await?;
+    window.shows("Number 59").await?;
+    window.writes().await?;
+    window.keys(&["Prior"]).await?;
+    window.find(named("Jump to End")).await?;
+    window.writes().await?;
+    window.keys(&["Next"]).await?;
+    window.gone(named("Jump to End")).await?;
+    // Where there is text, the keys move in it.
+    window.type_text("words").await?;
+    window.holds("words").await?;
+    window.keys(&["Prior"]).await?;
+    window.type_text("first ").await?;
+    window.holds("first words").await?;
+    assert!(!window.has(named("Jump to End")).await);
+    window.close().await
+}
+
 /// Presses a key until the keyboard is in the message again, and gives all places between.
 async fn round(window: &Window, key: &str) -> Result<Vec<Widget>> {
     let mut stations = Vec::new();

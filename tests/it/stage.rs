@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use chat_core::client::Timeouts;
@@ -149,6 +150,19 @@ impl Stage {
             tools: chat_core::tool::Registry::default(),
         };
         Ok(Manager::start(options).await?)
+    }
+
+    /// Stores a chat, in which the person and the model say these texts in turn, before the program
+    /// starts.
+    pub async fn store(&self, title: &str, texts: impl IntoIterator<Item = String>) -> Result<()> {
+        let mut messages: Vec<Arc<Message>> = Vec::new();
+        for (index, text) in texts.into_iter().enumerate() {
+            let role = if index % 2 == 0 { message::Role::User } else { message::Role::Assistant };
+            let parent = messages.last().map(|message| message.id);
+            messages.push(Arc::new(Message::text(role, parent, text)));
+        }
+        Store::open(&self.folders())?.store.create(chat(title), messages).await?;
+        Ok(())
     }
 
     /// All stored transcripts by their titles, as they are on disk.

@@ -233,6 +233,8 @@ impl Component for ChatWidget {
             Input::Answer(wish) => self.answer_changes(wish.0, &sender),
             Input::UndoRestore(fid, seq) => self.undo_restore(fid, seq, &sender),
             Input::UndoAnswer(which) => self.undo_answer(which, &sender),
+            // The bar is what Esc closes first; the next one is for the reply.
+            Input::Escape if view.find.is_open() => view.find.close(),
             Input::Escape => self.escape(&sender),
             Input::Stop => self.stop(&sender),
             Input::SaveDrafts(saved) => self.save_drafts(saved, view, &sender),

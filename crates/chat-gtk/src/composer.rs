@@ -49,6 +49,10 @@ pub(crate) enum Output {
     LookFor(Option<String>),
     /// The pages at these addresses are to go along and are not there yet, and no others.
     Pages(Vec<String>),
+    /// The conversation is to be scrolled up by a page: there is no text that the key could move in.
+    ScrollUp,
+    /// The conversation is to be scrolled down by a page.
+    ScrollDown,
 }
 
 /// The composer. Cheap to clone.
@@ -321,8 +325,10 @@ impl Inner {
         let enter_sends = move || weak.upgrade().is_some_and(|inner| inner.enter_sends.get());
         let weak = Rc::downgrade(self);
         let first = move |key, modifiers| {
-            let list = weak.upgrade().and_then(|inner| inner.suggestions.borrow().clone());
+            let Some(inner) = weak.upgrade() else { return false };
+            let list = inner.suggestions.borrow().clone();
             list.is_some_and(|list| list.press(key, modifiers))
+                || keys::scroll(&inner, key, modifiers)
         };
         keys::connect(&self.text, enter_sends, first, submit);
         room::connect(&self.scroller, &self.text);

@@ -313,6 +313,11 @@ impl Conversation {
         self.inner.column.follow();
     }
 
+    /// Scrolls by so many pages.
+    pub fn scroll_pages(&self, pages: f64) {
+        self.inner.column.scroll_pages(pages);
+    }
+
     /// Whether the end is in sight.
     pub fn is_at_end(&self) -> bool {
         self.inner.column.follows()

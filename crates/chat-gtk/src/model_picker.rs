@@ -156,6 +156,7 @@ impl ModelPicker {
         inner.popover.connect_show(move |_| {
             if let Some(inner) = weak.upgrade() {
                 inner.focus();
+                inner.list.reveal_selected();
             }
         });
         let weak = Rc::downgrade(inner);

@@ -22,6 +22,7 @@ pub(super) struct FindBar {
     entry: gtk::SearchEntry,
     count: gtk::Label,
     steps: [gtk::Button; 2],
+    close: gtk::Button,
     conversation: Conversation,
     /// What had the focus when the bar was opened.
     before: glib::WeakRef<gtk::Widget>,
@@ -53,6 +54,9 @@ impl FindBar {
         for button in &steps {
             line.append(button);
         }
+        let close = step_button("window-close-symbolic", &gettext("Close (Esc)"));
+        accessible::set_label(&close, &gettext("Close Find Bar"));
+        line.append(&close);
         let clamp = adw::Clamp::builder().maximum_size(WIDEST).child(&line).hexpand(true).build();
         let bar = gtk::SearchBar::builder().child(&clamp).css_classes(["find-bar"]).build();
         bar.connect_entry(&entry);
@@ -61,6 +65,7 @@ impl FindBar {
             entry,
             count,
             steps,
+            close,
             conversation: conversation.clone(),
             before: glib::WeakRef::new(),
             last: RefCell::default(),
@@ -99,6 +104,12 @@ impl FindBar {
                 }
             });
         }
+        let bar = self.bar.downgrade();
+        self.close.connect_clicked(move |_| {
+            if let Some(bar) = bar.upgrade() {
+                bar.set_search_mode(false);
+            }
+        });
         let keys = gtk::EventControllerKey::new();
         keys.set_propagation_phase(gtk::PropagationPhase::Capture);
         let weak = Rc::downgrade(self);
@@ -152,7 +163,12 @@ impl FindBar {
         self.conversation.find_in(words, message);
     }
 
-    /// Closes the bar: another chat is shown, and says itself where the focus is to be.
+    /// Whether the bar is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.bar.is_search_mode()
+    }
+
+    /// Closes the bar. The focus stays where it is.
     pub(super) fn close(&self) {
         if self.bar.is_search_mode() {
             let focus = self.focus();

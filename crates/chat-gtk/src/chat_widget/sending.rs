@@ -51,6 +51,8 @@ impl ChatWidget {
             Told::Changed => self.draft_changed(view, sender),
             Told::LookFor(query) => self.look_for(query, view, sender),
             Told::Pages(wanted) => self.fetch_pages(wanted, sender),
+            Told::ScrollUp => view.conversation.scroll_pages(-1.0),
+            Told::ScrollDown => view.conversation.scroll_pages(1.0),
         }
     }
 

@@ -1,4 +1,5 @@
-//! What Enter does. The input method comes first: for many languages Enter ends a word.
+//! What Enter and the keys that scroll do. The input method comes first: for many languages Enter ends
+//! a word.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -6,12 +7,30 @@ use std::rc::Rc;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
+use super::{Inner, Output};
+
 /// What a key press means to the composer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Send,
     Break,
     Other,
+}
+
+/// Page Up and Page Down scroll the conversation where the field has no text to move in. Says whether
+/// the key did.
+pub(super) fn scroll(inner: &Inner, key: gdk::Key, modifiers: gdk::ModifierType) -> bool {
+    let output = match key {
+        gdk::Key::Page_Up | gdk::Key::KP_Page_Up => Output::ScrollUp,
+        gdk::Key::Page_Down | gdk::Key::KP_Page_Down => Output::ScrollDown,
+        _ => return false,
+    };
+    let held = modifiers & gtk::accelerator_get_default_mod_mask();
+    let scrolls = held.is_empty() && inner.text.buffer().char_count() == 0;
+    if scrolls {
+        inner.tell(output);
+    }
+    scrolls
 }
 
 /// Has Enter send or break the line; Shift turns that round, and Control always sends. `first` sees

@@ -1,5 +1,6 @@
 //! The list inside the model dropdown: made for hundreds of models.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use chat_core::message::ModelRef;
@@ -107,6 +108,20 @@ impl ModelList {
             if selection.selected() == selected {
                 focus_row(&view, selected);
             }
+        });
+    }
+
+    /// Brings the selected row into sight, once the list was laid out with its new rows: before that
+    /// GTK does not know where a row is.
+    pub(super) fn reveal_selected(&self) {
+        let (selection, laid_out) = (self.selection.clone(), Cell::new(false));
+        self.view.add_tick_callback(move |view, _| {
+            if !laid_out.replace(view.height() > 0) || view.height() == 0 {
+                return glib::ControlFlow::Continue;
+            }
+            let selected = selection.selected().to_variant();
+            let _ = view.activate_action("list.scroll-to-item", Some(&selected));
+            glib::ControlFlow::Break
         });
     }
 

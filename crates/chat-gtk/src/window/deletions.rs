@@ -1,7 +1,7 @@
 //! The chats that were deleted last: one toast speaks of all that can be taken back, so that Undo
 //! always means the latest.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use adw::prelude::*;
@@ -24,14 +24,29 @@ struct Inner {
     toasts: adw::ToastOverlay,
     chats: RefCell<Vec<Fid>>,
     toast: RefCell<Option<adw::Toast>>,
+    /// The texts that had the keyboard since the last deletion.
+    texts: RefCell<Vec<WatchedText>>,
+}
+
+/// A text that tells whether the person edited it since the last deletion.
+#[derive(Debug)]
+struct WatchedText {
+    widget: gtk::Widget,
+    /// What tells of changes: the text itself, or its buffer.
+    source: glib::Object,
+    handler: Option<glib::SignalHandlerId>,
+    edited: Rc<Cell<bool>>,
 }
 
 impl Deletions {
     pub(super) fn new(toasts: &adw::ToastOverlay) -> Self {
-        let toasts = toasts.clone();
-        Self {
-            inner: Rc::new(Inner { toasts, chats: RefCell::default(), toast: RefCell::default() }),
-        }
+        let inner = Inner {
+            toasts: toasts.clone(),
+            chats: RefCell::default(),
+            toast: RefCell::default(),
+            texts: RefCell::default(),
+        };
+        Self { inner: Rc::new(inner) }
     }
 
     /// Says that one more chat was deleted; `undo` is told which ones are to come back.
@@ -61,6 +76,8 @@ impl Deletions {
                 inner.forget(toast);
             }
         });
+        self.inner.texts.take();
+        self.inner.watch_focus();
         // The former toast is none any more when it goes, so that its chats are not forgotten.
         let former = self.inner.toast.replace(Some(toast.clone()));
         if let Some(former) = former {
@@ -72,6 +89,7 @@ impl Deletions {
     /// What is to come back; the toast goes.
     fn take(&self) -> Vec<Fid> {
         let chats = self.inner.chats.take();
+        self.inner.texts.take();
         let toast = self.inner.toast.take();
         if let Some(toast) = toast {
             toast.dismiss();
@@ -79,22 +97,27 @@ impl Deletions {
         chats
     }
 
-    /// Ctrl+Z takes deletions back, where no text is being edited that has an undo of its own.
+    /// Ctrl+Z takes deletions back wherever the keyboard is, but in a text that the person has edited
+    /// since then: there it undoes that.
     pub(super) fn connect_key(
         &self,
         window: &adw::ApplicationWindow,
         undo: impl Fn(Vec<Fid>) + 'static,
     ) {
+        let inner = Rc::downgrade(&self.inner);
+        window.connect_focus_widget_notify(move |_| {
+            if let Some(inner) = inner.upgrade().filter(|inner| inner.toast.borrow().is_some()) {
+                inner.watch_focus();
+            }
+        });
         let keys = gtk::EventControllerKey::new();
         keys.set_propagation_phase(gtk::PropagationPhase::Capture);
         let (this, weak) = (self.clone(), window.downgrade());
         keys.connect_key_pressed(move |_, key, _, modifiers| {
-            let is_undo = key == gdk::Key::z && modifiers == gdk::ModifierType::CONTROL_MASK;
-            let edits = weak
-                .upgrade()
-                .and_then(|window| gtk::prelude::RootExt::focus(&window))
-                .is_some_and(is_edited);
-            if !is_undo || edits {
+            let held = modifiers & gtk::accelerator_get_default_mod_mask();
+            let is_undo = key.to_lower() == gdk::Key::z && held == gdk::ModifierType::CONTROL_MASK;
+            let focus = weak.upgrade().and_then(|window| gtk::prelude::RootExt::focus(&window));
+            if !is_undo || focus.is_some_and(|focus| this.inner.is_edited(&focus)) {
                 return glib::Propagation::Proceed;
             }
             let chats = this.take();
@@ -114,11 +137,58 @@ impl Inner {
         if self.toast.borrow().as_ref() == Some(toast) {
             self.toast.take();
             self.chats.take();
+            self.texts.take();
         }
+    }
+
+    /// Hears of edits in the text that has the keyboard, if it is one.
+    fn watch_focus(&self) {
+        let focus = self.toasts.root().and_then(|root| root.focus());
+        let mut texts = self.texts.borrow_mut();
+        if let Some(focus) = focus.filter(|focus| texts.iter().all(|text| text.widget != *focus)) {
+            texts.extend(WatchedText::of(focus));
+        }
+    }
+
+    /// Whether the person edited this text since the last deletion, and can undo that.
+    fn is_edited(&self, focus: &gtk::Widget) -> bool {
+        let texts = self.texts.borrow();
+        texts.iter().any(|text| text.widget == *focus && text.has_undo())
     }
 }
 
-fn is_edited(focus: gtk::Widget) -> bool {
-    focus.is::<gtk::Text>()
-        || focus.downcast::<gtk::TextView>().is_ok_and(|text| text.is_editable())
+impl WatchedText {
+    /// Watches a widget; none where it is no text that can be edited.
+    fn of(widget: gtk::Widget) -> Option<Self> {
+        let edited = Rc::new(Cell::new(false));
+        // What is put into a text while the keyboard is elsewhere is not typed.
+        let (weak, changed) = (widget.downgrade(), Rc::clone(&edited));
+        let mark = move || {
+            if weak.upgrade().is_some_and(|text| text.has_focus()) {
+                changed.set(true);
+            }
+        };
+        let (source, handler) = if let Some(text) = widget.downcast_ref::<gtk::Text>() {
+            (text.clone().upcast(), text.connect_changed(move |_| mark()))
+        } else {
+            let view = widget.downcast_ref::<gtk::TextView>().filter(|view| view.is_editable())?;
+            let buffer = view.buffer();
+            let handler = buffer.connect_changed(move |_| mark());
+            (buffer.upcast(), handler)
+        };
+        Some(Self { widget, source, handler: Some(handler), edited })
+    }
+
+    fn has_undo(&self) -> bool {
+        let buffer = self.source.downcast_ref::<gtk::TextBuffer>();
+        self.edited.get() && buffer.is_none_or(gtk::TextBuffer::can_undo)
+    }
+}
+
+impl Drop for WatchedText {
+    fn drop(&mut self) {
+        if let Some(handler) = self.handler.take() {
+            self.source.disconnect(handler);
+        }
+    }
 }

@@ -1,8 +1,6 @@
 //! Finding words: in the chat that is shown, and from the list of chats on to the very message.
 
 use anyhow::Result;
-use chat_core::message::{Message, Role};
-use chat_core::store::Store;
 use chat_testkit::server::Script;
 use chat_testkit::ui::{State, containing, named, role, until};
 

@@ -16,6 +16,7 @@ mod fold;
 mod footer;
 mod link;
 mod loading;
+mod menu;
 mod prose;
 mod reply;
 mod row;
@@ -311,6 +312,11 @@ impl Conversation {
     /// Goes to the end, and stays there while text is added.
     pub fn go_to_end(&self) {
         self.inner.column.follow();
+    }
+
+    /// The button that leads to the end. What floats over the conversation must leave it free.
+    pub(crate) fn jump_button(&self) -> &gtk::Button {
+        &self.inner.jump
     }
 
     /// Scrolls by so many pages.

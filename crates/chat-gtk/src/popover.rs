@@ -24,15 +24,7 @@ pub(crate) fn ask_title(
     let before: glib::WeakRef<gtk::Widget> = glib::WeakRef::new();
     before.set(parent.root().and_then(|root| root.focus()).as_ref());
     show_once(&popover, parent);
-    popover.connect_closed(move |_| {
-        // Once the popover has gone and taken its own focus with it.
-        let before = before.clone();
-        glib::idle_add_local_once(move || {
-            if let Some(before) = before.upgrade().filter(gtk::Widget::is_mapped) {
-                before.grab_focus();
-            }
-        });
-    });
+    popover.connect_closed(move |_| give_back_focus(&before));
     entry.grab_focus();
 
     let weak = popover.downgrade();
@@ -49,8 +41,19 @@ pub(crate) fn ask_title(
     popover
 }
 
+/// Gives the keyboard back to what had it before a popover, once that has gone and taken its own focus
+/// with it.
+pub(crate) fn give_back_focus(before: &glib::WeakRef<gtk::Widget>) {
+    let before = before.clone();
+    glib::idle_add_local_once(move || {
+        if let Some(before) = before.upgrade().filter(gtk::Widget::is_mapped) {
+            before.grab_focus();
+        }
+    });
+}
+
 /// Shows a popover that is taken away again when it closes.
-pub(crate) fn show_once(popover: &gtk::Popover, parent: &gtk::Box) {
+pub(crate) fn show_once(popover: &gtk::Popover, parent: &impl IsA<gtk::Widget>) {
     popover.set_parent(parent);
     popover.connect_closed(|popover| {
         // Not at once: the action of a menu's item is run after the menu has closed.

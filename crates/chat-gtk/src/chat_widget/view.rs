@@ -171,6 +171,11 @@ impl View {
         &self.foot
     }
 
+    /// What floats over the conversation and leads to its end.
+    pub(crate) fn jump_button(&self) -> &gtk::Button {
+        self.conversation.jump_button()
+    }
+
     /// Whether another part of the window has the keyboard.
     pub(super) fn has_focus_elsewhere(&self) -> bool {
         let focus = self.root.root().and_then(|root| root.focus());

@@ -215,6 +215,16 @@ impl Column {
         Some(f64::from(y) - self.vadjustment()?.value())
     }
 
+    /// How tall a row is, in pixels.
+    pub fn height_of(&self, index: usize) -> Option<i32> {
+        self.imp().rows.borrow().get(index).map(|row| row.height)
+    }
+
+    /// The row that a widget is, or stands in.
+    pub fn row_of(&self, widget: &gtk::Widget) -> Option<usize> {
+        self.imp().index_of(widget)
+    }
+
     /// The first row that is seen.
     pub fn first_in_sight(&self) -> Option<usize> {
         let value = self.vadjustment()?.value();

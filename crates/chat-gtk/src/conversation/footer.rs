@@ -1,4 +1,5 @@
-//! What stands below a finished reply, seen on hover and focus: copy, again, and what it cost.
+//! What stands below a finished reply: copy, again, and what it cost. Below the last reply it is always
+//! seen, below the others on hover and focus.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -68,7 +69,9 @@ impl Footer {
             .css_classes(["reply-details"])
             .build();
         root.append(&details);
-        Self { root, again, turn, place, steps, siblings }
+        let footer = Self { root, again, turn, place, steps, siblings };
+        footer.set_last(last);
+        footer
     }
 
     /// The widget.
@@ -79,6 +82,7 @@ impl Footer {
     /// Whether this is the last reply: only that can be asked for again.
     pub fn set_last(&self, last: bool) {
         self.again.set_visible(last);
+        set_class(&self.root, "last", last);
     }
 
     /// Where the reply stands among those to the same message; none where there are no others.
@@ -98,11 +102,15 @@ impl Footer {
 
     /// Shows it, or hides it until it has the focus.
     pub fn set_shown(&self, shown: bool) {
-        if shown {
-            self.root.add_css_class("shown");
-        } else {
-            self.root.remove_css_class("shown");
-        }
+        set_class(&self.root, "shown", shown);
+    }
+}
+
+fn set_class(widget: &gtk::Box, class: &str, has: bool) {
+    if has {
+        widget.add_css_class(class);
+    } else {
+        widget.remove_css_class(class);
     }
 }
 

@@ -1,13 +1,12 @@
-//! Links in prose: what a pointer, a key or the context menu does with them.
+//! Links in prose: what a pointer or a key does with them. The menu of the message has them, too.
 
 mod keyboard;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use gettextrs::gettext;
+use gtk::gdk;
 use gtk::prelude::*;
-use gtk::{gdk, gio};
 
 use super::files::Files;
 use super::prose::Shown;
@@ -30,14 +29,12 @@ pub struct Links {
 }
 
 /// Makes the links of a text work: a click and Enter open them, Tab goes from one to the next, a tooltip
-/// says where they lead,
-/// and the context menu can copy the address.
+/// says where they lead.
 pub fn attach(view: &gtk::TextView, lines: &Lines, links: &Links) {
     let opened = Rc::clone(&links.opened);
     tooltip(view, lines);
     pointer(view, lines);
     keyboard::attach(view, lines, links);
-    menu(view, lines, Rc::clone(&opened));
     click(view, lines, opened);
 }
 
@@ -49,7 +46,7 @@ fn link_at(lines: &Lines, offset: i32) -> Option<Rc<str>> {
 }
 
 /// The link below a point of the widget.
-fn link_below(view: &gtk::TextView, lines: &Lines, x: f64, y: f64) -> Option<Rc<str>> {
+pub fn link_below(view: &gtk::TextView, lines: &Lines, x: f64, y: f64) -> Option<Rc<str>> {
     let (x, y) = view.window_to_buffer_coords(gtk::TextWindowType::Widget, x as i32, y as i32);
     link_at(lines, view.iter_at_location(x, y)?.offset())
 }
@@ -97,49 +94,4 @@ fn click(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {
         }
     });
     view.add_controller(gesture);
-}
-
-fn menu(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {
-    let group = gio::SimpleActionGroup::new();
-    let target: Rc<RefCell<Option<Rc<str>>>> = Rc::default();
-    let open = gio::SimpleAction::new("open", None);
-    let at = Rc::clone(&target);
-    open.connect_activate(move |_, _| {
-        let link = at.borrow().clone();
-        if let Some(link) = link {
-            opened(&link);
-        }
-    });
-    let copy = gio::SimpleAction::new("copy", None);
-    let at = Rc::clone(&target);
-    let weak = view.downgrade();
-    copy.connect_activate(move |_, _| {
-        if let (Some(view), Some(link)) = (weak.upgrade(), at.borrow().clone()) {
-            view.clipboard().set_text(&link);
-        }
-    });
-    group.add_action(&open);
-    group.add_action(&copy);
-    view.insert_action_group("link", Some(&group));
-
-    let gesture = gtk::GestureClick::builder()
-        .button(gdk::BUTTON_SECONDARY)
-        .propagation_phase(gtk::PropagationPhase::Capture)
-        .build();
-    let lines = Rc::clone(lines);
-    let weak = view.downgrade();
-    gesture.connect_pressed(move |_, _, x, y| {
-        let Some(view) = weak.upgrade() else { return };
-        let link = link_below(&view, &lines, x, y);
-        view.set_extra_menu(link.as_ref().map(|_| link_menu()).as_ref());
-        target.replace(link);
-    });
-    view.add_controller(gesture);
-}
-
-fn link_menu() -> gio::Menu {
-    let menu = gio::Menu::new();
-    menu.append(Some(&gettext("Open Link")), Some("link.open"));
-    menu.append(Some(&gettext("Copy Link Address")), Some("link.copy"));
-    menu
 }

@@ -61,6 +61,11 @@ impl Prose {
         &self.view
     }
 
+    /// The address of the link below a point of the widget.
+    pub fn link_below(&self, x: f64, y: f64) -> Option<Rc<str>> {
+        link::link_below(&self.view, &self.shown, x, y)
+    }
+
     /// Shows these lines. Whether anything changed.
     pub fn update(&self, pieces: &[Piece]) -> bool {
         let mut shown = self.shown.borrow_mut();

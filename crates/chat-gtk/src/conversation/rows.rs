@@ -389,6 +389,18 @@ impl Rows {
         self.column.first_in_sight().map(|index| self.made.start + index)
     }
 
+    /// The row that a widget is, or stands in.
+    pub fn index_of(&self, widget: &gtk::Widget) -> Option<usize> {
+        self.column.row_of(widget).map(|index| self.made.start + index)
+    }
+
+    /// The row at this height of the sight, or the one before where it is between two of them.
+    pub fn between(&self, y: f64) -> Option<usize> {
+        let last = self.made.len().checked_sub(1)?;
+        let end = self.column.top_of(last)? + f64::from(self.column.height_of(last)?);
+        self.at_height(y).filter(|_| y <= end)
+    }
+
     /// The row at this height of the sight.
     pub fn at_height(&self, y: f64) -> Option<usize> {
         let rows = self.made.len();

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use gettextrs::gettext;
+use gtk::pango;
 use gtk::prelude::*;
-use gtk::{gio, pango};
 
 use chat_core::message::{Attachment, Content, Message, MessageId, Part};
 use chat_edge::words::one_line;
@@ -45,7 +45,7 @@ impl Said {
             return Self { root: asked_to_go_on(), text: None };
         }
         let (root, text) = bubble(&text, &chips);
-        Self { root: with_restore(&root, text.as_ref(), message.id, around), text }
+        Self { root: with_restore(&root, message.id, around), text }
     }
 
     /// The widget.
@@ -68,13 +68,8 @@ impl Said {
 }
 
 /// The box with a button beside it, seen on hover and focus, that brings the files back to how they
-/// were then. The same is in the menu of the text.
-fn with_restore(
-    said: &gtk::Box,
-    text: Option<&Text>,
-    id: MessageId,
-    around: &Around,
-) -> gtk::Widget {
+/// were then. The same is in the menu of the message.
+fn with_restore(said: &gtk::Box, id: MessageId, around: &Around) -> gtk::Widget {
     let words = gettext("Restore Files to Here…");
     let button = gtk::Button::builder()
         .icon_name("edit-undo-symbolic")
@@ -84,27 +79,17 @@ fn with_restore(
         .build();
     accessible::set_label(&button, &words);
     let output = Rc::clone(&around.output);
-    let restore = gio::SimpleAction::new("restore", None);
-    restore.connect_activate(move |_, _| output(Output::Restore(id)));
-    let group = gio::SimpleActionGroup::new();
-    group.add_action(&restore);
-    button.connect_clicked(move |_| restore.activate(None));
+    button.connect_clicked(move |_| output(Output::Restore(id)));
     let root = gtk::Box::builder().halign(gtk::Align::End).css_classes(["said"]).build();
-    root.insert_action_group("said", Some(&group));
     root.append(&button);
     root.append(said);
-    let menu = gio::Menu::new();
-    menu.append(Some(&words), Some("said.restore"));
     // A chat may be given a folder after this was made.
     let has_project = Rc::clone(&around.has_project);
-    let (label, said) = (text.map(|text| text.label.clone()), said.clone());
+    let said = said.clone();
     root.connect_map(move |_| {
         button.set_visible(has_project.get());
         // As far from the edge as without the button.
         said.set_margin_start(if has_project.get() { 12 } else { 42 });
-        if let Some(label) = &label {
-            label.set_extra_menu(has_project.get().then_some(&menu));
-        }
     });
     root.upcast()
 }

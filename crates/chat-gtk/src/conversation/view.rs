@@ -28,7 +28,7 @@ use crate::markdown::visible_address;
 pub(super) struct Inner {
     pub(super) root: gtk::Overlay,
     pub(super) column: Column,
-    jump: gtk::Button,
+    pub(super) jump: gtk::Button,
     jump_label: gtk::Label,
     pub(super) tags: Tags,
     looks: Looks,
@@ -204,6 +204,7 @@ impl Inner {
         });
         self.listen_to_pointer();
         self.listen_to_keys();
+        self.listen_for_menu();
     }
 
     /// The line below a reply is seen while the pointer is over the reply.

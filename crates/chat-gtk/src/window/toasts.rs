@@ -1,7 +1,8 @@
-//! What is said in passing, above what the person writes: it covers neither the composer nor what
-//! stands over it.
+//! What is said in passing, in the middle of the conversation's width and above what the person writes:
+//! it covers neither the composer nor what stands over it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use adw::prelude::*;
 use gettextrs::gettext;
@@ -14,6 +15,21 @@ const SPACE: i32 = 12;
 
 /// How long something is offered, in seconds.
 const OFFER: u32 = 10;
+
+/// What toasts stand above, in the middle of its width.
+#[derive(Debug)]
+pub(super) struct Ground {
+    foot: glib::WeakRef<gtk::Widget>,
+    jump: glib::WeakRef<gtk::Widget>,
+}
+
+/// How far a toast stays from the edges, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Margins {
+    left: i32,
+    right: i32,
+    below: i32,
+}
 
 /// An overlay whose toasts stand above the foot of what is below them.
 #[derive(Debug)]
@@ -28,36 +44,20 @@ pub(super) struct Toasts {
 }
 
 impl Toasts {
-    pub(super) fn new(child: &impl IsA<gtk::Widget>, foot: &impl IsA<gtk::Widget>) -> Self {
+    pub(super) fn new(child: &impl IsA<gtk::Widget>, ground: Ground) -> Self {
         let overlay = adw::ToastOverlay::new();
         overlay.set_child(Some(child));
         let below = child.upcast_ref::<gtk::Widget>().downgrade();
-        // What was said over another page is still there when this one comes back. Pages change in the middle of
-        // a layout, in which no size can become another.
-        let (weak, kept) = (overlay.downgrade(), below.clone());
-        foot.upcast_ref::<gtk::Widget>().connect_map(move |foot| {
-            let (overlay, below, foot) = (weak.clone(), kept.clone(), foot.downgrade());
-            glib::idle_add_local_once(move || {
-                let (Some(overlay), Some(foot)) = (overlay.upgrade(), foot.upgrade()) else {
-                    return;
-                };
-                let below = below.upgrade();
-                let all = std::iter::successors(overlay.first_child(), gtk::Widget::next_sibling);
-                let toasts = all.filter(|widget| below.as_ref() != Some(widget));
-                toasts.for_each(|toast| lift(&toast, &foot));
-            });
-        });
-        let foot = foot.upcast_ref::<gtk::Widget>().downgrade();
-        // Each toast gets a widget when it is its turn. libadwaita counts a widget's own margin twice
-        // there, and that of its style once.
+        let ground = Rc::new(ground);
+        // Each toast gets a widget when it is its turn.
         let children = overlay.observe_children();
+        let weak = overlay.downgrade();
         children.connect_items_changed(move |children, at, _, added| {
-            let Some(foot) = foot.upgrade().filter(gtk::Widget::is_mapped) else { return };
             let came = (at..at + added).filter_map(|at| children.item(at)?.downcast().ok());
             for toast in
                 came.filter(|widget: &gtk::Widget| below.upgrade().as_ref() != Some(widget))
             {
-                lift(&toast, &foot);
+                keep_above(&toast, &weak, &ground);
             }
         });
         Self {
@@ -139,11 +139,59 @@ impl Toasts {
     }
 }
 
-/// Has a toast stand above the foot.
-fn lift(toast: &gtk::Widget, foot: &gtk::Widget) {
-    let around = foot.margin_top() + foot.margin_bottom();
-    let below = foot.height() + around + SPACE;
+/// Keeps a toast above the ground as long as it is there: panes come and go, and the composer grows.
+fn keep_above(
+    toast: &gtk::Widget,
+    overlay: &glib::WeakRef<adw::ToastOverlay>,
+    ground: &Rc<Ground>,
+) {
+    // libadwaita counts a widget's own margin twice here, and that of its style once.
     let provider = gtk::CssProvider::new();
-    provider.load_from_data(&format!("toast {{ margin-bottom: {below}px; }}"));
     toast.style_context().add_provider(&provider, gtk::STYLE_PROVIDER_PRIORITY_APPLICATION);
+    let (overlay, ground, placed) = (overlay.clone(), Rc::clone(ground), Cell::new(None));
+    let place = move || {
+        let Some(overlay) = overlay.upgrade() else { return };
+        let margins = ground.margins(overlay.upcast_ref());
+        if placed.replace(Some(margins)) != Some(margins) {
+            let Margins { left, right, below } = margins;
+            provider.load_from_data(&format!(
+                "toast {{ margin-left: {left}px; margin-right: {right}px; margin-bottom: {below}px; }}"
+            ));
+        }
+    };
+    place();
+    toast.add_tick_callback(move |_, _| {
+        place();
+        glib::ControlFlow::Continue
+    });
+}
+
+impl Ground {
+    /// `foot` is what stands below the conversation, and `jump` the button that floats over its end.
+    pub(super) fn new(foot: &impl IsA<gtk::Widget>, jump: &impl IsA<gtk::Widget>) -> Self {
+        Self { foot: foot.upcast_ref().downgrade(), jump: jump.upcast_ref().downgrade() }
+    }
+
+    /// How far a toast stays from the edges of the overlay.
+    fn margins(&self, overlay: &gtk::Widget) -> Margins {
+        let seen =
+            |widget: &glib::WeakRef<gtk::Widget>| widget.upgrade().filter(gtk::Widget::is_mapped);
+        let place = |widget: &gtk::Widget| widget.compute_bounds(overlay);
+        let foot = seen(&self.foot);
+        let chat = foot.as_ref().and_then(gtk::Widget::parent).as_ref().and_then(place);
+        // Another page is seen: there the edges of the window are what counts.
+        let (Some(foot), Some(chat)) = (foot, chat) else {
+            return Margins { left: SPACE, right: SPACE, below: SPACE };
+        };
+        let foot_top = place(&foot).map(|place| place.y() - foot.margin_top() as f32);
+        let jump_top = seen(&self.jump).as_ref().and_then(place).map(|place| place.y());
+        let height = overlay.height() as f32;
+        let top = [foot_top, jump_top].into_iter().flatten().fold(height, f32::min);
+        let right = overlay.width() as f32 - chat.x() - chat.width();
+        Margins {
+            left: (chat.x() as i32).max(0) + SPACE,
+            right: (right as i32).max(0) + SPACE,
+            below: (height - top) as i32 + SPACE,
+        }
+    }
 }

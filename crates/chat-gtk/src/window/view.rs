@@ -18,7 +18,7 @@ use super::parts::{
 };
 use super::side::Side;
 use super::state::WindowState;
-use super::toasts::Toasts;
+use super::toasts::{Ground, Toasts};
 use super::{Input, Window, title_buttons};
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
@@ -116,7 +116,11 @@ impl View {
 
         let pages = gtk::Stack::new();
         pages.add_named(&leaflet, Some("chats"));
-        let toasts = Toasts::new(&pages, chat.widgets().foot());
+        let ground = {
+            let chat = chat.widgets();
+            Ground::new(chat.foot(), chat.jump_button())
+        };
+        let toasts = Toasts::new(&pages, ground);
         root.set_content(Some(toasts.widget()));
         let deletions = Deletions::new(toasts.widget());
         deletions.connect_key(root, restore(sender));

@@ -12,7 +12,7 @@ use chat_gtk::conversation::Output;
 use gtk::glib;
 use gtk::prelude::*;
 
-use crate::scene::{Scene, added, chat, reply, snapshot, until};
+use crate::scene::{Scene, added, chat, reply, snapshot, until, walk};
 
 const TEXT: &str = "# Head\n\nSome *text* with `code` and [a link](https://example.org/).\n\n- one\n- two\n  ```rust\n  fn \
 a() {}\n  ```\n- three\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | <b>2</b> |\n\nEnd &amp; <i>all</i>.\n";
@@ -210,4 +210,18 @@ fn no_frame_is_without_a_place_while_one_jumps_about_in_what_was_just_laid_out()
             scene.window.set_default_size(500 + step * 5, 600);
         }
     }
+}
+
+#[gtk::test]
+fn the_buttons_below_the_last_reply_are_always_seen() {
+    let scene = Scene::new();
+    scene.conversation.show(&snapshot(chat(6), false));
+    scene.settle();
+    let mut always_seen = Vec::new();
+    walk(scene.conversation.widget(), &mut |widget| {
+        if widget.has_css_class("reply-footer") {
+            always_seen.push(widget.has_css_class("last"));
+        }
+    });
+    assert_eq!(always_seen, [false, false, true]);
 }

@@ -1,5 +1,9 @@
 //! Which row belongs to which entry, and what all rows that have widgets are told.
 
+use std::rc::Rc;
+
+use gtk::prelude::*;
+
 use super::super::entry::Entry;
 use super::{RowWidget, Rows};
 
@@ -28,6 +32,20 @@ impl Places {
 }
 
 impl Rows {
+    /// The entry that a row belongs to.
+    pub fn entry_of(row: usize, entries: &[Entry]) -> usize {
+        Places::new(entries).of(row)
+    }
+
+    /// The address of the link at a point of the column, in this widget of a row.
+    pub fn link_at(&self, row: usize, widget: &gtk::Widget, (x, y): (f64, f64)) -> Option<Rc<str>> {
+        if let Some(RowWidget::Prose(prose)) = &self.all[row].widget {
+            let (x, y) = self.column.translate_coordinates(prose.widget(), x, y)?;
+            return prose.link_below(x, y);
+        }
+        widget.downcast_ref::<gtk::Label>()?.current_uri().map(|uri| Rc::from(uri.as_str()))
+    }
+
     /// The project has other files: their names lead there, and others do not any more.
     pub fn mark_files(&self) {
         for row in &self.all[self.made.clone()] {

@@ -1,0 +1,198 @@
+//! The menu of a message: the right button anywhere over it opens it, and so does the Menu key in it.
+
+use std::rc::Rc;
+
+use gettextrs::gettext;
+use gtk::prelude::*;
+use gtk::{gdk, gio, glib};
+
+use chat_core::message::{MessageId, Role};
+
+use super::Output;
+use super::entry::RowKind;
+use super::rows::Rows;
+use super::view::{Inner, State};
+use crate::popover;
+
+/// What the menu offers for a message.
+#[derive(Default)]
+struct Offer {
+    /// The address of the link below the pointer.
+    link: Option<Rc<str>>,
+    /// The text that is selected.
+    selection: Option<String>,
+    /// The message whose text can be copied.
+    copy: Option<MessageId>,
+    /// Whether the reply can be asked for again.
+    regenerate: bool,
+    /// The message to which files can be restored.
+    restore: Option<MessageId>,
+}
+
+impl Inner {
+    /// Opens the menu for the right button and the Menu key.
+    pub(super) fn listen_for_menu(self: &Rc<Self>) {
+        let click = gtk::GestureClick::builder()
+            .button(gdk::BUTTON_SECONDARY)
+            // Before the texts, which have a menu of GTK's.
+            .propagation_phase(gtk::PropagationPhase::Capture)
+            .build();
+        let weak = Rc::downgrade(self);
+        click.connect_pressed(move |gesture, _, x, y| {
+            let Some(inner) = weak.upgrade() else { return };
+            let Some(widget) = inner.column.pick(x, y, gtk::PickFlags::DEFAULT) else { return };
+            if inner.open_menu(&widget, (x, y)) {
+                gesture.set_state(gtk::EventSequenceState::Claimed);
+            }
+        });
+        self.column.add_controller(click);
+
+        let keys = gtk::EventControllerKey::new();
+        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+        let weak = Rc::downgrade(self);
+        keys.connect_key_pressed(move |_, key, _, modifiers| {
+            let held = modifiers & gtk::accelerator_get_default_mod_mask();
+            let is_menu = (key == gdk::Key::Menu && held.is_empty())
+                || (key == gdk::Key::F10 && held == gdk::ModifierType::SHIFT_MASK);
+            let opened = is_menu && weak.upgrade().is_some_and(|inner| inner.open_menu_at_focus());
+            if opened { glib::Propagation::Stop } else { glib::Propagation::Proceed }
+        });
+        self.column.add_controller(keys);
+    }
+
+    fn open_menu_at_focus(self: &Rc<Self>) -> bool {
+        let Some(focus) = self.column.root().and_then(|root| root.focus()) else { return false };
+        let (x, y) = match focus.downcast_ref::<gtk::TextView>() {
+            Some(view) => {
+                let cursor = view.buffer().iter_at_offset(view.buffer().cursor_position());
+                let place = view.iter_location(&cursor);
+                let window = gtk::TextWindowType::Widget;
+                view.buffer_to_window_coords(window, place.x(), place.y() + place.height() / 2)
+            }
+            None => (0, focus.height() / 2),
+        };
+        let point = focus.translate_coordinates(&self.column, f64::from(x), f64::from(y));
+        point.is_some_and(|point| self.open_menu(&focus, point))
+    }
+
+    /// Opens the menu of the message that a widget of the column belongs to, at a point of the column.
+    /// Whether there is one: a text that is being written has GTK's menu, which can paste.
+    fn open_menu(self: &Rc<Self>, widget: &gtk::Widget, point: (f64, f64)) -> bool {
+        let offer = self.state.try_borrow().ok().and_then(|state| offer(&state, widget, point));
+        let Some(menu) = offer.map(|offer| self.menu(offer)) else { return false };
+        if menu.n_items() == 0 {
+            return false;
+        }
+        let menu = gtk::PopoverMenu::from_model(Some(&menu));
+        let (x, y) =
+            self.column.translate_coordinates(&self.root, point.0, point.1).unwrap_or(point);
+        menu.set_pointing_to(Some(&gdk::Rectangle::new(x as i32, y as i32, 1, 1)));
+        menu.set_has_arrow(false);
+        menu.set_halign(gtk::Align::Start);
+        let before = glib::WeakRef::new();
+        before.set(self.root.root().and_then(|root| root.focus()).as_ref());
+        popover::show_once(menu.upcast_ref(), &self.root);
+        menu.connect_closed(move |_| popover::give_back_focus(&before));
+        true
+    }
+
+    /// The menu, with its actions behind it.
+    fn menu(&self, offer: Offer) -> gio::Menu {
+        let items = Items { actions: gio::SimpleActionGroup::new(), menu: gio::Menu::new() };
+        let wants = |wanted: Output| {
+            let output = Rc::clone(&self.output);
+            move || output(wanted.clone())
+        };
+        if let Some(link) = offer.link {
+            let opened = Rc::clone(&self.state.borrow().rows.around.links.opened);
+            let address = Rc::clone(&link);
+            let section = gio::Menu::new();
+            items.add(&section, &gettext("Open Link"), "open-link", move || opened(&address));
+            let copied = wants(Output::CopyText(link.to_string()));
+            items.add(&section, &gettext("Copy Link Address"), "copy-link", copied);
+            items.menu.append_section(None, &section);
+        }
+        if let Some(text) = offer.selection {
+            let section = gio::Menu::new();
+            items.add(&section, &gettext("Copy"), "copy", wants(Output::CopyText(text)));
+            items.menu.append_section(None, &section);
+        }
+        let section = gio::Menu::new();
+        if let Some(id) = offer.copy {
+            let copy = Rc::clone(&self.state.borrow().rows.around.copy);
+            items.add(&section, &gettext("Copy Message"), "copy-message", move || copy(id));
+        }
+        if offer.regenerate {
+            let again = wants(Output::Regenerate);
+            items.add(&section, &gettext("Regenerate"), "regenerate", again);
+        }
+        if let Some(id) = offer.restore {
+            let restored = wants(Output::Restore(id));
+            items.add(&section, &gettext("Restore Files to Here…"), "restore", restored);
+        }
+        if section.n_items() > 0 {
+            items.menu.append_section(None, &section);
+        }
+        self.root.insert_action_group("message", Some(&items.actions));
+        items.menu
+    }
+}
+
+/// A menu that is being made, and its actions.
+struct Items {
+    actions: gio::SimpleActionGroup,
+    menu: gio::Menu,
+}
+
+impl Items {
+    fn add(&self, section: &gio::Menu, label: &str, name: &str, run: impl Fn() + 'static) {
+        let action = gio::SimpleAction::new(name, None);
+        action.connect_activate(move |_, _| run());
+        self.actions.add_action(&action);
+        section.append(Some(label), Some(&format!("message.{name}")));
+    }
+}
+
+/// What the menu offers at a point of the column; none where there is no message, or a text that is
+/// being written.
+fn offer(state: &State, widget: &gtk::Widget, (x, y): (f64, f64)) -> Option<Offer> {
+    if is_written_in(widget) {
+        return None;
+    }
+    let State { transcript, rows, .. } = state;
+    let row = rows.index_of(widget).or_else(|| rows.between(y))?;
+    let entry = Rows::entry_of(row, &transcript.entries);
+    let message = &transcript.entries[entry];
+    let id = message.id();
+    let has_text = !message.text().is_empty();
+    let has_footer = message.shown_kinds().contains(&RowKind::Footer);
+    let is_own = message.message.role == Role::User;
+    Some(Offer {
+        link: rows.link_at(row, widget, (x, y)),
+        selection: selection(widget),
+        copy: has_text.then_some(id),
+        regenerate: has_footer && transcript.last() == Some(entry),
+        restore: (is_own && rows.around.has_project.get()).then_some(id),
+    })
+}
+
+/// Whether the person can write in a widget.
+fn is_written_in(widget: &gtk::Widget) -> bool {
+    let view = widget.downcast_ref::<gtk::TextView>();
+    widget.is::<gtk::Text>() || view.is_some_and(gtk::TextView::is_editable)
+}
+
+/// The text that is selected in a widget.
+fn selection(widget: &gtk::Widget) -> Option<String> {
+    let text = if let Some(view) = widget.downcast_ref::<gtk::TextView>() {
+        let (start, end) = view.buffer().selection_bounds()?;
+        // Line ends that other programs know.
+        view.buffer().text(&start, &end, false).replace('\u{2028}', "\n")
+    } else {
+        let label = widget.downcast_ref::<gtk::Label>()?;
+        let (start, end) = label.selection_bounds()?;
+        let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
+        label.text().chars().skip(start).take(end.saturating_sub(start)).collect()
+    };
+    (!text.is_empty()).then_some(text)
+}

@@ -1,0 +1,111 @@
+//! What can be done with a message: its menu, the buttons below the last reply, and toasts that leave
+//! both in reach.
+
+use anyhow::{Result, ensure};
+use chat_testkit::ui::{Role, Widget, named, until};
+
+use crate::stage::{Stage, Window};
+
+#[tokio::test]
+async fn the_right_button_opens_the_menu_of_the_message() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    let reply = window.find(named("Reply").under("Conversation")).await?;
+    right_click(&stage, &reply).await?;
+    window.find(named("Regenerate").role(Role::Label)).await?;
+    // Nothing is selected, and nothing of the toolkit's own is offered.
+    for name in ["Copy", "Cut", "Paste", "Select All", "Restore Files to Here…"] {
+        assert!(!window.has(named(name).role(Role::Label)).await, "{name}");
+    }
+    window.find(named("Copy Message").role(Role::Label)).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Copy Message").role(Role::Label)).await?;
+
+    let own = window.find(named("Apples").role(Role::Label).under("Conversation")).await?;
+    right_click(&stage, &own).await?;
+    window.find(named("Copy Message").role(Role::Label)).await?;
+    assert!(!window.has(named("Regenerate").role(Role::Label)).await);
+    window.click(named("Copy Message").role(Role::Label)).await?;
+    window.gone(named("Copy Message").role(Role::Label)).await?;
+    pasted(&window, "Apples").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_menu_copies_what_is_selected_also_by_keyboard() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    let reply = window.find(named("Reply").under("Conversation")).await?;
+    for by_key in [false, true] {
+        reply.click_with_mouse().await?;
+        window.keys(&["ctrl+a"]).await?;
+        if by_key {
+            window.keys(&["Menu"]).await?;
+        } else {
+            right_click(&stage, &reply).await?;
+        }
+        window.find(named("Copy Message").role(Role::Label)).await?;
+        window.click(named("Copy").role(Role::Label)).await?;
+        window.gone(named("Copy").role(Role::Label)).await?;
+        pasted(&window, "You said: Apples").await?;
+    }
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_toast_is_in_the_middle_of_the_conversation_and_covers_neither_button_nor_message()
+-> Result<()> {
+    let stage = Stage::new().await?;
+    stage.store("A long chat", (0..60).map(|index| format!("Number {index}"))).await?;
+    stage.store("Another one", ["Apples".to_owned()]).await?;
+    let window = stage.window().await?;
+    window.open("A long chat").await?;
+    window.shows("Number 59").await?;
+    window.open("Another one").await?;
+    window.shows("Apples").await?;
+    window.focus_list().await?;
+    window.keys(&["Delete"]).await?;
+    window.find(named("“Another one” deleted")).await?;
+    window.shows("Number 59").await?;
+    window.keys(&["ctrl+l", "Prior"]).await?;
+    until("the toast in its place", || async {
+        let toast = window.find(named("Undo")).await?.place().await?;
+        let words = window.find(named("“Another one” deleted")).await?.place().await?;
+        let chat = window.find(named("Conversation")).await?.place().await?;
+        let jump = window.find(named("Jump to End")).await?.place().await?;
+        let message = window.find(named("Message").role(Role::Text)).await?.place().await?;
+        // From the words on to behind the button that closes it.
+        let middle = (words.0 + toast.0 + toast.2 + CLOSE) / 2;
+        let is_centred = (middle - (chat.0 + chat.2 / 2)).abs() < 16;
+        let is_above = toast.1 + toast.3 <= jump.1 && jump.1 + jump.3 <= message.1;
+        Ok((is_centred && is_above).then_some(()))
+    })
+    .await?;
+    window.close().await
+}
+
+/// How wide the button is that closes a toast, with what is free beside it.
+const CLOSE: i32 = 40;
+
+/// Clicks into the middle of a widget with the right button.
+async fn right_click(stage: &Stage, widget: &Widget) -> Result<()> {
+    let window = stage.desktop.input().focus().await?;
+    let (x, y, width, height) = widget.place().await?;
+    let (x, y) = ((x + width / 2).to_string(), (y + height / 2).to_string());
+    let arguments = ["mousemove", "--window", &window, &x, &y, "click", "3"];
+    let status = stage.desktop.command("xdotool").args(arguments).status()?;
+    ensure!(status.success(), "xdotool {arguments:?} failed");
+    Ok(())
+}
+
+/// Waits until this comes out of the clipboard into the message, and empties that again.
+async fn pasted(window: &Window, text: &str) -> Result<()> {
+    window.keys(&["ctrl+l", "ctrl+v"]).await?;
+    window.holds(text).await?;
+    window.keys(&["ctrl+a", "BackSpace"]).await?;
+    window.holds("").await
+}

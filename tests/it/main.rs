@@ -21,6 +21,7 @@ mod modes;
 mod narrow;
 mod notifications;
 mod opening;
+mod places;
 mod projects;
 mod reading;
 mod real_model;

@@ -17,6 +17,7 @@ mod plan;
 mod plan_ready;
 mod pointing;
 mod project;
+mod reading;
 mod requests;
 mod restoring;
 mod reviewing;
@@ -104,6 +105,7 @@ pub struct ChatWidget {
     /// The folders that were worked in last, and where they are kept.
     projects: Recent,
     project_folder: Option<PathBuf>,
+    reading: reading::ReadingPlaces,
     /// How many folders are being looked for.
     finding: usize,
     /// A folder that was chosen for a chat that is not there yet.
@@ -163,6 +165,7 @@ impl Component for ChatWidget {
             local: None,
             looking: Looking::No,
             projects: Recent::default(),
+            reading: reading::ReadingPlaces::load(init.projects.clone()),
             project_folder: init.projects,
             finding: 0,
             wanted_project: None,

@@ -39,6 +39,7 @@ use chat_core::error::Error;
 use chat_core::event::{Event, Snapshot};
 use chat_core::message::{Answer, AskId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
+use serde::{Deserialize, Serialize};
 
 pub use files::{FilePlace, Files, KnownFiles};
 pub use find::{Pattern, Standing};
@@ -110,6 +111,19 @@ pub enum Output {
     Found(Standing),
 }
 
+/// Where the person reads: the first row that they see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadingPlace {
+    /// The message that the row belongs to.
+    pub message: MessageId,
+    /// Which of the message's rows it is.
+    pub row: usize,
+    /// How much of the row is above what is seen, in pixels.
+    pub hidden: i32,
+    /// How many messages there were from this one on: to see it again, as many are to be opened.
+    pub below: usize,
+}
+
 /// The view of one conversation at a time. Cheap to clone.
 #[derive(Clone)]
 pub struct Conversation {
@@ -148,7 +162,20 @@ impl Conversation {
     /// Shows a session: its end, at once.
     pub fn show(&self, snapshot: &Snapshot) {
         self.set_project(snapshot.session.project.is_some());
-        self.inner.begin(Transcript::of(snapshot));
+        self.inner.begin(Transcript::of(snapshot), None);
+    }
+
+    /// Shows a session where the person read it before; its end, where that is not among what was
+    /// opened.
+    pub fn show_at(&self, snapshot: &Snapshot, place: ReadingPlace) {
+        self.set_project(snapshot.session.project.is_some());
+        self.inner.begin(Transcript::of(snapshot), Some(place));
+        self.inner.unseen.set(snapshot.session.unread && !self.is_at_end());
+    }
+
+    /// Where the person reads; none where they have the end before them, or nothing was drawn yet.
+    pub fn reading_place(&self) -> Option<ReadingPlace> {
+        self.inner.reading_place()
     }
 
     /// Shows the session as it was read anew. What is still there stays as it is: the reader's
@@ -176,7 +203,7 @@ impl Conversation {
 
     /// Shows a new chat.
     pub fn clear(&self) {
-        self.inner.begin(Transcript::default());
+        self.inner.begin(Transcript::default(), None);
     }
 
     /// Loads what the first code block of a reply needs, when there is nothing else to do. To be

@@ -131,6 +131,10 @@ pub(super) fn interrupt(desk: &Desk, session: i64) -> Outcome<bool> {
     for message in &unfinished {
         fold(desk, session, message)?;
     }
+    if !unfinished.is_empty() {
+        // Nobody has seen yet what became of them.
+        desk.run("UPDATE sessions SET unread = 1 WHERE key = ?1", [session])?;
+    }
     Ok(!unfinished.is_empty())
 }
 

@@ -9,6 +9,15 @@ use relm4::gtk::prelude::*;
 use super::{ChatList, Input};
 use crate::popover;
 
+/// The class of the list while the menu is open.
+const OPEN: &str = "has-menu";
+
+/// Whether the menu is open of the list in which a widget stands: a tooltip would cover it.
+pub(super) fn is_open_over(widget: &impl IsA<gtk::Widget>) -> bool {
+    let above = std::iter::successors(widget.parent(), WidgetExt::parent);
+    above.into_iter().any(|widget| widget.has_css_class(OPEN))
+}
+
 /// The actions of the menu; each takes the chat's id.
 pub(super) fn install_actions(root: &gtk::Box, sender: &ComponentSender<ChatList>) {
     let group = gio::SimpleActionGroup::new();
@@ -44,5 +53,37 @@ pub(super) fn popup(root: &gtk::Box, fid: &Fid, place: &gdk::Rectangle) {
     menu.set_pointing_to(Some(place));
     menu.set_has_arrow(false);
     menu.set_halign(gtk::Align::Start);
+    root.add_css_class(OPEN);
+    let weak = root.downgrade();
+    menu.connect_closed(move |_| {
+        if let Some(root) = weak.upgrade() {
+            root.remove_css_class(OPEN);
+        }
+    });
     popover::show_once(menu.upcast_ref(), root);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[gtk::test]
+    fn no_tooltip_of_the_list_comes_while_the_menu_is_open() {
+        crate::init();
+        let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        let title = gtk::Label::new(Some("A title"));
+        root.append(&title);
+        let window = gtk::Window::builder().child(&root).build();
+        window.present();
+        assert!(!is_open_over(&title));
+        popup(&root, &Fid::new("2026-01-15-14-30-45"), &gdk::Rectangle::new(0, 0, 1, 1));
+        assert!(is_open_over(&title));
+        let children = std::iter::successors(root.first_child(), WidgetExt::next_sibling);
+        let menu = children.into_iter().find_map(|child| child.downcast::<gtk::PopoverMenu>().ok());
+        menu.expect("the menu").popdown();
+        let context = glib::MainContext::default();
+        while is_open_over(&title) {
+            context.iteration(true);
+        }
+    }
 }

@@ -8,6 +8,7 @@ use gtk::subclass::prelude::{BoxImpl, WidgetImpl};
 use relm4::gtk::prelude::*;
 
 use super::item::ChatItem;
+use super::menu;
 use super::status::Shown;
 use crate::accessible;
 
@@ -71,7 +72,7 @@ fn build(row: &ChatRow, imp: &imp::ChatRow) {
     imp.title.set_has_tooltip(true);
     imp.title.connect_query_tooltip(|title, _, _, _, tooltip| {
         tooltip.set_text(Some(&title.label()));
-        title.layout().is_ellipsized()
+        title.layout().is_ellipsized() && !menu::is_open_over(title)
     });
 }
 

@@ -12,8 +12,14 @@ pub(super) enum Shown {
     Waiting,
     Answering,
     InUse,
-    Failed,
-    Interrupted,
+    /// The reply failed; whether the person has looked at that.
+    Failed {
+        seen: bool,
+    },
+    /// The reply was interrupted; whether the person has looked at that.
+    Interrupted {
+        seen: bool,
+    },
     Unread,
 }
 
@@ -26,8 +32,8 @@ impl Shown {
             Status::Answering => Self::Answering,
             Status::Idle if session.in_use => Self::InUse,
             Status::Idle => match session.trouble {
-                Some(Trouble::Failed) => Self::Failed,
-                Some(Trouble::Interrupted) => Self::Interrupted,
+                Some(Trouble::Failed) => Self::Failed { seen: !session.unread },
+                Some(Trouble::Interrupted) => Self::Interrupted { seen: !session.unread },
                 None if session.unread => Self::Unread,
                 None => Self::Plain,
             },
@@ -41,8 +47,8 @@ impl Shown {
             Self::Waiting => Some(gettext("waiting")),
             Self::Answering => Some(gettext("is answering")),
             Self::InUse => Some(gettext("open in another program")),
-            Self::Failed => Some(gettext("the reply failed")),
-            Self::Interrupted => Some(gettext("the reply was interrupted")),
+            Self::Failed { .. } => Some(gettext("the reply failed")),
+            Self::Interrupted { .. } => Some(gettext("the reply was interrupted")),
             Self::Unread => Some(gettext("new reply")),
         }
     }
@@ -53,7 +59,7 @@ impl Shown {
             Self::Asks => Some("dialog-question-symbolic"),
             Self::Waiting | Self::Answering => Some("content-loading-symbolic"),
             Self::InUse => Some("changes-prevent-symbolic"),
-            Self::Failed | Self::Interrupted => Some("dialog-warning-symbolic"),
+            Self::Failed { .. } | Self::Interrupted { .. } => Some("dialog-warning-symbolic"),
             Self::Unread => Some("natter-unread-symbolic"),
         }
     }
@@ -62,11 +68,50 @@ impl Shown {
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Plain | Self::InUse => "plain",
+            Self::Failed { seen: true } | Self::Interrupted { seen: true } => "looked-at",
             Self::Asks => "asks",
             Self::Waiting => "waiting",
             Self::Answering => "busy",
-            Self::Failed | Self::Interrupted => "failed",
+            Self::Failed { .. } | Self::Interrupted { .. } => "failed",
             Self::Unread => "unread",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::message::{Fid, Options, Thinking};
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn trouble_is_red_until_it_was_looked_at_and_stays_named() {
+        for (trouble, word) in [
+            (Trouble::Failed, "the reply failed"),
+            (Trouble::Interrupted, "the reply was interrupted"),
+        ] {
+            for (unread, class) in [(true, "failed"), (false, "looked-at")] {
+                let shown = Shown::of(&SessionPlaceholder {
+                    fid: Fid::new("2026-01-15-14-30-45"),
+                    title: String::new(),
+                    agent: String::new(),
+                    model: None,
+                    thinking: Thinking::default(),
+                    options: Options::default(),
+                    project: None,
+                    mode: chat_core::permission::Mode::default(),
+                    status: Status::Idle,
+                    unread,
+                    trouble: Some(trouble),
+                    created: Timestamp::UNIX_EPOCH,
+                    updated: Timestamp::UNIX_EPOCH,
+                    in_use: false,
+                });
+                assert_eq!(shown.class(), class);
+                assert_eq!(shown.word().as_deref(), Some(word));
+                assert_eq!(shown.icon(), Some("dialog-warning-symbolic"));
+            }
         }
     }
 }

@@ -203,12 +203,15 @@ impl ChatWidget {
         for (session, text) in view.conversation.take_typed() {
             self.drafts.give_back(session.as_ref(), &Written::text(text));
         }
+        self.remember_place(view);
+        let reading = self.reading.clone();
         let unwritten = self.drafts.unwritten();
         let folder = self.draft_folder.clone();
         sender.spawn_oneshot_command(move || {
             if let Some(folder) = folder {
                 write(&unwritten, &folder);
             }
+            reading.write();
             // Who asked may have gone away meanwhile.
             let _ = saved.send(());
             done(Done::Nothing)

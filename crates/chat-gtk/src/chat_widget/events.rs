@@ -46,12 +46,17 @@ impl ChatWidget {
                 // What another program writes is read anew again and again.
                 let open = matches!(&self.shown, Shown::Open(session) if session.fid == *fid);
                 let renewed = open && view.conversation.renew(&snapshot);
-                if !renewed {
-                    view.conversation.show(&snapshot);
+                // What waits for an answer stands at the end.
+                let place = self.reading.get(fid).filter(|_| !open && snapshot.asks.is_empty());
+                match place {
+                    _ if renewed => {}
+                    Some(place) => view.conversation.show_at(&snapshot, place),
+                    None => view.conversation.show(&snapshot),
                 }
                 view.show_work();
                 let Snapshot { session, .. } = *snapshot;
-                if session.unread {
+                // What is new stands at the end: until the person comes there it is not seen.
+                if session.unread && view.conversation.is_at_end() {
                     self.mark_read(sender);
                 }
                 self.shown = Shown::Open(session);

@@ -32,7 +32,8 @@ pub struct Init {
     pub manager: Option<Manager>,
     /// Where drafts are kept; none keeps them for this run only.
     pub drafts: Option<PathBuf>,
-    /// The folder in which is kept which folders were worked in; none keeps that for this run only.
+    /// The folder in which is kept which folders were worked in, and where each chat was read; none
+    /// keeps that for this run only.
     pub projects: Option<PathBuf>,
     /// The files that the person has open in an editor, where the program has one.
     pub open_files: OpenFiles,

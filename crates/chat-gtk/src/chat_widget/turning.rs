@@ -14,7 +14,7 @@ use relm4::gtk::prelude::*;
 
 use super::shown::Shown;
 use super::view::View;
-use super::{ChatWidget, Input, Output, PAGE, Part, Told, tell};
+use super::{ChatWidget, Done, Input, Output, PAGE, Part, Told, done, tell};
 use crate::composer::{Composer, Written};
 
 /// The action that a window activates when its person asks for a new chat, right before it tells
@@ -33,6 +33,9 @@ pub(super) fn add_leave(
     actions.add_action(&leave);
     root.insert_action_group("chat", Some(&actions));
 }
+
+/// No more messages than these are opened at once, to show a chat where it was read.
+const MOST_OPENED: usize = 1_000;
 
 /// What a person did for a chat that they turned to before it was shown.
 #[derive(Debug)]
@@ -123,6 +126,24 @@ impl ChatWidget {
         self.turn_to(None, works, view, sender);
     }
 
+    /// Remembers where the person reads in the chat that is shown. Whether that is new.
+    pub(super) fn remember_place(&self, view: &View) -> bool {
+        let Shown::Open(session) = &self.shown else { return false };
+        if view.conversation.session().as_ref() != Some(&session.fid) {
+            return false;
+        }
+        let place = view.conversation.reading_place();
+        // A chat that was left before it was drawn keeps the place that it had.
+        let is_known = place.is_some() || view.conversation.is_at_end();
+        is_known && self.reading.set(&session.fid, place)
+    }
+
+    /// How many messages of a chat are to be opened: those from where it was read, and some before.
+    fn messages_to_open(&self, fid: &Fid) -> usize {
+        let read = self.reading.get(fid).map_or(0, |place| place.below + PAGE / 2);
+        if read > MOST_OPENED { PAGE } else { read.max(PAGE) }
+    }
+
     /// Shows a chat. A new one may work at this place.
     fn turn_to(
         &mut self,
@@ -148,6 +169,13 @@ impl ChatWidget {
         self.give_back_waiting(old.as_ref());
         self.sought = None;
         self.forget_escape(sender);
+        if self.remember_place(view) {
+            let reading = self.reading.clone();
+            sender.spawn_oneshot_command(move || {
+                reading.write();
+                done(Done::Nothing)
+            });
+        }
         view.find.close();
         self.epoch += 1;
         if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
@@ -159,7 +187,7 @@ impl ChatWidget {
             ),
             Some(fid) => {
                 if let Some(bridge) = &self.bridge {
-                    bridge.open(fid.clone(), PAGE);
+                    bridge.open(fid.clone(), self.messages_to_open(&fid));
                 }
                 Shown::Opening(fid)
             }

@@ -146,11 +146,17 @@ impl Column {
 
     /// Goes to where this row begins.
     pub fn go_to(&self, index: usize) {
+        // What stands free above the first row is shown with it.
+        self.put_at(index, if index == 0 { END_SPACE } else { 0 });
+    }
+
+    /// Has a row begin so far below the top of the sight, in pixels.
+    pub fn put_at(&self, index: usize, below: i32) {
         let widget = self.imp().rows.borrow().get(index).map(|row| row.widget.clone());
         if let Some(widget) = widget {
             self.imp().follows.set(false);
-            // What stands free above the first row is shown with it.
-            let below = if index == 0 { END_SPACE } else { 0 };
+            // Where there is too little below the row, the end is what is seen.
+            self.imp().holds.set(true);
             self.imp().anchor.replace(Some((widget, below)));
             self.place_anew();
         }

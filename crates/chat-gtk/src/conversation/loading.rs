@@ -1,20 +1,22 @@
 //! What is loaded of a conversation: another one, the same read anew, and earlier pages; and where
 //! the keyboard goes when the person asks for what waits for them.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use chat_core::event::Snapshot;
 use chat_core::message::MessageId;
 use chat_core::store::Page;
 
-use super::Output;
 use super::entry::{Entry, RowKind};
+use super::rows::Rows;
 use super::transcript::Transcript;
 use super::view::{Inner, State};
+use super::{Output, ReadingPlace};
 
 impl Inner {
-    /// Shows another conversation.
-    pub(super) fn begin(self: &Rc<Self>, transcript: Transcript) {
+    /// Shows another conversation, at this place if it is there, otherwise at its end.
+    pub(super) fn begin(self: &Rc<Self>, transcript: Transcript, place: Option<ReadingPlace>) {
         self.session.replace(transcript.session.clone());
         let mut state = self.state.borrow_mut();
         let State { transcript: shown, rows, finder, last, asked, failed, .. } = &mut *state;
@@ -24,11 +26,33 @@ impl Inner {
         *last = None;
         *asked = None;
         *failed = None;
+        let placed = place.is_some_and(|place| go_to_place(&mut state, place));
         drop(state);
         self.give_back();
         self.unseen.set(false);
-        self.column.follow();
+        if !placed {
+            self.column.follow();
+        }
         self.paint();
+    }
+
+    /// Where the person reads; none where they have the end before them, or nothing was drawn yet.
+    pub(super) fn reading_place(&self) -> Option<ReadingPlace> {
+        if self.column.follows() {
+            return None;
+        }
+        let state = self.state.borrow();
+        let State { transcript, rows, .. } = &*state;
+        let entries = &transcript.entries;
+        let row = rows.first_in_sight()?;
+        let at = Rows::entry_of(row, entries);
+        let first: usize = entries[..at].iter().map(|entry| entry.rows).sum();
+        Some(ReadingPlace {
+            message: entries.get(at)?.id(),
+            row: row - first,
+            hidden: -rows.top_of(row)?.round() as i32,
+            below: entries.len() - at,
+        })
     }
 
     /// Shows the same conversation as it was read anew: what is still there stays as it is, with
@@ -123,4 +147,28 @@ impl Inner {
             self.schedule();
         }
     }
+}
+
+/// Goes to a place of a conversation of which nothing is drawn yet. Whether it is there.
+fn go_to_place(state: &mut State, place: ReadingPlace) -> bool {
+    let State { transcript, rows, .. } = state;
+    let entries = &mut transcript.entries;
+    let Some(at) = entries.iter().position(|entry| entry.id() == place.message) else {
+        return false;
+    };
+    // All from there to the end is read, so that its rows are known.
+    let unread = entries.len() - at;
+    let read = Cell::new(0);
+    rows.prepend(entries, &|_| {
+        read.set(read.get() + 1);
+        read.get() == unread
+    });
+    if entries[at].rows == 0 {
+        return false;
+    }
+    let before: usize = entries[..at].iter().map(|entry| entry.rows).sum();
+    let row = before + place.row.min(entries[at].rows - 1);
+    rows.make_near(row, &transcript.entries, transcript.last());
+    rows.put_at(row, -place.hidden);
+    true
 }

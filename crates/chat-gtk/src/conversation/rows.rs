@@ -384,6 +384,16 @@ impl Rows {
         }
     }
 
+    /// Has a row that has a widget begin so far below the top of the sight, in pixels.
+    pub fn put_at(&self, index: usize, below: i32) {
+        self.column.put_at(index - self.made.start, below);
+    }
+
+    /// Where a row that has a widget begins, from the top of the sight, in pixels.
+    pub fn top_of(&self, index: usize) -> Option<f64> {
+        self.column.top_of(index - self.made.start)
+    }
+
     /// The first row that is seen.
     pub fn first_in_sight(&self) -> Option<usize> {
         self.column.first_in_sight().map(|index| self.made.start + index)

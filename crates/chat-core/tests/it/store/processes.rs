@@ -67,7 +67,9 @@ async fn a_session_is_written_by_one_living_process() {
     let seen = store.page(&fid, None, 1).await.unwrap().messages[0].ended;
     assert_eq!(seen, Some(Ending::Interrupted), "shown so before anybody recovered it");
     assert!(!store.session(&fid).await.unwrap().in_use);
+    assert!(!store.session(&fid).await.unwrap().unread);
     store.claim(&fid).await.unwrap();
+    assert!(store.session(&fid).await.unwrap().unread, "nobody has seen yet what became of it");
     let last = store.page(&fid, None, 1).await.unwrap().messages[0].clone();
     assert_eq!((last.ended, &last.error), (Some(Ending::Interrupted), &None));
     assert_eq!(last.plain_text(), "half an answer");

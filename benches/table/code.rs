@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
-use chat_core::agent::{Agent, CodeAssistant, RuleFile, Seen, Surroundings};
+use chat_core::agent::{Agent, CodeAssistant, Known, RuleFile, Seen, Surroundings};
 use chat_core::message::{Context, Excerpt, OpenFile, Selection};
 use chat_core::permission::path::{Project, Surroundings as Kept};
 use chat_core::review::diff::Diff;
@@ -66,9 +66,11 @@ fn prompt(plan: &Plan) -> Row {
         ..OpenFile::default()
     };
     let context = Context { open_files: (0..20).map(file).collect(), ..Context::default() };
+    let known = Known::default();
     for _ in 0..plan.rounds {
         let began = Instant::now();
         let seen = Seen {
+            known: &known,
             context: &context,
             todos: &[],
             rejected: None,

@@ -223,6 +223,10 @@ impl ToolHost for Anything {
         false
     }
 
+    fn passes(&self, _request: &Request) -> bool {
+        true
+    }
+
     async fn ask(&self, _question: Question) -> Result<String, Denied> {
         Err(Denied::Nobody)
     }
@@ -241,6 +245,7 @@ fn context(project: &Path) -> Result<ToolContext> {
         outputs: project.join("../outputs"),
         settings: Arc::default(),
         sees: false,
+        most: usize::MAX,
         host: Arc::new(Anything),
         changes: Changes::default(),
         asked: Arc::default(),

@@ -44,7 +44,7 @@ fn put_aside(folders: &Folders) -> Result<bool> {
 async fn a_damaged_reply_costs_itself_and_is_named_once_the_window_was_closed() -> Result<()> {
     let stage = Stage::new().await?;
     let folders = stage.folders();
-    let long: String = (0..4_000).map(|n| format!("number {n} ")).collect();
+    let long = (0..4_000).map(|n| format!("number {n} ")).collect::<Vec<_>>().concat();
     let store = Store::open(&folders)?.store;
     keep(&store, "Numbers", long.clone()).await?;
     keep(&store, "Pears", "Pears are green.".to_owned()).await?;

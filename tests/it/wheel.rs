@@ -12,13 +12,13 @@ use crate::tools::{at_work, says};
 const MARGIN: (i32, i32) = (6, 200);
 
 fn prose(name: &str) -> String {
-    (0..25).map(|at| format!("Paragraph {at} {name}.\n\n")).collect()
+    (0..25).map(|at| format!("Paragraph {at} {name}.\n\n")).collect::<Vec<_>>().concat()
 }
 
 /// A reply with every kind of block that scrolls by itself.
 fn reply() -> String {
     let wide = "wide_name(".repeat(60);
-    let long: String = (0..150).map(|line| format!("line_{line} = {line}\n")).collect();
+    let long = (0..150).map(|line| format!("line_{line} = {line}\n")).collect::<Vec<_>>().concat();
     let cells = "| a cell of a few words ".repeat(14);
     format!(
         "{}```rust\n{wide}\nshort\n```\n\n{}{cells}|\n{}|\n{cells}|\n\n{}```python\n{long}```\n\n{}",
@@ -96,7 +96,7 @@ async fn the_wheel_scrolls_the_conversation_over_code_and_tables() -> Result<()>
 #[tokio::test]
 async fn what_scrolls_by_itself_hands_the_wheel_on_at_its_end() -> Result<()> {
     let (stage, _) = at_work().await?;
-    let lines: String = (0..80).map(|line| format!("line {line}\n")).collect();
+    let lines = (0..80).map(|line| format!("line {line}\n")).collect::<Vec<_>>().concat();
     let write = json!({ "path": "long.txt", "content": lines });
     let told = Script::new().text(&prose("above")).tool_call("c1", "write_file", write);
     stage.server.push(told);

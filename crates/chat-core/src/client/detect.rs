@@ -94,18 +94,16 @@ pub fn guess_kind(url: &str) -> Option<ConnectionKind> {
     ];
     let url = address::parse(url).ok()?;
     let path = url.path().trim_end_matches('/');
-    if HOSTED.iter().any(|domain| address::is_within(&url, domain)) {
-        Some(ConnectionKind::OpenAi)
-    } else if path.ends_with("/v1") || path.ends_with("/chat/completions") {
-        // Whoever types it means it, also at an Ollama server.
-        Some(ConnectionKind::OpenAi)
-    } else if url.port() == Some(11_434) || address::is_within(&url, "ollama.com") {
-        Some(ConnectionKind::Ollama)
-    } else if path.ends_with("/api") || path.ends_with("/api/chat") {
-        Some(ConnectionKind::Ollama)
-    } else {
-        None
+    let hosted = HOSTED.iter().any(|domain| address::is_within(&url, domain));
+    // Whoever types `/v1` means it, also at an Ollama server.
+    if hosted || path.ends_with("/v1") || path.ends_with("/chat/completions") {
+        return Some(ConnectionKind::OpenAi);
     }
+    let ollama = url.port() == Some(11_434)
+        || address::is_within(&url, "ollama.com")
+        || path.ends_with("/api")
+        || path.ends_with("/api/chat");
+    ollama.then_some(ConnectionKind::Ollama)
 }
 
 /// Asks the server what it speaks.

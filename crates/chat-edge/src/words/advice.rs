@@ -62,7 +62,6 @@ pub fn advice(error: &Error) -> Advice {
     let actions = match &error.kind {
         Kind::Unreachable | Kind::ConnectTimeout | Kind::Tls => vec![Retry, ConnectionSettings],
         Kind::UnknownHost { .. } => vec![ConnectionSettings, Retry],
-        Kind::ContentFiltered => vec![ChooseModel, Retry],
         Kind::Unauthorized { signin_url: Some(url), .. } if is_web(url) => {
             vec![SignIn(url.clone()), Retry, ConnectionSettings]
         }
@@ -72,6 +71,7 @@ pub fn advice(error: &Error) -> Advice {
         Kind::Forbidden | Kind::NoCredit => vec![ChooseModel, ConnectionSettings, Retry],
         Kind::ModelNotFound { .. }
         | Kind::BadRequest
+        | Kind::ContentFiltered
         | Kind::EngineMissing
         | Kind::ProcessorTooOld { .. }
         | Kind::ModelTooLarge { .. }

@@ -69,9 +69,7 @@ impl Footer {
             .css_classes(["reply-details"])
             .build();
         root.append(&details);
-        let footer = Self { root, again, turn, place, steps, siblings };
-        footer.set_last(last);
-        footer
+        Self { root, again, turn, place, steps, siblings }
     }
 
     /// The widget.

@@ -115,7 +115,9 @@ impl TableBlock {
             .layout_manager(&Cells::default())
             .build();
         let cells: Vec<_> = align.iter().map(|align| self.empty_cell(is_head, *align)).collect();
-        cells.iter().for_each(|cell| root.append(cell));
+        for cell in &cells {
+            root.append(cell);
+        }
         Row { root, cells }
     }
 

@@ -88,11 +88,12 @@ async fn a_backup_is_restored_in_the_preferences() -> Result<()> {
     window.keys(&["ctrl+comma"]).await?;
     window.find(named("Preferences").role(Role::Frame)).await?;
     window.find(containing("Restore the backup of").role(Role::Button)).await?.click().await?;
-    window.find(named("Restore").role(Role::Button)).await?.click().await?;
+    window.find(containing("_Restore").role(Role::Button)).await?.click().await?;
     window.find(containing("The backup was restored")).await?;
     window.find(containing("Apples").under("Chats")).await?;
     window.gone(containing("Pears").under("Chats")).await?;
-    window.keys(&["Escape"]).await?;
+    window.close().await?;
+    let window = stage.window().await?;
     window.open("Apples").await?;
     window.shows("Apples are red.").await?;
     window.close().await?;

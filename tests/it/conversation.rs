@@ -246,12 +246,16 @@ async fn another_escape_is_asked_for_only_in_the_chat_that_it_would_stop() -> Re
 #[tokio::test]
 async fn a_reply_that_looks_like_a_loop_says_so_and_can_be_stopped_there() -> Result<()> {
     let stage = Stage::new().await?;
-    let gate = Gate::new();
+    let (seen, gate) = (Gate::new(), Gate::new());
     let line = "The king looked at the moon and went home again.\n";
-    let script = Script::new().texts(vec![line; 400]).gate(&gate).text("Something else.");
+    let script = Script::new().text("Once upon a time.\n").gate(&seen);
+    let script = script.texts(vec![line; 400]).gate(&gate).text("Something else.");
     stage.server.when("story", script);
     let window = stage.ready().await?;
     window.say("Tell me a story").await?;
+    // Before the window shows the chat nobody watches it.
+    window.shows("Once upon a time.").await?;
+    seen.open();
     window.find(named("Looks like a loop")).await?;
     window.click(named("Stop").role(Role::Button).under("Conversation")).await?;
     window.gone(named("Looks like a loop")).await?;

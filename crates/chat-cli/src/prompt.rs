@@ -128,14 +128,14 @@ fn chosen(choices: &[Choice], line: &str) -> Option<Answer> {
 fn with_rule(choices: &[Choice], line: &str) -> Option<Result<Answer, BadRule>> {
     let (chosen, rule) = line.split_once(char::is_whitespace)?;
     let rule = rule.trim_start();
-    let (action, _) = rule.split_once(':')?;
+    let (action, what) = rule.split_once(':')?;
     let longer = match self::chosen(choices, chosen)? {
         Answer::Allow(Some(scope)) => (Effect::Allow, scope),
         Answer::Deny { scope: Some(scope), .. } => (Effect::Deny, scope),
         _ => return None,
     };
-    // “s: no, do it with make” is a word to the model.
-    if action.contains(char::is_whitespace) {
+    // “s please: use make” is a word to the model.
+    if action.contains(char::is_whitespace) || what.starts_with(char::is_whitespace) {
         return None;
     }
     let (effect, scope) = longer;
@@ -464,6 +464,7 @@ mod tests {
             "for this [s]ession",
             "in this [p]roject",
             "[a]lways",
+            "[o]utside the sandbox once",
             "[n]o",
             "[d]eny always",
         ];

@@ -108,7 +108,9 @@ impl Tool for RunCommand {
         place.must_be_folder()?;
         let sandbox = Sandbox::probe(self.preference).await;
         let is_sandboxed = sandbox.enforcement() != Enforcement::None && !outside_sandbox;
-        let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, network);
+        // Outside the sandbox nothing keeps it from the network: what denies that denies this.
+        let reaches = network || !is_sandboxed;
+        let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, reaches);
         let preview = Preview::Command {
             text: text.clone(),
             folder: place.path.real().to_owned(),

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::desk::{Places, set_up};
 use super::fault::{Fault, Outcome};
-use super::open::check_pages;
+use super::open::{check_all, check_pages};
 use super::{salvage, schema};
 use crate::settings::disk;
 
@@ -103,8 +103,8 @@ pub(super) fn make(
     let part = folder.join("unfinished");
     salvage::remove(&part);
     let made = copy(places, purpose, &part, pace);
-    let finished =
-        made.and_then(|whole| if whole { keep(folder, &part).map(Some) } else { Ok(None) });
+    let finished = made
+        .and_then(|whole| if whole { keep(folder, &part, purpose).map(Some) } else { Ok(None) });
     salvage::remove(&part);
     finished
 }
@@ -134,7 +134,7 @@ fn copy(
     // One file without a log, which can be read where nothing can be written.
     target.pragma_update(None, "journal_mode", "delete")?;
     if purpose == Purpose::Safety
-        && let Err(fault) = check_pages(&target)
+        && let Err(fault) = check_all(&target)
     {
         if fault.is_damage() {
             places.suspect();
@@ -145,8 +145,9 @@ fn copy(
     Ok(true)
 }
 
-/// Gives a finished backup its name, and removes those that are too many.
-fn keep(folder: &Path, part: &Path) -> Outcome<Backup> {
+/// Gives a finished backup its name. A daily one replaces those that are too many; one that is made before another is
+/// restored replaces none, since the user may want any of them next.
+fn keep(folder: &Path, part: &Path, purpose: Purpose) -> Outcome<Backup> {
     let synced = File::open(part).and_then(|file| file.sync_all());
     synced.map_err(|error| disk::fault(part, &error))?;
     let newest = list(folder).last().map(|backup| backup.time);
@@ -161,7 +162,8 @@ fn keep(folder: &Path, part: &Path) -> Outcome<Backup> {
         .and_then(|()| File::open(folder)?.sync_all())
         .map_err(|error| disk::fault(&path, &error))?;
     let backups = list(folder);
-    for old in backups.iter().take(backups.len().saturating_sub(KEPT)) {
+    let surplus = if purpose == Purpose::Safety { backups.len().saturating_sub(KEPT) } else { 0 };
+    for old in backups.iter().take(surplus) {
         if let Err(error) = fs::remove_file(&old.path) {
             tracing::warn!("{}: {error}", old.path.display());
         }

@@ -176,7 +176,9 @@ pub(super) fn interrupt_round(desk: &Desk, session: i64) -> Outcome<bool> {
     if let Some((head, _)) = later.first() {
         set_interrupted(desk, *head)?;
     }
+    // The newest output is this call's only where no other call of the reply can have written it.
     if let [call] = open[..]
+        && answered.is_empty()
         && let Some(text) = leftover(desk, session, reply.time)?
     {
         let parent = later.first().map_or(reply.id, |(_, head)| head.id);

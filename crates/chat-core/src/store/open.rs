@@ -248,7 +248,7 @@ pub(super) fn check_pages(connection: &Connection) -> Outcome<()> {
 
 /// The same, and whether messages are what was written: a page whose structure is none can be
 /// overwritten without SQLite knowing of it.
-fn check_all(connection: &Connection) -> Outcome<()> {
+pub(super) fn check_all(connection: &Connection) -> Outcome<()> {
     check_pages(connection)?;
     let mut statement = connection.prepare("SELECT parts FROM messages")?;
     let mut rows = statement.query([])?;

@@ -232,7 +232,8 @@ fn is_undecided(line: &str) -> bool {
                 let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
                 let mark = number.trim_start_matches(['-', '*', '+', '.', ')']);
                 if mark.is_empty() {
-                    return number.len() < 2;
+                    // The number of an item has nine digits at most.
+                    return number.len() < 2 && rest.len() - number.len() <= 9;
                 }
                 if mark.len() + 1 != number.len() || !mark.starts_with(' ') {
                     return false;

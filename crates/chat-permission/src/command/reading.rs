@@ -15,15 +15,12 @@ use crate::path::{Kind, ResolvedPath};
 pub struct Reads {
     /// The files and folders. Where it names none, the folder that it runs in.
     pub(crate) paths: Vec<ResolvedPath>,
-    /// Whether it may bring a file of its own up to date, such as `Cargo.lock`.
-    pub(crate) writes: bool,
 }
 
 /// A listed command, before its paths are looked up.
 #[derive(Debug, PartialEq, Eq)]
 struct Form {
     paths: Vec<String>,
-    writes: bool,
     /// Whether it reads the whole project, such as git's history, wherever it runs.
     whole: bool,
 }
@@ -38,7 +35,7 @@ pub(crate) fn reads(
     let read = |part: &Simple| {
         if let Some(folder) = changed_to(part) {
             let path = resolve(None, folder)?;
-            return Some(Reads { paths: vec![path], writes: false });
+            return Some(Reads { paths: vec![path] });
         }
         let form = form(part)?;
         let mut paths = Vec::new();
@@ -59,7 +56,7 @@ pub(crate) fn reads(
         if form.whole {
             paths.push(resolve(None, "")?);
         }
-        Some(Reads { paths, writes: form.writes })
+        Some(Reads { paths })
     };
     parts.iter().map(read).collect()
 }
@@ -139,7 +136,7 @@ impl Listed {
         }
         let whole = matches!(self.takes, Takes::Revisions);
         paths.extend(self.others(&others, &given)?);
-        Some(Form { paths, writes: self.writes, whole })
+        Some(Form { paths, whole })
     }
 
     /// Reads an option with its value. None where it is not listed.

@@ -48,7 +48,7 @@ impl Caches {
         if view.readable.iter().any(|(_, other)| place.starts_with(other)) {
             return None;
         }
-        let mut places = vec![(folder.clone(), place.clone())];
+        let places = vec![(folder.clone(), place.clone())];
         let mut environment = vec![("npm_config_cache".into(), place.join("npm").into())];
         let mut seeds = Vec::new();
         for (toolchain, name, inside) in PARTS {
@@ -57,17 +57,17 @@ impl Caches {
                 // It lies in the project.
                 continue;
             }
+            // Elsewhere only a mount would lead there, and a command could put a link to any folder in the place of
+            // what is mounted: those caches stay as they are, to be read.
+            if !at.starts_with(&home) {
+                continue;
+            }
             let aside = Path::new(SHARED).join(inside);
             if let Some(shown) = view.readable.iter_mut().find(|(_, other)| *other == at) {
                 shown.1.clone_from(&aside);
                 seeds.push((inside, shown.0.clone(), aside));
             }
-            // A link costs no mount, but in what is mounted read-only none can be made.
-            if at.starts_with(&home) {
-                view.links.push((place.join(inside), at));
-            } else {
-                places.push((folder.join(inside), at));
-            }
+            view.links.push((place.join(inside), at));
         }
         if let Some((.., aside)) = seeds.iter().find(|(inside, ..)| *inside == "go/pkg") {
             // Go takes what it has downloaded for a server of modules.

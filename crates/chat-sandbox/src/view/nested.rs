@@ -76,10 +76,19 @@ fn known() -> MutexGuard<'static, Option<HashMap<PathBuf, Known>>> {
 fn of(project: &Path, secrets: Option<&Secrets>) -> (Found, bool, Keep) {
     let mut known = known();
     let known = known.get_or_insert_default();
+    let is_first = !known.contains_key(project);
     let project_known = known.entry(project.to_owned()).or_insert_with(|| {
         let (lock, is_still) = lock(project);
         Known { commands: 0, found: find(project, secrets), is_still, _lock: lock }
     });
+    if !is_first && secrets.is_some() {
+        // A command that still runs, or the user, may have made or moved some meanwhile.
+        for secret in find(project, secrets).secrets {
+            if !project_known.found.secrets.contains(&secret) {
+                project_known.found.secrets.push(secret);
+            }
+        }
+    }
     project_known.commands += 1;
     let there = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|it| !it.is_symlink());
     let still_there = |paths: &[PathBuf]| paths.iter().filter(there).cloned().collect();

@@ -15,8 +15,13 @@ pub fn without(edit: &Edit) -> Option<Edit> {
         next = number.checked_add(1);
         old.push(text);
     }
-    let new = edit.new.split('\n').map(|line| numbered(line).map_or(line, |(_, text)| text));
-    let new = new.collect::<Vec<_>>().join("\n");
+    // Some of the new lines may begin with a number of their own: then it is theirs.
+    let all_numbered: Option<Vec<_>> = edit
+        .new
+        .split('\n')
+        .map(|line| if line.is_empty() { Some(line) } else { numbered(line).map(|(_, text)| text) })
+        .collect();
+    let new = all_numbered.map_or_else(|| edit.new.clone(), |lines| lines.join("\n"));
     let mut old = old.join("\n");
     if edit.old.ends_with('\n') {
         old.push('\n');
@@ -53,7 +58,12 @@ mod tests {
             some("let a;\n  b", "let c;\n  b")
         );
         assert_eq!(bare("  7→x\n", "y\n"), some("x\n", "y\n"));
-        assert_eq!(bare("7: x", "y\n8: z"), some("x", "y\nz"));
+        assert_eq!(bare("7: x", "7: y\n8: z"), some("x", "y\nz"));
+        assert_eq!(bare("7: x", "y\n8: z"), some("x", "y\n8: z"));
+        assert_eq!(
+            bare("7\tm = {", "m = {\n    404: gone,"),
+            some("m = {", "m = {\n    404: gone,")
+        );
         assert_eq!(bare("1\ta\n3\tb", "c"), None);
         assert_eq!(bare("1\ta\nb", "c"), None);
         assert_eq!(bare("a", "1\tb"), None);

@@ -60,17 +60,15 @@ pub(in crate::client) async fn answers(http: &Http) -> bool {
         Ok(answer) => return answer["choices"].is_array() || !answer["error"].is_null(),
         Err(error) => error.kind,
     };
-    !matches!(
+    // Any web server refuses a request that it does not know; these kinds are told from what a model server says.
+    matches!(
         refused,
-        Kind::WrongUrl
-            | Kind::InvalidResponse
-            | Kind::Unreachable
-            | Kind::UnknownHost { .. }
-            | Kind::ConnectTimeout
-            | Kind::Tls
-            | Kind::Stalled
-            | Kind::Cut
-            | Kind::LineTooLong
+        Kind::BadRequest
+            | Kind::ModelNotFound { .. }
+            | Kind::Unauthorized { .. }
+            | Kind::NoCredit
+            | Kind::InputTooLong { .. }
+            | Kind::Unsupported { .. }
     )
 }
 

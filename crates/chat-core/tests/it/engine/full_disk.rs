@@ -18,7 +18,7 @@ use crate::another;
 #[test]
 fn a_full_disk_refuses_what_is_new_and_loses_nothing_that_came() {
     let folder = tempfile::tempdir().unwrap();
-    another::run_on_small_disk("engine::full_disk::talks_until_it_is_full", 6, folder.path());
+    another::run_on_small_disk("engine::full_disk::talks_until_it_is_full", 10, folder.path());
 }
 
 #[test]

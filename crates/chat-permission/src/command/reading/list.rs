@@ -14,8 +14,6 @@ pub(super) struct Listed {
     pub takes: Takes,
     /// Of these options at least one must be there; empty where none is needed.
     pub needs: &'static [&'static str],
-    /// Whether it may bring a file of its own up to date, such as `Cargo.lock`.
-    pub writes: bool,
 }
 
 /// What a command takes besides options.
@@ -38,7 +36,7 @@ pub(super) enum Takes {
 const ANY: usize = usize::MAX;
 
 const fn listed(words: &'static str, options: &'static str, takes: Takes) -> Listed {
-    Listed { words, options, takes, needs: &[], writes: false }
+    Listed { words, options, takes, needs: &[] }
 }
 
 const fn git(words: &'static str, options: &'static str) -> Listed {
@@ -138,9 +136,6 @@ pub(super) const LIST: &[Listed] = &[
         Takes::PatternThenFiles(PATTERN_GIVEN)),
     Listed { needs: &["--files"], ..listed("rg", "--files --hidden --no-ignore -u -g: --glob: -t: --type: --max-depth: \
         -d: --sort: -L --follow --no-config --null -0", Takes::Files(ANY)) },
-    listed("jq", "-r -c -S -e -s -n -M -C -j -a --raw-output --compact-output --sort-keys --slurp --null-input --tab \
-        --indent: --exit-status --monochrome-output --color-output --join-output --raw-input -R",
-        Takes::PatternThenFiles(&[])),
     listed("diff", "-u -U: -r -q -N -w -b -B -i -y -W: -a -c -C: -p -s -x: -E -Z -d --unified? --brief --recursive \
         --new-file --color? --side-by-side --suppress-common-lines --ignore-all-space --ignore-space-change \
         --ignore-blank-lines --exclude: --strip-trailing-cr --width: --text --minimal", Takes::Files(2)),
@@ -151,7 +146,6 @@ pub(super) const LIST: &[Listed] = &[
     listed("sha256sum", "-b -t", Takes::Files(ANY)),
     listed("sha512sum", "-b -t", Takes::Files(ANY)),
     listed("cksum", "", Takes::Files(ANY)),
-    listed("strings", "-a -n: -t: -e: --bytes: --radix: --encoding:", Takes::Files(ANY)),
     listed("xxd", "-l: -s: -c: -g: -p -u -b -e -E -i", Takes::Files(1)),
     listed("hexdump", "-C -c -d -o -x -n: -s: -v", Takes::Files(ANY)),
     listed("od", "-A: -t: -c -x -d -o -b -a -N: -j: -w? -v", Takes::Files(ANY)),
@@ -213,15 +207,8 @@ pub(super) const LIST: &[Listed] = &[
     listed("git tag", TAG, Takes::Nothing),
     Listed { needs: &["-l", "--list"], ..listed("git tag", TAG, Takes::Text) },
     version("git", "--version"),
-    // What tools of a project know.
-    Listed { needs: &["--no-deps", "--locked", "--frozen"],
-        ..listed("cargo metadata", CARGO, Takes::Nothing) },
-    Listed { writes: true, ..listed("cargo metadata", CARGO, Takes::Nothing) },
-    Listed { needs: &["--locked", "--frozen"], ..listed("cargo tree", CARGO_TREE, Takes::Nothing) },
-    Listed { writes: true, ..listed("cargo tree", CARGO_TREE, Takes::Nothing) },
-    listed("cargo locate-project", "--workspace --message-format:", Takes::Nothing),
-    version("cargo", "--version -V"),
-    version("rustc", "--version -V"),
+    // Versions. Not of Cargo and rustc: what they start is told by files of the project (`rust-toolchain.toml`, Cargo’s
+    // configuration).
     version("node", "--version -v"),
     version("npm", "--version -v"),
     version("python", "--version -V"),
@@ -254,10 +241,3 @@ const BRANCH: &str = "-a -r -v -vv -l --all --remotes --verbose --list --show-cu
 
 const TAG: &str = "-l -n? --list --sort: --format: --contains: --no-contains: --merged? --no-merged? --points-at: \
     --column? --no-column -i";
-
-const CARGO: &str = "--format-version: --no-deps --locked --offline --frozen --manifest-path@ --features: -F: \
-    --all-features --no-default-features --filter-platform: -q --quiet -v --verbose --color:";
-
-const CARGO_TREE: &str = "-p: -i: -e: -d -q -v --package: --invert? --edges: --duplicates --depth: --prefix: \
-    --no-dedupe --charset: -f: --format: --workspace --features: -F: --all-features --no-default-features --target: \
-    --locked --offline --frozen --manifest-path@ --color:";

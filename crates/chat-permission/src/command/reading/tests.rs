@@ -46,17 +46,12 @@ fn everyday_reading_is_known() {
         "git ls-files src",
         "git rev-parse --show-toplevel",
         "git stash list",
-        "cargo metadata --format-version 1 --no-deps",
-        "cargo metadata --format-version=1",
-        "cargo tree -i serde",
-        "cargo --version",
         "python3 -V",
         "node -v",
         "git log --oneline | head -5",
         "cat a && echo done; wc -l a",
         "ls || true",
         "command -v cargo",
-        "jq -r .name package.json",
         "du -sh .",
         "diff -u a b",
         "sort a | uniq -c | sort -rn",
@@ -154,6 +149,11 @@ fn what_runs_writes_or_leaves_the_machine_is_not_among_it() {
         "jq -L . x",
         "cargo metadata --config x",
         "cargo build",
+        "cargo metadata --no-deps --locked",
+        "cargo --version",
+        "rustc --version",
+        "jq .name package.json",
+        "strings @a",
         "cargo",
         "python -v",
         "python3",
@@ -197,12 +197,9 @@ fn the_paths_are_told() {
     assert_eq!(paths("git show HEAD:.env"), ["HEAD:.env", ".env"]);
     assert_eq!(paths("git diff -- .env"), [".env"]);
     assert_eq!(paths("find a -newer b -name c"), ["b", "a"]);
-    assert_eq!(paths("cargo metadata --manifest-path a/Cargo.toml"), ["a/Cargo.toml"]);
     assert_eq!(paths("cat -"), [""; 0]);
     assert_eq!(paths("echo /etc/passwd"), [""; 0]);
     assert!(forms("git log")[0].as_ref().is_some_and(|form| form.whole));
-    let writes = |text: &str| forms(text).remove(0).is_some_and(|form| form.writes);
-    assert!(writes("cargo metadata") && !writes("cargo metadata --no-deps"));
 }
 
 #[test]

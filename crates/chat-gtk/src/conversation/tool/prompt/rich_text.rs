@@ -35,6 +35,7 @@ impl RichText {
     pub fn new(text: &str, name: &str, around: &Around) -> Self {
         let mut reply = ReplyText::default();
         reply.push(text);
+        reply.end();
         loop {
             reply.update();
             if reply.is_settled() {

@@ -247,7 +247,12 @@ impl Deref for Window {
 impl Window {
     /// Types a message and sends it by keyboard.
     pub async fn say(&self, text: &str) -> Result<()> {
-        self.find(named("Message")).await?.click_with_mouse().await?;
+        // A click outside a list that is just closing only closes it.
+        until("the keyboard in the message", || async {
+            self.find(named("Message")).await?.click_with_mouse().await?;
+            Ok(self.wait_briefly(message().state(State::Focused)).await.then_some(()))
+        })
+        .await?;
         self.type_text(text).await?;
         self.holds(text).await?;
         self.keys(&["Return"]).await?;

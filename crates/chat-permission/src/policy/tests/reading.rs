@@ -11,16 +11,21 @@ fn commands_that_only_read_pass_in_every_mode() {
         "git log --oneline -5",
         "git diff HEAD~1 -- src",
         "git show origin/main:src/a.rs",
-        "cargo metadata --no-deps",
         "cd dir && rg -n main",
     ] {
         for mode in Mode::ALL {
             assert_eq!(outcome(&[], mode, &run(text)), "pass", "{text} {mode}");
         }
     }
-    // It may bring the lock file up to date.
-    assert_eq!(outcome(&[], Mode::Ask, &run("cargo metadata")), "pass");
-    assert_eq!(outcome(&[], Mode::Plan, &run("cargo metadata")), "refuse");
+}
+
+#[test]
+fn git_reads_unasked_only_where_the_project_begins() {
+    // A repository below may have come with the project, and its settings name programs.
+    for text in ["cd dir && git status", "cd dir && git log -1"] {
+        assert_eq!(outcome(&[], Mode::Ask, &run(text)), "ask", "{text}");
+        assert_eq!(outcome(&[], Mode::Plan, &run(text)), "refuse", "{text}");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ const GENTLY: [(usize, u32); 3] = [(2, 2_000), (2, 800), (1, 800)];
 const HARD: [(usize, u32); 3] = [(0, 4_000), (0, 1_500), (0, 500)];
 
 /// How full the window is to be afterwards, of 100 of it: else it would begin again soon, and the server
-/// read everything anew each time.
+/// read everything again each time.
 const TARGET: u64 = 45;
 
 /// The same, of 100 of what begins it: not all of the window may be used.

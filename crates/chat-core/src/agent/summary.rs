@@ -167,7 +167,7 @@ mod tests {
         };
         let result = ToolResult::to(&call, "x".repeat(5_000), false);
         vec![
-            Arc::new(Message::text(Role::User, None, "Mend the parser, but leave the lexer.")),
+            Arc::new(Message::text(Role::User, None, "Fix the parser, but leave the lexer.")),
             Arc::new(Message {
                 parts: vec![Part::Text("I look.".into()), Part::ToolCall(call)],
                 ..Message::text(Role::Assistant, None, "")
@@ -183,7 +183,7 @@ mod tests {
     fn all_that_was_said_and_done_is_told_in_short() {
         let [piece] = &pieces(&talk(), 10_000)[..] else { panic!() };
         assert!(
-            piece.starts_with("User: Mend the parser, but leave the lexer.\nAssistant: I look.\n")
+            piece.starts_with("User: Fix the parser, but leave the lexer.\nAssistant: I look.\n")
         );
         assert!(piece.contains(
             "Assistant calls read_file {\"path\":\"src/main.rs\"}\nResult of read_file: xxx"

@@ -82,7 +82,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
             std::thread::sleep(Duration::from_millis(20));
             continue;
         }
-        // SQLite would hold locks on the file that is put aside.
+        // SQLite would hold locks on the file that is set aside.
         drop(usable);
         if repair::is_unfinished(&database) {
             repair::exchange(&database).map_err(|e| disk::fault(&database, &e))?;

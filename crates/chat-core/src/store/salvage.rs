@@ -2,8 +2,8 @@
 //! pages have lost comes back from a backup where there is one, and is named where there is none.
 
 mod copy;
-mod mend;
 mod merge;
+mod rebuild;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub(super) fn salvage(damaged: &Path, folder: &Path, into: &Path) -> Outcome<Sal
     disk::private_file(into).map_err(|error| disk::fault(into, &error))?;
     let mut new = Connection::open(into)?;
     set_up(&new)?;
-    // Until it is whole nobody looks at it, and one that is not is made anew.
+    // Nobody reads it before it is whole; one that is not is built again.
     new.pragma_update(None, "journal_mode", "off")?;
     new.pragma_update(None, "synchronous", "off")?;
     new.pragma_update(None, "foreign_keys", false)?;
@@ -69,9 +69,9 @@ pub(super) fn salvage(damaged: &Path, folder: &Path, into: &Path) -> Outcome<Sal
             }
         }
     }
-    let missing = mend::links(&new, old.as_ref())?;
-    mend::attachments(&new)?;
-    mend::indexes(&new)?;
+    let missing = rebuild::links(&new, old.as_ref())?;
+    rebuild::attachments(&new)?;
+    rebuild::indexes(&new)?;
     new.execute_batch("COMMIT")?;
     let chats: i64 = new.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0))?;
     new.close().map_err(|(_, error)| error)?;

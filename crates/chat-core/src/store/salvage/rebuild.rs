@@ -1,5 +1,5 @@
-//! Makes whole again what follows from the rows: the links between messages, which pictures they
-//! need, and the search index.
+//! Rebuilds what follows from the rows: the links between messages, the pictures that they need, and
+//! the search index.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -105,8 +105,11 @@ async fn auto_is_offered_for_coding() -> Result<()> {
     window.find(named("Auto (recommended for coding)")).await?;
     window.keys(&["Down", "Down", "Return"]).await?;
     is_chosen(&window, "Auto").await?;
-    window.say("Apples").await?;
-    window.shows("You said: Apples").await?;
-    assert_eq!(stored(&stage, "Apples").await?.mode, Mode::Auto);
+    // What is typed now is the message, and does not open the list again.
+    window.type_text("Two apples").await?;
+    window.holds("Two apples").await?;
+    window.keys(&["Return"]).await?;
+    window.shows("You said: Two apples").await?;
+    assert_eq!(stored(&stage, "Two apples").await?.mode, Mode::Auto);
     window.close().await
 }

@@ -366,8 +366,15 @@ impl ChatWidget {
             Told::Model(model_picker::Output::Options(options)) => {
                 self.set_options(options, sender);
             }
-            Told::Agent(agent) => self.set_agent(agent, sender),
-            Told::Thinking(thinking) => self.set_thinking(thinking, sender),
+            // What was chosen is for the message: its next letters must not reach the closed list.
+            Told::Agent(agent) => {
+                self.set_agent(agent, sender);
+                view.composer.focus();
+            }
+            Told::Thinking(thinking) => {
+                self.set_thinking(thinking, sender);
+                view.composer.focus();
+            }
             Told::Project(folder) => self.choose_project(folder, view, sender),
             Told::Mode(mode) => self.choose_mode(mode, view, root, sender),
             Told::Unattended(epoch) => self.go_unattended(epoch, view, sender),

@@ -188,7 +188,8 @@ impl ChatWidget {
         let is_known =
             shown.contains(&self.epoch) || self.shown.fid().is_some_and(|fid| chats.contains(fid));
         if mode != Mode::Unattended || self.shown.mode() == mode || is_known {
-            return self.set_mode(mode, sender);
+            self.set_mode(mode, sender);
+            return view.composer.focus();
         }
         view.modes.show(&self.shown.mode());
         let told = tells(sender, Told::Unattended);

@@ -1,5 +1,7 @@
 //! What tools do for the person: commands in the background, what keeps these in bounds, and pages of the web.
 
+use tokio_util::task::AbortOnDropHandle;
+
 use super::{Fid, Manager, Result};
 use crate::error::{Error, Feature, Kind};
 use crate::message::BackgroundCommand;
@@ -61,14 +63,14 @@ impl Manager {
     pub async fn page(&self, url: &str) -> Result<String> {
         let tools = self.inner.world.tools.clone();
         let (url, settings) = (url.to_owned(), self.settings());
-        self.run(async move {
+        let fetching = self.inner.world.runtime.spawn(async move {
             for tool in tools.all() {
                 if let Some(page) = tool.page(&url, &settings.tools).await {
                     return page;
                 }
             }
             Err(Error::new(Kind::Unsupported { feature: Feature::Tools }))
-        })
-        .await
+        });
+        AbortOnDropHandle::new(fetching).await.unwrap_or_else(|_| Err(Kind::Internal.into()))
     }
 }

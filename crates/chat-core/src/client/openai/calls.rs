@@ -14,8 +14,9 @@ pub(super) struct Piece<'a> {
     /// The server's index; some send none.
     #[serde(default)]
     index: Value,
+    /// A text; some servers count their calls.
     #[serde(borrow)]
-    id: Option<Text<'a>>,
+    id: Option<&'a RawValue>,
     #[serde(borrow)]
     function: Option<Function<'a>>,
 }
@@ -53,7 +54,7 @@ impl Calls {
         let function = function.unwrap_or_default();
         let index = index.as_u64();
         let words = |text: Option<Text<'_>>| text.map(Text::alone).filter(|text| !text.is_empty());
-        let (id, name) = (words(id), words(function.name));
+        let (id, name) = (id.and_then(|id| given_id(id.get())), words(function.name));
         let at = self.find(index, id.as_deref(), name.as_deref()).unwrap_or_else(|| {
             let at = self.0.len();
             let made = id.clone().unwrap_or_else(|| ToolCallId::generate().as_str().to_owned());
@@ -93,6 +94,15 @@ impl Calls {
         // Some servers number every call 0 and tell them apart by their ids.
         let other = id.is_some() && name.is_some() && self.0[at].id.as_deref() != id;
         (!other).then_some(at)
+    }
+}
+
+/// A call's id as it is sent back: the text, or the number as it was written.
+fn given_id(json: &str) -> Option<String> {
+    match json.as_bytes().first()? {
+        b'"' => serde_json::from_str(json).ok().map(Text::alone).filter(|id| !id.is_empty()),
+        b'-' | b'0'..=b'9' => Some(json.to_owned()),
+        _ => None,
     }
 }
 
@@ -151,6 +161,16 @@ mod tests {
             json!({ "index": 0, "function": { "arguments": "]" } }),
         ]);
         assert_eq!(got, owned(&[("a", "one", "{}"), ("b", "one", "[]")]));
+    }
+
+    #[test]
+    fn an_id_may_be_a_number() {
+        let calls = calls(&[
+            json!({ "index": 0, "id": 17, "function": { "name": "one", "arguments": "{}" } }),
+            json!({ "index": 1, "id": {}, "function": { "name": "two", "arguments": "{}" } }),
+        ]);
+        assert_eq!((calls[0].0.as_str(), calls[0].1.as_str()), ("17", "one"));
+        assert_eq!(calls[1].1, "two");
     }
 
     #[test]

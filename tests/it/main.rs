@@ -18,6 +18,7 @@ mod message_menu;
 mod meter;
 mod models;
 mod modes;
+mod names;
 mod narrow;
 mod notifications;
 mod opening;

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use chat_core::client::ModelInfo;
 use chat_core::event::Health;
+use chat_core::models::display_name;
 use serde::Serialize;
 
 use crate::args::{ListModels, Models};
@@ -75,7 +76,9 @@ pub async fn lines(program: &Program) -> String {
     let mut out = String::new();
     for entry in program.manager.models() {
         let info = &entry.info;
+        let id = &entry.model.model;
         let known = [
+            (display_name(&entry.model) != id).then(|| id.clone()),
             info.parameters.clone(),
             info.quantization.clone(),
             info.context_length.map(say::reads),
@@ -100,7 +103,7 @@ async fn json_lines(program: &Program) -> String {
         let view = View {
             model: entry.model.to_string(),
             connection: &entry.model.connection,
-            display_name: entry.model.display_name(),
+            display_name: display_name(&entry.model),
             info: &entry.info,
         };
         out.push_str(&line_of(&view));

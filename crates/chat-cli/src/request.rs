@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use chat_core::error::Kind;
 use chat_core::event::{Event, Health};
 use chat_core::message::{Attachment, ChatRequest, Content, Context, Fid, ModelRef, Options};
+use chat_core::models::display_name;
 use chat_core::settings::ConnectionKind;
 use rustix::fs::OFlags;
 
@@ -126,7 +127,7 @@ async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef
     if of_it().any(|model| *model == exact) {
         return Ok(exact);
     }
-    let shown: Vec<_> = of_it().filter(|known| known.display_name() == model).collect();
+    let shown: Vec<_> = of_it().filter(|known| display_name(known) == model).collect();
     match shown[..] {
         [] => Ok(exact),
         [one] => Ok(one.clone()),

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use chat_core::client::Capabilities;
 use chat_core::message::{ModelRef, Trouble};
+use chat_core::models::display_name;
 use chat_edge::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
@@ -275,7 +276,7 @@ pub fn abilities(can: Capabilities) -> impl Iterator<Item = String> {
 
 /// A model as people read it.
 pub fn model(model: &ModelRef) -> String {
-    format!("{}/{}", model.connection, model.display_name())
+    format!("{}/{}", model.connection, display_name(model))
 }
 
 pub fn welcome(model: Option<&str>) -> String {

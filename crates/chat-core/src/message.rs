@@ -16,7 +16,6 @@ pub use asking::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question
 pub use at_words::{AtTarget, AtWord, AtWords, at_words, may_begin_mention};
 pub use content::{Ending, Message, Part, Role, Trouble, Usage};
 pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
-pub(crate) use id::display_name;
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use meter::{Compaction, Filling, Meter, PromptPreview};
 pub use options::{Options, Sampling, Thinking};

@@ -20,6 +20,7 @@ pub use found::{Found, Places, Program, found};
 pub use hub::{Hub, HubOptions, RemoteFile, RemoteModel, Repository};
 pub use library::{Installed, Library, LibraryChanges, Source};
 pub use machine::{Fit, fit, machine_memory};
+pub use name::{display_name, title};
 
 /// The name of the connection that the built-in engine is.
 pub const CONNECTION: &str = "On this computer";

@@ -17,9 +17,10 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use crate::accessible;
+use crate::models::words::name_among;
 use list::{ModelList, Told};
 use options::OptionsPage;
-use rows::{rows, short_name};
+use rows::rows;
 
 const SEARCH_FROM: usize = 8; // From so many on one wants to type rather than look.
 
@@ -288,7 +289,7 @@ impl Inner {
     fn show_label(&self) {
         let chosen = self.chosen.borrow();
         let (words, hint) = match &*chosen {
-            Some(model) => (short_name(model, &self.models.borrow()), model.to_string()),
+            Some(model) => (name_among(model, &self.models.borrow()), model.to_string()),
             None => (gettext("Choose a model"), gettext("Model")),
         };
         self.label.set_label(&words);

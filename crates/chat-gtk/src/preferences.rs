@@ -16,9 +16,10 @@ use std::rc::Rc;
 
 use adw::prelude::*;
 use chat_core::error::Result;
-use chat_core::event::Event;
+use chat_core::event::{Event, ModelEntry};
 use chat_core::manager::Manager;
 use chat_core::message::ModelRef;
+use chat_core::models::display_name;
 use chat_core::settings::Settings;
 use chat_edge::words;
 use gettextrs::gettext;
@@ -31,6 +32,7 @@ use permissions::PermissionsPage;
 use rows::{Place, switch_row};
 
 use crate::models::adding;
+use crate::models::words::name_among;
 
 /// Where the preferences open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,11 +199,12 @@ fn general_page(place: &Place) -> adw::PreferencesPage {
 fn default_model_row(place: &Place) -> adw::ComboRow {
     let models = place.manager.models().into_iter();
     let models = models.filter(|entry| entry.info.capabilities.chat != Some(false));
-    let models: Vec<ModelRef> = models.map(|entry| entry.model).collect();
+    let entries: Vec<ModelEntry> = models.collect();
     let names = gtk::StringList::new(&[gettext("The last one used").as_str()]);
-    for model in &models {
-        names.append(&model.to_string());
+    for entry in &entries {
+        names.append(&name_among(&entry.model, &entries));
     }
+    let models: Vec<ModelRef> = entries.into_iter().map(|entry| entry.model).collect();
     let row = adw::ComboRow::builder().title(gettext("Model of new chats")).model(&names).build();
     let models = Rc::new(RefCell::new(models));
     let (weak, known) = (row.downgrade(), Rc::clone(&models));
@@ -212,11 +215,20 @@ fn default_model_row(place: &Place) -> adw::ComboRow {
         let at = known.iter().position(|model| model == chosen).unwrap_or_else(|| {
             // A model that is not to be had now is still the one that was chosen.
             known.push(chosen.clone());
-            names.append(&chosen.to_string());
+            names.append(display_name(chosen));
             known.len() - 1
         });
         row.set_selected(at as u32 + 1);
     });
+    // The name is short; the hint says which model that is.
+    let known = Rc::downgrade(&models);
+    let hint = move |row: &adw::ComboRow| {
+        let at = (row.selected() as usize).checked_sub(1);
+        let id = known.upgrade().and_then(|known| known.borrow().get(at?).map(ToString::to_string));
+        row.set_tooltip_text(id.as_deref());
+    };
+    hint(&row);
+    row.connect_selected_notify(hint);
     let place = place.clone();
     row.connect_selected_notify(move |row| {
         if place.is_showing() {

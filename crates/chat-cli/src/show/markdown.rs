@@ -17,7 +17,7 @@ pub(super) fn write(chat: &Chat) -> String {
         if !entry.goes_on {
             let who = words::role(entry.message.role);
             let _ = match &entry.message.model {
-                Some(model) => write!(out, "\n## {who} ({model})\n"),
+                Some(model) => write!(out, "\n## {who} ({})\n", say::model(model)),
                 None => write!(out, "\n## {who}\n"),
             };
         }

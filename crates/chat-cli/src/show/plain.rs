@@ -32,7 +32,7 @@ fn heading(message: &Message) -> String {
     let time = message.time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string();
     let who = words::role(message.role);
     match &message.model {
-        Some(model) => format!("── {who} · {model} · {time}"),
+        Some(model) => format!("── {who} · {} · {time}", say::model(model)),
         None => format!("── {who} · {time}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Usage, display_name};
+use crate::message::Usage;
 
 /// A model as its server describes it. What a server does not say is unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,13 +26,6 @@ pub struct ModelInfo {
     pub price: Option<Price>,
     /// What it can do.
     pub capabilities: Capabilities,
-}
-
-impl ModelInfo {
-    /// Its name as people read it.
-    pub fn display_name(&self) -> &str {
-        display_name(&self.name)
-    }
 }
 
 /// What a model costs: each a token, in millionths of a millionth of a US dollar.

@@ -93,45 +93,15 @@ impl ModelRef {
         Self { connection: connection.into(), model: model.into() }
     }
 
-    /// The model's name as people read it.
-    pub fn display_name(&self) -> &str {
-        display_name(&self.model)
-    }
-
-    /// Whether this name may be what is shown of a longer one, as [`display_name`](Self::display_name)
+    /// Whether this name may be what is shown of a longer one, as [`display_name`](crate::models::display_name)
     /// shows it: never where it is itself a path or the name of a file.
     pub fn may_be_shown_of_another(&self) -> bool {
         !self.model.contains(['/', '\\'])
     }
 }
 
-/// A model's name as people read it: llama.cpp's server calls a model by the path of its file.
-pub(crate) fn display_name(model: &str) -> &str {
-    let Some(path) = model.strip_suffix(".gguf") else { return model };
-    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    if file.is_empty() { model } else { file }
-}
-
 impl fmt::Display for ModelRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.connection, self.model)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("/home/ada/models/SmolLM2-135M.Q4_1.gguf", "SmolLM2-135M.Q4_1")]
-    #[case("C:\\models\\qwen.gguf", "qwen")]
-    #[case("qwen.gguf", "qwen")]
-    #[case("qwen3:8b", "qwen3:8b")]
-    #[case("openai/gpt-oss-20b", "openai/gpt-oss-20b")]
-    #[case("models/.gguf", "models/.gguf")]
-    fn a_path_is_shown_as_the_name_of_its_file(#[case] model: &str, #[case] shown: &str) {
-        assert_eq!(ModelRef::new("c", model).display_name(), shown);
     }
 }

@@ -1,12 +1,34 @@
-//! Short names for models, typed by people: `smollm2-135m` for `SmolLM2-135M-Instruct.Q4_1.gguf`.
+//! Names of models: short ones that people type, `smollm2-135m` for `SmolLM2-135M-Instruct.Q4_1.gguf`, and
+//! the one that every program shows for a model.
 
 use std::path::Path;
+
+use super::{CONNECTION, offer};
+use crate::message::ModelRef;
 
 /// The longest name, in bytes.
 const LIMIT: usize = 60;
 
 /// Words at the end of a file's name that say nothing of which model it is.
 const USUAL: [&str; 6] = ["instruct", "it", "chat", "gguf", "imat", "hf"];
+
+/// The name that people read for a model, the same everywhere; its id is `ModelRef`'s text.
+pub fn display_name(model: &ModelRef) -> &str {
+    if model.connection == CONNECTION { title(&model.model) } else { without_path(&model.model) }
+}
+
+/// The same for a model on this computer, by the name under which it is installed: what its makers call it,
+/// where the catalogue knows that.
+pub fn title(installed: &str) -> &str {
+    offer(installed).map_or_else(|| without_path(installed), |offer| offer.title.as_str())
+}
+
+/// The server of llama.cpp names a model by the path of its file.
+fn without_path(model: &str) -> &str {
+    let Some(path) = model.strip_suffix(".gguf") else { return model };
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    if file.is_empty() { model } else { file }
+}
 
 /// The name of a model that a file holds. Never empty, and of letters, digits, `.`, `_` and `-`.
 pub(super) fn of_file(path: &Path) -> String {
@@ -72,8 +94,27 @@ fn cleaned(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rstest::rstest;
 
     use super::*;
+
+    #[rstest]
+    #[case("Server", "/home/ada/models/SmolLM2-135M.Q4_1.gguf", "SmolLM2-135M.Q4_1")]
+    #[case("Server", "C:\\models\\qwen.gguf", "qwen")]
+    #[case("Server", "qwen.gguf", "qwen")]
+    #[case("Server", "qwen3:8b", "qwen3:8b")]
+    #[case("Server", "openai/gpt-oss-20b", "openai/gpt-oss-20b")]
+    #[case("Server", "models/.gguf", "models/.gguf")]
+    #[case("Server", "smollm2-135m", "smollm2-135m")]
+    #[case(CONNECTION, "smollm2-135m", "SmolLM2 135M")]
+    #[case(CONNECTION, "nimble", "nimble")]
+    fn a_model_has_one_name_for_people(
+        #[case] connection: &str,
+        #[case] model: &str,
+        #[case] shown: &str,
+    ) {
+        assert_eq!(display_name(&ModelRef::new(connection, model)), shown);
+    }
 
     #[test]
     fn names_are_short() {

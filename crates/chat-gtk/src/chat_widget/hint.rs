@@ -1,7 +1,7 @@
 //! The bar above the composer: what a person must know before they write.
 
 use chat_core::message::ModelRef;
-use chat_core::models::CONNECTION;
+use chat_core::models::{CONNECTION, display_name};
 use chat_edge::words;
 use gettextrs::gettext;
 use relm4::ComponentSender;
@@ -9,7 +9,7 @@ use relm4::gtk::prelude::*;
 
 use super::view::tells;
 use super::{ChatWidget, Told};
-use crate::{accessible, beside, models};
+use crate::{accessible, beside};
 
 /// The model that Natter brings along so that anything answers at all.
 const TINY: &str = "smollm2-135m";
@@ -50,7 +50,7 @@ pub(super) fn is_tiny(model: &ModelRef) -> bool {
 }
 
 fn title(model: &ModelRef) -> String {
-    models::words::title_of(&model.model)
+    display_name(model).to_owned()
 }
 
 /// Why a chat that another program writes cannot be continued.

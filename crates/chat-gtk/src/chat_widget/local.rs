@@ -2,7 +2,7 @@
 
 use chat_core::error::Result;
 use chat_core::manager::Manager;
-use chat_core::models::Installed;
+use chat_core::models::{Installed, title};
 use chat_edge::words::sentence;
 use gettextrs::gettext;
 use relm4::ComponentSender;
@@ -90,7 +90,7 @@ fn offered(stock: &Stock) -> Option<Offered> {
     let is_beginning = |it| beginning.is_some_and(|offer| Goods::Offer(offer).is(it));
     let coming: Vec<_> = stock.coming().collect();
     if let Some(other) = coming.first().filter(|_| !coming.iter().any(|it| is_beginning(it))) {
-        let (key, model) = (other.id.clone(), words::title_of(&other.name));
+        let (key, model) = (other.id.clone(), title(&other.name).to_owned());
         return Some(Offered {
             goods: Goods::Coming(key.clone()),
             key,

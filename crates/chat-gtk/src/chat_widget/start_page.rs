@@ -3,7 +3,7 @@
 use adw::prelude::*;
 use chat_core::event::{ConnectionState, Health, ModelEntry};
 use chat_core::message::ModelRef;
-use chat_core::models::CONNECTION;
+use chat_core::models::{CONNECTION, display_name};
 use chat_edge::words;
 use gettextrs::{gettext, ngettext};
 use relm4::ComponentSender;
@@ -13,7 +13,6 @@ use super::view::tells;
 use super::{ChatWidget, Told, hint};
 use crate::model_picker;
 use crate::models::fetch::Fetch;
-use crate::models::words::title_of;
 
 /// How many models are named in a row.
 const NAMED: usize = 3;
@@ -163,9 +162,9 @@ fn local_row(
     let refs: Vec<ModelRef> = models.iter().map(|name| ModelRef::new(CONNECTION, name)).collect();
     let below = match &refs[..] {
         [only] if hint::is_tiny(only) => {
-            words::fill(&gettext("{model}, tiny"), &[("model", &title_of(&only.model))])
+            words::fill(&gettext("{model}, tiny"), &[("model", display_name(only))])
         }
-        [only] => title_of(&only.model),
+        [only] => display_name(only).to_owned(),
         _ => names(&refs.iter().collect::<Vec<_>>()),
     };
     let state = page.connections.iter().find(|state| is_local(state));
@@ -240,7 +239,7 @@ fn server_row(
 /// `3 models: a, b, c`.
 fn names(models: &[&ModelRef]) -> String {
     let count = u32::try_from(models.len()).unwrap_or(u32::MAX);
-    let named: Vec<&str> = models.iter().take(NAMED).map(|model| model.display_name()).collect();
+    let named: Vec<&str> = models.iter().take(NAMED).map(|model| display_name(model)).collect();
     let mut named = named.join(", ");
     if models.len() > NAMED {
         named.push_str(" …");
@@ -263,7 +262,7 @@ fn beginnings(
             gettext("Think a question through"),
             words::fill(
                 &gettext("{model} thinks before it answers"),
-                &[("model", model.display_name())],
+                &[("model", display_name(model))],
             ),
             gettext("Think this through, and say what speaks for and against it: "),
         )

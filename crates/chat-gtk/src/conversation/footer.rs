@@ -8,6 +8,7 @@ use gettextrs::{gettext, ngettext};
 use gtk::prelude::*;
 
 use chat_core::message::{Message, MessageId};
+use chat_core::models::display_name;
 use chat_edge::words::{fill, tenths};
 
 use super::Output;
@@ -68,6 +69,8 @@ impl Footer {
             .xalign(0.0)
             .css_classes(["reply-details"])
             .build();
+        // The model's id in full.
+        details.set_tooltip_text(message.model.as_ref().map(ToString::to_string).as_deref());
         root.append(&details);
         Self { root, again, turn, place, steps, siblings }
     }
@@ -126,7 +129,7 @@ fn button(icon: &str, name: &str) -> gtk::Button {
 fn details(message: &Message) -> String {
     let mut out = Vec::new();
     if let Some(model) = &message.model {
-        out.push(model.display_name().to_owned());
+        out.push(display_name(model).to_owned());
     }
     if let Some(usage) = &message.usage {
         if let Some(tokens) = usage.completion_tokens {

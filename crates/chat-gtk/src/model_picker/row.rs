@@ -1,6 +1,7 @@
 //! A model's line in the list: the heading of its group where it is the first, its name, what it
 //! can do, its size, and the star that makes it a favourite.
 
+use chat_core::models::display_name;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
@@ -44,7 +45,7 @@ pub(super) fn build(row: &Row, chosen: bool, starred: impl Fn(bool) + 'static) -
 
 /// What a screen reader says of the line.
 pub(super) fn spoken(row: &Row) -> String {
-    let mut words = vec![row.model.display_name().to_owned()];
+    let mut words = vec![display_name(&row.model).to_owned()];
     words.extend(row.connection.clone());
     words.extend(abilities(row).into_iter().map(|(_, words)| words));
     if !row.size.is_empty() {
@@ -76,7 +77,7 @@ fn check(chosen: bool) -> gtk::Image {
 
 fn name(row: &Row) -> gtk::Box {
     let name = gtk::Label::builder()
-        .label(row.model.display_name())
+        .label(display_name(&row.model))
         .xalign(0.0)
         .ellipsize(gtk::pango::EllipsizeMode::Middle)
         .tooltip_text(row.model.to_string())

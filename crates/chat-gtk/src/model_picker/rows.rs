@@ -3,6 +3,7 @@
 use chat_core::client::{Capabilities, ModelInfo};
 use chat_core::event::ModelEntry;
 use chat_core::message::ModelRef;
+use chat_core::models::display_name;
 use chat_edge::words;
 use gettextrs::gettext;
 
@@ -35,7 +36,8 @@ pub(super) struct Row {
 pub(super) fn rows(models: &[ModelEntry], favourites: &[ModelRef], query: &str) -> Vec<Row> {
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let fits = |entry: &&ModelEntry| {
-        let name = entry.model.to_string().to_lowercase();
+        let model = &entry.model;
+        let name = format!("{model} {}", display_name(model)).to_lowercase();
         can_chat(entry) && words.iter().all(|word| name.contains(word.as_str()))
     };
     let (favourite, others): (Vec<_>, Vec<_>) =
@@ -64,22 +66,6 @@ pub(super) fn rows(models: &[ModelEntry], favourites: &[ModelRef], query: &str) 
         }));
     }
     rows
-}
-
-/// What the closed dropdown shows of a model: its short name, and the connection where another
-/// one has a model of that name, too.
-pub(super) fn short_name(model: &ModelRef, models: &[ModelEntry]) -> String {
-    let name = model.display_name();
-    let is_twin = |entry: &ModelEntry| {
-        entry.model.connection != model.connection
-            && can_chat(entry)
-            && entry.model.display_name() == name
-    };
-    if models.iter().any(is_twin) {
-        format!("{name} · {}", connection(&model.connection))
-    } else {
-        name.to_owned()
-    }
 }
 
 fn can_chat(entry: &ModelEntry) -> bool {
@@ -115,6 +101,8 @@ fn bytes(size: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chat_core::models::CONNECTION;
+
     use super::*;
 
     fn entry(connection: &str, name: &str) -> ModelEntry {
@@ -163,6 +151,10 @@ mod tests {
         assert_eq!(found("QWEN"), ["[Home] qwen3:8b", "[Work] Qwen3"]);
         assert_eq!(found("work qwen"), ["[Work] Qwen3"]);
         assert!(found("mistral").is_empty());
+        // By the name that is shown, and by the one that the server has.
+        let own = [entry(CONNECTION, "qwen3-4b")];
+        let found = |query| rows(&own, &[], query).len();
+        assert_eq!((found("qwen3 4b instruct"), found("qwen3-4b"), found("8b")), (1, 1, 0));
     }
 
     #[test]
@@ -170,15 +162,6 @@ mod tests {
         let mut embedding = entry("Home", "bge-m3");
         embedding.info.capabilities.chat = Some(false);
         assert!(rows(&[embedding], &[], "").is_empty());
-    }
-
-    #[test]
-    fn the_closed_dropdown_tells_models_of_one_name_apart() {
-        let models =
-            [entry("Home", "qwen3"), entry("Work", "qwen3"), entry("Home", "/models/Tiny.gguf")];
-        assert_eq!(short_name(&models[0].model, &models), "qwen3 · Home");
-        assert_eq!(short_name(&models[0].model, &models[..1]), "qwen3");
-        assert_eq!(short_name(&models[2].model, &models), "Tiny");
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use chat_core::event::ModelEntry;
+use chat_core::message::ModelRef;
 use chat_core::models::{
-    CONNECTION, Download, DownloadStage, DownloadState, Facts, Installed, Offer, offer,
+    self, CONNECTION, Download, DownloadStage, DownloadState, Facts, Installed, Offer,
 };
 use chat_edge::words::{self, bytes, fill, sentence};
 use gettextrs::{gettext, ngettext};
@@ -15,14 +17,25 @@ pub(crate) fn connection(name: &str) -> String {
     if name == CONNECTION { gettext("On this computer") } else { name.to_owned() }
 }
 
-/// What an installed model is called: by its makers, where the catalogue knows it.
+/// What an installed model is called.
 pub(crate) fn title(model: &Installed) -> String {
-    title_of(&model.name)
+    models::title(&model.name).to_owned()
 }
 
-/// The same for a model of this name.
-pub(crate) fn title_of(name: &str) -> String {
-    offer(name).map_or_else(|| name.to_owned(), |offer| offer.title.clone())
+/// What a model is called among others: by its name, and by its connection where another one has a model of that
+/// name, too.
+pub(crate) fn name_among(model: &ModelRef, others: &[ModelEntry]) -> String {
+    let name = models::display_name(model);
+    let is_twin = |entry: &ModelEntry| {
+        entry.model.connection != model.connection
+            && entry.info.capabilities.chat != Some(false)
+            && models::display_name(&entry.model) == name
+    };
+    if others.iter().any(is_twin) {
+        format!("{name} · {}", connection(&model.connection))
+    } else {
+        name.to_owned()
+    }
 }
 
 /// Three lines about an installed model: what it is, what memory it needs, where it came from.
@@ -183,6 +196,8 @@ fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chat_core::client::ModelInfo;
+
     use super::*;
 
     fn coming(state: DownloadState) -> Download {
@@ -210,6 +225,19 @@ mod tests {
         assert_eq!(download(&coming(DownloadState::Paused)).1, "Paused at 25.0 MB of 100.0 MB");
         assert_eq!(time_left(59), "less than a minute left");
         assert_eq!(time_left(7_201), "about 3 hours left");
+    }
+
+    #[test]
+    fn models_of_one_name_are_told_apart() {
+        let entry = |connection: &str, name: &str| ModelEntry {
+            model: ModelRef::new(connection, name),
+            info: ModelInfo { name: name.to_owned(), ..ModelInfo::default() },
+        };
+        let models =
+            [entry("Home", "qwen3"), entry("Work", "qwen3"), entry("Home", "/models/Tiny.gguf")];
+        assert_eq!(name_among(&models[0].model, &models), "qwen3 · Home");
+        assert_eq!(name_among(&models[0].model, &models[..1]), "qwen3");
+        assert_eq!(name_among(&models[2].model, &models), "Tiny");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use adw::prelude::*;
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, Message, Role};
+use chat_core::models::display_name;
 use chat_edge::words;
 use gettextrs::gettext;
 use gtk::{gio, glib};
@@ -71,10 +72,10 @@ fn markdown(title: &str, messages: &[Arc<Message>]) -> String {
     for message in messages {
         let who = match message.role {
             Role::User => words::role(Role::User),
-            Role::Assistant => message
-                .model
-                .as_ref()
-                .map_or_else(|| words::role(Role::Assistant), |model| model.model.clone()),
+            Role::Assistant => message.model.as_ref().map_or_else(
+                || words::role(Role::Assistant),
+                |model| display_name(model).to_owned(),
+            ),
             Role::System | Role::Tool | Role::Ui => continue,
         };
         let text = message.plain_text();

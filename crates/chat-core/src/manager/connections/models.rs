@@ -5,7 +5,7 @@ use crate::client::Capabilities;
 use crate::error::{Kind, Result};
 use crate::event::{Health, ModelEntry};
 use crate::message::ModelRef;
-use crate::models::CONNECTION;
+use crate::models::{CONNECTION, display_name};
 
 impl Connections {
     pub(in crate::manager) fn models(&self) -> Vec<ModelEntry> {
@@ -42,7 +42,7 @@ impl Connections {
         // Ollama's names may leave out their tag, and a path may be called by what is shown of it.
         let latest = format!("{name}:latest");
         let named = |wanted: &str| models.iter().find(|entry| entry.model.model == wanted);
-        let shown = || models.iter().find(|entry| entry.model.display_name() == name);
+        let shown = || models.iter().find(|entry| display_name(&entry.model) == name);
         if let Some(entry) = named(name).or_else(|| named(&latest)).or_else(shown) {
             return Ok(entry.model.clone());
         }
@@ -67,8 +67,9 @@ impl Connections {
         let (connection, model) = name.split_once('/')?;
         let entry = self.entry(connection)?;
         let exact = entry.models.iter().any(|info| info.name == model);
-        let shown = entry.models.iter().find(|info| !exact && info.display_name() == model);
-        Some(ModelRef::new(connection, shown.map_or(model, |info| &info.name)))
+        let mut all = entry.models.iter().map(|info| ModelRef::new(connection, &info.name));
+        let shown = all.find(|known| !exact && display_name(known) == model);
+        Some(shown.unwrap_or_else(|| ModelRef::new(connection, model)))
     }
 
     pub(in crate::manager) fn default_model_now(&self) -> Option<ModelRef> {

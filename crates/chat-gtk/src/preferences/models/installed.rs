@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use adw::prelude::*;
 use chat_core::manager::Manager;
-use chat_core::models::{Download, Installed};
+use chat_core::models::{Download, Installed, title};
 use chat_edge::words::{bytes, fill, sentence};
 use gettextrs::gettext;
 use gtk::{glib, pango};
@@ -134,7 +134,7 @@ impl InstalledModels {
         let keys = coming.into_iter().map(Coming::of).collect();
         let lost = lost
             | inner.coming.sync(keys, |it| {
-                let row = ModelRow::new("folder-download-symbolic", &words::title_of(&it.name));
+                let row = ModelRow::new("folder-download-symbolic", title(&it.name));
                 let goods = Goods::Coming(it.id.clone());
                 Fetch::new(&inner.manager, goods, row, it.repository.clone())
             });

@@ -8,7 +8,7 @@ use crate::stage::{Stage, Window};
 #[tokio::test]
 async fn each_chat_keeps_its_place_when_another_is_shown_and_after_a_restart() -> Result<()> {
     let stage = Stage::new().await?;
-    let filler = "and some more words ".repeat(3);
+    let filler = "and some more words that fill lines ".repeat(6);
     let texts = |name: &'static str| {
         let filler = filler.clone();
         (0..160).map(move |index| format!("{name} {index} {filler}"))

@@ -26,6 +26,8 @@ const WORDS: Room = Room { first: 240, second: i32::MAX, below: 10 };
 const TITLE: Room = Room { first: 160, second: i32::MAX, below: 2 };
 /// Two buttons, of which nothing is cut.
 const BUTTONS: Room = Room { first: i32::MAX, second: i32::MAX, below: 6 };
+/// A small control, and a text at the end of the line, which takes what it can.
+const AT_END: Room = Room { first: 0, second: 0, below: 0 };
 /// Two groups of controls, of which each may be cut a little.
 const CONTROLS: Room = Room { first: 0, second: 220, below: 0 };
 
@@ -151,6 +153,12 @@ pub(crate) fn buttons(one: &impl IsA<gtk::Widget>, other: &impl IsA<gtk::Widget>
     of(one, other, BUTTONS)
 }
 
+/// A box of a text at its end, and of a small control right before it.
+pub(crate) fn at_end(control: &impl IsA<gtk::Widget>, text: &impl IsA<gtk::Widget>) -> gtk::Box {
+    control.set_halign(gtk::Align::End);
+    of(control, text, AT_END)
+}
+
 /// A box of what stands at its beginning and what stands at its end.
 pub(crate) fn controls(start: &impl IsA<gtk::Widget>, end: &impl IsA<gtk::Widget>) -> gtk::Box {
     start.set_halign(gtk::Align::Start);
@@ -221,6 +229,16 @@ mod tests {
         assert_eq!(high(beside), above(beside) + 30);
         assert_eq!(high(beside - 1), above(beside - 1) + 20 + BUTTONS.below + 30);
         assert_eq!(width_of(all.upcast_ref()).0, 180, "the narrowest is that of one of them");
+    }
+
+    #[gtk::test]
+    fn a_long_text_at_the_end_wraps_beside_its_control() {
+        let label = gtk::Label::builder().label("word ".repeat(20)).wrap(true).build();
+        let line = at_end(&part(30, 20), &label);
+        let high = |width| height_of(line.upcast_ref(), width);
+        assert_eq!(high(300), height_of(label.upcast_ref(), 300 - GAP - 30));
+        let (least, ..) = width_of(line.upcast_ref());
+        assert!(least < 100, "{least}");
     }
 
     #[gtk::test]

@@ -187,7 +187,9 @@ impl Conversation {
 
     /// Says whether the session has a project: only then an answer can hold for it.
     pub fn set_project(&self, has_project: bool) {
-        self.inner.has_project.set(has_project);
+        if self.inner.has_project.replace(has_project) != has_project {
+            self.inner.state.borrow().rows.set_project(has_project);
+        }
     }
 
     /// Takes why commands are not held as well as they could be, which the next question about one

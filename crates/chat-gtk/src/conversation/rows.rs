@@ -365,6 +365,15 @@ impl Rows {
         self.made.end == self.all.len()
     }
 
+    /// Says whether the session has a project.
+    pub fn set_project(&self, has_project: bool) {
+        for row in &self.all[self.made.clone()] {
+            if let Some(RowWidget::User(said)) = &row.widget {
+                said.set_project(has_project);
+            }
+        }
+    }
+
     /// Has every widget take the theme's colours.
     pub fn recolour(&mut self) {
         for row in &mut self.all[self.made.clone()] {

@@ -11,8 +11,8 @@ use chat_edge::words::one_line;
 
 use super::Output;
 use super::row::Around;
-use crate::accessible;
 use crate::wrap::wrap;
+use crate::{accessible, beside};
 
 /// Longer texts are shown in part until the person asks for all, in bytes.
 const LONG: usize = 10_000;
@@ -21,6 +21,13 @@ const LONG: usize = 10_000;
 pub struct Said {
     root: gtk::Widget,
     text: Option<Text>,
+    restore: Option<Restore>,
+}
+
+/// The button that brings the files back, and what stands beside it.
+struct Restore {
+    button: gtk::Button,
+    said: gtk::Box,
 }
 
 /// The text of a message, and the button that shows all of a long one.
@@ -42,10 +49,22 @@ impl Said {
         }
         let text = message.plain_text();
         if text.is_empty() && chips.is_empty() {
-            return Self { root: asked_to_go_on(), text: None };
+            return Self { root: asked_to_go_on(), text: None, restore: None };
         }
         let (root, text) = bubble(&text, &chips);
-        Self { root: with_restore(&root, message.id, around), text }
+        let (root, restore) = with_restore(&root, message.id, around);
+        let said = Self { root, text, restore: Some(restore) };
+        said.set_project(around.has_project.get());
+        said
+    }
+
+    /// Says whether the session has a project, whose files can be brought back.
+    pub fn set_project(&self, has_project: bool) {
+        if let Some(Restore { button, said }) = &self.restore {
+            button.set_visible(has_project);
+            // As far from the edge as without the button.
+            said.set_margin_start(if has_project { 2 } else { 42 });
+        }
     }
 
     /// The widget.
@@ -69,7 +88,7 @@ impl Said {
 
 /// The box with a button beside it, seen on hover and focus, that brings the files back to how they
 /// were then. The same is in the menu of the message.
-fn with_restore(said: &gtk::Box, id: MessageId, around: &Around) -> gtk::Widget {
+fn with_restore(said: &gtk::Box, id: MessageId, around: &Around) -> (gtk::Widget, Restore) {
     let words = gettext("Restore Files to Here…");
     let button = gtk::Button::builder()
         .icon_name("edit-undo-symbolic")
@@ -80,18 +99,10 @@ fn with_restore(said: &gtk::Box, id: MessageId, around: &Around) -> gtk::Widget 
     accessible::set_label(&button, &words);
     let output = Rc::clone(&around.output);
     button.connect_clicked(move |_| output(Output::Restore(id)));
-    let root = gtk::Box::builder().halign(gtk::Align::End).css_classes(["said"]).build();
-    root.append(&button);
-    root.append(said);
-    // A chat may be given a folder after this was made.
-    let has_project = Rc::clone(&around.has_project);
-    let said = said.clone();
-    root.connect_map(move |_| {
-        button.set_visible(has_project.get());
-        // As far from the edge as without the button.
-        said.set_margin_start(if has_project.get() { 12 } else { 42 });
-    });
-    root.upcast()
+    // A box of the toolkit would ask the text how narrow it can be at a great height, and take the answer ill.
+    let root = beside::at_end(&button, said);
+    root.add_css_class("said");
+    (root.upcast(), Restore { button, said: said.clone() })
 }
 
 /// The model was asked to go on: the person pressed a button and wrote nothing.

@@ -225,3 +225,29 @@ fn the_buttons_below_the_last_reply_are_always_seen() {
     });
     assert_eq!(always_seen, [false, false, true]);
 }
+
+#[gtk::test]
+fn long_messages_beside_a_button_have_a_width_for_every_height() {
+    // GTK warns where a widget needs more width at a great height than it said it needs, which ends the test.
+    let scene = Scene::new();
+    let text = |index: usize| {
+        format!("Apple {index} {}", "and some more words that fill lines ".repeat(6))
+    };
+    let messages: Vec<_> = (0..160)
+        .map(|index| {
+            let role = if index % 2 == 0 { Role::User } else { Role::Assistant };
+            Message::text(role, None, text(index))
+        })
+        .collect();
+    scene.conversation.show(&snapshot(messages, false));
+    scene.conversation.set_project(true);
+    for width in [380, 700, 1100] {
+        scene.window.set_default_size(width, 600);
+        scene.conversation.go_to_end();
+        scene.settle();
+        for _ in 0..40 {
+            scene.conversation.scroll_pages(-1.0);
+            scene.settle();
+        }
+    }
+}

@@ -195,3 +195,44 @@ impl Ground {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The widgets below this one.
+    fn parts(widget: &gtk::Widget) -> Vec<gtk::Widget> {
+        std::iter::successors(widget.first_child(), gtk::Widget::next_sibling).collect()
+    }
+
+    #[gtk::test]
+    fn a_toast_that_was_seen_is_gone_with_all_that_kept_it_in_its_place() {
+        crate::init();
+        let page = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        let ground = Ground::new(&page, &page);
+        let kept = Rc::new(());
+        let toasts = Toasts::new(&page, ground);
+        let window = gtk::Window::builder().child(toasts.widget()).build();
+        window.present();
+        let context = glib::MainContext::default();
+        while !page.is_mapped() {
+            context.iteration(true);
+        }
+        let before = parts(toasts.widget().upcast_ref());
+        let mut gone = Vec::new();
+        for answer in 0..3 {
+            let told = Rc::clone(&kept);
+            toasts.offer_undo(answer, "Denied", move || drop(Rc::clone(&told)));
+            let all = parts(toasts.widget().upcast_ref());
+            let toast = all.iter().find(|part| !before.contains(part)).expect("a toast");
+            gone.push(toast.downgrade());
+            drop(all);
+            toasts.undone(answer);
+            while gone.iter().any(|toast| toast.upgrade().is_some()) {
+                context.iteration(true);
+            }
+        }
+        assert_eq!(Rc::strong_count(&kept), 1, "what the button did is gone, too");
+        window.destroy();
+    }
+}

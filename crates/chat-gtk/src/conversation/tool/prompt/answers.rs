@@ -6,8 +6,8 @@ use chat_core::message::Answer;
 use chat_core::permission::{BadRule, Effect, Rule, Scope};
 use chat_edge::words::{self, visible};
 use gettextrs::gettext;
-use gtk::pango;
 use gtk::prelude::*;
+use gtk::{glib, pango};
 
 use super::Answered;
 use crate::accessible;
@@ -209,16 +209,24 @@ fn add_longer(
         }
     }
     list.append(&wrong);
+    // A button of the rows keeps the fields, and these keep what follows: it may keep none of them.
+    let rows: Vec<_> = rows.into_iter().map(|(longer, row)| (longer, row.downgrade())).collect();
     let show = {
         let (stored, wrong) = (Rc::downgrade(&stored), wrong.downgrade());
+        let before_deny = before_deny.downgrade();
         move || {
-            let (Some(stored), Some(wrong)) = (stored.upgrade(), wrong.upgrade()) else { return };
+            let (Some(stored), Some(wrong), Some(before_deny)) =
+                (stored.upgrade(), wrong.upgrade(), before_deny.upgrade())
+            else {
+                return;
+            };
             let found = stored.rules();
             wrong.set_visible(found.is_err());
             if let Err(bad) = &found {
                 wrong.set_label(&words::bad_rule(bad));
             }
             for (longer, row) in &rows {
+                let Some(row) = row.upgrade() else { continue };
                 row.button.set_sensitive(found.is_ok());
                 let Ok(rules) = &found else { continue };
                 let fits = longer.fits(rules, has_project);
@@ -268,6 +276,20 @@ struct Row {
     below: gtk::Label,
 }
 
+/// A row, as long as it is there.
+struct WeakRow {
+    button: glib::WeakRef<gtk::Button>,
+    name: glib::WeakRef<gtk::Label>,
+    below: glib::WeakRef<gtk::Label>,
+}
+
+impl WeakRow {
+    fn upgrade(&self) -> Option<Row> {
+        let (button, name) = (self.button.upgrade()?, self.name.upgrade()?);
+        Some(Row { button, name, below: self.below.upgrade()? })
+    }
+}
+
 impl Row {
     fn new(title: &str, below: &str) -> Self {
         let name = gtk::Label::builder().use_markup(false).xalign(0.0).build();
@@ -286,6 +308,11 @@ impl Row {
         let row = Self { button, name, below: second };
         row.set(title, below);
         row
+    }
+
+    fn downgrade(&self) -> WeakRow {
+        let Self { button, name, below } = self;
+        WeakRow { button: button.downgrade(), name: name.downgrade(), below: below.downgrade() }
     }
 
     fn set(&self, title: &str, below: &str) {
@@ -331,6 +358,28 @@ mod tests {
         let local = [all[0], all[1], "Always Deny in This Project"];
         assert_eq!(given(&["write:src/**"], true), local);
         assert_eq!(given(&["read:a", "write:/tmp/a"], true), all[..3]);
+    }
+
+    #[gtk::test]
+    fn a_list_of_answers_is_gone_once_nobody_keeps_it() {
+        crate::init();
+        let always: Vec<Rule> =
+            ["run:cargo test *", "write:src/**"].map(|rule| rule.parse().unwrap()).into();
+        let answered: Answered = Rc::new(|_| {});
+        let popover = popover(&always, true, true, &answered, || None);
+        let button = gtk::MenuButton::builder().popover(&popover).build();
+        let window = gtk::Window::builder().child(&button).build();
+        let list = popover.child().unwrap();
+        let children = std::iter::successors(list.first_child(), gtk::Widget::next_sibling);
+        let parts: Vec<_> = children.map(|child| child.downgrade()).collect();
+        assert!(parts.len() > 8, "answers, fields and lines: {}", parts.len());
+        let whole = popover.downgrade();
+        drop((popover, list));
+        window.set_child(gtk::Widget::NONE);
+        drop(button);
+        assert!(whole.upgrade().is_none());
+        assert!(parts.iter().all(|part| part.upgrade().is_none()));
+        window.destroy();
     }
 
     #[test]

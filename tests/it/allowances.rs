@@ -170,7 +170,7 @@ async fn a_rule_is_written_and_changed_by_hand() -> Result<()> {
     };
     page(&window, "Permissions", named("Remembered Answers")).await?;
     window.click(containing("Add Rule…").role(Role::Button)).await?;
-    window.find(named("Where it holds")).await?;
+    window.find(named("Applies To")).await?;
     window.find(named("Rule").role(Role::Text)).await?.click_with_mouse().await?;
     window.type_text("run:cargo te*").await?;
     window.find(containing("does not stand alone at the end")).await?;
@@ -182,7 +182,7 @@ async fn a_rule_is_written_and_changed_by_hand() -> Result<()> {
     kept(&stage, "the rule", |settings| rules(settings) == ["Allow run:cargo test *"]).await?;
 
     window.click(named("Edit this rule")).await?;
-    window.find(named("Where it holds")).await?;
+    window.find(named("Applies To")).await?;
     window.find(named("Rule").role(Role::Text)).await?.click_with_mouse().await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text("run:cargo *").await?;

@@ -87,7 +87,7 @@ async fn a_backup_is_restored_in_the_preferences() -> Result<()> {
     window.shows("Pears are green.").await?;
     window.keys(&["ctrl+comma"]).await?;
     window.find(named("Preferences").role(Role::Frame)).await?;
-    window.find(containing("Restore the backup of").role(Role::Button)).await?.click().await?;
+    window.find(containing("Restore the backup from").role(Role::Button)).await?.click().await?;
     window.find(containing("_Restore").role(Role::Button)).await?.click().await?;
     window.find(containing("The backup was restored")).await?;
     window.find(containing("Apples").under("Chats")).await?;

@@ -198,9 +198,9 @@ pub fn mode_choice(mode: Mode) -> String {
 /// What a mode means, in a line.
 pub fn mode_meaning(mode: Mode) -> String {
     match mode {
-        Mode::Ask => gettext("Reads in the folder, and asks for all else"),
-        Mode::Edits => gettext("Reads and writes in the folder, and asks for all else"),
-        Mode::Auto => gettext("Edits and runs commands in the sandbox; asks for all else"),
+        Mode::Ask => gettext("Reads in the folder, and asks for everything else"),
+        Mode::Edits => gettext("Reads and writes in the folder, and asks for everything else"),
+        Mode::Auto => gettext("Edits and runs commands in the sandbox; asks for everything else"),
         Mode::Plan => gettext("Reads in the folder; nothing is written or run"),
         Mode::Unattended => {
             gettext("Reads, writes and runs commands in the sandbox; asks for nothing")

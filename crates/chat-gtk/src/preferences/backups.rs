@@ -62,7 +62,7 @@ impl Backups {
             gtk::Button::builder().label(gettext("Restore…")).valign(gtk::Align::Center).build();
         accessible::set_label(
             &button,
-            &words::fill(&gettext("Restore the backup of {time}"), &[("time", &time)]),
+            &words::fill(&gettext("Restore the backup from {time}"), &[("time", &time)]),
         );
         row.add_suffix(&button);
         row.set_activatable_widget(Some(&button));
@@ -73,11 +73,11 @@ impl Backups {
 
     fn ask(self: &Rc<Self>, time: &str, path: PathBuf) {
         let Some(parent) = self.place.window.upgrade() else { return };
-        let heading = words::fill(&gettext("Restore the backup of {time}?"), &[("time", time)]);
+        let heading = words::fill(&gettext("Restore the backup from {time}?"), &[("time", time)]);
         let dialog = adw::MessageDialog::builder()
             .heading(heading)
             .body(gettext(
-                "Your chats become what they were then. As they are now they are kept as a backup.",
+                "This replaces your chats with the backup. Your current chats are backed up first.",
             ))
             .transient_for(&parent)
             .modal(true)

@@ -210,9 +210,7 @@ fn shown(rule: &Remembered) -> String {
 /// What a rule does, and where.
 fn meaning(rule: &Remembered) -> String {
     if rule.effect == Effect::Allow && rule.rule.is_obsolete() {
-        return gettext(
-            "No longer allows anything. The network is now allowed for single commands",
-        );
+        return gettext("No longer used. Network access is now allowed per command.");
     }
     let text = match (rule.effect, &rule.project) {
         (Effect::Allow, None) => gettext("Allowed everywhere"),

@@ -36,7 +36,7 @@ impl SecretsGroup {
             .build();
         let group = adw::PreferencesGroup::builder()
             .title(gettext("Secret Files"))
-            .description(gettext("Tools ask before they read these. Commands do not see them."))
+            .description(gettext("Tools ask before reading these. Commands can’t see them."))
             .header_suffix(&reset)
             .build();
         let list = adw::ExpanderRow::builder().title(gettext("File Names")).build();

@@ -200,7 +200,7 @@ fn add_longer(
         .css_classes(["error", "caption"])
         .build();
     list.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
-    let heading = gettext("What is remembered");
+    let heading = gettext("Rules to Remember");
     list.append(&gtk::Label::builder().label(heading).xalign(0.0).css_classes(["caption"]).build());
     for (rule, field) in always.iter().zip(&stored.fields) {
         list.append(field);

@@ -72,14 +72,14 @@ impl Editor {
             Effect::Deny => gettext("Deny"),
         });
         let effect = adw::ComboRow::builder()
-            .title(gettext("What it does"))
+            .title(gettext("Effect"))
             .model(&gtk::StringList::new(&effects.each_ref().map(String::as_str)))
             .build();
         let mut places = vec![gettext("Everywhere")];
         places.extend(folders.iter().map(|folder| projects::place(folder)));
         let places: Vec<&str> = places.iter().map(String::as_str).collect();
         let project = adw::ComboRow::builder()
-            .title(gettext("Where it holds"))
+            .title(gettext("Applies To"))
             .model(&gtk::StringList::new(&places))
             .build();
         let list = gtk::ListBox::builder()

@@ -20,7 +20,10 @@ mod imp {
 
     /// Gives each column its width and each row its height.
     #[derive(Debug, Default)]
-    pub struct Columns;
+    pub struct Columns {
+        /// How wide the columns must be and would be. GTK asks for the width first whenever a cell changed.
+        bounds: RefCell<Vec<(i32, i32)>>,
+    }
 
     #[glib::object_subclass]
     impl ObjectSubclass for Columns {
@@ -42,7 +45,10 @@ mod imp {
             orientation: Orientation,
             for_size: i32,
         ) -> (i32, i32, i32, i32) {
-            let bounds = bounds(widget);
+            if orientation == Orientation::Horizontal {
+                self.bounds.replace(bounds(widget));
+            }
+            let bounds = self.bounds.borrow();
             if orientation == Orientation::Horizontal {
                 let least = bounds.iter().map(|(least, _)| least).sum();
                 let natural = bounds.iter().map(|(_, natural)| natural).sum();
@@ -54,7 +60,7 @@ mod imp {
         }
 
         fn allocate(&self, widget: &gtk::Widget, width: i32, _height: i32, _baseline: i32) {
-            let widths = widths(&bounds(widget), width);
+            let widths = widths(&self.bounds.borrow(), width);
             let across = widths.iter().sum::<i32>();
             let mut y = 0;
             for row in children(widget) {

@@ -93,6 +93,32 @@ async fn a_denial_reaches_the_model_with_a_word_and_the_reply_goes_on() -> Resul
 }
 
 #[tokio::test]
+async fn links_in_a_question_are_reached_by_keyboard() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    fs::write(project.join("plan.md"), "The plan\n")?;
+    let ask = json!({
+        "question": "Look at [the plan](plan.md) first.\n\n```rust\nfn main() {}\n```\n\nShall I begin?",
+        "choices": ["Yes", "No"],
+    });
+    stage.server.push(Script::new().tool_call("c1", "ask_user", ask));
+    stage.server.push(Script::new().text("Begun."));
+    let window = says(&stage, "begin").await?;
+    window.shows("Shall I begin?").await?;
+    window.keys(&["ctrl+shift+y"]).await?;
+    window.find(named("Yes").state(State::Focused)).await?;
+    // Back over the code to the link, which says where it leads.
+    let aimed = || containing("plan.md").role(Role::Label);
+    until("the keyboard on the link", || async {
+        window.keys(&["shift+Tab"]).await?;
+        Ok(window.wait_briefly(aimed()).await.then_some(()))
+    })
+    .await?;
+    window.keys(&["Return"]).await?;
+    window.find(named("plan.md").role(Role::Text)).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_question_of_the_model_is_answered_in_its_card() -> Result<()> {
     let (stage, _) = at_work().await?;
     let ask = json!({ "question": "Which colour?", "choices": ["Red", "Green"] });

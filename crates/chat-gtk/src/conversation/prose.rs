@@ -66,6 +66,16 @@ impl Prose {
         link::link_below(&self.view, &self.shown, x, y)
     }
 
+    /// Whether anything in it leads somewhere.
+    pub fn has_links(&self) -> bool {
+        self.shown.borrow().iter().any(|line| !line.links().is_empty())
+    }
+
+    /// Takes the theme's measures; its colours come with the tags.
+    pub fn recolour(&self, tags: &Tags) {
+        self.view.set_pixels_inside_wrap(tags.leading());
+    }
+
     /// Shows these lines. Whether anything changed.
     pub fn update(&self, pieces: &[Piece]) -> bool {
         let mut shown = self.shown.borrow_mut();

@@ -250,7 +250,8 @@ impl RowWidget {
     pub fn recolour(&self, tags: &Tags) {
         match self {
             Self::Code(code) => code.recolour(),
-            Self::Prose(prose) => prose.widget().set_pixels_inside_wrap(tags.leading()),
+            Self::Prose(prose) => prose.recolour(tags),
+            Self::Tool(card) => card.recolour(tags),
             _ => {}
         }
     }

@@ -26,6 +26,7 @@ use super::Output;
 use super::files::FilePlace;
 use super::fold::Fold;
 use super::row::Around;
+use super::tags::Tags;
 use crate::editor::Place;
 pub use inside::inside;
 use live::Live;
@@ -94,6 +95,13 @@ impl ToolCard {
         self.prompt.borrow().as_ref().is_some_and(Prompt::focus)
     }
 
+    /// Takes the theme's colours.
+    pub fn recolour(&self, tags: &Tags) {
+        if let Some(prompt) = &*self.prompt.borrow() {
+            prompt.recolour(tags);
+        }
+    }
+
     /// Shows the call as it is now.
     pub fn update(&self, tool: &ToolState) {
         if self.shown.replace(Some(tool.revision())) != Some(tool.revision()) {
@@ -124,6 +132,9 @@ impl ToolCard {
 
     /// The file that the call is about can be opened, where the project has it.
     pub fn mark_file(&self) {
+        if let Some(prompt) = &*self.prompt.borrow() {
+            prompt.mark_files();
+        }
         let files = &self.around.links.files;
         let about = self.about.borrow();
         let found = about.as_ref().and_then(|(path, place)| {

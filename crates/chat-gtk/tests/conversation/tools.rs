@@ -13,6 +13,7 @@ use chat_core::permission::{Action, Effect, Scope, Why};
 use chat_gtk::conversation::Output;
 use gtk::prelude::*;
 use serde_json::{Value, json};
+use sourceview5::prelude::*;
 
 use crate::scene::{Scene, fid, snapshot, until, walk};
 
@@ -316,6 +317,44 @@ fn a_question_is_shown_as_markdown() {
         assert!(scene.shows(shown), "{shown:?} in {:?}", scene.texts());
     }
     assert!(!scene.shows("**two**") && !scene.shows("```"));
+}
+
+#[gtk::test]
+fn code_in_a_question_follows_the_theme_and_only_links_take_the_keyboard() {
+    let (scene, _) = calling("ask_user", json!({}), 0);
+    let text =
+        "Is [this](https://example.org/) it?\n\n```rust\nfn a() {}\n```\n\nAnd no link.".to_owned();
+    scene.ask(Asked::Question(Question { text, choices: vec!["Yes".to_owned()] }));
+    scene.settle();
+    let views = || {
+        let mut found = Vec::new();
+        walk(scene.conversation.widget(), &mut |widget| {
+            if let Some(view) = widget.downcast_ref::<gtk::TextView>() {
+                found.push(view.clone());
+            }
+        });
+        found
+    };
+    let focusable = |begins: &str| {
+        let is_it = |view: &&gtk::TextView| {
+            let (start, end) = view.buffer().bounds();
+            view.buffer().text(&start, &end, true).starts_with(begins)
+        };
+        views().iter().find(is_it).expect("a text").is_focusable()
+    };
+    assert!(focusable("Is this it?") && !focusable("And no link."));
+    let scheme = || {
+        let buffers = views().into_iter().map(|view| view.buffer());
+        let code =
+            buffers.filter_map(|buffer| buffer.downcast::<sourceview5::Buffer>().ok()).next();
+        code.and_then(|code| code.style_scheme()).expect("a scheme").id()
+    };
+    assert_eq!(scheme(), "Adwaita");
+    let style = adw::StyleManager::default();
+    style.set_color_scheme(adw::ColorScheme::ForceDark);
+    until("the dark colours", || scheme() == "Adwaita-dark");
+    style.set_color_scheme(adw::ColorScheme::ForceLight);
+    until("the light colours", || scheme() == "Adwaita");
 }
 
 #[gtk::test]

@@ -17,6 +17,7 @@ use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 
 use super::super::Output;
 use super::super::row::Around;
+use super::super::tags::Tags;
 pub use once::Once;
 use rich_text::RichText;
 pub use typed::Typed;
@@ -34,7 +35,7 @@ pub struct Prompt {
     /// What has the keyboard when the person asks for the card.
     first: gtk::Widget,
     /// What the model asks.
-    _text: Option<RichText>,
+    text: Option<RichText>,
 }
 
 impl Prompt {
@@ -63,12 +64,26 @@ impl Prompt {
             Asked::GoOn { rounds } => go_on::fill(&root, *rounds, &answered),
         };
         accessible::set_label(&root, &name);
-        Self { root, id, first, _text: text }
+        Self { root, id, first, text }
     }
 
     /// The widget.
     pub fn widget(&self) -> &gtk::Box {
         &self.root
+    }
+
+    /// Takes the theme's colours.
+    pub fn recolour(&self, tags: &Tags) {
+        if let Some(text) = &self.text {
+            text.recolour(tags);
+        }
+    }
+
+    /// The project has other files.
+    pub fn mark_files(&self) {
+        if let Some(text) = &self.text {
+            text.mark_files();
+        }
     }
 
     /// What is answered.

@@ -10,6 +10,7 @@ use super::super::super::prose::Prose;
 use super::super::super::reply::{ReplyText, SegmentKind};
 use super::super::super::row::Around;
 use super::super::super::table::TableBlock;
+use super::super::super::tags::Tags;
 use crate::accessible;
 use crate::markdown::flow::Piece;
 
@@ -20,10 +21,9 @@ const GAP: i32 = 8;
 pub struct RichText {
     root: gtk::Box,
     /// Keeps links and buttons alive.
-    _blocks: Vec<Block>,
+    blocks: Vec<Block>,
 }
 
-#[expect(dead_code, reason = "they are kept as long as they are shown")]
 enum Block {
     Prose(Prose),
     Code(CodeBlock),
@@ -51,8 +51,8 @@ impl RichText {
                     prose.update(pieces);
                     let view = prose.widget();
                     accessible::set_label(view, name);
-                    // Tab leads to what can be answered.
-                    view.set_focusable(false);
+                    // Tab leads to links and to what can be answered.
+                    view.set_focusable(prose.has_links());
                     root.append(view);
                     blocks.push(Block::Prose(prose));
                 }
@@ -73,11 +73,36 @@ impl RichText {
                 _ => root.append(&gtk::Separator::new(gtk::Orientation::Horizontal)),
             }
         }
-        Self { root, _blocks: blocks }
+        Self { root, blocks }
     }
 
     /// The widget.
     pub fn widget(&self) -> &gtk::Box {
         &self.root
+    }
+
+    /// Takes the theme's colours.
+    pub fn recolour(&self, tags: &Tags) {
+        for block in &self.blocks {
+            match block {
+                Block::Prose(prose) => prose.recolour(tags),
+                Block::Code(code) => code.recolour(),
+                Block::Table(_) => {}
+            }
+        }
+    }
+
+    /// The project has other files: their names lead there, and others do not any more.
+    pub fn mark_files(&self) {
+        for block in &self.blocks {
+            match block {
+                Block::Prose(prose) => {
+                    prose.mark_files();
+                    prose.widget().set_focusable(prose.has_links());
+                }
+                Block::Table(table) => table.mark_files(),
+                Block::Code(_) => {}
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What is drawn, what stays where it is, and what costs nothing.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use chat_core::error::{Error, Kind};
 use chat_core::message::{Ending, Message, Role};
 use chat_core::store::Page;
+use chat_edge::diagnostics::thread_cpu;
 use chat_gtk::conversation::Output;
 use gtk::glib;
 use gtk::prelude::*;
@@ -250,4 +251,33 @@ fn long_messages_beside_a_button_have_a_width_for_every_height() {
             scene.settle();
         }
     }
+}
+
+#[gtk::test]
+fn a_long_paragraph_is_laid_out_within_a_frame_while_it_grows() {
+    let scene = Scene::new();
+    let growing = reply();
+    scene.conversation.show(&snapshot(vec![growing.clone()], false));
+    scene.settle();
+    let clock = scene.window.frame_clock().expect("a clock");
+    // GTK's own handlers come first: what lies between these is the layout.
+    let (begun, layouts) = (Rc::new(Cell::new(Duration::ZERO)), Rc::new(RefCell::new(Vec::new())));
+    let before = Rc::clone(&begun);
+    clock.connect_update(move |_| before.set(thread_cpu()));
+    let (before, all) = (Rc::clone(&begun), Rc::clone(&layouts));
+    clock.connect_layout(move |_| all.borrow_mut().push(thread_cpu().saturating_sub(before.get())));
+    let sentence = "The reader follows every word that appears, one after the other. ";
+    let mut text = String::new();
+    while text.len() + sentence.len() < 16_000 {
+        let start = text.len();
+        text.push_str(sentence);
+        if start > 15_000 {
+            layouts.borrow_mut().clear();
+        }
+        scene.conversation.apply(&[added(growing.id, start, sentence)]);
+        scene.settle();
+    }
+    let longest = layouts.borrow().iter().max().copied().unwrap_or_default();
+    println!("the layout of the last frames takes {longest:?}");
+    assert!(longest > Duration::ZERO && longest < Duration::from_millis(16), "{longest:?}");
 }

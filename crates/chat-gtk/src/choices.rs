@@ -217,6 +217,8 @@ fn closed_label(words: &str, least: usize) -> gtk::Label {
     if words.chars().count() > least {
         label.set_ellipsize(gtk::pango::EllipsizeMode::End);
         label.set_width_chars(least as i32);
+        // Without this a label that may be cut wants no more than it needs at least.
+        label.set_max_width_chars(i32::try_from(words.chars().count()).unwrap_or(i32::MAX));
     }
     label
 }
@@ -337,11 +339,13 @@ mod tests {
         set_agents(&choices, &[], "Einfach fragen");
         let window = gtk::Window::builder().child(choices.widget()).build();
         window.present();
-        let least = || choices.widget().measure(gtk::Orientation::Horizontal, -1).0;
-        let wide = least();
+        let widths = || choices.widget().measure(gtk::Orientation::Horizontal, -1);
+        let least = || widths().0;
+        let (wide, wanted, ..) = widths();
         make_room(choices.widget(), true);
         let narrow = least();
         assert!(narrow + 30 <= wide, "{narrow} of {wide}");
+        assert_eq!(widths().1, wanted, "where there is room nothing is cut");
         make_room(choices.widget(), false);
         assert_eq!(least(), wide);
     }

@@ -19,8 +19,8 @@ const NARROWEST: i32 = 340;
 const USUAL: i32 = 560;
 /// The conversation keeps this width while the panel has the usual one, in pixels.
 const READABLE: i32 = 400;
-/// Narrower than this the conversation's header has no room for whole names, in pixels.
-const TIGHT: i32 = 420;
+/// Narrower than this the conversation's header has no room for whole names, in pixels. With the usual widths it has.
+const TIGHT: i32 = 380;
 /// The width of the handle, which stands over the border between the two.
 const HANDLE: i32 = 8;
 /// How far an arrow key moves the handle, in pixels.

@@ -34,18 +34,9 @@ struct Inner {
 
 impl RulesGroup {
     pub(super) fn new(place: &Place) -> Self {
-        let export = gtk::Button::builder()
-            .label(gettext("_Export…"))
-            .use_underline(true)
-            .valign(gtk::Align::Center)
-            .css_classes(["flat"])
-            .build();
-        let add = gtk::Button::builder()
-            .label(gettext("_Add Rule…"))
-            .use_underline(true)
-            .valign(gtk::Align::Center)
-            .css_classes(["flat"])
-            .build();
+        // Words would leave a narrow window no room for the title.
+        let export = icon_button("document-save-symbolic", &gettext("Export…"));
+        let add = icon_button("list-add-symbolic", &gettext("Add Rule…"));
         let buttons = gtk::Box::new(gtk::Orientation::Horizontal, 6);
         buttons.append(&add);
         buttons.append(&export);

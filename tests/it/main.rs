@@ -22,6 +22,7 @@ mod names;
 mod narrow;
 mod notifications;
 mod opening;
+mod panel;
 mod places;
 mod projects;
 mod reading;

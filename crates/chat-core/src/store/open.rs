@@ -85,7 +85,8 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         // SQLite would hold locks on the file that is set aside.
         drop(usable);
         if repair::is_unfinished(&database) {
-            repair::exchange(&database).map_err(|e| disk::fault(&database, &e))?;
+            let finished = repair::exchange(&database).map_err(|e| disk::fault(&database, &e))?;
+            notice = finished.map(Error::from);
             continue;
         }
         let damaged = match examine(&database, true).map_err(told)? {

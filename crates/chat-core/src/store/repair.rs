@@ -1,7 +1,7 @@
 //! Puts a new database in the place of a damaged one. Whoever does this holds the lock alone.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
@@ -15,6 +15,14 @@ use crate::settings::disk;
 /// Saves what can be read into a new database and keeps the damaged one under another name. Says
 /// what became of it.
 pub(super) fn repair(database: &Path, backups: &Path) -> Outcome<Kind> {
+    let notice = prepare(database, backups)?;
+    exchange(database).map_err(|error| disk::fault(database, &error))?;
+    Ok(notice)
+}
+
+/// Makes the new database whole, and notes what the person should hear of it: the program may end
+/// before it is in its place.
+fn prepare(database: &Path, backups: &Path) -> Outcome<Kind> {
     let part = database.with_extension("db.repairing");
     let salvaged = match salvage::salvage(database, backups, &part) {
         Ok(salvaged) => salvaged,
@@ -23,16 +31,28 @@ pub(super) fn repair(database: &Path, backups: &Path) -> Outcome<Kind> {
             return Err(fault);
         }
     };
-    let exchange = || {
-        fs::rename(&part, whole(database))?;
-        exchange(database)
+    let kept_as = free_name(database);
+    let notice = if salvaged.chats == 0 {
+        Kind::DatabaseDamaged { kept_as }
+    } else {
+        let (missing, from_backup) = (salvaged.missing, salvaged.from_backup);
+        Kind::DatabaseRepaired { kept_as, missing, from_backup }
     };
-    let kept_as = exchange().map_err(|error| disk::fault(database, &error))?;
-    if salvaged.chats == 0 {
-        return Ok(Kind::DatabaseDamaged { kept_as });
-    }
-    let (missing, from_backup) = (salvaged.missing, salvaged.from_backup);
-    Ok(Kind::DatabaseRepaired { kept_as, missing, from_backup })
+    let json = serde_json::to_vec(&notice)?;
+    let keep = || {
+        let mut note = disk::private_file(&note(database))?;
+        note.set_len(0)?;
+        note.write_all(&json)?;
+        note.sync_all()?;
+        fs::rename(&part, whole(database))
+    };
+    keep().map_err(|error| disk::fault(database, &error))?;
+    Ok(notice)
+}
+
+/// What the person should hear of a new database that is not in its place yet.
+fn note(database: &Path) -> PathBuf {
+    database.with_extension("db.repaired-notice")
 }
 
 /// A new database that is whole and not in its place yet.
@@ -46,38 +66,84 @@ pub(super) fn is_unfinished(database: &Path) -> bool {
 }
 
 /// Puts the damaged database aside and the new one in its place. After a crash in between it is
-/// done again: the new one stays where it is until the last.
-pub(super) fn exchange(database: &Path) -> io::Result<PathBuf> {
-    let kept_as = keep_aside(database)?;
+/// done again: the new one stays where it is until the last. Gives what the person should hear,
+/// where that was noted.
+pub(super) fn exchange(database: &Path) -> io::Result<Option<Kind>> {
+    let notice = fs::read(note(database)).ok();
+    let notice: Option<Kind> = notice.and_then(|json| serde_json::from_slice(&json).ok());
+    let kept_as = match &notice {
+        Some(Kind::DatabaseDamaged { kept_as } | Kind::DatabaseRepaired { kept_as, .. }) => {
+            kept_as.clone()
+        }
+        _ => free_name(database),
+    };
+    keep_aside(database, &kept_as)?;
     fs::rename(whole(database), database)?;
     if let Some(folder) = database.parent() {
         File::open(folder)?.sync_all()?;
     }
-    Ok(kept_as)
+    let _ = fs::remove_file(note(database));
+    Ok(notice)
 }
 
-/// Puts a damaged database aside under a name of its own.
-fn keep_aside(database: &Path) -> io::Result<PathBuf> {
+/// The name with something behind it.
+fn with(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// A name for a damaged database that nothing else has.
+fn free_name(database: &Path) -> PathBuf {
     let time = Zoned::now().strftime("%Y-%m-%d-%H-%M-%S").to_string();
-    let with = |path: &Path, end: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    };
-    let mut kept_as = with(database, &format!(".damaged-{time}"));
+    let mut name = with(database, &format!(".damaged-{time}"));
     for n in 2.. {
-        if !kept_as.exists() {
+        if !name.exists() {
             break;
         }
-        kept_as = with(database, &format!(".damaged-{time}-{n}"));
+        name = with(database, &format!(".damaged-{time}-{n}"));
     }
+    name
+}
+
+/// Puts a damaged database aside under this name.
+fn keep_aside(database: &Path, kept_as: &Path) -> io::Result<()> {
     // The log first: a new database must never find the old one's.
     for end in ["-wal", "-shm", ""] {
-        match fs::rename(with(database, end), with(&kept_as, end)) {
+        match fs::rename(with(database, end), with(kept_as, end)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
     let _ = fs::remove_file(suspect_mark(database));
-    Ok(kept_as)
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Folders;
+    use crate::store::Store;
+
+    #[test]
+    fn a_repair_that_was_broken_off_is_told_all_the_same() {
+        // How many of the renames came to pass before the program ended.
+        for renames in 0..=1 {
+            let folder = tempfile::tempdir().unwrap();
+            let folders = Folders::below(folder.path());
+            let database = folders.database();
+            fs::create_dir_all(&folders.data).unwrap();
+            fs::write(&database, "Dear diary").unwrap();
+            let noted = prepare(&database, &folders.backups()).unwrap();
+            let Kind::DatabaseDamaged { kept_as } = &noted else { panic!("{noted:?}") };
+            if renames == 1 {
+                keep_aside(&database, kept_as).unwrap();
+            }
+            let opened = Store::open(&folders).unwrap();
+            assert_eq!(opened.notice.map(|notice| notice.kind).as_ref(), Some(&noted));
+            assert_eq!(fs::read_to_string(kept_as).unwrap(), "Dear diary");
+            drop(opened.store);
+            assert_eq!(Store::open(&folders).unwrap().notice, None, "once");
+        }
+    }
 }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::Lost;
 use super::copy::{Row, common_columns};
+use super::rebuild;
 use crate::store::fault::Outcome;
 use crate::store::survey::{or_damage, survey};
 
@@ -19,7 +20,8 @@ pub(super) fn missing(
     let mut any = false;
     let traces = Traces::of(old, new, lost)?;
     for key in keys(backup, "sessions")? {
-        if !lost.sessions.lost(key) || traces.is_gone(key) || holds(new, "sessions", key)? {
+        let is_other = traces.is_other(key, &fid(backup, key)?.unwrap_or_default());
+        if !lost.sessions.lost(key) || traces.is_gone(key) || is_other || fid(new, key)?.is_some() {
             continue;
         }
         any |= row(backup, new, "sessions")?.copy(backup, new, key)?;
@@ -39,7 +41,11 @@ pub(super) fn missing(
             let (session, id): (i64, [u8; 16]) =
                 backup.query_row(&sql, [key], |row| Ok((row.get(0)?, row.get(1)?)))?;
             // The chat may be gone since, and its key another's.
-            let known = holds(new, "sessions", session)? || traces.sessions.contains(&session);
+            let theirs = fid(backup, session)?.unwrap_or_default();
+            let known = match fid(new, session)? {
+                Some(ours) => ours == theirs,
+                None => traces.sessions.contains(&session) && !traces.is_other(session, &theirs),
+            };
             if known && is_free(new, table, key, &id)? {
                 any |= row.copy(backup, new, key)?;
             }
@@ -57,9 +63,10 @@ fn keys(connection: &Connection, table: &str) -> Outcome<Vec<i64>> {
     Ok(survey(connection, table)?.keys)
 }
 
-fn holds(new: &Connection, table: &str, key: i64) -> Outcome<bool> {
-    let sql = format!("SELECT 1 FROM {table} WHERE key = ?1");
-    Ok(new.prepare_cached(&sql)?.query_row([key], |_| Ok(())).optional()?.is_some())
+/// The id of the chat of this key. Keys are used again, ids are not.
+fn fid(connection: &Connection, key: i64) -> Outcome<Option<String>> {
+    let mut statement = connection.prepare_cached("SELECT fid FROM sessions WHERE key = ?1")?;
+    Ok(statement.query_row([key], |row| row.get(0)).optional()?)
 }
 
 /// Whether a row may stand under this key: none does, or the placeholder of just this message.
@@ -79,13 +86,18 @@ struct Traces {
     sessions: HashSet<i64>,
     /// When a chat was deleted, by its key.
     deleted: HashMap<i64, i64>,
+    /// The ids of chats by their keys, as far as they are known.
+    fids: HashMap<i64, String>,
 }
 
 impl Traces {
     fn of(old: Option<&Connection>, new: &Connection, lost: &Lost) -> Outcome<Self> {
         let Some(old) = old else { return Ok(Self::default()) };
-        let mut traces =
-            Self { messages_are_whole: lost.messages.lost.is_empty(), ..Self::default() };
+        let mut traces = Self {
+            messages_are_whole: lost.messages.lost.is_empty(),
+            fids: rebuild::fids(old)?,
+            ..Self::default()
+        };
         let mut collect = |connection: &Connection, sql: &str| -> Outcome<()> {
             or_damage((|| {
                 let mut statement = connection.prepare(sql)?;
@@ -111,6 +123,11 @@ impl Traces {
             Ok(())
         })())?;
         Ok(traces)
+    }
+
+    /// Whether another chat than that of this id is known to have this key.
+    fn is_other(&self, session: i64, fid: &str) -> bool {
+        self.fids.get(&session).is_some_and(|known| known != fid)
     }
 
     /// Whether a chat is known to be gone for good.

@@ -68,7 +68,7 @@ fn sessions(new: &Connection, old: Option<&Connection>) -> Outcome<()> {
 }
 
 /// The ids of chats by their keys, from the index: it may know what the table has lost.
-fn fids(old: &Connection) -> Outcome<HashMap<i64, String>> {
+pub(super) fn fids(old: &Connection) -> Outcome<HashMap<i64, String>> {
     let mut fids = HashMap::new();
     let sql = "SELECT key, fid FROM sessions INDEXED BY sqlite_autoindex_sessions_1";
     or_damage((|| {

@@ -189,6 +189,47 @@ async fn what_was_deleted_since_does_not_come_back() {
 }
 
 #[tokio::test]
+async fn what_was_purged_does_not_come_back_in_a_chat_that_has_its_key() {
+    for table in ["messages", "sessions"] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path());
+        let said = |what: &str| -> Vec<_> {
+            (0..9).map(|n| user(None, &format!("{what} {n} {}", "x".repeat(900)))).collect()
+        };
+        store.create(titled("old"), said("secret")).await.unwrap();
+        drop(store);
+        // It began earlier: within a second its id would be free again.
+        let database = folder.path().join("data/natter.db");
+        let raw = rusqlite::Connection::open(&database).unwrap();
+        let old = chat_core::message::Fid::new("2026-01-15-14-30-45");
+        raw.execute("UPDATE sessions SET fid = ?1", [old.as_str()]).unwrap();
+        drop(raw);
+        let store = open(folder.path());
+        back_up(&store);
+        store.delete(&old).await.unwrap();
+        store.purge(Duration::ZERO).await.unwrap();
+        store.create(titled("new"), said("harmless")).await.unwrap();
+        drop(store);
+        let key = |path: &Path| -> i64 {
+            let raw = rusqlite::Connection::open(path).unwrap();
+            raw.query_row("SELECT key FROM sessions", [], |row| row.get(0)).unwrap()
+        };
+        let backup = open(folder.path()).backups().remove(0);
+        assert_eq!(key(&database), key(&backup.path), "the key is used again");
+        lose(folder.path(), table);
+        fs::write(folder.path().join("data/natter.db.check"), "").unwrap();
+        let opened = Store::open(&Folders::below(folder.path())).unwrap();
+        assert!(opened.notice.is_some());
+        assert!(!titles(&opened.store).await.contains(&"old".to_owned()), "{table}");
+        assert_eq!(opened.store.search("secret", 9).await.unwrap(), [], "{table}");
+        let raw = rusqlite::Connection::open(&database).unwrap();
+        let sql = "SELECT count(*) FROM messages WHERE parts LIKE '%secret%'";
+        let back: i64 = raw.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(back, 0, "{table}");
+    }
+}
+
+#[tokio::test]
 async fn a_chat_whose_row_is_lost_has_its_messages() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());

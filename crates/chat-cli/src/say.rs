@@ -53,6 +53,11 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// What is said of a reply that a full disk did not take to its end.
+pub fn reply_not_stored() -> String {
+    gettext("The end of this reply isn’t stored. Copy it from here if you need it.")
+}
+
 /// What is said of a name behind an `@` that nothing in the project has.
 pub fn no_such_name(name: &str) -> String {
     let text = gettext("{name} is not in the project, so it was sent as plain text.");

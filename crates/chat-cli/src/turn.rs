@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::engine::Program;
 use crate::output::{Done, Sink};
+use crate::say;
 use crate::signals::Signals;
 use crate::trouble::{Result, Trouble};
 
@@ -112,7 +113,8 @@ impl Turns<'_> {
         };
         match stored {
             Err(error) if done.reason == StopReason::Complete => {
-                Done { reason: StopReason::Interrupted, error: Some(error), ..done }
+                let error = Some(error.with_detail(say::reply_not_stored()));
+                Done { reason: StopReason::Interrupted, error, ..done }
             }
             _ => done,
         }
@@ -147,8 +149,7 @@ impl Turns<'_> {
                     // What is wrong with the output shows with the next that is written.
                     let _ = self.program.output.write(sink.take()).await;
                     let done = self.as_stored(fid, done).await;
-                    sink.done(&done);
-                    follower.done = Some(done);
+                    follower.end(done, sink);
                 }
                 let pieces = sink.take();
                 if !pieces.is_empty() && broken.is_none() {

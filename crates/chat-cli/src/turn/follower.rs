@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use chat_core::event::{Event, Snapshot, StopReason, TextKind};
 use chat_core::manager::Sent;
-use chat_core::message::{Ask, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage};
+use chat_core::message::{
+    Ask, Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
+};
 
 use crate::output::{Calls, Done, Sink};
 
@@ -36,6 +38,8 @@ pub(super) struct Follower {
     pub(super) text_bytes: usize,
     pub(super) done: Option<Done>,
     finished: Option<Done>,
+    /// A reply that ended and is not told yet: whether all of it is stored, the end says.
+    last: Option<Message>,
 }
 
 impl Follower {
@@ -51,6 +55,7 @@ impl Follower {
             text_bytes: 0,
             done: None,
             finished: None,
+            last: None,
         }
     }
 
@@ -112,6 +117,9 @@ impl Follower {
 
     /// Shows what is new in a message.
     fn message(&mut self, message: &Message, sink: &mut dyn Sink) {
+        if let Some(last) = self.last.take_if(|last| last.id != message.id) {
+            sink.message(&last);
+        }
         for (index, part) in message.parts.iter().enumerate() {
             match part {
                 // What was shown as text turned out to be thoughts: it is not shown again.
@@ -133,8 +141,24 @@ impl Follower {
             return;
         }
         if self.ended.insert(message.id) && message.role == Role::Assistant {
-            sink.message(message);
+            if message.tool_calls().next().is_some() {
+                sink.message(message);
+            } else {
+                self.last = Some(message.clone());
+            }
         }
+    }
+
+    /// Tells the end of the request, and of its last reply as it is stored.
+    pub(super) fn end(&mut self, done: Done, sink: &mut dyn Sink) {
+        if let Some(mut last) = self.last.take() {
+            if done.reason == StopReason::Interrupted {
+                last.ended = Some(Ending::Interrupted);
+            }
+            sink.message(&last);
+        }
+        sink.done(&done);
+        self.done = Some(done);
     }
 
     fn call(&mut self, message: MessageId, call: &ToolCall, sink: &mut dyn Sink) {

@@ -148,6 +148,10 @@ fn what_is_said_of_a_full_disk_is_what_is_stored() {
         let read = |name: &str| std::fs::read_to_string(home.path(name)).expect("written");
         let events = crate::home::events(&read("out"));
         let done = events.iter().rfind(|event| event["type"] == "done").expect("it ended").clone();
+        let message = events.iter().rfind(|event| event["type"] == "message").expect("a reply");
+        assert_eq!(message["ended"], done["reason"], "room: {room}");
+        let told = read("err").contains("isn’t stored");
+        assert_eq!(told, !room, "room: {room}: {}", read("err"));
         let (reason, code) = if room { ("complete", "0\n") } else { ("interrupted", "1\n") };
         assert_eq!((done["reason"].as_str(), &*read("code")), (Some(reason), code), "room: {room}");
         let trouble = &crate::home::events(&read("sessions"))[0]["trouble"];

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use chat_testkit::server::{Script, Server, text};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
+use serde_json::{Value, json};
 
 use crate::home::{Home, end_of, kill};
+use crate::tools::Scene;
 
 /// Names the seed of a failed run: `NATTER_TEST_SEED=… cargo nextest run kill`.
 const SEED: &str = "NATTER_TEST_SEED";
@@ -20,12 +22,17 @@ const JOURNALED: Duration = Duration::from_millis(1_200);
 /// How many words the server says a second.
 const RATE: f64 = 400.0;
 
-#[test]
-fn nothing_that_was_confirmed_is_lost() {
+/// A seed of its own, or that of a failed run.
+fn random() -> StdRng {
     let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok());
     let seed: u64 = seed.unwrap_or_else(|| StdRng::from_os_rng().random());
     println!("{SEED}={seed}");
-    let mut random = StdRng::seed_from_u64(seed);
+    StdRng::seed_from_u64(seed)
+}
+
+#[test]
+fn nothing_that_was_confirmed_is_lost() {
+    let mut random = random();
     let server = Server::start();
     let words: Vec<String> = (0..40_000).map(|n| format!("{n} ")).collect();
     server.always(Script::new().thinking("well, ").paced(words, RATE));
@@ -124,4 +131,127 @@ fn after_a_kill_one_goes_on_where_it_was() {
     assert!(kept.starts_with(&text::words(1)[0]), "{kept:?}");
     home.run(["ask", "--session", &fid, "go on"]).ok();
     assert_eq!(server.chats()[1].texts_of("assistant"), [kept]);
+}
+
+/// Says how often programs are killed among rounds of tools.
+const KILLS: &str = "NATTER_TEST_KILLS";
+
+/// What each reply says, in words, and how fast.
+const SAID: usize = 120;
+const SAID_A_SECOND: f64 = 100.0;
+
+/// Which moments were met.
+#[derive(Debug, Default)]
+struct Met {
+    /// Nothing was sent yet.
+    before: u32,
+    /// All was over.
+    complete: u32,
+    interrupted: u32,
+    /// Replies that were being written, and stand there as far as they came.
+    half_replies: u32,
+    /// Commands that ran, and whose output until then is kept.
+    half_commands: u32,
+}
+
+#[test]
+fn chats_that_are_killed_among_their_tools_are_interrupted_and_go_on() {
+    let mut random = random();
+    let kills = std::env::var(KILLS).ok().and_then(|kills| kills.parse().ok()).unwrap_or(6);
+    let mut met = Met::default();
+    for _ in 0..kills {
+        kill_among_tools(Duration::from_millis(random.random_range(0..9_000)), &mut met);
+    }
+    println!("{met:?}");
+}
+
+fn kill_among_tools(life: Duration, met: &mut Met) {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let slow = "i=0; while [ $i -lt 24 ]; do echo line $i; i=$((i+1)); sleep 0.05; done\n";
+    std::fs::write(scene.project.join("slow.sh"), slow).expect("a file");
+    let said = |name: &str| Script::new().paced(words_of(name), SAID_A_SECOND);
+    let runs = |script: Script, id: &str| {
+        script.tool_call(id, "run_command", json!({ "command": "sh slow.sh" }))
+    };
+    let reads =
+        |script: Script, id: &str| script.tool_call(id, "read_file", json!({ "path": "test.sh" }));
+    server.push(runs(said("first"), "c1"));
+    server.push(reads(said("second"), "c2"));
+    server.push(runs(reads(said("third"), "c3"), "c4"));
+    server.push(said("fourth"));
+
+    let args = scene.args(&["--allow", "run:sh slow.sh"]);
+    let mut child = scene.home.command(args).spawn().expect("started");
+    let texts = || server.chats().iter().map(|chat| chat.sent().text).collect::<Vec<_>>();
+    let began = Instant::now();
+    let mut samples = Vec::new();
+    while began.elapsed() < life && child.try_wait().expect("its state").is_none() {
+        samples.push((Instant::now(), texts()));
+        // Not a wait for anything: the time between two samples.
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let killed = Instant::now();
+    kill(child.id(), "KILL");
+    let survived = end_of(&mut child).success();
+    let old = samples.into_iter().rfind(|(at, _)| killed - *at >= JOURNALED);
+    let old = old.map(|(_, texts)| texts).unwrap_or_default();
+    let sent = texts();
+
+    let sessions = scene.home.sessions();
+    let Some(session) = sessions.first() else {
+        assert!(sent.is_empty(), "the chat is lost: {sent:?}");
+        met.before += 1;
+        return;
+    };
+    let fid = session["fid"].as_str().expect("a fid");
+    let over = sent.len() == 4 && sent[3] == words_of("fourth").concat();
+    if session["trouble"] == Value::Null {
+        assert!(over, "after {life:?} it looks as if all were well: {sent:?}");
+        met.complete += 1;
+    } else {
+        assert_eq!(session["trouble"], "interrupted", "after {life:?}");
+        assert!(!survived, "it had ended well after {life:?}");
+        met.interrupted += 1;
+    }
+    let chat = scene.home.show(fid);
+    let messages = chat["messages"].as_array().expect("messages");
+    let of = |role: &str| messages.iter().filter(|m| m["role"] == role).collect::<Vec<_>>();
+    let replies = of("assistant");
+    assert!(replies.len() >= sent.len().min(1), "{life:?}: {messages:#?}");
+    for (at, sent) in sent.iter().enumerate() {
+        let kept = replies.get(at).and_then(|reply| reply["text"].as_str()).unwrap_or_default();
+        assert!(sent.starts_with(kept), "{life:?}: never said: {kept:?}");
+        let old = old.get(at).map_or("", String::as_str);
+        assert!(kept.starts_with(old), "{life:?}: lost since {old:?}: {kept:?}");
+        let is_last = at + 1 == server.chats().len();
+        assert!(is_last || kept == sent, "{life:?}: a reply that was answered: {kept:?}");
+        met.half_replies += u32::from(is_last && !kept.is_empty() && kept != sent);
+    }
+    let results = of("tool");
+    let result_of = |id: &str| {
+        let all = results.iter().flat_map(|m| m["tool_results"].as_array().into_iter().flatten());
+        all.filter(|result| result["call"] == id).map(|result| result["text"].to_string()).next()
+    };
+    if sent.len() > 1 {
+        assert!(result_of("c1").is_some_and(|text| text.contains("line 23")), "{results:#?}");
+    } else if let Some(output) = result_of("c1") {
+        assert!(output.contains("line 0"), "{output}");
+        met.half_commands += u32::from(output.contains("Natter ended while this ran"));
+    }
+
+    // It goes on where it was, and each call has a result that the model can read.
+    server.when("go on", Script::new().text("And on."));
+    let run = scene.home.run(["ask", "--session", fid, "go on"]).ok();
+    assert_eq!(run.stdout, "And on.\n", "{life:?}: {run:#?}");
+    let body = server.chats().last().expect("a request").body.clone();
+    let told = body["messages"].as_array().expect("messages");
+    let calls: usize = told.iter().filter_map(|m| m["tool_calls"].as_array()).map(Vec::len).sum();
+    let answers = told.iter().filter(|m| m["role"] == "tool").count();
+    assert_eq!(calls, answers, "{life:?}: {body:#}");
+    assert_eq!(scene.home.sessions()[0]["trouble"], Value::Null, "{life:?}");
+}
+
+fn words_of(name: &str) -> Vec<String> {
+    (0..SAID).map(|n| format!("{name} {n} ")).collect()
 }

@@ -142,3 +142,39 @@ async fn a_chat_that_a_search_found_opens_at_the_message() -> Result<()> {
     assert!(window.has(role(chat_testkit::ui::Role::Label).under("Conversation")).await);
     window.close().await
 }
+
+#[tokio::test]
+async fn short_words_and_words_without_their_accents_find_a_chat() -> Result<()> {
+    // Found by whatever the words begin with: once it is gone, all that was typed is looked for.
+    const PARTS: &str = "Ca, g, 東";
+    let stage = Stage::new().await?;
+    stage.store("Travelling", ["Wo ist 東京?", "In Japan."].map(str::to_owned)).await?;
+    stage.store("Breakfast", ["Where is the Café?", "Long ago."].map(str::to_owned)).await?;
+    stage.store("Programming", ["Ready?", "Let’s use Go for it."].map(str::to_owned)).await?;
+    stage.store(PARTS, ["A caftan?", "No."].map(str::to_owned)).await?;
+    let window = stage.window().await?;
+    for (query, title, line) in [
+        ("東京", "Travelling", "Wo ist 東京?"),
+        ("cafe", "Breakfast", "is the Café?"),
+        ("go", "Programming", "use Go for it."),
+    ] {
+        window.keys(&["ctrl+shift+f"]).await?;
+        window.find(named("Search Chats")).await?;
+        window.keys(&["ctrl+a", "Delete"]).await?;
+        let all = ["Travelling", "Breakfast", "Programming", PARTS];
+        for each in all {
+            window.find(named(each).under("Chats")).await?;
+        }
+        window.type_text(query).await?;
+        for other in all.iter().filter(|it| **it != title) {
+            window.gone(named(other).under("Chats")).await?;
+        }
+        window.find(containing(line).under("Chats")).await?;
+        window.keys(&["Return"]).await?;
+        // It is open where the word is, and the word is marked.
+        let bar = window.find(named("Find in Chat")).await?;
+        window.find(named("1 of 1")).await?;
+        assert_eq!(bar.text().await?, query);
+    }
+    window.close().await
+}

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::BufRead as _;
+use std::ops::Range;
 
 use chat_core::event::SessionPlaceholder;
 use chat_core::message::{self, Fid};
@@ -13,7 +14,7 @@ use crate::args;
 use crate::engine::Program;
 use crate::output::line_of;
 use crate::say;
-use crate::terminal;
+use crate::terminal::{self, Terminal};
 use crate::trouble::{Outcome, Result, Trouble};
 
 /// As many as there are, for a list without a limit.
@@ -23,6 +24,8 @@ const ALL: usize = 1_000_000;
 struct Row {
     session: SessionPlaceholder,
     excerpt: Option<String>,
+    /// Where the excerpt has it, in bytes.
+    marks: Vec<Range<usize>>,
 }
 
 /// A chat as programs get it.
@@ -85,7 +88,7 @@ pub async fn lines(
     program: &Program,
 ) -> Result<String> {
     let mut out = String::new();
-    for Row { session, excerpt } in rows(search, limit, program).await? {
+    for Row { session, excerpt, marks } in rows(search, limit, program).await? {
         let time = session.updated.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M");
         let title = program.terminal.clean_output(&session.title);
         // Writing into a string cannot fail.
@@ -95,11 +98,23 @@ pub async fn lines(
         }
         out.push('\n');
         if let Some(excerpt) = excerpt {
-            let line = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
-            let _ = writeln!(out, "{:21}  {}", "", program.terminal.clean_output(&line));
+            let _ = writeln!(out, "{:21}  {}", "", marked(&excerpt, &marks, program.terminal));
         }
     }
     Ok(out)
+}
+
+/// An excerpt with what was looked for in bold.
+fn marked(excerpt: &str, marks: &[Range<usize>], terminal: Terminal) -> String {
+    let mut out = String::new();
+    let mut end = 0;
+    for mark in marks {
+        out.push_str(&terminal.clean_output(&excerpt[end..mark.start]));
+        out.push_str(&terminal.bold(&terminal.clean_output(&excerpt[mark.clone()])));
+        end = mark.end;
+    }
+    out.push_str(&terminal.clean_output(&excerpt[end..]));
+    out
 }
 
 /// What a person should know of a chat before it is opened.
@@ -113,7 +128,7 @@ fn note(session: &SessionPlaceholder) -> Option<String> {
 
 fn json_lines(rows: &[Row]) -> String {
     let mut out = String::new();
-    for Row { session, excerpt } in rows {
+    for Row { session, excerpt, .. } in rows {
         let view = View { excerpt: excerpt.as_deref(), ..View::new(session) };
         out.push_str(&line_of(&view));
     }
@@ -125,12 +140,17 @@ async fn rows(search: Option<&str>, limit: Option<usize>, program: &Program) -> 
     let rows = match search {
         None => {
             let all = program.manager.sessions().await?;
-            all.into_iter().take(limit).map(|session| Row { session, excerpt: None }).collect()
+            let row = |session| Row { session, excerpt: None, marks: Vec::new() };
+            all.into_iter().take(limit).map(row).collect()
         }
         Some(text) => {
             let hits = program.manager.search(text, limit).await?;
             hits.into_iter()
-                .map(|hit| Row { session: hit.session.into(), excerpt: hit.excerpt })
+                .map(|hit| Row {
+                    session: hit.session.into(),
+                    excerpt: hit.excerpt,
+                    marks: hit.marks,
+                })
                 .collect()
         }
     };

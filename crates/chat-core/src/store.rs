@@ -8,11 +8,13 @@ mod changes;
 mod columns;
 mod desk;
 mod fault;
+mod indexing;
 mod journal;
 mod messages;
 mod missing;
 mod open;
 mod owner;
+mod pattern;
 mod readers;
 mod record;
 mod repair;
@@ -22,6 +24,7 @@ mod search;
 mod sessions;
 mod survey;
 mod waiting;
+mod words;
 mod writer;
 
 use std::fs::File;
@@ -35,6 +38,7 @@ use crate::settings::Folders;
 
 pub use backups::{BACKUP_INTERVAL, Backup};
 pub use changes::Changes;
+pub use pattern::Pattern;
 pub use record::{Hit, NewSession, Page, Segment, SegmentKind, SessionPatch, SessionRecord};
 
 use desk::{Desk, Places};
@@ -309,8 +313,9 @@ impl Store {
     }
 
     /// Sessions whose title or one of whose messages hold all words of the text, best first.
-    /// Words are found from three characters on, parts of words too; where all is shorter, titles
-    /// alone are looked at. Dropping the future breaks the search off.
+    /// Case and accents do not count. Words of three characters and more are found within others,
+    /// shorter ones in messages by themselves; in scripts without spaces all are found anywhere.
+    /// Dropping the future breaks the search off.
     pub async fn search(&self, text: &str, limit: usize) -> Result<Vec<Hit>> {
         let text = text.to_owned();
         self.read(move |desk| search::search(desk, &text, limit)).await

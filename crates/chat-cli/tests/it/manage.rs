@@ -21,6 +21,12 @@ fn chats_are_listed_found_renamed_and_deleted() {
     assert!(home.run(["sessions", "--search", "nowhere to be found"]).ok().stdout.is_empty());
     assert_eq!(home.run(["sessions", "-n", "1"]).ok().stdout.lines().count(), 1);
 
+    // Short words, and others without their accents.
+    for (search, at) in [("東京", 0), ("京", 0), ("is", 0), ("grusse", 1)] {
+        let found = home.run(["sessions", "--json", "--search", search]).ok().events();
+        assert!(found.iter().any(|chat| chat["fid"] == sessions[at]["fid"]), "{search}");
+    }
+
     let fid = sessions[0]["fid"].as_str().expect("a fid");
     home.run(["rename", fid, "A tower"]).ok();
     assert!(home.run(["sessions"]).ok().stdout.contains("A tower"));

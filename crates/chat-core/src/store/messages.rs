@@ -12,7 +12,7 @@ use super::columns::{self, instant, json, nanoseconds, word};
 use super::desk::Desk;
 use super::fault::Outcome;
 use super::record::Page;
-use super::{attachments, journal, missing, sessions};
+use super::{attachments, indexing, journal, missing, sessions};
 use crate::error::{Error, Kind};
 use crate::message::{Fid, Message, MessageId, ModelRef, Part, Role};
 
@@ -88,7 +88,7 @@ pub(super) fn store_content(desk: &Desk, key: i64, message: &Message) -> Outcome
 fn index(desk: &Desk, key: i64, text: &str) -> Outcome<()> {
     desk.run("DELETE FROM text_index WHERE rowid = ?1", [key])?;
     desk.run("INSERT INTO text_index (rowid, text) VALUES (?1, ?2)", params![key, text])?;
-    Ok(())
+    indexing::index(desk, key, text)
 }
 
 /// The columns that [`read`] takes, in its order.

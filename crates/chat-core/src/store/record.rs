@@ -1,5 +1,6 @@
 //! What goes into the store and comes out of it.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -134,6 +135,8 @@ pub struct Hit {
     pub session: SessionRecord,
     /// Where the text stands, with a little around it; none where only the title has it.
     pub excerpt: Option<String>,
+    /// Where the excerpt has what was looked for, in bytes and in order.
+    pub marks: Vec<Range<usize>>,
     /// The message that has it; none where only the title has it.
     pub message: Option<MessageId>,
 }

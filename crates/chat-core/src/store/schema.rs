@@ -4,8 +4,11 @@
 use rusqlite::Connection;
 
 /// The steps from an empty file to today's tables. The first makes version 1.
-pub(super) const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/001.sql"), include_str!("migrations/002.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/001.sql"),
+    include_str!("migrations/002.sql"),
+    include_str!("migrations/003.sql"),
+];
 
 /// Today's version.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;

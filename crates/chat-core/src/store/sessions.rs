@@ -169,9 +169,7 @@ pub(super) fn insert(desk: &Desk, new: &NewSession, time: Timestamp) -> Outcome<
             columns::rules(&new.rules)?,
         ],
     )?;
-    let key = desk.connection.last_insert_rowid();
-    index_title(desk, key, &new.title)?;
-    Ok((key, fid))
+    Ok((desk.connection.last_insert_rowid(), fid))
 }
 
 /// The first free id of this second. Looks at few even where thousands begin in one second.
@@ -195,15 +193,6 @@ fn free_fid(desk: &Desk, now: &Zoned) -> Outcome<Fid> {
         }
     }
     Ok(Fid::new(name(free)))
-}
-
-fn index_title(desk: &Desk, key: i64, title: &str) -> Outcome<()> {
-    let index = || {
-        desk.run("DELETE FROM title_index WHERE rowid = ?1", [key])?;
-        desk.run("INSERT INTO title_index (rowid, title) VALUES (?1, ?2)", params![key, title])?;
-        Ok(())
-    };
-    missing::or_else(desk, index, || Ok(()))
 }
 
 /// Makes this process the owner of a session, and gives its key. What a dead owner left
@@ -269,14 +258,11 @@ pub(super) fn patch(desk: &Desk, fid: &Fid, patch: &SessionPatch) -> Outcome<Ses
     one(desk, fid)?;
     let key = key(desk, fid)?;
     if let Some((title, by_person)) = &patch.title {
-        let changed = desk.run(
+        desk.run(
             "UPDATE sessions SET title = ?2, titled_by_person = ?3 \
              WHERE key = ?1 AND (?3 OR NOT titled_by_person)",
             params![key, title, by_person],
         )?;
-        if changed > 0 {
-            index_title(desk, key, title)?;
-        }
     }
     if let Some(agent) = &patch.agent {
         desk.run("UPDATE sessions SET agent = ?2 WHERE key = ?1", params![key, agent])?;
@@ -369,11 +355,10 @@ pub(super) fn remove(desk: &Desk, fids: &[Fid]) -> Outcome<()> {
         if owner.is_some_and(|owner| owner == own || living.elsewhere(&owner)) {
             continue;
         }
-        desk.run("DELETE FROM title_index WHERE rowid = ?1", [key])?;
-        desk.run(
-            "DELETE FROM text_index WHERE rowid IN (SELECT key FROM messages WHERE session = ?1)",
-            [key],
-        )?;
+        for index in ["text_index", "word_index"] {
+            let of_session = "SELECT key FROM messages WHERE session = ?1";
+            desk.run(&format!("DELETE FROM {index} WHERE rowid IN ({of_session})"), [key])?;
+        }
         // Messages, journal and the list of attachments go with it.
         desk.run("DELETE FROM sessions WHERE key = ?1", [key])?;
         // Only what is a name in that folder: it is deleted whole.

@@ -4,18 +4,26 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 
 use super::changes::Signal;
 use super::desk::{Desk, gone, join};
 use super::fault::{Fault, Outcome};
+use super::indexing;
 use crate::error::{Error, Kind, Result};
 
 /// The most operations that share a commit, so that the first of many is not held up for long.
 const GROUP_LIMIT: usize = 256;
+
+/// How long an older database's messages wait to be indexed: a start has other things to do.
+const BEFORE_INDEXING: Duration = Duration::from_millis(500);
+
+/// How long the thread rests between two steps of indexing, to leave the disk to others.
+const BETWEEN_STEPS: Duration = Duration::from_millis(20);
 
 /// The writer's door. Dropping it ends the thread once all that waits is done.
 #[derive(Debug)]
@@ -102,8 +110,14 @@ impl Writer {
         let (jobs, queue) = mpsc::channel();
         let commits = Arc::new(AtomicU64::new(0));
         let (told, others) = watch::channel(());
-        let mut work =
-            Work { seen: data_version(&desk), desk, signal, commits: Arc::clone(&commits), told };
+        let mut work = Work {
+            seen: data_version(&desk),
+            desk,
+            signal,
+            commits: Arc::clone(&commits),
+            told,
+            indexing: Indexing::Unknown,
+        };
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || work.run(&queue))?;
@@ -179,11 +193,25 @@ struct Work {
     told: watch::Sender<()>,
     /// SQLite's count of other connections' commits when we last looked.
     seen: Option<i64>,
+    indexing: Indexing,
+}
+
+/// What the thread knows of messages that the word index lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Indexing {
+    /// To be looked at.
+    Unknown,
+    /// There are some, and nothing was done yet.
+    Waiting,
+    /// Some were indexed, and there are more.
+    AtWork,
+    /// There are none, or the database does not let them be indexed now.
+    Done,
 }
 
 impl Work {
     fn run(&mut self, queue: &mpsc::Receiver<Job>) {
-        while let Ok(first) = queue.recv() {
+        while let Some(first) = self.next(queue) {
             let mut group = Vec::new();
             let (mut look, mut apart) = (false, None);
             let mut next = Some(first);
@@ -207,6 +235,8 @@ impl Work {
             if let Some(work) = apart
                 && work(&mut self.desk)
             {
+                // An older database may have taken this one's place.
+                self.indexing = Indexing::Unknown;
                 self.signal.give();
                 self.told.send_replace(());
             }
@@ -214,6 +244,61 @@ impl Work {
         // A clean end: nobody need find out later that we are dead.
         let _ = super::sessions::release_all(&self.desk);
         self.signal.give();
+    }
+
+    /// Waits for what is to be done next. While there is nothing else, messages are indexed.
+    fn next(&mut self, queue: &mpsc::Receiver<Job>) -> Option<Job> {
+        loop {
+            let rest = match self.indexing {
+                Indexing::Done => return queue.recv().ok(),
+                Indexing::Unknown => {
+                    self.look_for_unindexed();
+                    continue;
+                }
+                Indexing::Waiting => BEFORE_INDEXING,
+                Indexing::AtWork => BETWEEN_STEPS,
+            };
+            match queue.recv_timeout(rest) {
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => self.index_some(),
+            }
+        }
+    }
+
+    fn look_for_unindexed(&mut self) {
+        let there_are = indexing::is_unfinished(&self.desk);
+        let more = self.or_give_up(there_are);
+        self.indexing = if more { Indexing::Waiting } else { Indexing::Done };
+    }
+
+    /// Other processes are not told: what they show does not change.
+    fn index_some(&mut self) {
+        let left = self.in_transaction(indexing::step);
+        let more = self.or_give_up(left);
+        self.indexing = if more { Indexing::AtWork } else { Indexing::Done };
+    }
+
+    /// Whether there is more to index. A database that is damaged or full is left alone.
+    fn or_give_up(&self, left: Outcome<bool>) -> bool {
+        left.unwrap_or_else(|fault| {
+            let error = self.desk.places.told(fault);
+            tracing::warn!("older messages are not indexed until the next start: {error}");
+            false
+        })
+    }
+
+    fn in_transaction<T>(&self, work: impl FnOnce(&Desk) -> Outcome<T>) -> Outcome<T> {
+        let connection = &self.desk.connection;
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let done = work(&self.desk).and_then(|done| {
+            connection.execute_batch("COMMIT")?;
+            Ok(done)
+        });
+        if !connection.is_autocommit() {
+            connection.execute_batch("ROLLBACK")?;
+        }
+        done
     }
 
     fn look_at_others(&mut self) {

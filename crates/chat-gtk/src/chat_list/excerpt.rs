@@ -1,6 +1,8 @@
 //! The line below a chat that a search found: round the word, so that a narrow list does not cut it
 //! away, and what is to be found when the chat is opened.
 
+use std::ops::Range;
+
 use chat_core::message::MessageId;
 use chat_core::store::Hit;
 
@@ -18,6 +20,8 @@ pub(crate) struct FoundIn {
     pub(crate) words: String,
     /// The text round it, on one line.
     pub(super) line: String,
+    /// Where the line has what was looked for, in bytes.
+    pub(super) marks: Vec<Range<usize>>,
 }
 
 impl FoundIn {
@@ -25,41 +29,66 @@ impl FoundIn {
     pub(super) fn of(hit: &Hit, query: &str) -> Option<Self> {
         let message = hit.message?;
         let text = hit.excerpt.as_deref()?;
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let whole = query.split_whitespace().collect::<Vec<_>>().join(" ");
         let first = whole.split(' ').next().unwrap_or_default();
-        let place = |words: &str| Pattern::new(words)?.find(&text).into_iter().next();
-        let (words, at) = match (place(&whole), place(first)) {
-            (Some(place), _) => (whole.as_str(), place.start),
-            (None, place) => (first, place.map_or(0, |place| place.start)),
+        let has = |words: &str, text: &str| {
+            Pattern::new(words).and_then(|words| words.find(text).into_iter().next())
         };
-        Some(Self { message, words: words.to_owned(), line: round(&text, at) })
+        let of_first = |mark: &&Range<usize>| has(first, &text[Range::clone(mark)]).is_some();
+        let (words, place) = match has(&whole, text) {
+            // A word by itself stands where the search says, and not within another one before it.
+            Some(place) if whole != first => (whole.as_str(), Some(place.start)),
+            _ => (first, hit.marks.iter().find(of_first).map(|mark| mark.start)),
+        };
+        let (line, marks) = round(text, place.unwrap_or_default(), &hit.marks);
+        Some(Self { message, words: words.to_owned(), line, marks })
     }
 }
 
-/// A line that begins a little before this byte, with a whole word if there is one so near.
-fn round(text: &str, at: usize) -> String {
+/// A line that begins a little before this byte, with a whole word if there is one so near, and the
+/// marks that are left of it.
+fn round(text: &str, at: usize, marks: &[Range<usize>]) -> (String, Vec<Range<usize>>) {
     let from = text[..at].char_indices().rev().nth(BEFORE - 1).map_or(0, |(from, _)| from);
     if from == 0 {
-        return text.to_owned();
+        return (text.to_owned(), marks.to_vec());
     }
     let word = text[from..at].find(' ').map_or(from, |space| from + space + 1);
-    format!("…{}", text[word..].trim_start_matches('…'))
+    let rest = text[word..].trim_start_matches('…');
+    let (cut, sign) = (text.len() - rest.len(), "…");
+    let marks = marks.iter().filter(|mark| mark.start >= cut);
+    let shifted = |at: usize| at - cut + sign.len();
+    let marks = marks.map(|mark| shifted(mark.start)..shifted(mark.end)).collect();
+    (format!("{sign}{rest}"), marks)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn line(text: &str, at: usize) -> String {
+        round(text, at, &[]).0
+    }
+
     #[test]
     fn the_word_stands_near_the_beginning_of_the_line() {
         let text = "…words that nobody looked for and then the needle in it";
-        assert_eq!(round(text, text.find("needle").unwrap()), "…then the needle in it");
-        assert_eq!(round("a needle", 2), "a needle");
-        assert_eq!(round("…a needle", 4), "…a needle");
+        assert_eq!(line(text, text.find("needle").unwrap()), "…then the needle in it");
+        assert_eq!(line("a needle", 2), "a needle");
+        assert_eq!(line("…a needle", 4), "…a needle");
         let text = "abcdefghijklmnopqrstuvwxyz";
-        assert_eq!(round(text, 20), "…ijklmnopqrstuvwxyz");
+        assert_eq!(line(text, 20), "…ijklmnopqrstuvwxyz");
         let text = "请告诉我本地模型怎么用谢谢你的帮助再见";
-        assert!(round(text, text.find("再见").unwrap()).contains("再见"));
+        assert!(line(text, text.find("再见").unwrap()).contains("再见"));
+    }
+
+    #[test]
+    fn marks_stay_on_their_words() {
+        let text = "…the needle that nobody looked for and then the needle, the needle";
+        let marks: Vec<_> =
+            text.match_indices("needle").map(|(at, it)| at..at + it.len()).collect();
+        let (line, marks) = round(text, marks[1].start, &marks);
+        assert_eq!(line, "…then the needle, the needle");
+        let marked: Vec<_> = marks.into_iter().map(|mark| &line[mark]).collect();
+        assert_eq!(marked, ["needle", "needle"]);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use chat_core::event::{SessionPlaceholder, Status};
 use chat_core::message::Fid;
-use chat_core::store::Hit;
+use chat_core::store::{Hit, Pattern};
 use gtk::gio;
 use jiff::civil::Date;
 use relm4::gtk::prelude::*;
@@ -137,8 +137,11 @@ impl Model {
             return;
         }
         self.searching = true;
-        let query = query.to_lowercase();
-        let fits = |item: &ChatItem| item.with(|s| s.title.to_lowercase().contains(&query));
+        let pattern = Pattern::new(query.trim());
+        let fits = |item: &ChatItem| {
+            let has = |pattern: &Pattern| item.with(|s| !pattern.find(&s.title).is_empty());
+            pattern.as_ref().is_some_and(has)
+        };
         let titled: Vec<ChatItem> = items(self.all()).filter(fits).collect();
         for item in &titled {
             item.set_surroundings(None, None);
@@ -147,17 +150,26 @@ impl Model {
         self.selection.set_model(Some(&self.found));
     }
 
-    /// Adds the chats whose texts hold what was searched for, with the place.
+    /// Adds the chats whose texts hold what was searched for, with the place, and puts all that was
+    /// found into the order of the search.
     pub(super) fn add_hits(&mut self, query: &str, hits: &[Hit]) {
         if !self.searching {
             return;
         }
+        let mut found = Vec::with_capacity(hits.len());
         for hit in hits {
             let Some(item) = self.items.get(&hit.session.fid) else { continue };
             item.set_surroundings(None, FoundIn::of(hit, query));
-            if self.found.find(item).is_none() {
-                self.found.append(item);
-            }
+            found.push(item.clone());
+        }
+        // More titles may fit than the search gives hits.
+        found.extend(items(&self.found).filter(|item| !found.contains(item)).collect::<Vec<_>>());
+        let same = items(&self.found).zip(&found).take_while(|(old, new)| old == *new).count();
+        if same < found.len() {
+            let chosen = self.selected().and_then(|at| self.fid_at(at));
+            let after = self.found.n_items() - same as u32;
+            self.found.splice(same as u32, after, &found[same..]);
+            self.select(chosen.as_ref());
         }
     }
 

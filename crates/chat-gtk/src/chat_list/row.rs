@@ -1,9 +1,11 @@
 //! A row of the chat list: a heading where a new group begins, the title, and the state.
 
 use std::cell::{OnceCell, RefCell};
+use std::ops::Range;
 
 use gtk::glib;
 use gtk::glib::subclass::prelude::*;
+use gtk::pango;
 use gtk::subclass::prelude::{BoxImpl, WidgetImpl};
 use relm4::gtk::prelude::*;
 
@@ -154,10 +156,11 @@ impl ChatRow {
         let (title, shown) = item.with(|session| (session.title.clone(), Shown::of(session)));
         imp.title.set_label(&title);
         let word = shown.word();
-        let below = item.found().map(|found| found.line).or(word.clone());
-        match below {
-            Some(words) => {
+        let found = item.found().map(|found| (found.line, found.marks));
+        match found.or(word.clone().map(|word| (word, Vec::new()))) {
+            Some((words, marks)) => {
                 self.status().set_label(&words);
+                self.status().set_attributes(bold(&marks).as_ref());
                 self.status().set_visible(true);
             }
             None => hide(&imp.status),
@@ -182,6 +185,18 @@ impl ChatRow {
             accessible::set_label(&row, &spoken);
         }
     }
+}
+
+/// Makes these bytes of a label bold.
+fn bold(places: &[Range<usize>]) -> Option<pango::AttrList> {
+    let attributes = pango::AttrList::new();
+    for place in places {
+        let mut bold = pango::AttrInt::new_weight(pango::Weight::Bold);
+        bold.set_start_index(place.start as u32);
+        bold.set_end_index(place.end as u32);
+        attributes.insert(bold);
+    }
+    (!places.is_empty()).then_some(attributes)
 }
 
 fn hide(part: &OnceCell<impl IsA<gtk::Widget>>) {

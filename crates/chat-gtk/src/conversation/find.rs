@@ -1,23 +1,22 @@
 //! Finding in a conversation: where its messages have what a person looks for, and which of these
 //! places is the one that they stand at.
 //!
-//! `pattern` compares, `texts` says what is shown, `found` keeps what a message has, `walk` reads
+//! `chat_core::store::Pattern` compares, `texts` says what is shown, `found` keeps what a message has, `walk` reads
 //! the messages while there is nothing else to do, `mark` shows it in the widgets, and `spot` says where.
 
 mod found;
 mod mark;
-mod pattern;
 mod spot;
 mod texts;
 mod walk;
 
 use chat_core::message::MessageId;
+pub use chat_core::store::Pattern;
 
 use super::entry::Entry;
 
 pub use found::{Found, Hit};
 pub use mark::{Marks, mark_buffer, mark_label};
-pub use pattern::Pattern;
 pub use spot::Spot;
 pub use walk::show_found;
 

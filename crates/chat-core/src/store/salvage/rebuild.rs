@@ -1,5 +1,5 @@
 //! Rebuilds what follows from the rows: the links between messages, the pictures that they need, and
-//! the search index.
+//! the search indexes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,6 +12,7 @@ use crate::store::columns::{instant, json};
 use crate::store::fault::Outcome;
 use crate::store::messages;
 use crate::store::survey::or_damage;
+use crate::store::words;
 
 /// How long the title of a chat is that lost its own, in characters.
 const TITLE: usize = 60;
@@ -177,17 +178,20 @@ pub(super) fn attachments(new: &Connection) -> Outcome<()> {
     Ok(())
 }
 
-/// Builds the search index.
+/// Builds the search indexes.
 pub(super) fn indexes(new: &Connection) -> Outcome<()> {
-    new.execute("INSERT INTO title_index (rowid, title) SELECT key, title FROM sessions", [])?;
-    let mut insert = new.prepare("INSERT INTO text_index (rowid, text) VALUES (?1, ?2)")?;
+    let mut parts = new.prepare("INSERT INTO text_index (rowid, text) VALUES (?1, ?2)")?;
+    let mut whole = new.prepare("INSERT INTO word_index (rowid, words) VALUES (?1, ?2)")?;
     let mut statement = new.prepare(
         "SELECT key, parts FROM messages WHERE ended IS NOT NULL AND role IN ('user', 'assistant')",
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
+        let key: i64 = row.get(0)?;
         let text = messages::spoken(row.get_ref(1)?.as_str().unwrap_or_default());
-        insert.execute(params![row.get::<_, i64>(0)?, text.unwrap_or_default()])?;
+        let text = text.unwrap_or_default();
+        whole.execute(params![key, words::of_text(&text)])?;
+        parts.execute(params![key, text])?;
     }
     Ok(())
 }

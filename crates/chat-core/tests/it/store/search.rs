@@ -8,13 +8,14 @@ use proptest::prelude::*;
 
 use super::{open, titled, user};
 
-const TEXTS: [(&str, &str); 6] = [
+const TEXTS: [(&str, &str); 7] = [
     ("Sorting", "Call `sort_unstable_by_key` on the Vec, it says \"fast\" AND means it."),
     ("天气", "请告诉我本地模型怎么用，谢谢你的帮助。"),
     ("Häuser", "Die STRASSE ist lang; 100% sure_thing 'quoted' NEAR(a b) col:umn -x ^y z*"),
     ("Empty", ""),
     ("50% of_it", "nothing to see"),
     ("Two words", "alpha in the beginning, and beta at the end"),
+    ("Café", "Le café de la gare ouvre à 7 h. Go!"),
 ];
 
 async fn filled(folder: &std::path::Path) -> Store {
@@ -34,9 +35,21 @@ fn titles(hits: &[Hit]) -> Vec<&str> {
 #[case::in_any_case("SORT_UNSTABLE", &["Sorting"])]
 #[case::umlauts_in_any_case("häUSER", &["Häuser"])]
 #[case::chinese_text("本地模型", &["天气"])]
-#[case::two_characters_look_at_titles_alone("天气", &["天气"])]
-#[case::two_characters_of_a_text("模型", &[])]
-#[case::one_character("ä", &["Häuser"])]
+#[case::two_characters_of_a_title("天气", &["天气"])]
+#[case::two_characters_of_a_text("模型", &["天气"])]
+#[case::one_character_of_a_text("怎", &["天气"])]
+#[case::the_last_character_before_a_mark("用", &["天气"])]
+#[case::one_character("ß", &[])]
+#[case::part_of_a_title("äu", &["Häuser"])]
+#[case::a_short_word("go", &["Café"])]
+#[case::a_digit("7", &["Café"])]
+#[case::without_its_accent("CAFE", &["Café"])]
+#[case::the_beginning_of_a_word_without_its_accent("caf ouv", &["Café"])]
+#[case::with_an_accent_that_is_not_there("théré", &[])]
+#[case::accents_typed_for_plain_letters("séé nóthing", &["50% of_it"])]
+#[case::short_and_accented("à 7", &["Café"])]
+#[case::short_words_apart("7 la go", &["Café"])]
+#[case::a_short_word_and_a_sign("go!", &["Café"])]
 #[case::quotes("\"fast\"", &["Sorting"])]
 #[case::an_operator_is_a_word("fast AND means", &["Sorting"])]
 #[case::an_operator_alone("AND", &["Sorting", "Two words"])]
@@ -177,25 +190,30 @@ async fn a_common_word_loses_no_chat() {
     assert_eq!(titles(&store.search("common wor", 9).await.unwrap()), ["old"]);
 }
 
-/// Words too short for the index are looked for in the texts, which takes long where very many have
+/// Parts of words too short for the index are looked for in the texts, which takes long where very many have
 /// the others: older ones are found only where they have the words as they were typed.
 #[tokio::test]
 async fn no_more_texts_are_read_in_vain_than_a_person_waits_for() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    store.create(titled("far"), vec![user(None, "7z before the end")]).await.unwrap();
-    store.create(titled("typed"), vec![user(None, "what the 7z says")]).await.unwrap();
+    store.create(titled("far"), vec![user(None, "x7z before the end")]).await.unwrap();
+    store.create(titled("typed"), vec![user(None, "what the 7zip says")]).await.unwrap();
     let mut many: Vec<_> = (0..10_000).map(|_| user(None, "the")).collect();
     let newest = many.split_off(9_900);
     let store_many = async |title: &str, many: Vec<Arc<Message>>| {
         store.create(titled(title), many).await.unwrap();
     };
     store_many("many", many).await;
-    store_many("near", vec![user(None, "7z before the end")]).await;
+    store_many("near", vec![user(None, "x7z before the end")]).await;
     store_many("newest", newest).await;
     let hits = store.search("the 7z", 9).await.unwrap();
     assert_eq!(titles(&hits), ["near", "typed"]);
-    assert_eq!(hits[1].excerpt.as_deref(), Some("what the 7z says"));
+    assert_eq!(hits[1].excerpt.as_deref(), Some("what the 7zip says"));
+    // As a word of its own it is in the index, however far away.
+    store.create(titled("word"), vec![user(None, "7z, the end")]).await.unwrap();
+    store_many("others", (0..10_000).map(|_| user(None, "the")).collect()).await;
+    let hits = store.search("the 7z", 9).await.unwrap();
+    assert_eq!(titles(&hits)[0], "word");
 }
 
 #[tokio::test]
@@ -210,4 +228,87 @@ async fn a_text_is_found_over_the_picture_between_its_parts() {
     store.create(titled("t"), vec![Arc::new(said)]).await.unwrap();
     let hits = store.search("at this", 9).await.unwrap();
     assert_eq!(hits[0].excerpt.as_deref(), Some("look at this gnu"));
+}
+
+#[tokio::test]
+async fn a_short_word_comes_before_longer_ones_that_have_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    for (title, text) in [
+        ("Old", "We wrote it in Go."),
+        ("Mongo", "a database"),
+        ("Never", "ago, good, cargo"),
+        ("Go on", "please"),
+    ] {
+        store.create(titled(title), vec![user(None, text)]).await.unwrap();
+    }
+    let hits = store.search("go", 9).await.unwrap();
+    assert_eq!(titles(&hits), ["Go on", "Old", "Mongo"]);
+    assert_eq!(hits[1].excerpt.as_deref(), Some("We wrote it in Go."));
+}
+
+#[tokio::test]
+async fn what_was_found_is_marked_in_the_excerpt() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let text = "Ago we met at the Café,\n\nin 東京: Go, cafes!";
+    store.create(titled("t"), vec![user(None, text)]).await.unwrap();
+    let marked = async |query: &str| {
+        let hit = store.search(query, 9).await.unwrap().remove(0);
+        let excerpt = hit.excerpt.unwrap();
+        hit.marks.into_iter().map(|mark| excerpt[mark].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(marked("cafe").await, ["Café", "cafe"]);
+    assert_eq!(marked("go 東京").await, ["東京", "Go"]);
+    assert_eq!(marked("京").await, ["京"]);
+    assert_eq!(marked("ca\u{301}fé go").await, ["Café", "Go", "cafe"]);
+}
+
+#[tokio::test]
+async fn what_a_message_no_longer_says_does_not_find_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let question = user(None, "?");
+    let fid = store.create(titled("t"), vec![Arc::clone(&question)]).await.unwrap().fid;
+    let begun = super::reply(&question);
+    store.append(&fid, vec![Arc::new(begun.clone())], begun.id).await.unwrap();
+    for (now, before) in [("Go", "No"), ("No", "Go")] {
+        let ended = Some(chat_core::message::Ending::Complete);
+        let said = Message { parts: vec![Part::Text(now.to_owned())], ended, ..begun.clone() };
+        store.fold(&fid, Arc::new(said)).await.unwrap();
+        assert_eq!(store.search(now, 9).await.unwrap().len(), 1);
+        assert_eq!(store.search(before, 9).await.unwrap(), []);
+    }
+}
+
+#[test]
+fn every_word_of_a_text_finds_it() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let word = prop_oneof![
+        "[a-zA-Zéüß]{1,6}",
+        "[東京都大阪がき한국]{1,5}",
+        "[0-9a-f]{1,50}",
+        "[a-z]{1,3}[-_'.#+][a-zé]{0,3}",
+        "\\pL{1,6}",
+    ];
+    let texts = prop::collection::vec(prop::collection::vec(word, 1..12), 1..6);
+    proptest!(ProptestConfig::with_cases(40), |(texts in texts)| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path());
+        let fids = runtime.block_on(async {
+            let mut fids = Vec::new();
+            for words in &texts {
+                let said = vec![user(None, &words.join(" "))];
+                fids.push(store.create(titled(""), said).await.unwrap().fid);
+            }
+            fids
+        });
+        for (words, fid) in texts.iter().zip(&fids) {
+            let words = words.iter().flat_map(|word| word.split_whitespace());
+            for word in words.filter(|word| word.contains(char::is_alphanumeric)) {
+                let hits = runtime.block_on(store.search(word, 99)).unwrap();
+                prop_assert!(hits.iter().any(|hit| &hit.session.fid == fid), "{word:?}");
+            }
+        }
+    });
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::super::entry::{Entry, RowKind};
-use super::pattern::Pattern;
+use super::Pattern;
 use super::texts::{Cell, each_text, stamp};
 
 /// A place that has it.

@@ -76,7 +76,7 @@ impl Folded {
 }
 
 /// Gives what stands for a letter when texts are compared: nothing for an accent.
-fn fold(letter: char, out: &mut impl FnMut(char)) {
+pub(super) fn fold(letter: char, out: &mut impl FnMut(char)) {
     if letter.is_ascii() {
         out(if letter == '\t' { ' ' } else { letter.to_ascii_lowercase() });
         return;

@@ -1,0 +1,203 @@
+//! What a person looks for, and where a text has it.
+
+use std::ops::Range;
+
+use crate::store::pattern::Pattern;
+use crate::store::words;
+
+/// Below this length the index of parts knows nothing, in characters.
+const TRIGRAM: usize = 3;
+
+/// How much stands on either side of a hit, in characters: two lines of a narrow list.
+const AROUND: usize = 50;
+
+/// How a text must have the short words of a query. Longer ones are found within words in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// As words of their own: nobody who types “Go” means “ago”.
+    Words,
+    /// Anywhere.
+    Parts,
+}
+
+struct Word {
+    pattern: Pattern,
+    is_short: bool,
+}
+
+/// What a person looks for: all its words must stand in one title or one message.
+pub(super) struct Query {
+    words: Vec<Word>,
+    /// What the index of parts is asked for; none where all is too short for it.
+    pub(super) parts: Option<String>,
+    /// All of it as it was typed, where the words one by one are too short to be proved by the
+    /// index of parts.
+    pub(super) phrase: Option<String>,
+    /// What the index of words is asked for; none where nothing in it is a word.
+    pub(super) whole: Option<String>,
+    /// The same without longer words that begin so: there it finds one chat's messages fast.
+    pub(super) exact: Option<String>,
+}
+
+impl Query {
+    pub(super) fn new(text: &str) -> Self {
+        // SQLite takes a NUL for the end of a text.
+        let text = text.replace('\0', " ");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let long = |word: &&str| word.chars().count() >= TRIGRAM;
+        let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\"\""));
+        let mut parts: Vec<String> = words.iter().copied().filter(long).map(quoted).collect();
+        let whole = words.join(" ");
+        let has_short = parts.len() < words.len();
+        let phrase = (has_short && long(&whole.as_str())).then(|| quoted(&whole));
+        if parts.is_empty() && long(&whole.as_str()) {
+            parts.push(quoted(&whole));
+        }
+        let terms = |beginnings| {
+            words.iter().flat_map(|word| words::terms(word, beginnings)).collect::<Vec<_>>()
+        };
+        let word = |word: &&str| Some(Word { pattern: Pattern::new(word)?, is_short: !long(word) });
+        Self {
+            words: words.iter().filter_map(word).collect(),
+            parts: all_of(&parts),
+            phrase,
+            whole: all_of(&terms(true)),
+            exact: all_of(&terms(false)),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Whether some word is too short for the index of parts.
+    pub(super) fn has_short_words(&self) -> bool {
+        self.words.iter().any(|word| word.is_short)
+    }
+
+    /// Where the words stand in a text: the bytes of the first one's first place. None where one
+    /// of them is missing.
+    pub(super) fn find(&self, text: &str, fit: Fit) -> Option<usize> {
+        let place = |word: &Word| word.places(text, fit).next().map(|place| place.start);
+        let places: Option<Vec<usize>> = self.words.iter().map(place).collect();
+        places?.first().copied()
+    }
+
+    /// All places of the words in a text, in order; those of short words as `fit` says, where there
+    /// are any.
+    pub(super) fn places(&self, text: &str, fit: Fit) -> Vec<Range<usize>> {
+        let mut all: Vec<Range<usize>> =
+            self.words.iter().flat_map(|word| word.places(text, fit)).collect();
+        all.sort_unstable_by_key(|place| (place.start, std::cmp::Reverse(place.end)));
+        let mut end = 0;
+        all.retain(|place| {
+            let apart = place.start >= end;
+            end = end.max(place.end);
+            apart
+        });
+        all
+    }
+}
+
+impl Word {
+    fn places<'a>(&self, text: &'a str, fit: Fit) -> impl Iterator<Item = Range<usize>> + use<'a> {
+        let whole = self.is_short && fit == Fit::Words;
+        self.pattern.find(text).into_iter().filter(move |place| !whole || stands_alone(text, place))
+    }
+}
+
+/// Whether no word goes on before or behind a place.
+fn stands_alone(text: &str, place: &Range<usize>) -> bool {
+    let is_accent = |letter: char| matches!(letter, '\u{300}'..='\u{36F}');
+    let begins = |text: &str| text.starts_with(words::is_spaced);
+    let ends = |text: &str| text.trim_end_matches(is_accent).ends_with(words::is_spaced);
+    let found = &text[place.clone()];
+    let goes_on =
+        ends(&text[..place.start]) && begins(found) || ends(found) && begins(&text[place.end..]);
+    !goes_on
+}
+
+fn all_of(terms: &[String]) -> Option<String> {
+    (!terms.is_empty()).then(|| terms.join(" AND "))
+}
+
+/// A piece of the text round this byte, on one line.
+pub(super) fn excerpt(text: &str, at: usize) -> String {
+    let start = text[..at].char_indices().rev().nth(AROUND - 1).map_or(0, |(i, _)| i);
+    let end = text[at..].char_indices().nth(2 * AROUND).map_or(text.len(), |(i, _)| at + i);
+    let words: Vec<&str> = text[start..end].split_whitespace().collect();
+    let before = if start > 0 { "…" } else { "" };
+    let after = if end < text.len() { "…" } else { "" };
+    format!("{before}{}{after}", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finds(query: &str, text: &str, fit: Fit) -> bool {
+        Query::new(query).find(text, fit).is_some()
+    }
+
+    #[test]
+    fn an_excerpt_stands_round_the_hit_on_one_line() {
+        let text = format!("{}\n\nthe   needle\n{}", "before ".repeat(30), "after ".repeat(30));
+        let at = Query::new("NEEDLE").find(&text, Fit::Words).unwrap();
+        let excerpt = excerpt(&text, at);
+        assert!(excerpt.starts_with('…') && excerpt.ends_with('…'), "{excerpt}");
+        assert!(excerpt.contains("before the needle after"), "{excerpt}");
+        assert!(excerpt.chars().count() <= 3 * AROUND + 2, "{excerpt}");
+    }
+
+    #[test]
+    fn an_excerpt_of_a_short_text_is_the_text() {
+        let at = Query::new("模型").find("本地模型很好", Fit::Words).unwrap();
+        assert_eq!(excerpt("本地模型很好", at), "本地模型很好");
+    }
+
+    #[test]
+    fn all_words_must_stand_there() {
+        assert!(finds("fn main", "pub fn run() { main() }", Fit::Words));
+        assert!(!finds("fn main", "the main road", Fit::Parts));
+        assert!(finds("straẞe", "Die Straße", Fit::Words));
+        assert!(finds("cafe", "Das Café", Fit::Words));
+    }
+
+    #[test]
+    fn short_words_stand_alone_or_within_others() {
+        for text in ["Go", "in Go.", "go语言", "a-go", "G\u{308}o!"] {
+            assert!(finds("go", text, Fit::Words), "{text}");
+        }
+        for text in ["ago", "good", "cargo go_mod2go", "7go"] {
+            assert_eq!(finds("go", text, Fit::Words), text.contains("go_"), "{text}");
+            assert!(finds("go", text, Fit::Parts), "{text}");
+        }
+        assert!(finds("京", "東京都", Fit::Words));
+        assert!(finds("c#", "C# and F#", Fit::Words));
+        assert!(!finds("7", "17 or 70", Fit::Words));
+        assert!(finds("é", "e\u{301} alone", Fit::Words));
+        assert!(!finds("e", "e\u{301}a", Fit::Words));
+    }
+
+    #[test]
+    fn places_are_told_once_and_in_order() {
+        let places = |query, text: &str| {
+            let places = Query::new(query).places(text, Fit::Words);
+            places.into_iter().map(|place| text[place].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(places("cafe go", "Go to the Café, ago"), ["Go", "Café"]);
+        assert_eq!(places("needle need", "a needle"), ["needle"]);
+    }
+
+    #[test]
+    fn the_indexes_are_asked_for_quoted_words() {
+        let parts = |text| Query::new(text).parts;
+        assert_eq!(parts("say \"hi\" OR not").as_deref(), Some(r#""say" AND """hi""" AND "not""#));
+        assert_eq!(parts("a b").as_deref(), Some("\"a b\""));
+        assert_eq!(parts("ab"), None);
+        assert_eq!(parts("\0"), None);
+        let whole = |text| Query::new(text).whole;
+        assert_eq!(whole("say \"hi\" OR").as_deref(), Some(r#""say"* AND "hi" AND "or""#));
+        assert_eq!(whole("\"\" -"), None);
+    }
+}

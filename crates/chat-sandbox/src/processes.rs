@@ -10,7 +10,6 @@ mod memory;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Child;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -32,6 +31,10 @@ const GONE: Duration = Duration::from_secs(5);
 
 /// How long is looked again where processes end while they are looked for.
 const MISSED: Duration = Duration::from_millis(500);
+
+/// How many looks in a row must find nobody new. One can pass by a process and all that come of it: `/proc` is listed by
+/// number, and where the numbers begin anew in the midst of it, a child's is one that was passed already.
+const QUIET: u32 = 2;
 
 /// How a command's processes are known.
 #[derive(Debug)]
@@ -199,72 +202,63 @@ impl Family {
     }
 }
 
-/// Stops all first: who is stopped starts nobody. Then ends them.
+/// Stops all first: who is stopped neither sees the others end nor starts more. Then ends them.
 fn end_marked(mark: u64) -> u32 {
-    let begun = Instant::now();
-    let (mut stopped, mut ended): (HashSet<Pid>, HashSet<Pid>) = Default::default();
-    let mut running = 0;
-    loop {
-        let (mut found, mut missed) = (false, false);
-        for pid in newest_first() {
-            if stopped.contains(&pid) {
-                continue;
-            }
-            match stop(pid, mark) {
-                Some(true) => {
-                    found = true;
-                    stopped.insert(pid);
-                    running += u32::from(!is_zombie(pid));
-                }
-                Some(false) => {}
-                None => missed |= ended.insert(pid),
-            }
-        }
-        // One that ended meanwhile may have started another, and that one the next: sooner or later one of them is
-        // come by before it does. But others end too, that have nothing to do with it.
-        let is_enough = !found && (!missed || begun.elapsed() > MISSED);
-        if is_enough || begun.elapsed() > GONE {
-            break;
-        }
-    }
+    let (stopped, running) = signal_all(mark, Signal::STOP);
     if stopped.is_empty() {
         return 0;
     }
+    // One that is stopped in the middle of a fork still starts its child, in its own time; one that is killed there
+    // does not.
+    signal_all(mark, Signal::KILL);
     let deadline = Instant::now() + GONE;
-    for pid in &stopped {
-        let _ = signal(*pid, mark, Signal::KILL);
-    }
-    while Instant::now() < deadline {
-        let left = marked(mark);
-        let left: Vec<Pid> = left.into_iter().filter(|pid| !is_zombie(*pid)).collect();
-        if left.is_empty() {
-            break;
-        }
-        for pid in left {
-            let _ = signal(pid, mark, Signal::KILL);
-        }
+    let is_left = |pid: &Pid| mark_of(*pid) == Some(mark) && !is_zombie(*pid);
+    while all().any(|pid| is_left(&pid)) && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
     }
     running
 }
 
-/// Stops a process, if it is one of the marked: says whether it is. None where it has ended.
-fn stop(pid: Pid, mark: u64) -> Option<bool> {
+/// Signals each of the marked once, also those that are started meanwhile; says which these were, and how many of
+/// them ran.
+fn signal_all(mark: u64, signal: Signal) -> (HashSet<Pid>, u32) {
+    let begun = Instant::now();
+    let (mut signalled, mut others, mut ended): (HashSet<Pid>, HashSet<Pid>, HashSet<Pid>) =
+        Default::default();
+    let (mut running, mut quiet) = (0, 0);
+    while quiet < QUIET && begun.elapsed() < GONE {
+        let (mut found, mut missed) = (false, false);
+        for pid in newest_first() {
+            // Marks never change: so each look but the first soon comes to what is new.
+            if signalled.contains(&pid) || others.contains(&pid) {
+                continue;
+            }
+            match signal_marked(pid, mark, signal) {
+                Some(true) => {
+                    found = true;
+                    signalled.insert(pid);
+                    running += u32::from(!is_zombie(pid));
+                }
+                Some(false) => drop(others.insert(pid)),
+                None => missed |= ended.insert(pid),
+            }
+        }
+        // One that ended meanwhile may have started another, and that one the next: sooner or later one of them is
+        // come by before it does. But others end too, that have nothing to do with it.
+        let is_quiet = !found && (!missed || begun.elapsed() > MISSED);
+        quiet = if is_quiet { quiet + 1 } else { 0 };
+    }
+    (signalled, running)
+}
+
+/// Signals a process, if it is one of the marked: says whether it is. None where it has ended.
+fn signal_marked(pid: Pid, mark: u64, signal: Signal) -> Option<bool> {
     let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
     let is_marked = mark_in(&limits(pid)?) == Some(mark);
     if is_marked {
-        let _ = pidfd_send_signal(process, Signal::STOP);
+        let _ = pidfd_send_signal(process, signal);
     }
     Some(is_marked)
-}
-
-/// Signals a process, provided that the number is still the marked one's.
-fn signal(pid: Pid, mark: u64, signal: Signal) -> io::Result<()> {
-    let process = pidfd_open(pid, PidfdFlags::empty())?;
-    if mark_of(pid) == Some(mark) {
-        pidfd_send_signal(process, signal)?;
-    }
-    Ok(())
 }
 
 fn marked(mark: u64) -> Vec<Pid> {

@@ -53,7 +53,7 @@ pub(super) fn terms(word: &str, beginnings: bool) -> Vec<String> {
         match (&run.letters[..], run.unspaced) {
             ([single], true) => terms.push(format!("\"{single}\"*")),
             (letters, true) => {
-                terms.extend(letters.windows(2).map(|pair| format!("\"{}{}\"", pair[0], pair[1])))
+                terms.extend(letters.windows(2).map(|pair| format!("\"{}{}\"", pair[0], pair[1])));
             }
             (letters, false) => {
                 // Nobody means all words with one or two letters.

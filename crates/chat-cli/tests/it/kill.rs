@@ -207,7 +207,8 @@ fn kill_among_tools(life: Duration, met: &mut Met) {
     let fid = session["fid"].as_str().expect("a fid");
     let over = sent.len() == 4 && sent[3] == words_of("fourth").concat();
     if session["trouble"] == Value::Null {
-        assert!(over, "after {life:?} it looks as if all were well: {sent:?}");
+        let chat = || scene.home.show(fid);
+        assert!(over, "after {life:?} all looks well: {session:#}, and later {:#}", chat());
         met.complete += 1;
     } else {
         assert_eq!(session["trouble"], "interrupted", "after {life:?}");

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use interpreters::reads_code;
 pub use reading::Reads;
-pub(crate) use reading::reads;
+pub(crate) use reading::{folders, reads};
 pub(crate) use runners::{changes_folder, hands_over};
 
 /// The longest command that is looked at, in bytes: nobody reads a longer one before they allow it.

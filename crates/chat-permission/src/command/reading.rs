@@ -62,7 +62,7 @@ pub(crate) fn reads(
 }
 
 /// Where the parts may run: none is where the command starts. None at all where that cannot be told.
-fn folders(
+pub(crate) fn folders(
     parts: &[Simple],
     resolve: &impl Fn(Option<&ResolvedPath>, &str) -> Option<ResolvedPath>,
 ) -> Option<Vec<Option<ResolvedPath>>> {

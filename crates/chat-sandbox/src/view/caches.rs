@@ -22,6 +22,10 @@ const SHARED: &str = "/run/natter";
 const PARTS: [(Toolchain, &str, &str); 3] =
     [(CARGO, "registry", "cargo/registry"), (CARGO, "git", "cargo/git"), (GO, "pkg", "go/pkg")];
 
+/// npm's cache: its usual place, and in the project's own caches. pip's is not filled: without its index, which it does
+/// not keep, it installs nothing from it.
+const NPM: (&str, &str) = (".npm/_cacache", "npm/_cacache");
+
 /// A toolchain, by the variable that moves it and its usual place.
 type Toolchain = (&'static str, &'static str);
 
@@ -75,7 +79,15 @@ impl Caches {
             let proxies = format!("file://{},https://proxy.golang.org,direct", known.display());
             environment.push(("GOPROXY".into(), proxies.into()));
         }
-        let inside = PARTS.map(|(.., inside)| inside);
+        let mut inside = PARTS.map(|(.., inside)| inside).to_vec();
+        let (usual, npm) = NPM;
+        let users = super::home::followed(&home.join(usual));
+        if let Some(from) = users.filter(|from| !from.starts_with(&view.project)) {
+            let aside = Path::new(SHARED).join(npm);
+            view.readable.push((from.clone(), aside.clone()));
+            seeds.push((npm, from, aside));
+            inside.push(npm);
+        }
         // What is missing is downloaded again.
         let _ = seed::fill(&kept, &folder, &inside, &seeds);
         Some(Self { places, environment })

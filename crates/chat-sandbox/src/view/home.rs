@@ -115,7 +115,7 @@ fn show(view: &mut View, place: PathBuf) {
 
 /// Where something is, behind one link at most: another may have been put there by a command, in
 /// some project that the first one leads to, and lead anywhere.
-fn followed(path: &Path) -> Option<PathBuf> {
+pub(super) fn followed(path: &Path) -> Option<PathBuf> {
     let real = path.canonicalize().ok()?;
     if real == path {
         return Some(real);

@@ -224,6 +224,42 @@ fn programs_keep_what_they_cache_between_commands() {
 }
 
 #[test]
+fn a_file_in_the_place_of_a_cache_makes_way_for_it() {
+    unprivileged::run(async || {
+        let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };
+        write(&scene.home(".cargo/registry/cache/index/one.crate"), "one");
+        for broken in ["touch ~/.cache/cargo", "ln -s /nowhere ~/.cache/cargo"] {
+            scene.run(format!("rm -rf ~/.cache/cargo; {broken}")).await.success();
+            let outcome = scene.run("cat ~/.cargo/registry/cache/index/one.crate").await;
+            assert_eq!(outcome.success(), "one", "{broken}");
+        }
+    });
+}
+
+#[test]
+fn what_npm_has_downloaded_is_there_and_npm_can_add_to_it() {
+    unprivileged::run(async || {
+        let Some(scene) = Scene::new(Preference::Bubblewrap).await else { return };
+        let (content, index) = ("content-v2/sha512/12/34/5678", "index-v5/ab/cd/ef");
+        write(&scene.home(&format!(".npm/_cacache/{content}")), "package");
+        write(&scene.home(&format!(".npm/_cacache/{index}")), "entry\n");
+        let text = format!(
+            "cd $npm_config_cache/_cacache && cat {content} && echo more >> {index} && cat {index}; echo x > {content}"
+        );
+        let outcome = scene.run(&text).await;
+        assert!(outcome.said.starts_with("packageentry\nmore\n"), "{outcome:?}");
+        assert!(!outcome.exit.is_success(), "{outcome:?}");
+        let kept = fs::read_to_string(scene.home(&format!(".npm/_cacache/{index}"))).unwrap();
+        assert_eq!(kept, "entry\n");
+        // Its settings, which may hold a password, are not.
+        write(&scene.home(".npmrc"), "//example.org/:_authToken=secret\n");
+        write(&scene.home(".npm/_cacache/content-v2/sha512/12/34/later"), "later");
+        let outcome = scene.run("cat ~/.npmrc; ls ~/.npm; true").await;
+        assert!(!outcome.said.contains("secret"), "{outcome:?}");
+    });
+}
+
+#[test]
 fn git_knows_the_user_by_name_and_address_and_nothing_else() {
     unprivileged::run(async || {
         for way in [Preference::Bubblewrap, Preference::Landlock] {

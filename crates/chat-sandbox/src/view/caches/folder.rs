@@ -25,14 +25,21 @@ impl Folder {
         Ok(Self(openat(CWD, path, HOW, Mode::empty())?))
     }
 
-    /// A folder in it, made if it is not there.
+    /// A folder in it, made if it is not there, or something else is.
     pub(super) fn enter(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
         match mkdirat(&self.0, name, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(Self(openat(&self.0, name, HOW, Mode::empty())?))
+        match openat(&self.0, name, HOW, Mode::empty()) {
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                self.remove(name)?;
+                mkdirat(&self.0, name, Mode::RWXU)?;
+                Ok(Self(openat(&self.0, name, HOW, Mode::empty())?))
+            }
+            folder => Ok(Self(folder?)),
+        }
     }
 
     /// The same for several names behind each other.

@@ -14,6 +14,9 @@ use super::folder::Folder;
 /// How deep the index of a registry goes: `index/NAME/.cache/se/rd/serde`.
 const INDEX_DEPTH: usize = 4;
 
+/// How deep npm keeps packages: `content-v2/sha512/12/34/REST`.
+const CONTENT_DEPTH: usize = 3;
+
 /// Bytes of a file that is copied, at most.
 const LONGEST: u64 = 16 << 20;
 
@@ -38,6 +41,7 @@ pub(super) fn fill(kept: &Path, folder: &Path, inside: &[&str], seeds: &[Seed]) 
         match *inside {
             "cargo/registry" => registry(from, aside, &to)?,
             "cargo/git" => git(from, aside, &to)?,
+            "npm/_cacache" => npm(from, aside, &to)?,
             // Go reads it where it is.
             _ => {}
         }
@@ -54,7 +58,7 @@ fn stamp(seeds: &[Seed]) -> String {
         // Writing into a string cannot fail.
         let _ = writeln!(stamp, "{} {changed:?}", path.display());
     };
-    for (_, from, _) in seeds.iter().filter(|(inside, ..)| inside.starts_with("cargo/")) {
+    for (_, from, _) in seeds.iter().filter(|(inside, ..)| *inside != "go/pkg") {
         add(from);
         for folder in entries(from) {
             add(&folder.path());
@@ -106,6 +110,25 @@ fn git(from: &Path, aside: &Path, to: &Folder) -> io::Result<()> {
         for file in ["packed-refs", "FETCH_HEAD", "config", "HEAD"] {
             copy(&source.path().join(file), &to, OsStr::new(file))?;
         }
+    }
+    Ok(())
+}
+
+/// npm's cache: packages are linked. The index is copied, since npm adds to its files.
+fn npm(from: &Path, aside: &Path, to: &Folder) -> io::Result<()> {
+    let content = "content-v2";
+    link_files(&from.join(content), &aside.join(content), &to.enter(content)?, CONTENT_DEPTH)?;
+    copy_newer(&from.join("index-v5"), &to.enter("index-v5")?, CONTENT_DEPTH)
+}
+
+/// Links to the files so many folders deep in `from`, which is seen at `aside`.
+fn link_files(from: &Path, aside: &Path, to: &Folder, depth: usize) -> io::Result<()> {
+    if depth == 0 {
+        return link_all(from, aside, to);
+    }
+    for folder in entries(from).into_iter().filter(is_folder) {
+        let name = folder.file_name();
+        link_files(&folder.path(), &aside.join(&name), &to.enter(name)?, depth - 1)?;
     }
     Ok(())
 }

@@ -240,7 +240,6 @@ impl Conversation {
         }
         if said {
             // Who just said something wants to see the answer.
-            self.inner.give_up_place();
             self.inner.column.follow();
             self.expect_reply();
         }
@@ -353,7 +352,6 @@ impl Conversation {
 
     /// Goes to the end, and stays there while text is added.
     pub fn go_to_end(&self) {
-        self.inner.give_up_place();
         self.inner.column.follow();
     }
 
@@ -369,6 +367,6 @@ impl Conversation {
 
     /// Whether the end is in sight.
     pub fn is_at_end(&self) -> bool {
-        self.inner.placing.get().is_none() && self.inner.column.follows()
+        self.inner.column.follows()
     }
 }

@@ -3,21 +3,16 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use chat_core::event::Snapshot;
 use chat_core::message::MessageId;
 use chat_core::store::Page;
-use gtk::glib;
 
 use super::entry::{Entry, RowKind};
 use super::rows::Rows;
 use super::transcript::Transcript;
 use super::view::{Inner, State};
 use super::{Output, ReadingPlace};
-
-/// How long messages are read in one turn of the main loop: half of what a frame has is left to the rest.
-const SLICE: Duration = Duration::from_millis(6);
 
 impl Inner {
     /// Shows another conversation, at this place if it is there, otherwise at its end.
@@ -31,65 +26,18 @@ impl Inner {
         *last = None;
         *asked = None;
         *failed = None;
+        let placed = place.is_some_and(|place| go_to_place(&mut state, place));
         drop(state);
         self.give_back();
         self.unseen.set(false);
-        self.placing.set(place);
-        if place.is_some() {
-            self.read_on();
-        } else {
-            self.column.follow();
-            self.paint();
-        }
-    }
-
-    /// Reads messages from the end up to the place that is to be shown, a little each time the window is idle:
-    /// there may be a thousand of them. Nothing is drawn meanwhile.
-    fn read_on(self: &Rc<Self>) {
-        let Some(place) = self.placing.get() else { return };
-        let mut state = self.state.borrow_mut();
-        let State { transcript, rows, .. } = &mut *state;
-        let at = transcript.entries.iter().position(|entry| entry.id() == place.message);
-        let unread = transcript.unread();
-        // All from there to the end is read, so that its rows are known.
-        let left = Cell::new(at.map_or(0, |at| unread.saturating_sub(at)));
-        if left.get() > 0 {
-            let begun = Instant::now();
-            rows.prepend(&mut transcript.entries[..unread], &|_| {
-                left.set(left.get() - 1);
-                left.get() == 0 || begun.elapsed() >= SLICE
-            });
-        }
-        if left.get() > 0 {
-            let weak = Rc::downgrade(self);
-            glib::idle_add_local_once(move || {
-                if let Some(inner) = weak.upgrade() {
-                    inner.read_on();
-                }
-            });
-            return;
-        }
-        self.placing.set(None);
-        let placed = at.is_some_and(|at| go_to_place(&mut state, at, place));
-        drop(state);
         if !placed {
             self.column.follow();
         }
         self.paint();
     }
 
-    /// Goes to no place any more, but to the end.
-    pub(super) fn give_up_place(self: &Rc<Self>) {
-        if self.placing.take().is_some() {
-            self.schedule();
-        }
-    }
-
     /// Where the person reads; none where they have the end before them, or nothing was drawn yet.
     pub(super) fn reading_place(&self) -> Option<ReadingPlace> {
-        if let Some(place) = self.placing.get() {
-            return Some(place);
-        }
         if self.column.follows() {
             return None;
         }
@@ -201,10 +149,20 @@ impl Inner {
     }
 }
 
-/// Goes to a place in the message at this index, of a conversation of which nothing is drawn yet. Whether it is there.
-fn go_to_place(state: &mut State, at: usize, place: ReadingPlace) -> bool {
+/// Goes to a place of a conversation of which nothing is drawn yet. Whether it is there.
+fn go_to_place(state: &mut State, place: ReadingPlace) -> bool {
     let State { transcript, rows, .. } = state;
-    let entries = &transcript.entries;
+    let entries = &mut transcript.entries;
+    let Some(at) = entries.iter().position(|entry| entry.id() == place.message) else {
+        return false;
+    };
+    // All from there to the end is read, so that its rows are known.
+    let unread = entries.len() - at;
+    let read = Cell::new(0);
+    rows.prepend(entries, &|_| {
+        read.set(read.get() + 1);
+        read.get() == unread
+    });
     if entries[at].rows == 0 {
         return false;
     }

@@ -21,7 +21,7 @@ use super::tags::Tags;
 use super::tail::Tail;
 use super::tool::{Looks, Once, Typed};
 use super::transcript::Transcript;
-use super::{Output, ReadingPlace, entry, files};
+use super::{Output, entry, files};
 use crate::accessible;
 use crate::markdown::visible_address;
 
@@ -48,8 +48,6 @@ pub(super) struct Inner {
     pub(super) unseen: Cell<bool>,
     /// Whether messages are being read for a search.
     pub(super) searching: Cell<bool>,
-    /// The place to which messages are still being read: nothing is drawn before.
-    pub(super) placing: Cell<Option<ReadingPlace>>,
     /// What gets the keyboard once its reply is shown.
     pub(super) step: RefCell<Option<Step>>,
 }
@@ -164,7 +162,6 @@ impl Inner {
             clock: RefCell::default(),
             unseen: Cell::new(false),
             searching: Cell::new(false),
-            placing: Cell::default(),
             step: RefCell::default(),
         }
     }
@@ -279,9 +276,6 @@ impl Inner {
 
     /// Draws what changed.
     pub(super) fn paint(self: &Rc<Self>) {
-        if self.placing.get().is_some() {
-            return;
-        }
         let mut state = self.state.borrow_mut();
         let State { transcript, rows, last, asked, .. } = &mut *state;
         let now = transcript.last();

@@ -6,7 +6,7 @@ use chat_core::event::Stage;
 use chat_core::message::{Message, MessageId, Part, Role};
 use chat_core::store::Page;
 use chat_edge::diagnostics::thread_cpu;
-use chat_gtk::conversation::{Output, ReadingPlace};
+use chat_gtk::conversation::Output;
 use gtk::prelude::*;
 
 use crate::scene::{Scene, added, chat, reply, snapshot, until};
@@ -191,40 +191,4 @@ fn only_what_is_near_the_sight_is_read_and_the_rest_comes_without_a_jump() {
     let is_found = |told: &Output| matches!(told, Output::Found(at) if at.current == Some(1));
     until("the first message is found", || scene.told.borrow().iter().any(is_found));
     until("it is shown", || scene.has("Message 40 begins."));
-}
-
-#[gtk::test]
-fn a_chat_that_was_read_far_up_is_opened_in_many_short_turns() {
-    let scene = Scene::new();
-    let long = "A paragraph of *some* length with `code` in it, as replies have them. ".repeat(8);
-    let text = |index: usize| format!("Message {index}\n\n{}", [long.as_str(); 4].join("\n\n"));
-    let messages: Vec<_> =
-        (0..1_000).map(|index| Message::text(Role::Assistant, None, text(index))).collect();
-    let place =
-        ReadingPlace { message: messages[3].id, row: 0, hidden: 0, below: messages.len() - 3 };
-    let whole = snapshot(messages, false);
-    let before = thread_cpu();
-    scene.conversation.show_at(&whole, place);
-    let mut turns = vec![thread_cpu().saturating_sub(before)];
-    assert_eq!(scene.conversation.reading_place(), Some(place), "it is not lost meanwhile");
-    assert!(!scene.conversation.is_at_end());
-    let context = gtk::glib::MainContext::default();
-    let is_there = || scene.texts().iter().any(|text| text.starts_with("Message 3\n"));
-    while !is_there() {
-        let before = thread_cpu();
-        context.iteration(true);
-        turns.push(thread_cpu().saturating_sub(before));
-    }
-    let (longest, all) = (turns.iter().max().copied().unwrap_or_default(), turns.iter().sum());
-    println!("longest turn {longest:?} of {all:?} in {} turns", turns.len());
-    let all: std::time::Duration = all;
-    assert!(longest * 4 < all, "{longest:?} of {all:?}");
-    scene.settle();
-    assert_eq!(scene.conversation.reading_place().map(|now| now.message), Some(place.message));
-    // Who goes to the end meanwhile is there.
-    scene.conversation.show_at(&whole, place);
-    scene.conversation.go_to_end();
-    scene.settle();
-    until("the end", || scene.texts().iter().any(|text| text.starts_with("Message 999\n")));
-    assert!(scene.conversation.is_at_end());
 }

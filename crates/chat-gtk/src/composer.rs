@@ -36,12 +36,7 @@ const FIRST_HEIGHT: i32 = 240;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     /// This is to be sent. It has left the field: what is typed by now is the next one.
-    Submit {
-        /// What was written.
-        written: Written,
-        /// The names that were typed behind an `@` and that nothing has, as far as they look like paths.
-        unknown: Vec<String>,
-    },
+    Submit(Written),
     /// The reply is to be stopped.
     Stop,
     /// The text changed.
@@ -119,10 +114,6 @@ struct Inner {
     /// Why nothing can be sent, where that is so.
     hindrance: RefCell<Option<String>>,
     setting_text: Cell<bool>,
-    /// Marks text that was not typed: no name in it is looked for.
-    put_in: gtk::TextTag,
-    /// Whether text comes from elsewhere just now.
-    pasting: Cell<bool>,
 }
 
 /// What stands in the field: read once for each change, since a text may be long and much pinned to it.
@@ -202,8 +193,6 @@ impl Composer {
         root.append(chips.widget());
         root.append(&line);
 
-        let put_in = gtk::TextTag::new(None);
-        text.buffer().tag_table().add(&put_in);
         let inner = Rc::new(Inner {
             root,
             text,
@@ -224,8 +213,6 @@ impl Composer {
             busy: Cell::new(false),
             hindrance: RefCell::default(),
             setting_text: Cell::new(false),
-            put_in,
-            pasting: Cell::new(false),
         });
         inner.connect(&placeholder);
         inner.show_buttons();
@@ -260,6 +247,11 @@ impl Composer {
     pub(crate) fn set_names(&self, names: Option<Names>) {
         self.inner.names.replace(names);
         self.inner.look_again();
+    }
+
+    /// The names behind an `@` in a text that nothing has, as far as they look like paths.
+    pub(crate) fn unknown_names(&self, written: &Written) -> Vec<String> {
+        self.inner.unknown_names(written)
     }
 
     pub(crate) fn focus(&self) {
@@ -368,11 +360,7 @@ impl Inner {
             return;
         }
         let hindrance = self.hindrance();
-        let submit = || {
-            let unknown = self.unknown_names();
-            Output::Submit { written: self.take(), unknown }
-        };
-        self.tell(hindrance.map_or_else(submit, Output::Hindered));
+        self.tell(hindrance.map_or_else(|| Output::Submit(self.take()), Output::Hindered));
     }
 
     fn content_text(&self) -> glib::GString {
@@ -404,9 +392,6 @@ impl Inner {
         // A draft put back is not an edit to be undone.
         buffer.begin_irreversible_action();
         buffer.set_text(&written.text);
-        // What was pointed at is pinned to it.
-        let (start, end) = buffer.bounds();
-        buffer.apply_tag(&self.put_in, &start, &end);
         buffer.end_irreversible_action();
         buffer.place_cursor(&buffer.end_iter());
         self.setting_text.set(false);

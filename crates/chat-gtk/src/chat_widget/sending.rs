@@ -35,10 +35,10 @@ impl ChatWidget {
     ) {
         use composer::Output as Told;
         match output {
-            Told::Submit { written, unknown } => {
+            Told::Submit(written) => {
                 // Who sends something wants to see it.
                 view.conversation.go_to_end();
-                if let Some(name) = unknown.first() {
+                if let Some(name) = view.composer.unknown_names(&written).first() {
                     let text =
                         gettext("{name} is not in the project, so it was sent as plain text.");
                     tell(sender, Output::Note(fill(&text, &[("name", name)])));

@@ -34,29 +34,6 @@ impl Inner {
         });
         self.connect_middle_button();
         self.connect_drops();
-        self.connect_typing();
-    }
-
-    /// What is typed in the middle of a pasted text is typed all the same.
-    fn connect_typing(self: &Rc<Self>) {
-        let weak = Rc::downgrade(self);
-        self.text.buffer().connect_local("insert-text", true, move |values| {
-            let inner = weak.upgrade()?;
-            if inner.pasting.get() || inner.setting_text.get() {
-                return None;
-            }
-            let end = values.get(1)?.get::<gtk::TextIter>().ok()?;
-            let text = values.get(2)?.get::<String>().ok()?;
-            let mut start = end;
-            start.backward_chars(i32::try_from(text.chars().count()).unwrap_or(i32::MAX));
-            if start.has_tag(&inner.put_in) {
-                inner.text.buffer().remove_tag(&inner.put_in, &start, &end);
-                // It was read when it came.
-                inner.look();
-                inner.pins_changed();
-            }
-            None
-        });
     }
 
     fn connect_middle_button(self: &Rc<Self>) {
@@ -159,13 +136,7 @@ impl Inner {
                 what: Pinned::Text(text.to_owned()),
             });
         } else {
-            let start = buffer.cursor_position();
-            self.pasting.set(true);
             buffer.insert_interactive_at_cursor(text, true);
-            let cursor = buffer.iter_at_mark(&buffer.get_insert());
-            buffer.apply_tag(&self.put_in, &buffer.iter_at_offset(start), &cursor);
-            self.pasting.set(false);
-            self.pins_changed();
         }
         buffer.end_user_action();
         self.text.scroll_mark_onscreen(&buffer.get_insert());

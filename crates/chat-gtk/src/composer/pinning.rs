@@ -86,17 +86,13 @@ impl Inner {
     }
 
     /// Finds out whether a name is being typed behind an `@`.
-    pub(super) fn look(&self) {
-        if self.setting_text.get() || self.pasting.get() {
+    fn look(&self) {
+        if self.setting_text.get() {
             self.look_for(None);
             return;
         }
-        let (before, cursor) = self.before_cursor();
-        let query = looked_for(&before).and_then(|(length, query)| {
-            let mut at = cursor;
-            at.backward_chars(length as i32);
-            (!at.has_tag(&self.put_in)).then(|| query.to_owned())
-        });
+        let (before, _) = self.before_cursor();
+        let query = looked_for(&before).map(|(_, query)| query.to_owned());
         // A name that is written out is meant, and nothing else is looked for.
         let is_pinned = query.as_ref().is_some_and(|query| {
             let is_word = |word: &String| word.strip_prefix('@') == Some(query.as_str());
@@ -216,7 +212,7 @@ impl Inner {
         live
     }
 
-    /// The names that were typed into what stands in the field and stand for nothing that is pinned.
+    /// The names in a text that stand for nothing that is pinned.
     fn typed(&self, text: &str, pins: &[Arc<Pin>]) -> AtWords {
         let names = self.names.borrow();
         let Some(Names { folder, target }) = &*names else { return AtWords::default() };
@@ -224,13 +220,8 @@ impl Inner {
         let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
         let taken: Vec<usize> =
             words.iter().flat_map(|word| all_places(text, word, &words)).collect();
-        let buffer = self.text.buffer();
-        let is_typed = |at: usize| {
-            let letter = buffer.iter_at_offset(text[..at].chars().count() as i32);
-            !taken.contains(&at) && !letter.has_tag(&self.put_in)
-        };
-        typed.found.retain(|word| is_typed(word.place.start));
-        typed.unknown.retain(|place| is_typed(place.start));
+        typed.found.retain(|word| !taken.contains(&word.place.start));
+        typed.unknown.retain(|place| !taken.contains(&place.start));
         typed
     }
 
@@ -242,18 +233,11 @@ impl Inner {
         Some(buffer.text(&buffer.start_iter(), &cursor, false).len())
     }
 
-    /// The names that were typed behind an `@` and that nothing has, as far as they look like paths.
-    pub(super) fn unknown_names(&self) -> Vec<String> {
-        let Written { text, pins } = self.content();
-        let unknown = self.typed(&text, &pins).unknown;
-        let is_path = |place: &Range<usize>| {
-            let (name, before) = (&text[place.clone()], text[..place.start].chars().next_back());
-            // `@somebody` is more often a person, `"@types/node"` a package, and `@app.route("/")` code.
-            name.contains(['/', '.', '"'])
-                && !name.contains('(')
-                && !before.is_some_and(|letter| "\"'`".contains(letter))
-        };
-        unknown.into_iter().filter(is_path).map(|place| text[place].to_owned()).collect()
+    pub(super) fn unknown_names(&self, written: &Written) -> Vec<String> {
+        let unknown = self.typed(&written.text, &written.pins).unknown;
+        let names = unknown.into_iter().map(|place| written.text[place].to_owned());
+        // `@somebody` is more often a person.
+        names.filter(|name| name.contains(['/', '.', '"'])).collect()
     }
 
     /// Whether something goes along that says something without any text.

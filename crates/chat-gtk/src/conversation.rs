@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 pub use files::{FilePlace, Files, KnownFiles};
 pub use find::{Pattern, Standing};
 use transcript::{Change, Transcript};
-use view::{Inner, Step};
+use view::Inner;
 
 use crate::style;
 
@@ -66,12 +66,7 @@ pub enum Output {
     /// Ask for the last reply again.
     Regenerate,
     /// Show the branch of this reply, which stands beside the one that is shown.
-    ShowBranch {
-        /// The reply.
-        reply: MessageId,
-        /// Whether it is the next one, and not the one before.
-        forward: bool,
-    },
+    ShowBranch(MessageId),
     /// Open the settings of connections.
     OpenSettings,
     /// Choose another model.
@@ -280,13 +275,6 @@ impl Conversation {
         if self.inner.state.borrow_mut().transcript.set_siblings(siblings) {
             self.inner.schedule();
         }
-    }
-
-    /// Gives the step beside this reply the keyboard once it is shown, unless it went elsewhere by then.
-    pub fn return_to_step(&self, reply: MessageId, forward: bool) {
-        let focus = self.inner.root.root().and_then(|root| root.focus());
-        let focus = focus.map(|focus| focus.downgrade());
-        self.inner.step.replace(Some(Step { reply, forward, focus }));
     }
 
     /// Whether this message is loaded.

@@ -95,10 +95,9 @@ impl ChatWidget {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
                 self.run(sender, async move |manager| manager.retry(&fid).await);
             }
-            Told::ShowBranch { reply, forward } => {
-                // The button goes away with its reply, and another comes with the other one.
+            Told::ShowBranch(reply) => {
+                // The button goes away with its reply.
                 view.composer.focus();
-                view.conversation.return_to_step(reply, forward);
                 self.run(sender, async move |manager| {
                     manager.show_branch(&fid, reply).await.map(drop)
                 });

@@ -51,8 +51,8 @@ impl Footer {
             step.connect_clicked(move |_| {
                 let Some(siblings) = siblings.get() else { return };
                 let next = if forward { siblings.behind } else { siblings.before };
-                if let Some(reply) = next {
-                    send(Output::ShowBranch { reply, forward });
+                if let Some(next) = next {
+                    send(Output::ShowBranch(next));
                 }
             });
         }
@@ -99,14 +99,6 @@ impl Footer {
         self.place.set_text(&format!("{place}/{count}"));
         self.steps[0].set_sensitive(before.is_some());
         self.steps[1].set_sensitive(behind.is_some());
-    }
-
-    /// The button that steps on, or back; at the end, the other one. None where there are no others.
-    pub fn step(&self, forward: bool) -> Option<gtk::Button> {
-        self.siblings.get()?;
-        let [back, on] = &self.steps;
-        let both = if forward { [on, back] } else { [back, on] };
-        both.into_iter().find(|step| step.is_sensitive()).cloned()
     }
 
     /// Shows it, or hides it until it has the focus.

@@ -4,7 +4,6 @@ mod places;
 
 use std::ops::Range;
 
-use chat_core::message::{MessageId, Role};
 use gtk::prelude::*;
 
 use super::column::Column;
@@ -214,21 +213,6 @@ impl Rows {
             self.column.reveal(index - self.made.start, Spot::of_focus(&focus, &row), true);
         }
         took
-    }
-
-    /// The button that steps on from this reply, or back, if it is drawn and has others beside it.
-    pub fn step(&self, entries: &[Entry], reply: MessageId, forward: bool) -> Option<gtk::Button> {
-        let places = Places::new(entries);
-        let first = entries.iter().position(|entry| entry.id() == reply)?;
-        // A reply of several rounds ends before what the person says next.
-        let rest = entries[first..].iter();
-        let count = rest.take_while(|entry| entry.message.role != Role::User).count();
-        let rows = self.all.get(places.starts[first]..)?.iter();
-        let end: usize = entries[first..first + count].iter().map(|entry| entry.rows).sum();
-        rows.take(end).find_map(|row| match &row.widget {
-            Some(RowWidget::Footer(footer)) => footer.step(forward),
-            _ => None,
-        })
     }
 
     /// Brings a row into sight: the place in it that was found, or its top. `holds`: whether it

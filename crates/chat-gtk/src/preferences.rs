@@ -19,7 +19,6 @@ use chat_core::error::Result;
 use chat_core::event::{Event, ModelEntry};
 use chat_core::manager::Manager;
 use chat_core::message::ModelRef;
-use chat_core::models::display_name;
 use chat_core::settings::Settings;
 use chat_edge::words;
 use gettextrs::gettext;
@@ -215,9 +214,12 @@ fn default_model_row(place: &Place) -> adw::ComboRow {
         let at = known.iter().position(|model| model == chosen).unwrap_or_else(|| {
             // A model that is not to be had now is still the one that was chosen.
             known.push(chosen.clone());
-            names.append(display_name(chosen));
+            // Its name alone may be that of another one in the list.
+            names.append(&chosen.to_string());
             known.len() - 1
         });
+        // The row tells at once that it changed, and then this is looked into.
+        drop(known);
         row.set_selected(at as u32 + 1);
     });
     // The name is short; the hint says which model that is.

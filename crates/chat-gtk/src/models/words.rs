@@ -22,19 +22,23 @@ pub(crate) fn title(model: &Installed) -> String {
     models::title(&model.name).to_owned()
 }
 
-/// What a model is called among others: by its name, and by its connection where another one has a model of that
-/// name, too.
+/// What a model is called among others: by its name, by its connection too where another one has a model of that
+/// name, and by its id where its own connection has.
 pub(crate) fn name_among(model: &ModelRef, others: &[ModelEntry]) -> String {
     let name = models::display_name(model);
-    let is_twin = |entry: &ModelEntry| {
-        entry.model.connection != model.connection
+    let is_twin = |entry: &&ModelEntry| {
+        entry.model != *model
             && entry.info.capabilities.chat != Some(false)
             && models::display_name(&entry.model) == name
     };
-    if others.iter().any(is_twin) {
-        format!("{name} · {}", connection(&model.connection))
+    let mut twins = others.iter().filter(is_twin).peekable();
+    if twins.peek().is_none() {
+        return name.to_owned();
+    }
+    if twins.any(|twin| twin.model.connection == model.connection) {
+        model.to_string()
     } else {
-        name.to_owned()
+        format!("{name} · {}", connection(&model.connection))
     }
 }
 

@@ -1,6 +1,9 @@
 # Makes sure that there is a Rust that is new enough. To be sourced, after say.bash.
 # Rust is never installed by these scripts: whose it is and how it is kept is the person's choice.
 
+# What of llama.cpp needs no compiling; see there.
+export CMAKE_PROJECT_INCLUDE=$root/crates/chat-engine/llama.cmake
+
 # rust_require: ends with advice where cargo is missing or too old.
 rust_require() {
     local wanted had

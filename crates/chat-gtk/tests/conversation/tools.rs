@@ -344,9 +344,8 @@ fn code_in_a_question_follows_the_theme_and_only_links_take_the_keyboard() {
     };
     assert!(focusable("Is this it?") && !focusable("And no link."));
     let scheme = || {
-        let buffers = views().into_iter().map(|view| view.buffer());
-        let code =
-            buffers.filter_map(|buffer| buffer.downcast::<sourceview5::Buffer>().ok()).next();
+        let mut buffers = views().into_iter().map(|view| view.buffer());
+        let code = buffers.find_map(|buffer| buffer.downcast::<sourceview5::Buffer>().ok());
         code.and_then(|code| code.style_scheme()).expect("a scheme").id()
     };
     assert_eq!(scheme(), "Adwaita");

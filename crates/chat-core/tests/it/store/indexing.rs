@@ -16,7 +16,7 @@ use super::{open, titled, user};
 use crate::another::{self, Talking, say};
 
 /// How long indexing may take on a machine that is busy.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 fn raw(folder: &Path) -> Connection {
     let connection = Connection::open(folder.join("data/natter.db")).unwrap();

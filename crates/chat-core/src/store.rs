@@ -313,8 +313,9 @@ impl Store {
     }
 
     /// Sessions whose title or one of whose messages hold all words of the text, best first.
-    /// Case and accents do not count. Words of three characters and more are found within others,
-    /// shorter ones in messages by themselves; in scripts without spaces all are found anywhere.
+    /// Case does not count. Words of three characters and more are found within others, without their
+    /// accents only where a word begins with them; shorter ones in messages by themselves; in scripts
+    /// without spaces all are found anywhere.
     /// Dropping the future breaks the search off.
     pub async fn search(&self, text: &str, limit: usize) -> Result<Vec<Hit>> {
         let text = text.to_owned();

@@ -38,16 +38,24 @@ fn prepare(database: &Path, backups: &Path) -> Outcome<Kind> {
         let (missing, from_backup) = (salvaged.missing, salvaged.from_backup);
         Kind::DatabaseRepaired { kept_as, missing, from_backup }
     };
-    let json = serde_json::to_vec(&notice)?;
-    let keep = || {
-        let mut note = disk::private_file(&note(database))?;
-        note.set_len(0)?;
-        note.write_all(&json)?;
-        note.sync_all()?;
-        fs::rename(&part, whole(database))
-    };
-    keep().map_err(|error| disk::fault(database, &error))?;
+    // Without the note a repair that is broken off goes unsaid; that is no reason not to repair.
+    if let Err(error) = write_note(database, &notice) {
+        let _ = fs::remove_file(note(database));
+        tracing::warn!("the notice of a repair is not kept: {error}");
+    }
+    if let Err(error) = fs::rename(&part, whole(database)) {
+        salvage::remove(&part);
+        return Err(disk::fault(database, &error).into());
+    }
     Ok(notice)
+}
+
+fn write_note(database: &Path, notice: &Kind) -> io::Result<()> {
+    let json = serde_json::to_vec(notice)?;
+    let mut note = disk::private_file(&note(database))?;
+    note.set_len(0)?;
+    note.write_all(&json)?;
+    note.sync_all()
 }
 
 /// What the person should hear of a new database that is not in its place yet.

@@ -274,7 +274,7 @@ impl Work {
 
     /// Other processes are not told: what they show does not change.
     fn index_some(&mut self) {
-        let left = self.in_transaction(indexing::step);
+        let left = self.in_transaction(|desk| isolated(desk, indexing::step));
         let more = self.or_give_up(left);
         self.indexing = if more { Indexing::AtWork } else { Indexing::Done };
     }

@@ -1,7 +1,8 @@
 # Read by llama.cpp's build (CMAKE_PROJECT_INCLUDE, set by scripts/lib/rust.bash): leaves out what
 # the built-in engine never calls. Of llama.cpp's `common` it needs the grammar of a JSON schema and
 # what that draws in; the rest is its command line, chat formats, templates and downloads, which
-# take longer to compile than all of its models. Without this file the same program is built, later.
+# take longer to compile than all of its models. Without this file the same program is built, more slowly.
+# What changes here takes effect in a clean target folder: the bindings do not watch it.
 if(PROJECT_NAME STREQUAL "llama.cpp")
     # Several sources at once share the reading of the headers.
     set(CMAKE_UNITY_BUILD ON)

@@ -77,6 +77,8 @@ async fn a_chat_works_unattended_only_after_it_was_confirmed_once() -> Result<()
     open(&window).await?;
     window.keys(&["End", "Return"]).await?;
     window.click(containing("Work Unattended").role(Role::Button)).await?;
+    // While the dialog stands, it takes the mouse.
+    window.gone(question()).await?;
     is_chosen(&window, "Unattended").await?;
     // In this chat it is known.
     open(&window).await?;

@@ -5,5 +5,6 @@ mod drawing;
 mod finding;
 mod keyboard;
 mod loading;
+mod prompts;
 mod scene;
 mod tools;

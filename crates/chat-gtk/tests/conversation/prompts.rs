@@ -1,0 +1,207 @@
+//! What tools ask in a conversation, and how a person answers.
+
+use chat_core::message::{Answer, Asked, Preview, Question};
+use chat_core::permission::{Effect, Scope};
+use chat_gtk::conversation::Output;
+use gtk::prelude::*;
+use serde_json::json;
+use sourceview5::prelude::*;
+
+use crate::scene::{until, walk};
+use crate::tools::{calling, command, run};
+
+#[gtk::test]
+fn leave_is_asked_with_all_that_would_be_done_and_given_once() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let ask = scene.ask(command("cargo test &&\n    rm -rf target"));
+    assert!(scene.shows("Run this command?") && scene.shows("rm -rf target"));
+    assert!(scene.shows("sandbox, no network") && scene.shows("/project"));
+    scene.press("Allow Once");
+    assert_eq!(scene.answer(), Some((ask, Answer::Allow(None))));
+
+    scene.asks(Vec::new());
+    assert!(!scene.shows("Run this command?"));
+    assert!(scene.shows("Running cargo test"), "{:?}", scene.texts());
+}
+
+#[gtk::test]
+fn each_answer_for_longer_names_the_rules_that_it_stores() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    for (label, answer) in [
+        ("Allow for This Chat", Answer::Allow(Some(Scope::Session))),
+        ("Allow in This Project", Answer::Allow(Some(Scope::Project))),
+        ("Always Allow", Answer::Allow(Some(Scope::Everywhere))),
+        ("Always Deny", Answer::Deny { scope: Some(Scope::Everywhere), message: None }),
+    ] {
+        let ask = scene.ask(command("cargo test --all"));
+        assert!(scene.shows("run:cargo test *"));
+        scene.press(label);
+        assert_eq!(scene.answer(), Some((ask, answer)), "{label}");
+    }
+}
+
+#[gtk::test]
+fn a_rule_is_made_wider_or_edited_before_it_is_stored() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let Asked::Permission(mut asked) = command("cargo test --all") else { panic!() };
+    asked.always = vec!["run:cargo test --all".parse().unwrap()];
+    let remember = |effect, scope, rule: &str| Answer::Remember {
+        effect,
+        scope,
+        rules: vec![rule.parse().unwrap()],
+        message: None,
+    };
+    let ask = scene.ask(Asked::Permission(asked.clone()));
+    scene.press("Use run:cargo test *");
+    scene.press("Allow for This Chat");
+    let answer = remember(Effect::Allow, Scope::Session, "run:cargo test *");
+    assert_eq!(scene.answer(), Some((ask, answer)));
+
+    let ask = scene.ask(Asked::Permission(asked.clone()));
+    let field = scene.fields().pop().expect("the rule");
+    field.set_text("run:cargo te*");
+    assert!(scene.shows("does not stand alone at the end"), "{:?}", scene.texts());
+    scene.press("Always Allow");
+    assert_ne!(
+        scene.answer().map(|(of, _)| of),
+        Some(ask),
+        "a rule that cannot be read is not stored"
+    );
+    field.set_text("run:cargo *");
+    scene.press("Always Deny");
+    let answer = remember(Effect::Deny, Scope::Everywhere, "run:cargo *");
+    assert_eq!(scene.answer(), Some((ask, answer)));
+
+    // A rule that is of the project alone can be stored nowhere else.
+    scene.ask(Asked::Permission(asked));
+    let field = scene.fields().pop().expect("the rule");
+    field.set_text("write:src/**");
+    assert!(scene.shows("Always Deny in This Project"));
+}
+
+#[gtk::test]
+fn a_command_may_leave_the_sandbox_once() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let Asked::Permission(mut asked) = command("cargo test") else { panic!() };
+    asked.always = Vec::new();
+    let ask = scene.ask(Asked::Permission(asked.clone()));
+    scene.press("Run Outside the Sandbox Once");
+    assert_eq!(scene.answer(), Some((ask, Answer::AllowOutsideSandbox)));
+    // Where none holds it there is none to leave.
+    let Preview::Command { sandboxed, .. } = &mut asked.preview else { panic!() };
+    *sandboxed = false;
+    scene.ask(Asked::Permission(asked));
+    assert!(scene.shows("Run this command outside the sandbox?"));
+    assert!(!scene.shows("Run Outside the Sandbox Once"));
+}
+
+#[gtk::test]
+fn no_answer_is_for_a_project_that_is_not_there() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    scene.conversation.set_project(false);
+    scene.ask(command("cargo test --all"));
+    assert!(scene.shows("Always Allow") && !scene.shows("Allow in This Project"));
+}
+
+#[gtk::test]
+fn a_denial_takes_a_word_along() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let ask = scene.ask(command("cargo test"));
+    scene.entry().emit_activate();
+    assert_eq!(scene.answer(), None, "Enter in an empty field is no answer");
+    scene.entry().set_text("  use the other crate ");
+    scene.entry().emit_activate();
+    let message = Some("use the other crate".to_owned());
+    assert_eq!(scene.answer(), Some((ask, Answer::Deny { scope: None, message })));
+}
+
+#[gtk::test]
+fn a_question_is_answered_by_a_choice_or_in_other_words() {
+    let (scene, _) = calling("ask_user", json!({ "question": "Which?" }), 0);
+    let question = |choices: &[&str]| {
+        let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
+        Asked::Question(Question { text: "<b>Which</b> one?".to_owned(), choices })
+    };
+    let ask = scene.ask(question(&["This <i>one</i>", "That"]));
+    assert!(scene.shows("<b>Which</b> one?"), "what a model says is no markup");
+    scene.press("This <i>one</i>");
+    assert_eq!(scene.answer(), Some((ask, Answer::Text("This <i>one</i>".to_owned()))));
+    let ask = scene.ask(question(&[]));
+    scene.entry().set_text("neither");
+    scene.entry().emit_activate();
+    assert_eq!(scene.answer(), Some((ask, Answer::Text("neither".to_owned()))));
+}
+
+#[gtk::test]
+fn a_question_is_shown_as_markdown() {
+    let (scene, _) = calling("ask_user", json!({ "question": "Which?" }), 0);
+    let text = "Which of **two** `crates`?\n\n- the *old*\n\n```rust\nfn a() {}\n```".to_owned();
+    scene.ask(Asked::Question(Question { text, choices: Vec::new() }));
+    for shown in ["Which of two crates?", "the old", "fn a() {}"] {
+        assert!(scene.shows(shown), "{shown:?} in {:?}", scene.texts());
+    }
+    assert!(!scene.shows("**two**") && !scene.shows("```"));
+}
+
+#[gtk::test]
+fn code_in_a_question_follows_the_theme_and_only_links_take_the_keyboard() {
+    let (scene, _) = calling("ask_user", json!({}), 0);
+    let text =
+        "Is [this](https://example.org/) it?\n\n```rust\nfn a() {}\n```\n\nAnd no link.".to_owned();
+    scene.ask(Asked::Question(Question { text, choices: vec!["Yes".to_owned()] }));
+    scene.settle();
+    let views = || {
+        let mut found = Vec::new();
+        walk(scene.conversation.widget(), &mut |widget| {
+            if let Some(view) = widget.downcast_ref::<gtk::TextView>() {
+                found.push(view.clone());
+            }
+        });
+        found
+    };
+    let focusable = |begins: &str| {
+        let is_it = |view: &&gtk::TextView| {
+            let (start, end) = view.buffer().bounds();
+            view.buffer().text(&start, &end, true).starts_with(begins)
+        };
+        views().iter().find(is_it).expect("a text").is_focusable()
+    };
+    assert!(focusable("Is this it?") && !focusable("And no link."));
+    let scheme = || {
+        let mut buffers = views().into_iter().map(|view| view.buffer());
+        let code = buffers.find_map(|buffer| buffer.downcast::<sourceview5::Buffer>().ok());
+        code.and_then(|code| code.style_scheme()).expect("a scheme").id()
+    };
+    assert_eq!(scheme(), "Adwaita");
+    let style = adw::StyleManager::default();
+    style.set_color_scheme(adw::ColorScheme::ForceDark);
+    until("the dark colours", || scheme() == "Adwaita-dark");
+    style.set_color_scheme(adw::ColorScheme::ForceLight);
+    until("the light colours", || scheme() == "Adwaita");
+}
+
+#[gtk::test]
+fn a_prompt_takes_the_keyboard_only_when_it_is_asked_to() {
+    let (scene, _) = calling("run_command", run("cargo test"), 60);
+    assert!(!scene.conversation.focus_ask(), "nothing waits");
+    let adjustment = scene.adjustment();
+    adjustment.set_value(0.0);
+    scene.settle();
+    let focus = || gtk::prelude::GtkWindowExt::focus(&scene.window);
+    let (before, value) = (focus(), adjustment.value());
+    scene.ask(command("cargo test"));
+    assert!(focus() == before && (adjustment.value() - value).abs() < 1.0);
+
+    assert!(scene.conversation.focus_ask());
+    scene.settle();
+    let button = focus().and_downcast::<gtk::Button>().expect("a button has the keyboard");
+    let name = button.label().expect("a name");
+    assert_eq!(name, "Allow Once");
+    let root = scene.conversation.widget();
+    let (_, y) = button.translate_coordinates(root, 0.0, 0.0).expect("a place");
+    assert!((0.0..f64::from(root.height())).contains(&y), "it stands at {y}");
+
+    // Who had the keyboard in it hears that it is gone.
+    scene.asks(Vec::new());
+    assert!(scene.told.borrow().contains(&Output::KeyboardLost));
+}

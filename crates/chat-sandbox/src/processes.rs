@@ -32,8 +32,8 @@ const GONE: Duration = Duration::from_secs(5);
 /// How long is looked again where processes end while they are looked for.
 const MISSED: Duration = Duration::from_millis(500);
 
-/// How many looks in a row must find nobody new. One can pass by a process and all that come of it: `/proc` is listed by
-/// number, and where the numbers begin anew in the midst of it, a child's is one that was passed already.
+/// How many looks in a row must find no new process. `/proc` is listed in the order of process ids: when these wrap
+/// around during a look, a new process gets an id that the look has already passed.
 const QUIET: u32 = 2;
 
 /// How a command's processes are known.
@@ -212,8 +212,16 @@ fn end_marked(mark: u64) -> u32 {
     // does not.
     signal_all(mark, Signal::KILL);
     let deadline = Instant::now() + GONE;
-    let is_left = |pid: &Pid| mark_of(*pid) == Some(mark) && !is_zombie(*pid);
-    while all().any(|pid| is_left(&pid)) && Instant::now() < deadline {
+    while Instant::now() < deadline {
+        let mut left = marked(mark);
+        left.retain(|pid| !is_zombie(*pid));
+        if left.is_empty() {
+            break;
+        }
+        // Whoever was missed when the time for the look before was over.
+        for pid in left {
+            signal_marked(pid, mark, Signal::KILL);
+        }
         std::thread::sleep(Duration::from_millis(1));
     }
     running
@@ -229,7 +237,8 @@ fn signal_all(mark: u64, signal: Signal) -> (HashSet<Pid>, u32) {
     while quiet < QUIET && begun.elapsed() < GONE {
         let (mut found, mut missed) = (false, false);
         for pid in newest_first() {
-            // Marks never change: so each look but the first soon comes to what is new.
+            // A process keeps its mark, so later looks get to the new ones quickly. An id that is used again in
+            // between is skipped here, and looked at anew by the next pass.
             if signalled.contains(&pid) || others.contains(&pid) {
                 continue;
             }

@@ -97,13 +97,13 @@ async fn links_in_a_question_are_reached_by_keyboard() -> Result<()> {
     let (stage, project) = at_work().await?;
     fs::write(project.join("plan.md"), "The plan\n")?;
     let ask = json!({
-        "question": "Look at [the plan](plan.md) first.\n\n```rust\nfn main() {}\n```\n\nShall I begin?",
+        "question": "Look at [the plan](plan.md) first.\n\n```rust\nfn main() {}\n```\n\nShould I start?",
         "choices": ["Yes", "No"],
     });
     stage.server.push(Script::new().tool_call("c1", "ask_user", ask));
     stage.server.push(Script::new().text("Begun."));
     let window = says(&stage, "begin").await?;
-    window.shows("Shall I begin?").await?;
+    window.shows("Should I start?").await?;
     window.keys(&["ctrl+shift+y"]).await?;
     window.find(named("Yes").state(State::Focused)).await?;
     // Back over the code to the link, which says where it leads.

@@ -249,7 +249,7 @@ fn a_denied_path_is_denied_where_its_links_lead() {
     fs::write(place.at("project/store/keys/a.key"), "").unwrap();
     symlink("store", place.at("project/link")).unwrap();
     symlink("src/main.rs", place.at("project/start.rs")).unwrap();
-    symlink(place.at("project/store"), place.at("home/work")).unwrap();
+    symlink(place.at("project/store"), place.at("home/vault")).unwrap();
     symlink(place.at("project"), place.at("elsewhere")).unwrap();
     let absolute = format!("read:{}/store", place.at("elsewhere").display());
     for (rule, given) in [
@@ -260,7 +260,7 @@ fn a_denied_path_is_denied_where_its_links_lead() {
         ("read:link", "store/keys"),
         ("read:./link", "store"),
         ("read:start.rs", "src/main.rs"),
-        ("read:~/work/keys", "store/keys/deep"),
+        ("read:~/vault/keys", "store/keys/deep"),
         (&absolute, "store/keys/a.key"),
         // And by its own name, as ever.
         ("read:store/keys", "link/keys/a.key"),

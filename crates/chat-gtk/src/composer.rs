@@ -7,6 +7,7 @@ mod keys;
 mod pages;
 mod pasting;
 mod pinning;
+mod plain_words;
 mod room;
 mod suggestions;
 mod written;
@@ -25,6 +26,7 @@ use crate::{accessible, beside};
 use chips::Chips;
 pub(crate) use chips::{Along, Chip};
 pub(crate) use pinning::icon;
+pub(crate) use plain_words::PlainWords;
 use suggestions::Suggestions;
 pub(crate) use suggestions::{MOST as MOST_SUGGESTIONS, Suggestion};
 pub(crate) use written::{Pin, Pinned, Written};
@@ -97,6 +99,10 @@ struct Inner {
     /// What was pinned to the text since it was put there. What has lost its word stays here: the word
     /// may come back.
     pins: RefCell<Vec<Arc<Pin>>>,
+    /// The words behind an `@` that were pasted.
+    plain: RefCell<PlainWords>,
+    /// Those that were typed, and pointed at something: pasted elsewhere they still do.
+    meant: RefCell<PlainWords>,
     /// What a name that is written out behind an `@` leads to.
     names: RefCell<Option<Names>>,
     /// The text as it was read last.
@@ -114,6 +120,8 @@ struct Inner {
     /// Why nothing can be sent, where that is so.
     hindrance: RefCell<Option<String>>,
     setting_text: Cell<bool>,
+    /// Whether text comes from elsewhere just now.
+    putting_in: Cell<bool>,
 }
 
 /// What stands in the field: read once for each change, since a text may be long and much pinned to it.
@@ -201,6 +209,8 @@ impl Composer {
             chips,
             suggestions: RefCell::default(),
             pins: RefCell::default(),
+            plain: RefCell::default(),
+            meant: RefCell::default(),
             names: RefCell::default(),
             read: RefCell::new(Read { is_blank: true, ..Read::default() }),
             told_pages: RefCell::default(),
@@ -213,6 +223,7 @@ impl Composer {
             busy: Cell::new(false),
             hindrance: RefCell::default(),
             setting_text: Cell::new(false),
+            putting_in: Cell::new(false),
         });
         inner.connect(&placeholder);
         inner.show_buttons();
@@ -373,6 +384,7 @@ impl Inner {
     fn look_again(&self) {
         let text = self.content_text();
         let live = self.live(&text, self.written_at());
+        self.meant.borrow_mut().extend(live.iter().filter_map(|pin| pin.word.as_deref()));
         let is_blank = !self.goes_alone() && text.trim().is_empty();
         self.read.replace(Read { text, live, is_blank });
         self.show_chips();
@@ -382,12 +394,18 @@ impl Inner {
 
     fn content(&self) -> Written {
         let read = self.read.borrow();
-        Written { text: read.text.to_string(), pins: read.live.clone() }
+        Written {
+            text: read.text.to_string(),
+            pins: read.live.clone(),
+            plain: self.plain.borrow().clone(),
+        }
     }
 
     fn set_content(&self, written: &Written) {
         self.setting_text.set(true);
         self.set_pins(&written.pins);
+        self.plain.replace(written.plain.clone());
+        self.meant.take();
         let buffer = self.text.buffer();
         // A draft put back is not an edit to be undone.
         buffer.begin_irreversible_action();
@@ -400,7 +418,8 @@ impl Inner {
 
     fn take(&self) -> Written {
         let text = self.content_text();
-        let written = Written { pins: self.live(&text, None), text: text.into() };
+        let pins = self.live(&text, None);
+        let written = Written { text: text.into(), pins, plain: self.plain.take() };
         self.set_content(&Written::default());
         written
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chat_core::message::Fid;
+use serde::Deserialize;
 
 use crate::composer::{Pin, Written};
 
@@ -110,6 +111,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is kept beside a draft's text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Pin(Pin),
+    /// A word behind an `@` that points at nothing.
+    Plain {
+        plain: String,
+    },
+}
+
 /// Reads all drafts of a folder. Blocks. What cannot be read is left alone.
 pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
     let mut drafts: HashMap<_, Written> = HashMap::new();
@@ -128,8 +140,13 @@ pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
             && let Ok(pins) = serde_json::from_slice::<Vec<serde_json::Value>>(&json)
         {
             // A later version may have kept what this one does not know.
-            let known = pins.into_iter().filter_map(|pin| serde_json::from_value::<Pin>(pin).ok());
-            drafts.entry(fid).or_default().pins = known.map(Arc::new).collect();
+            let draft = drafts.entry(fid).or_default();
+            for entry in pins.into_iter().filter_map(|pin| serde_json::from_value(pin).ok()) {
+                match entry {
+                    Entry::Pin(pin) => draft.pins.push(Arc::new(pin)),
+                    Entry::Plain { plain } => draft.plain.extend([plain]),
+                }
+            }
         }
     }
     drafts
@@ -140,7 +157,9 @@ fn write(folder: &Path, drafts: &HashMap<Option<Fid>, Written>) -> std::io::Resu
     for (fid, draft) in drafts {
         // One that cannot be told, as its path is no text, must not hold up the others.
         let pins = draft.pins.iter().filter_map(|pin| serde_json::to_value(&**pin).ok());
-        let pins: Vec<_> = pins.collect();
+        let plain = draft.plain.iter().filter(|word| draft.text.contains(word));
+        let plain = plain.map(|word| serde_json::json!({ "plain": word }));
+        let pins: Vec<_> = pins.chain(plain).collect();
         let pins = if pins.is_empty() { Vec::new() } else { serde_json::to_vec(&pins)? };
         keep(&file(folder, fid.as_ref(), PINS), &pins)?;
         keep(&file(folder, fid.as_ref(), TEXT), draft.text.as_bytes())?;
@@ -193,7 +212,7 @@ fn file(folder: &Path, fid: Option<&Fid>, kind: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::composer::Pinned;
+    use crate::composer::{Pinned, PlainWords};
 
     fn text(text: &str) -> Written {
         Written::text(text)
@@ -222,7 +241,7 @@ mod tests {
     fn what_is_pinned_to_a_draft_comes_back_with_it_and_goes_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let pin = Pin { label: "Pasted".into(), word: None, what: Pinned::Text("a log".into()) };
-        let draft = Written { text: String::new(), pins: vec![Arc::new(pin)] };
+        let draft = Written { pins: vec![Arc::new(pin)], ..Written::default() };
         let mut drafts = Drafts::default();
         assert!(drafts.set(None, &draft));
         drafts.unwritten().write(folder.path()).unwrap();
@@ -230,6 +249,17 @@ mod tests {
         drafts.set(None, &Written::default());
         drafts.unwritten().write(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn words_that_point_at_nothing_still_do_so_in_a_draft_that_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let pasted = "use @types/node";
+        let draft = Written { plain: PlainWords::of(pasted), ..text(pasted) };
+        let mut drafts = Drafts::default();
+        drafts.set(None, &draft);
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(read(folder.path())[&None], draft);
     }
 
     #[test]
@@ -242,9 +272,9 @@ mod tests {
         let log = pin(Pinned::Text("a log".into()));
         let pins = vec![pin(Pinned::Mention(mention)), Arc::clone(&log)];
         let mut drafts = Drafts::default();
-        drafts.set(None, &Written { text: "see".to_owned(), pins });
+        drafts.set(None, &Written { pins, ..text("see") });
         drafts.unwritten().write(folder.path()).unwrap();
-        assert_eq!(read(folder.path())[&None], Written { text: "see".to_owned(), pins: vec![log] });
+        assert_eq!(read(folder.path())[&None], Written { pins: vec![log], ..text("see") });
     }
 
     #[test]

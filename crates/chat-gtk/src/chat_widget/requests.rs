@@ -57,7 +57,7 @@ impl ChatWidget {
         use conversation::Output as Told;
         // Words are kept for their chat, whichever is shown by now.
         if let Told::GiveBack(text) = output {
-            let written = Written { text, ..Written::default() };
+            let written = Written::text(text);
             let fid = session.or(self.shown.fid()).cloned();
             return self.give_back(fid.as_ref(), &written, view, sender);
         }

@@ -65,6 +65,7 @@ impl Written {
         }
         self.text.push_str(&other.text);
         self.pins.extend(added);
+        self.plain.extend(other.plain.iter());
         self
     }
 
@@ -126,7 +127,7 @@ mod tests {
 
     fn written(text: &str, pins: &[&Arc<Pin>]) -> Written {
         let pins = pins.iter().map(|pin| Arc::clone(pin)).collect();
-        Written { text: text.to_owned(), pins }
+        Written { pins, ..Written::text(text) }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use relm4::gtk::prelude::*;
 
 use super::Inner;
 use super::joining::labels;
+use super::plain_words::PlainWords;
 use super::written::{Pin, Pinned};
 
 /// A text is long from so many characters on.
@@ -136,10 +137,19 @@ impl Inner {
                 what: Pinned::Text(text.to_owned()),
             });
         } else {
-            buffer.insert_interactive_at_cursor(text, true);
+            self.put_in(|| buffer.insert_interactive_at_cursor(text, true), text);
         }
         buffer.end_user_action();
         self.text.scroll_mark_onscreen(&buffer.get_insert());
+    }
+
+    /// Has a text inserted that was not typed: nothing in it points at anything, or is looked for.
+    pub(super) fn put_in<T>(&self, insert: impl FnOnce() -> T, text: &str) {
+        self.plain.borrow_mut().add_but(PlainWords::of(text), &self.meant.borrow());
+        self.putting_in.set(true);
+        insert();
+        self.putting_in.set(false);
+        self.pins_changed();
     }
 
     /// What a pasted text is called, for person and model.

@@ -13,6 +13,7 @@ use relm4::gtk::prelude::*;
 
 use super::at::{LONGEST, looked_for};
 use super::chips::{Along, Chip, Done};
+use super::plain_words::PlainWords;
 use super::suggestions::{Suggestion, Suggestions, Told};
 use super::written::{Pin, Pinned, Written, all_places, places, words};
 use super::{Inner, Names, Output};
@@ -87,7 +88,7 @@ impl Inner {
 
     /// Finds out whether a name is being typed behind an `@`.
     fn look(&self) {
-        if self.setting_text.get() {
+        if self.setting_text.get() || self.putting_in.get() {
             self.look_for(None);
             return;
         }
@@ -197,7 +198,7 @@ impl Inner {
         let mut places = places(text, &words).into_iter();
         let stands = |pin: &&Arc<Pin>| pin.word.is_none() || places.next().flatten().is_some();
         let mut live: Vec<_> = pins.iter().filter(stands).map(Arc::clone).collect();
-        let found = self.typed(text, &live).found;
+        let found = self.typed(text, &live, &self.plain.borrow()).found;
         let is_whole = |place: &Range<usize>| {
             !written_at.is_some_and(|at| place.start < at && at <= place.end)
         };
@@ -212,16 +213,17 @@ impl Inner {
         live
     }
 
-    /// The names in a text that stand for nothing that is pinned.
-    fn typed(&self, text: &str, pins: &[Arc<Pin>]) -> AtWords {
+    /// The names in a text that stand for nothing that is pinned and are not plain words.
+    fn typed(&self, text: &str, pins: &[Arc<Pin>], plain: &PlainWords) -> AtWords {
         let names = self.names.borrow();
         let Some(Names { folder, target }) = &*names else { return AtWords::default() };
         let mut typed = at_words(text, folder, target);
         let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
         let taken: Vec<usize> =
             words.iter().flat_map(|word| all_places(text, word, &words)).collect();
-        typed.found.retain(|word| !taken.contains(&word.place.start));
-        typed.unknown.retain(|place| !taken.contains(&place.start));
+        let is_typed = |at: usize| !taken.contains(&at) && !plain.has_at(text, at);
+        typed.found.retain(|word| is_typed(word.place.start));
+        typed.unknown.retain(|place| is_typed(place.start));
         typed
     }
 
@@ -234,10 +236,16 @@ impl Inner {
     }
 
     pub(super) fn unknown_names(&self, written: &Written) -> Vec<String> {
-        let unknown = self.typed(&written.text, &written.pins).unknown;
-        let names = unknown.into_iter().map(|place| written.text[place].to_owned());
-        // `@somebody` is more often a person.
-        names.filter(|name| name.contains(['/', '.', '"'])).collect()
+        let Written { text, pins, plain } = written;
+        let unknown = self.typed(text, pins, plain).unknown;
+        let is_path = |place: &Range<usize>| {
+            let (name, before) = (&text[place.clone()], text[..place.start].chars().next_back());
+            // `@somebody` is more often a person, `"@types/node"` a package, and `@app.route("/")` code.
+            name.contains(['/', '.', '"'])
+                && !name.contains('(')
+                && !before.is_some_and(|letter| "\"'`".contains(letter))
+        };
+        unknown.into_iter().filter(is_path).map(|place| text[place].to_owned()).collect()
     }
 
     /// Whether something goes along that says something without any text.
@@ -299,8 +307,7 @@ impl Inner {
         let Some(pin) = self.live_pin(at) else { return };
         let Pinned::Text(text) = &pin.what else { return };
         self.pins.borrow_mut().retain(|other| *other != pin);
-        self.text.buffer().insert_at_cursor(text);
-        self.pins_changed();
+        self.put_in(|| self.text.buffer().insert_at_cursor(text), text);
         self.text.grab_focus();
     }
 

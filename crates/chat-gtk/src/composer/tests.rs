@@ -280,7 +280,7 @@ fn a_long_text_with_much_pinned_to_it_is_typed_into_at_once() {
     let words: Vec<_> = names.iter().map(|name| format!("@{name} ")).collect();
     let text = "a line of a text that is about as long as a line is\n".repeat(20_000);
     let pins = names.iter().map(|name| Arc::new(file(name))).collect();
-    composer.set_content(&Written { text: text + &words.concat(), pins });
+    composer.set_content(&Written { pins, ..Written::text(text + &words.concat()) });
     let buffer = composer.inner.text.buffer();
     let keys = (0..10).map(|_| {
         let begun = std::time::Instant::now();
@@ -318,4 +318,59 @@ fn a_name_that_is_written_out_goes_along() {
     assert_eq!(labels(composer.content()), ["a.rs"]);
     composer.set_names(None);
     assert!(labels(composer.content()).is_empty());
+}
+
+#[gtk::test]
+fn names_in_what_was_pasted_are_text() {
+    let (composer, told) = composer();
+    let is_file = |path: &Path| (path == Path::new("a.rs")).then_some(AtTarget::File);
+    composer.set_names(Some(Names::new("/p".into(), is_file)));
+    let looks_for = |told: &Rc<RefCell<Vec<Output>>>| {
+        told.borrow().iter().any(|output| matches!(output, Output::LookFor(Some(_))))
+    };
+    let paste = |text: &str| composer.inner.paste(text);
+    let unknown = || composer.unknown_names(&composer.content());
+    let pinned = || composer.content().pins.len();
+    let pasted = "{ \"@types/node\": 1 }\nsee @https://example.org/ and @b/c.rs\n@app.route\n@a.rs";
+    let buffer = composer.inner.text.buffer();
+    paste(pasted);
+    buffer.insert_at_cursor(", and");
+    assert_eq!((pinned(), unknown()), (0, Vec::new()));
+    assert!(!looks_for(&told));
+    // Nor when it is undone and comes again, or as a draft that comes back.
+    let whole = composer.content();
+    buffer.undo();
+    buffer.undo();
+    assert_eq!(composer.content().text, "");
+    buffer.redo();
+    assert_eq!((composer.content().text.as_str(), pinned()), (pasted, 0));
+    composer.set_content(&whole);
+    assert_eq!((composer.content(), unknown()), (whole.clone(), Vec::new()));
+    // What is typed into its middle is looked for all the same.
+    buffer.place_cursor(&buffer.iter_at_offset(1));
+    buffer.insert_at_cursor(" @a.rs:2, @d.rs ");
+    assert_eq!((pinned(), unknown()), (1, vec!["@d.rs".to_owned()]));
+    // What was typed may be moved by cutting and pasting.
+    composer.take();
+    buffer.insert_at_cursor("see @a.rs now");
+    buffer.set_text("");
+    paste("see @a.rs now");
+    assert_eq!(pinned(), 1);
+    // Code that is written by hand names no files.
+    composer.take();
+    buffer.insert_at_cursor("\"@types/node\", `@scope/package` and @app.route(\"/x\") or @c.rs ");
+    assert_eq!(unknown(), ["@c.rs"]);
+}
+
+#[gtk::test]
+fn names_in_a_long_pasted_text_stay_text_in_the_message() {
+    let (composer, _) = composer();
+    let is_file = |path: &Path| (path == Path::new("a.rs")).then_some(AtTarget::File);
+    composer.set_names(Some(Names::new("/p".into(), is_file)));
+    let long = format!("@a.rs {}", "and on ".repeat(1_000));
+    composer.inner.paste(&long);
+    assert_eq!(composer.content().pins.len(), 1);
+    composer.inner.put_into_text(0);
+    assert_eq!(composer.content().text, long);
+    assert_eq!(composer.content().pins, []);
 }

@@ -7,6 +7,8 @@ use chat_core::message::{Attachment, Content, Mention};
 use gettextrs::gettext;
 use serde::{Deserialize, Serialize};
 
+use super::plain_words::PlainWords;
+
 /// So many things of one name are told apart where a message comes back.
 const NUMBERED: usize = 99;
 
@@ -16,6 +18,8 @@ pub(crate) struct Written {
     pub(crate) text: String,
     /// What goes along with it, in the order in which it was pinned.
     pub(crate) pins: Vec<Arc<Pin>>,
+    /// What begins with an `@` in it and points at nothing.
+    pub(crate) plain: PlainWords,
 }
 
 /// Something that goes along with a message.
@@ -42,7 +46,7 @@ pub(crate) enum Pinned {
 
 impl Written {
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), pins: Vec::new() }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// The same as the engine takes it: what is said, and what is pointed at, in the order of the
@@ -103,7 +107,11 @@ impl Written {
             taken.extend(word.clone());
             pins.push(Pin { label, word, what: Pinned::Mention(mention) });
         }
-        Self { text, pins: pins.into_iter().map(Arc::new).collect() }
+        // What pointed at something when it was sent is pinned: the rest did not.
+        let (mut plain, mut meant) = (PlainWords::default(), PlainWords::default());
+        meant.extend(taken);
+        plain.add_but(PlainWords::of(&text), &meant);
+        Self { text, pins: pins.into_iter().map(Arc::new).collect(), plain }
     }
 }
 
@@ -218,7 +226,7 @@ mod tests {
     #[test]
     fn what_is_pointed_at_goes_out_in_the_order_of_the_words() {
         let pins = vec![file("b"), file("a")];
-        let (content, mentions) = Written { text: "@a and @b".to_owned(), pins }.content();
+        let (content, mentions) = Written { pins, ..Written::text("@a and @b") }.content();
         assert_eq!(content, Content::text("@a and @b"));
         let path = |name: &str| Mention::File { path: name.into(), lines: None };
         assert_eq!(mentions, [path("a"), path("b")]);
@@ -231,7 +239,7 @@ mod tests {
             word: None,
             what: Pinned::Text("log".to_owned()),
         };
-        let written = Written { text: String::new(), pins: vec![Arc::new(pin)] };
+        let written = Written { pins: vec![Arc::new(pin)], ..Written::default() };
         let (content, mentions) = written.content();
         let file = Attachment::File { name: "Pasted text".to_owned(), text: "log".to_owned() };
         assert_eq!((content.attachments, mentions), (vec![file], Vec::new()));
@@ -239,7 +247,7 @@ mod tests {
 
     #[test]
     fn what_waited_comes_back_as_it_was() {
-        let written = Written { text: "see @a".to_owned(), pins: vec![file("a")] };
+        let written = Written { pins: vec![file("a")], ..Written::text("see @a") };
         let (content, mentions) = written.content();
         assert_eq!(Written::of(content, mentions, |_| "a".to_owned()), written);
     }
@@ -262,8 +270,9 @@ mod tests {
             Arc::new(Pin { label: "run".to_owned(), word: Some(word.to_owned()), what })
         };
         let text = || "first @run#2, then @run".to_owned();
-        let both = Written { text: text(), pins: vec![pin("b", "@run#2"), pin("a", "@run")] };
-        let one = Written { text: text(), pins: vec![pin("b", "@run#2")] };
+        let both =
+            Written { pins: vec![pin("b", "@run#2"), pin("a", "@run")], ..Written::text(text()) };
+        let one = Written { pins: vec![pin("b", "@run#2")], ..Written::text(text()) };
         for written in [both, Written { text: "first @run#2".to_owned(), ..one }] {
             let (content, mentions) = written.content();
             assert_eq!(Written::of(content, mentions, |_| "run".to_owned()), written);

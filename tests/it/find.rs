@@ -62,15 +62,23 @@ async fn earlier_replies_are_turned_to_and_found_where_they_are() -> Result<()> 
     window.find(named("1/2").under("Conversation")).await?;
     let text = window.text_under("Conversation").await;
     assert!(!text.contains("straw"), "{text}");
+    window.find(named("Message").state(State::Focused)).await?;
     let step = named("Next Reply").state(State::Focused);
     until("the keyboard on the step", || async {
         window.keys(&["shift+Tab"]).await?;
         Ok(window.has(step.clone()).await.then_some(()))
     })
     .await?;
+    // Pressed by keyboard, it keeps that, at the end on the other one.
     window.keys(&["Return"]).await?;
     window.shows("Answer of straw").await?;
     window.find(named("2/2").under("Conversation")).await?;
+    window.find(named("Previous Reply").state(State::Focused)).await?;
+    window.keys(&["Return"]).await?;
+    window.shows("Answer with a needle").await?;
+    window.find(named("Next Reply").state(State::Focused)).await?;
+    window.keys(&["Return"]).await?;
+    window.shows("Answer of straw").await?;
 
     // A hit in the one that is not shown leads there.
     window.new_chat().await?;

@@ -43,8 +43,9 @@ use serde::{Deserialize, Serialize};
 
 pub use files::{FilePlace, Files, KnownFiles};
 pub use find::{Pattern, Standing};
+pub use footer::Side;
 use transcript::{Change, Transcript};
-use view::Inner;
+use view::{Inner, Step};
 
 use crate::style;
 
@@ -66,7 +67,12 @@ pub enum Output {
     /// Ask for the last reply again.
     Regenerate,
     /// Show the branch of this reply, which stands beside the one that is shown.
-    ShowBranch(MessageId),
+    ShowBranch {
+        /// The reply.
+        reply: MessageId,
+        /// The button that has the keyboard, where it was pressed by that.
+        keyboard: Option<Side>,
+    },
     /// Open the settings of connections.
     OpenSettings,
     /// Choose another model.
@@ -275,6 +281,19 @@ impl Conversation {
         if self.inner.state.borrow_mut().transcript.set_siblings(siblings) {
             self.inner.schedule();
         }
+    }
+
+    /// Gives the button beside this reply the keyboard once it is shown, unless it went elsewhere by then; none lets
+    /// the keyboard stay where it is.
+    pub fn return_to_step(&self, reply: MessageId, keyboard: Option<Side>) {
+        let focus = self.inner.root.root().and_then(|root| root.focus());
+        let focus = focus.map(|focus| focus.downgrade());
+        self.inner.step.replace(keyboard.map(|side| Step { reply, side, focus }));
+    }
+
+    /// The keyboard is needed where it is: no button takes it.
+    pub fn keep_focus(&self) {
+        self.inner.step.take();
     }
 
     /// Whether this message is loaded.

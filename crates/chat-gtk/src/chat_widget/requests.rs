@@ -95,9 +95,10 @@ impl ChatWidget {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
                 self.run(sender, async move |manager| manager.retry(&fid).await);
             }
-            Told::ShowBranch(reply) => {
-                // The button goes away with its reply.
+            Told::ShowBranch { reply, keyboard } => {
+                // The button goes away with its reply, and another comes with the other one.
                 view.composer.focus();
+                view.conversation.return_to_step(reply, keyboard);
                 self.run(sender, async move |manager| {
                     manager.show_branch(&fid, reply).await.map(drop)
                 });

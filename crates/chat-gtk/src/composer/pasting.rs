@@ -126,7 +126,7 @@ impl Inner {
     }
 
     /// Puts a text where the cursor is, in the place of what is selected; a long one is pinned.
-    fn paste(&self, text: &str) {
+    pub(super) fn paste(&self, text: &str) {
         let buffer = self.text.buffer();
         buffer.begin_user_action();
         buffer.delete_selection(true, true);

@@ -75,7 +75,7 @@ fn a_key_that_the_list_did_not_need_does_what_it_does_without_one() {
 #[gtk::test]
 fn what_was_taken_away_comes_back_with_its_word() {
     let (composer, _) = composer();
-    let written = Written { text: "see @a.rs".to_owned(), pins: vec![Arc::new(file("a.rs"))] };
+    let written = Written { pins: vec![Arc::new(file("a.rs"))], ..Written::text("see @a.rs") };
     composer.set_content(&written);
     composer.inner.unpin(0);
     assert_eq!(composer.content(), Written::text("see a.rs"));
@@ -249,7 +249,8 @@ fn waited_for(told: &Rc<RefCell<Vec<Output>>>) -> Vec<Vec<String>> {
 fn a_page_is_waited_for_as_long_as_its_word_stands_there() {
     let (composer, told) = composer();
     let url = || "https://a.org".to_owned();
-    let written = Written { text: format!("see @{}", url()), pins: vec![Arc::new(page(&url()))] };
+    let written =
+        Written { pins: vec![Arc::new(page(&url()))], ..Written::text(format!("see @{}", url())) };
     composer.set_content(&written);
     assert_eq!(waited_for(&told), [vec![url()]]);
     let buffer = composer.inner.text.buffer();

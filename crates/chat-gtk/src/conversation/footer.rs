@@ -15,6 +15,15 @@ use super::Output;
 use super::entry::Siblings;
 use crate::accessible;
 
+/// Where a reply stands beside another that answers the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It came earlier.
+    Before,
+    /// It came later.
+    Behind,
+}
+
 /// The line below a reply.
 pub struct Footer {
     root: gtk::Box,
@@ -46,13 +55,19 @@ impl Footer {
             self::button("go-previous-symbolic", &gettext("Previous Reply")),
             self::button("go-next-symbolic", &gettext("Next Reply")),
         ];
-        for (step, forward) in steps.iter().zip([false, true]) {
+        for (step, side) in steps.iter().zip([Side::Before, Side::Behind]) {
+            // So that only the keyboard gives it the focus.
+            step.set_focus_on_click(false);
             let (send, siblings) = (Rc::clone(output), Rc::clone(&siblings));
-            step.connect_clicked(move |_| {
+            step.connect_clicked(move |step| {
                 let Some(siblings) = siblings.get() else { return };
-                let next = if forward { siblings.behind } else { siblings.before };
-                if let Some(next) = next {
-                    send(Output::ShowBranch(next));
+                let next = match side {
+                    Side::Before => siblings.before,
+                    Side::Behind => siblings.behind,
+                };
+                if let Some(reply) = next {
+                    let keyboard = step.has_focus().then_some(side);
+                    send(Output::ShowBranch { reply, keyboard });
                 }
             });
         }
@@ -99,6 +114,17 @@ impl Footer {
         self.place.set_text(&format!("{place}/{count}"));
         self.steps[0].set_sensitive(before.is_some());
         self.steps[1].set_sensitive(behind.is_some());
+    }
+
+    /// The button that goes to the reply at this side; at the end, the other one. None where there are no others.
+    pub fn step(&self, side: Side) -> Option<gtk::Button> {
+        self.siblings.get()?;
+        let [before, behind] = &self.steps;
+        let both = match side {
+            Side::Before => [before, behind],
+            Side::Behind => [behind, before],
+        };
+        both.into_iter().find(|step| step.is_sensitive()).cloned()
     }
 
     /// Shows it, or hides it until it has the focus.

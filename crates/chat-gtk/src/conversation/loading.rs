@@ -30,6 +30,7 @@ impl Inner {
         drop(state);
         self.give_back();
         self.unseen.set(false);
+        self.step.take();
         if !placed {
             self.column.follow();
         }

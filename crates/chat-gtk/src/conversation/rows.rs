@@ -4,11 +4,13 @@ mod places;
 
 use std::ops::Range;
 
+use chat_core::message::{MessageId, Role};
 use gtk::prelude::*;
 
 use super::column::Column;
 use super::entry::{Entry, RowKind};
 use super::find::{Hit, Spot};
+use super::footer::Side;
 use super::row::{Around, RowWidget, estimate, gap, line_gap};
 use places::Places;
 
@@ -213,6 +215,21 @@ impl Rows {
             self.column.reveal(index - self.made.start, Spot::of_focus(&focus, &row), true);
         }
         took
+    }
+
+    /// The button that goes to the reply at this side of another, if that is drawn and has others beside it.
+    pub fn step(&self, entries: &[Entry], reply: MessageId, side: Side) -> Option<gtk::Button> {
+        let places = Places::new(entries);
+        let first = entries.iter().position(|entry| entry.id() == reply)?;
+        // A reply of several rounds ends before what the person says next.
+        let rest = entries[first..].iter();
+        let count = rest.take_while(|entry| entry.message.role != Role::User).count();
+        let rows = self.all.get(places.starts[first]..)?.iter();
+        let end: usize = entries[first..first + count].iter().map(|entry| entry.rows).sum();
+        rows.take(end).find_map(|row| match &row.widget {
+            Some(RowWidget::Footer(footer)) => footer.step(side),
+            _ => None,
+        })
     }
 
     /// Brings a row into sight: the place in it that was found, or its top. `holds`: whether it

@@ -14,6 +14,7 @@ use super::column::Column;
 use super::files::Files;
 use super::find::{Finder, show_found};
 use super::floating::{jump_button, target_label};
+use super::footer::Side;
 use super::link::Links;
 use super::row::Around;
 use super::rows::Rows;
@@ -48,6 +49,16 @@ pub(super) struct Inner {
     pub(super) unseen: Cell<bool>,
     /// Whether messages are being read for a search.
     pub(super) searching: Cell<bool>,
+    /// What gets the keyboard once its reply is shown.
+    pub(super) step: RefCell<Option<Step>>,
+}
+
+/// The step to the next reply, or the one before, that stands beside one.
+pub(super) struct Step {
+    pub(super) reply: MessageId,
+    pub(super) side: Side,
+    /// What had the keyboard when it was asked for.
+    pub(super) focus: Option<glib::WeakRef<gtk::Widget>>,
 }
 
 pub(super) struct State {
@@ -152,6 +163,7 @@ impl Inner {
             clock: RefCell::default(),
             unseen: Cell::new(false),
             searching: Cell::new(false),
+            step: RefCell::default(),
         }
     }
 
@@ -301,7 +313,15 @@ impl Inner {
         if state.finder.is_some() {
             show_found(&mut state);
         }
+        let step = self
+            .step
+            .borrow()
+            .as_ref()
+            .and_then(|step| state.rows.step(&state.transcript.entries, step.reply, step.side));
         drop(state);
+        if let Some(button) = step {
+            self.take_step(&button);
+        }
         self.search();
         if again {
             self.schedule();
@@ -309,6 +329,15 @@ impl Inner {
         self.run_clock(clock);
         if let Some(before) = before {
             (self.output)(Output::NeedEarlier { before });
+        }
+    }
+
+    /// The reply that was stepped to is shown: its step gets the keyboard, where that is still where it was.
+    fn take_step(&self, button: &gtk::Button) {
+        let Some(step) = self.step.take() else { return };
+        let now = self.root.root().and_then(|root| root.focus());
+        if step.focus.and_then(|focus| focus.upgrade()) == now {
+            button.grab_focus();
         }
     }
 

@@ -164,13 +164,13 @@ fn choices(asked: &PermissionRequest, in_project: bool) -> Vec<Choice> {
     let deny = |scope| Answer::Deny { scope, message: None };
     // It names files from the project's folder on, and can hold nowhere else.
     let is_local = in_project && asked.always.iter().all(Rule::is_of_project);
-    let is_bounded = matches!(asked.preview, Preview::Command { sandboxed: true, .. });
+    let can_leave = asked.preview.can_leave_sandbox();
     let all = [
         (say::allow_once(), 'y', allow(None), true),
         (say::allow_in_session(), 's', allow(Some(Scope::Session)), false),
         (say::allow_in_project(), 'p', allow(Some(Scope::Project)), false),
         (say::allow_always(), 'a', allow(Some(Scope::Everywhere)), false),
-        (say::allow_outside_sandbox(), 'o', Answer::AllowOutsideSandbox, is_bounded),
+        (say::allow_outside_sandbox(), 'o', Answer::AllowOutsideSandbox, can_leave),
         (say::deny_once(), 'n', deny(None), true),
         (say::deny_always(is_local), 'd', deny(Some(Scope::Everywhere)), false),
     ];
@@ -193,7 +193,7 @@ fn choices(asked: &PermissionRequest, in_project: bool) -> Vec<Choice> {
 fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
     let mut lines = vec![terminal.strong(&words::permission_question(asked))];
     match &asked.preview {
-        Preview::Command { text, folder, network, sandboxed } => {
+        Preview::Command { text, folder, network, sandboxed, .. } => {
             lines.extend(visible(text).lines().map(|line| format!("  {line}")));
             lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
         }
@@ -218,6 +218,7 @@ fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
         Preview::Delete | Preview::Target => lines.push(format!("  {}", visible(&asked.target))),
     }
     lines.push(terminal.dim(&say::why(asked)));
+    lines.extend(words::stays_inside(asked).map(|why| terminal.dim(&why)));
     if asked.always.is_empty() {
         lines.push(terminal.dim(&say::never_for_longer()));
     } else {
@@ -271,6 +272,7 @@ mod tests {
                 folder: "/home/ada/work".into(),
                 network: false,
                 sandboxed: true,
+                stays_inside: None,
             },
             why: Why::Mode,
             scope: None,
@@ -314,6 +316,28 @@ mod tests {
                 .contains("[a]lways, [o]utside the sandbox once, [n]o, [d]eny always, or")
         );
         assert!(answers(&[], true).starts_with("[y]es, [o]utside the sandbox once, [n]o, or"));
+    }
+
+    #[test]
+    fn leaving_the_sandbox_is_no_answer_where_a_rule_denies_the_network() {
+        let mut ask = command(&["run:make"]);
+        let Asked::Permission(asked) = &mut ask.what else { panic!() };
+        let Preview::Command { stays_inside, .. } = &mut asked.preview else { panic!() };
+        *stays_inside = Some(Why::Denied("network:*".to_owned()));
+        let text = shown(&ask, true);
+        assert!(
+            text.contains(
+                "\nNo rule allows it yet.\nIt can’t run outside the sandbox: it could use the network there, \
+                 which the rule network:* denies.\n"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("[a]lways, [n]o, [d]eny always, or a word"), "{text}");
+        let prompt = Prompt::new(&ask, true);
+        assert_eq!(prompt.read("o"), None);
+        let words = "outside the sandbox once".to_owned();
+        let told = Answer::Deny { scope: None, message: Some(words.clone()) };
+        assert_eq!(prompt.read(&words), Some(told));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use model::{bytes, download_stage, good_for};
 pub use number::tenths;
 pub use permission::{
     bad_rule, effect, go_on_question, mode_choice, mode_meaning, mode_title, permission_question,
-    why, why_asked,
+    stays_inside, why, why_asked,
 };
 pub use state::{
     agent_description, agent_title, ending, health, kept, notice, role, seconds, short_time, stage,

@@ -99,7 +99,13 @@ fn asked(what: &str) -> Option<Asked> {
             let text =
                 "cargo test --test tables && \\\n    cargo clippy --all-targets | tee lint.txt";
             let (text, folder) = (text.to_owned(), PathBuf::from("/home/ada/natter"));
-            let preview = Preview::Command { text, folder, network: false, sandboxed: true };
+            let preview = Preview::Command {
+                text,
+                folder,
+                network: false,
+                sandboxed: true,
+                stays_inside: None,
+            };
             let rules = ["run:cargo test *", "run:cargo clippy *", "run:tee *", "write:lint.txt"];
             permission(Action::Run, "cargo test", preview, &rules)
         }

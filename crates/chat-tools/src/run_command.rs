@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::tool::{Alias, Bounds, Leave, Tool, ToolContext, ToolFailure, ToolOutput};
-use chat_permission::{Request, ResolvedPath, Run};
+use chat_core::tool::{Alias, Bounds, Denied, Leave, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_permission::{Request, ResolvedPath, Run, Why};
 use chat_sandbox::{
     Command, Enforcement, Exit, Follow, Keep, Limits, Preference, Running, Sandbox, Secrets, Spool,
 };
@@ -111,16 +111,21 @@ impl Tool for RunCommand {
         // Outside the sandbox nothing keeps it from the network: what denies that denies this.
         let reaches = network || !is_sandboxed;
         let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, reaches);
+        let leaves = is_sandboxed.then(|| Leaves::new(&place, &run));
         let preview = Preview::Command {
             text: text.clone(),
             folder: place.path.real().to_owned(),
             network,
             sandboxed: is_sandboxed,
+            stays_inside: leaves.as_ref().and_then(|leaves| leaves.refused(&context)),
         };
         let named = run.secrets(&place.project);
         let reads = named.iter().map(|path| Request::Read { path: path.clone() });
         let requests = [Request::Run(run)].into_iter().chain(reads).collect();
         let leave = context.permit_command(requests, preview).await?;
+        if let Some(leaves) = leaves.as_ref().filter(|_| leave == Leave::OutsideSandbox) {
+            leaves.must_be_allowed(&context)?;
+        }
         let is_sandboxed = is_sandboxed && leave != Leave::OutsideSandbox;
         let sandbox = if is_sandboxed { sandbox } else { Sandbox::probe(Preference::None).await };
         let commands = context.memory.get::<Commands>();
@@ -179,6 +184,40 @@ impl Tool for RunCommand {
         }
         let view = view(Some(&exit), is_cut.then_some(id));
         Ok(ToolOutput::text(said).view(view))
+    }
+}
+
+/// A command that is to run in the sandbox, and may leave it.
+struct Leaves {
+    inside: Request,
+    /// The same as it would run outside: there nothing keeps it from the network.
+    outside: Request,
+}
+
+impl Leaves {
+    fn new(place: &Place, run: &Run) -> Self {
+        let outside = Run::new(&place.project, run.command(), run.folder().clone(), false, true);
+        Self { inside: Request::Run(run.clone()), outside: Request::Run(outside) }
+    }
+
+    /// Why it may not, as rules and mode are now.
+    fn refused(&self, context: &ToolContext) -> Option<Why> {
+        context.host.refusal(&self.outside)
+    }
+
+    /// The same once the person has let it leave: a prompt that offers that is older than the rules, or
+    /// somebody gave an answer that was not offered.
+    fn must_be_allowed(&self, context: &ToolContext) -> Result<(), ToolFailure> {
+        let Some(why) = self.refused(context) else { return Ok(()) };
+        match (context.host.refusal(&self.inside), why) {
+            (None, Why::Denied(rule)) => Err(ToolFailure::new(format!(
+                "The command did not run: outside the sandbox it could use the network, which the rule {rule} denies."
+            ))),
+            // The network has nothing to do with it.
+            (inside, why) => {
+                Err(Denied::ByRule { why: inside.unwrap_or(why), allowed_by: Vec::new() }.into())
+            }
+        }
     }
 }
 

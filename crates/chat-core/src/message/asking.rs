@@ -79,6 +79,9 @@ pub enum Preview {
         network: bool,
         /// Whether bounds would hold it.
         sandboxed: bool,
+        /// Why rules or the mode keep it in its sandbox; then [`Answer::AllowOutsideSandbox`] is not to be
+        /// offered. None where it may leave it, and where none holds it.
+        stays_inside: Option<Why>,
     },
     /// A change of a file.
     Change {
@@ -110,6 +113,13 @@ pub enum Preview {
     },
 }
 
+impl Preview {
+    /// Whether [`Answer::AllowOutsideSandbox`] is to be offered.
+    pub fn can_leave_sandbox(&self) -> bool {
+        matches!(self, Self::Command { sandboxed: true, stays_inside: None, .. })
+    }
+}
+
 /// A question of the model's to the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -124,7 +134,8 @@ pub struct Question {
 pub enum Answer {
     /// It may be done, now alone or for longer.
     Allow(Option<Scope>),
-    /// The command may run this once, outside the sandbox that it was to run in. Never remembered.
+    /// The command may run this once, outside the sandbox that it was to run in. Never remembered, and refused where
+    /// the command [stays inside](Preview::Command::stays_inside).
     AllowOutsideSandbox,
     /// It may be done or not, and these rules are stored instead of those that were asked about.
     Remember {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use chat_journal::Origin;
 use chat_permission::path::Project;
-use chat_permission::{Decision, Mode};
+use chat_permission::{Decision, Mode, Why};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -83,8 +83,11 @@ impl ToolHost for Host {
         self.session.permit(&self.call, wish, self.project.as_ref(), &self.cancel).await
     }
 
-    fn refuses(&self, request: &chat_permission::Request) -> bool {
-        matches!(self.decides(request), Decision::Refuse { .. })
+    fn refusal(&self, request: &chat_permission::Request) -> Option<Why> {
+        match self.decides(request) {
+            Decision::Refuse { why, .. } => Some(why),
+            Decision::Pass | Decision::Ask { .. } => None,
+        }
     }
 
     fn passes(&self, request: &chat_permission::Request) -> bool {

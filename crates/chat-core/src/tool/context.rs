@@ -147,9 +147,15 @@ pub trait ToolHost: Send + Sync {
     /// request.
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied>;
 
-    /// Whether rules or the mode forbid something. Nobody is asked, and what would be asked is not forbidden.
-    /// For parts of what there is leave for: whoever lets a folder be searched may still keep a file of it.
-    fn refuses(&self, request: &Request) -> bool;
+    /// Why rules or the mode forbid something; none where they do not. Nobody is asked, and what would be asked is
+    /// not forbidden.
+    fn refusal(&self, request: &Request) -> Option<Why>;
+
+    /// Whether rules or the mode forbid something. For parts of what there is leave for: whoever lets a folder be
+    /// searched may still keep a file of it.
+    fn refuses(&self, request: &Request) -> bool {
+        self.refusal(request).is_some()
+    }
 
     /// Whether rules and the mode let something pass with nobody asked.
     fn passes(&self, request: &Request) -> bool;

@@ -59,6 +59,21 @@ pub fn why_asked(asked: &PermissionRequest) -> String {
     format!("{why} {place}")
 }
 
+/// Why a command cannot be had run outside the sandbox, where that is so.
+pub fn stays_inside(asked: &PermissionRequest) -> Option<String> {
+    let Preview::Command { stays_inside: Some(why), .. } = &asked.preview else { return None };
+    Some(match why {
+        Why::Denied(rule) => about(
+            &gettext(
+                "It can’t run outside the sandbox: it could use the network there, which the rule {what} denies.",
+            ),
+            rule,
+        ),
+        // Nothing but its network and the mode Plan refuses outside what may run inside.
+        _ => gettext("In this mode, commands run only in the sandbox."),
+    })
+}
+
 /// Why a request does not pass by itself.
 pub fn why(why: &Why) -> String {
     match why {
@@ -255,6 +270,34 @@ mod tests {
             lines.push('\n');
         }
         insta::assert_snapshot!(lines);
+    }
+
+    #[test]
+    fn a_command_that_stays_in_the_sandbox_says_why() {
+        let asked = |stays_inside| PermissionRequest {
+            action: Action::Run,
+            target: "make".to_owned(),
+            preview: Preview::Command {
+                text: "make".to_owned(),
+                folder: "/project".into(),
+                network: false,
+                sandboxed: true,
+                stays_inside,
+            },
+            why: Why::Mode,
+            scope: None,
+            always: Vec::new(),
+        };
+        let by_rule = stays_inside(&asked(Some(Why::Denied("network:*".to_owned()))));
+        assert_eq!(
+            by_rule.as_deref(),
+            Some(
+                "It can’t run outside the sandbox: it could use the network there, which the rule network:* denies."
+            )
+        );
+        let by_mode = stays_inside(&asked(Some(Why::Mode)));
+        assert_eq!(by_mode.as_deref(), Some("In this mode, commands run only in the sandbox."));
+        assert_eq!(stays_inside(&asked(None)), None);
     }
 
     #[test]

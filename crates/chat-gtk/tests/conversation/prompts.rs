@@ -1,7 +1,7 @@
 //! What tools ask in a conversation, and how a person answers.
 
 use chat_core::message::{Answer, Asked, Preview, Question};
-use chat_core::permission::{Effect, Scope};
+use chat_core::permission::{Effect, Scope, Why};
 use chat_gtk::conversation::Output;
 use gtk::prelude::*;
 use serde_json::json;
@@ -93,6 +93,24 @@ fn a_command_may_leave_the_sandbox_once() {
     scene.ask(Asked::Permission(asked));
     assert!(scene.shows("Run this command outside the sandbox?"));
     assert!(!scene.shows("Run Outside the Sandbox Once"));
+}
+
+#[gtk::test]
+fn a_command_stays_in_the_sandbox_where_a_rule_denies_the_network() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let Asked::Permission(mut asked) = command("cargo test") else { panic!() };
+    let Preview::Command { stays_inside, .. } = &mut asked.preview else { panic!() };
+    *stays_inside = Some(Why::Denied("network:*".to_owned()));
+    scene.ask(Asked::Permission(asked.clone()));
+    assert!(scene.shows("Allow for This Chat") && !scene.shows("Run Outside the Sandbox Once"));
+    let why = "It can’t run outside the sandbox: it could use the network there, which the rule network:* denies.";
+    assert!(scene.shows(why), "{:?}", scene.texts());
+    // Where no rule could be stored either, there is nothing to choose from.
+    asked.always = Vec::new();
+    let ask = scene.ask(Asked::Permission(asked));
+    assert!(scene.shows(why) && !scene.shows("Run Outside the Sandbox Once"));
+    scene.press("Allow Once");
+    assert_eq!(scene.answer(), Some((ask, Answer::Allow(None))));
 }
 
 #[gtk::test]

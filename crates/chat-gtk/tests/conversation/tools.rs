@@ -49,7 +49,13 @@ pub fn command(text: &str) -> Asked {
     Asked::Permission(PermissionRequest {
         action: Action::Run,
         target: text.clone(),
-        preview: Preview::Command { text, folder, network: false, sandboxed: true },
+        preview: Preview::Command {
+            text,
+            folder,
+            network: false,
+            sandboxed: true,
+            stays_inside: None,
+        },
         why: Why::Mode,
         scope: None,
         always,

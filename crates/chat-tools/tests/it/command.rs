@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use chat_core::message::{CommandExit, CommandLimit, Preview, ToolView};
-use chat_permission::Mode;
+use chat_permission::{Mode, Why};
 use serde_json::json;
 
 use crate::processes;
@@ -336,4 +336,74 @@ async fn a_command_leaves_the_sandbox_only_where_the_person_says_so() {
     assert!(!made.exists());
     let previews = world.host.previews.lock().unwrap();
     assert!(matches!(previews.last(), Some(Preview::Command { sandboxed: false, .. })));
+}
+
+/// Why the command that was asked for last cannot leave the sandbox.
+fn stays_inside(world: &World) -> Option<Why> {
+    match world.host.previews.lock().unwrap().last() {
+        Some(Preview::Command { stays_inside, .. }) => stays_inside.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn leaving_the_sandbox_is_not_offered_where_a_rule_denies_the_network() {
+    let denied = |rule: &str| Some(Why::Denied(rule.to_owned()));
+    for (rule, expected) in [
+        ("network:*", denied("network:*")),
+        ("run+network:touch *", denied("run+network:touch *")),
+        // Whether it would reach that one is not known: the person may let it.
+        ("network:example.org", None),
+        ("run:rm *", None),
+    ] {
+        let world = world();
+        world.host.denies(rule);
+        let touch = json!({ "command": "touch made ../made" });
+        world.call("run_command", touch.clone()).await.unwrap();
+        assert_eq!(stays_inside(&world), expected, "{rule}");
+        assert!(world.project.join("made").exists() && !world.root.join("made").exists());
+        // The answer comes all the same.
+        world.host.leaves_sandbox.store(true, Ordering::Relaxed);
+        let result = world.call("run_command", touch).await;
+        assert_eq!(world.root.join("made").exists(), expected.is_none(), "{rule}");
+        if expected.is_some() {
+            let failure = result.unwrap_err().text;
+            let said = format!("it could use the network, which the rule {rule} denies.");
+            assert!(failure.ends_with(&said), "{failure}");
+        }
+    }
+    // What no sandbox holds cannot leave one.
+    let mut world = self::world();
+    world.sandbox = chat_sandbox::Preference::None;
+    world.call("run_command", json!({ "command": "touch made" })).await.unwrap();
+    assert_eq!(stays_inside(&world), None);
+}
+
+#[tokio::test]
+async fn what_keeps_a_command_in_the_sandbox_is_told_as_what_it_is() {
+    // A rule that denies the command itself comes while the person is asked.
+    let world = world();
+    let host = Arc::clone(&world.host);
+    world.host.leaves_sandbox.store(true, Ordering::Relaxed);
+    world.host.answers(move |_| {
+        host.denies("network:*");
+        host.denies("run:touch *");
+        Ok(())
+    });
+    let touch = json!({ "command": "touch made" });
+    let failure = world.fails("run_command", touch).await;
+    assert_eq!(stays_inside(&world), None);
+    assert_eq!(failure, "This is not allowed here: the rule run:touch * denies it.");
+    assert!(!world.project.join("made").exists());
+
+    // The mode Plan lets what only reads run in the sandbox alone.
+    let world = self::world();
+    world.put("a", "");
+    world.put(".env", "KEY=correct-horse\n");
+    world.host.has_mode(Mode::Plan);
+    world.host.leaves_sandbox.store(true, Ordering::Relaxed);
+    let failure = world.fails("run_command", json!({ "command": "cat a < .env" })).await;
+    assert_eq!(stays_inside(&world), Some(Why::Mode));
+    let said = "This is not allowed here: the mode of this conversation does not let it pass.";
+    assert_eq!(failure, said);
 }

@@ -11,7 +11,7 @@ use chat_core::tool::{
     check,
 };
 use chat_permission::path::{Project, Surroundings};
-use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide, decide_all};
+use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -139,8 +139,11 @@ impl ToolHost for Person {
         }
     }
 
-    fn refuses(&self, request: &Request) -> bool {
-        matches!(decide(&self.rules, self.mode, request), Decision::Refuse { .. })
+    fn refusal(&self, request: &Request) -> Option<Why> {
+        match decide(&self.rules, self.mode, request) {
+            Decision::Refuse { why, .. } => Some(why),
+            Decision::Pass | Decision::Ask { .. } => None,
+        }
     }
 
     fn passes(&self, request: &Request) -> bool {

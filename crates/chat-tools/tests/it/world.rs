@@ -12,7 +12,7 @@ use chat_core::tool::{
     Changes, Denied, Leave, Memory, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
 };
 use chat_permission::path::{Project, Surroundings};
-use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, decide, decide_all};
+use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all};
 use chat_sandbox::Preference;
 use chat_tools::{Machine, Trash};
 use serde_json::Value;
@@ -67,9 +67,11 @@ impl ToolHost for Host {
         }
     }
 
-    fn refuses(&self, request: &Request) -> bool {
-        let decision = decide(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), request);
-        matches!(decision, Decision::Refuse { .. })
+    fn refusal(&self, request: &Request) -> Option<Why> {
+        match decide(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), request) {
+            Decision::Refuse { why, .. } => Some(why),
+            Decision::Pass | Decision::Ask { .. } => None,
+        }
     }
 
     fn passes(&self, request: &Request) -> bool {

@@ -147,8 +147,8 @@ impl ToolHost for Nobody {
         Err(Denied::Nobody)
     }
 
-    fn refuses(&self, _request: &chat_permission::Request) -> bool {
-        true
+    fn refusal(&self, _request: &chat_permission::Request) -> Option<chat_permission::Why> {
+        Some(chat_permission::Why::Mode)
     }
 
     fn passes(&self, _request: &chat_permission::Request) -> bool {

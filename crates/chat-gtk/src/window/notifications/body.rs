@@ -150,6 +150,7 @@ mod tests {
             folder: PathBuf::from("/home/ada/garden"),
             network: false,
             sandboxed: true,
+            stays_inside: None,
         };
         asking(&request(Action::Run, text, preview), Some(Path::new("/home/ada/garden")))
     }
@@ -182,6 +183,7 @@ mod tests {
             folder: folder.into(),
             network: false,
             sandboxed,
+            stays_inside: None,
         };
         let told = |folder: &str, sandboxed| {
             let ask = request(Action::Run, "./run.sh", preview(folder, sandboxed));

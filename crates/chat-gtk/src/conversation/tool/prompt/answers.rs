@@ -124,11 +124,11 @@ impl Stored {
 }
 
 /// A list of the further answers: those for longer, one for the project only where there is one, and to leave the sandbox
-/// where a command is held by it. `message` gives the word to the model.
+/// where a command `can_leave` it. `message` gives the word to the model.
 pub fn popover(
     always: &[Rule],
     has_project: bool,
-    is_bounded: bool,
+    can_leave: bool,
     answered: &Answered,
     message: impl Fn() -> Option<String> + Clone + 'static,
 ) -> gtk::Popover {
@@ -146,7 +146,7 @@ pub fn popover(
     if !always.is_empty() {
         add_longer(&list, always, has_project, &give, message);
     }
-    if is_bounded {
+    if can_leave {
         if !always.is_empty() {
             list.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
         }

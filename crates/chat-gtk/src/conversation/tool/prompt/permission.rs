@@ -5,7 +5,7 @@ use gtk::prelude::*;
 
 use chat_core::message::{Answer, AskId, PermissionRequest, Preview};
 use chat_core::permission::Action;
-use chat_edge::words::{fill as put, permission_question, visible, why_asked};
+use chat_edge::words::{fill as put, permission_question, stays_inside, visible, why_asked};
 
 use super::super::super::row::Around;
 use super::{Answered, answers, head, label, preview};
@@ -28,6 +28,9 @@ pub fn fill(
     root.append(&head(icon(asked), &title));
     root.append(&preview::widget(asked, &around.looks));
     root.append(&label(&reason(asked), &["ask-why"]));
+    if let Some(why) = stays_inside(asked) {
+        root.append(&label(&why, &["ask-why"]));
+    }
     if let Some(bounds) = bounds {
         root.append(&label(bounds, &["ask-why"]));
     }
@@ -58,8 +61,8 @@ pub fn fill(
     }
     let allow = gettext("Allow Once");
     let once = answered.clone();
-    let is_bounded = matches!(asked.preview, Preview::Command { sandboxed: true, .. });
-    let first: gtk::Widget = if asked.always.is_empty() && !is_bounded {
+    let can_leave = asked.preview.can_leave_sandbox();
+    let first: gtk::Widget = if asked.always.is_empty() && !can_leave {
         let button = gtk::Button::builder().label(&allow).css_classes(["suggested-action"]).build();
         button.connect_clicked(move |_| once(Answer::Allow(None)));
         button.upcast()
@@ -69,7 +72,7 @@ pub fn fill(
             .popover(&answers::popover(
                 &asked.always,
                 around.has_project.get(),
-                is_bounded,
+                can_leave,
                 answered,
                 said,
             ))

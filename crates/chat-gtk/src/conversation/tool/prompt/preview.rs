@@ -97,7 +97,8 @@ mod tests {
     fn all_of_it_is_shown() {
         let command = |text: &str, network, sandboxed| {
             let folder = PathBuf::from("/project");
-            asked(Preview::Command { text: text.to_owned(), folder, network, sandboxed })
+            let (text, stays_inside) = (text.to_owned(), None);
+            asked(Preview::Command { text, folder, network, sandboxed, stays_inside })
         };
         let long = format!("true\n{}rm -rf ~", "\n".repeat(500));
         assert_eq!(text(&command(&long, false, true)).text(), long);

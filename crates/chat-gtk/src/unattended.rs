@@ -6,7 +6,7 @@ use gettextrs::gettext;
 /// Asks it above a window; `confirmed` is called where the person means it.
 pub(crate) fn confirm(parent: Option<&gtk::Window>, confirmed: impl Fn() + 'static) {
     let body = gettext(
-        "Natter won’t ask before it changes files or runs commands in the sandbox. Anything beyond that is denied without asking. To be asked instead, choose Auto.",
+        "Natter won’t ask before it changes files or runs commands in the sandbox. All other actions are denied without asking. To be asked about those, choose Auto.",
     );
     let dialog = adw::MessageDialog::new(parent, Some(&gettext("Work Unattended?")), Some(&body));
     dialog.add_response("cancel", &gettext("_Cancel"));

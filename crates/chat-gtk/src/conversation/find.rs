@@ -18,6 +18,7 @@ use super::entry::Entry;
 pub use found::{Found, Hit};
 pub use mark::{Marks, mark_buffer, mark_label};
 pub use spot::Spot;
+pub use texts::each_text_of_segment;
 pub use walk::show_found;
 
 /// How far a search is.

@@ -20,23 +20,27 @@ pub fn each_text(kind: RowKind, entry: &Entry, give: &mut dyn FnMut(Cell, &str))
         },
         RowKind::Segment { part, segment, kind } => {
             let Some(PartState::Text(reply)) = entry.parts.get(part) else { return };
-            let pieces = reply.pieces(segment);
-            match (kind, pieces) {
-                (SegmentKind::Prose { .. }, pieces) => give(None, &prose::text_of(pieces)),
-                (SegmentKind::Code, [Piece::Code(code)]) => give(None, &code.text),
-                (SegmentKind::Table, [Piece::Grid(grid)]) => {
-                    for (row, cells) in grid.rows.iter().enumerate() {
-                        for (column, runs) in cells.iter().enumerate() {
-                            let text: String = runs.iter().map(|run| run.text.as_str()).collect();
-                            give(Some((row, column)), &text);
-                        }
-                    }
-                }
-                _ => {}
-            }
+            each_text_of_segment(kind, reply.pieces(segment), give);
         }
         // What the program says of the reply is not a part of what was said.
         RowKind::Ending | RowKind::Footer => {}
+    }
+}
+
+/// Gives the texts of a segment of Markdown; those of a table with their row and column.
+pub fn each_text_of_segment(kind: SegmentKind, pieces: &[Piece], give: &mut dyn FnMut(Cell, &str)) {
+    match (kind, pieces) {
+        (SegmentKind::Prose { .. }, pieces) => give(None, &prose::text_of(pieces)),
+        (SegmentKind::Code, [Piece::Code(code)]) => give(None, &code.text),
+        (SegmentKind::Table, [Piece::Grid(grid)]) => {
+            for (row, cells) in grid.rows.iter().enumerate() {
+                for (column, runs) in cells.iter().enumerate() {
+                    let text: String = runs.iter().map(|run| run.text.as_str()).collect();
+                    give(Some((row, column)), &text);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

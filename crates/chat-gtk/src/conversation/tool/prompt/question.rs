@@ -20,8 +20,7 @@ pub fn fill(
     answered: &Answered,
 ) -> (String, gtk::Widget, RichText) {
     let typed: &Rc<Typed> = &around.typed;
-    let text = visible(&question.text);
-    let rich = RichText::new(&text, &gettext("Question"), around);
+    let rich = RichText::new(&visible(&question.text), &gettext("Question"), around);
     root.append(&head("dialog-question-symbolic", rich.widget()));
 
     let mut first = None;
@@ -67,5 +66,5 @@ pub fn fill(
     });
     typed.keep(id, &entry);
     root.append(&beside::words(&entry, &beside::buttons(&skip, &send)));
-    (text.into_owned(), first.unwrap_or_else(|| entry.upcast()), rich)
+    (rich.spoken().to_owned(), first.unwrap_or_else(|| entry.upcast()), rich)
 }

@@ -6,6 +6,7 @@ use gtk::prelude::*;
 
 use super::super::super::Output;
 use super::super::super::code::CodeBlock;
+use super::super::super::find::each_text_of_segment;
 use super::super::super::prose::Prose;
 use super::super::super::reply::{ReplyText, SegmentKind};
 use super::super::super::row::Around;
@@ -20,6 +21,7 @@ const GAP: i32 = 8;
 /// A text that does not change, with what keeps its widgets up to date.
 pub struct RichText {
     root: gtk::Box,
+    spoken: String,
     /// Keeps links and buttons alive.
     blocks: Vec<Block>,
 }
@@ -33,15 +35,7 @@ enum Block {
 impl RichText {
     /// Shows this text, whose accessible name is `name`.
     pub fn new(text: &str, name: &str, around: &Around) -> Self {
-        let mut reply = ReplyText::default();
-        reply.push(text);
-        reply.end();
-        loop {
-            reply.update();
-            if reply.is_settled() {
-                break;
-            }
-        }
+        let reply = read(text);
         let root = gtk::Box::new(gtk::Orientation::Vertical, GAP);
         let mut blocks = Vec::new();
         for (at, segment) in reply.segments().iter().enumerate() {
@@ -73,7 +67,12 @@ impl RichText {
                 _ => root.append(&gtk::Separator::new(gtk::Orientation::Horizontal)),
             }
         }
-        Self { root, blocks }
+        Self { root, spoken: spoken(&reply), blocks }
+    }
+
+    /// The text as a screen reader says it: without the signs of Markdown, in one line.
+    pub fn spoken(&self) -> &str {
+        &self.spoken
     }
 
     /// The widget.
@@ -104,5 +103,49 @@ impl RichText {
                 Block::Code(_) => {}
             }
         }
+    }
+}
+
+/// The whole text, read as Markdown.
+fn read(text: &str) -> ReplyText {
+    let mut reply = ReplyText::default();
+    reply.push(text);
+    reply.end();
+    loop {
+        reply.update();
+        if reply.is_settled() {
+            return reply;
+        }
+    }
+}
+
+fn spoken(reply: &ReplyText) -> String {
+    let mut out = String::new();
+    for (at, segment) in reply.segments().iter().enumerate() {
+        each_text_of_segment(segment.kind, reply.pieces(at), &mut |_, text| {
+            for word in text.split_whitespace() {
+                if !out.is_empty() {
+                    out.push(' ');
+                }
+                out.push_str(word);
+            }
+        });
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spoken_has_no_signs_of_markdown() {
+        let text = "## Which of **two** `crates`?\n\n1. the *old*, by [Ada](https://example.org/)\n2. the new\n\n\
+                    | name | size |\n|---|---|\n| **a** | 2 * 3 |\n\n---\n\n```rust\nfn a() {\n}\n```\n";
+        assert_eq!(
+            spoken(&read(text)),
+            "Which of two crates? 1. the old, by Ada 2. the new name size a 2 * 3 fn a() { }"
+        );
+        assert_eq!(spoken(&read("")), "");
     }
 }

@@ -1,6 +1,9 @@
 //! Brings the messages of an older database into the word index: the newest first, a few at a time,
 //! each step a transaction that also notes how far it came. So it survives being killed, and two
 //! programs that do it at once share the work.
+//!
+//! A step writes in the order of the keys: FTS5 begins another segment with each key that is lower
+//! than the one before, and then spends its time merging them.
 
 use rusqlite::params;
 
@@ -34,6 +37,7 @@ pub(super) fn step(desk: &Desk) -> Outcome<bool> {
          FROM messages WHERE key < ?1 ORDER BY key DESC",
     )?;
     let mut rows = statement.query([below])?;
+    let mut texts = Vec::new();
     let (mut last, mut count, mut bytes) = (None, 0, 0);
     while count < MESSAGES
         && bytes < BYTES
@@ -41,11 +45,14 @@ pub(super) fn step(desk: &Desk) -> Outcome<bool> {
     {
         let key = row.get(0)?;
         if let Some(parts) = row.get_ref(1)?.as_str_or_null().map_err(rusqlite::Error::from)? {
-            index(desk, key, &messages::spoken(parts).unwrap_or_default())?;
+            texts.push((key, messages::spoken(parts).unwrap_or_default()));
             bytes += parts.len();
         }
         last = Some(key);
         count += 1;
+    }
+    for (key, text) in texts.iter().rev() {
+        index(desk, *key, text)?;
     }
     match last {
         Some(last) => desk.run("UPDATE unindexed SET below = ?1", [last])?,

@@ -120,6 +120,20 @@ async fn indexing_survives_kill_9_and_two_processes_share_it() {
     assert_eq!(found(&store, "東京").await, ["Travelling"]);
 }
 
+/// Each segment is merged with others later on: one for each message would be most of the work.
+#[tokio::test]
+async fn messages_that_are_indexed_together_share_a_segment() {
+    let folder = tempfile::tempdir().unwrap();
+    of_version_2(folder.path(), 100);
+    let _store = open(folder.path());
+    let raw = raw(folder.path());
+    wait_until(&raw, |below| below.is_none());
+    assert_eq!(indexed(&raw), 103);
+    let count = "SELECT count(DISTINCT segid) FROM word_index_idx";
+    let segments: i64 = raw.query_row(count, [], |row| row.get(0)).unwrap();
+    assert_eq!(segments, 1);
+}
+
 /// A text of words of a list, common ones more often.
 fn babble(words: &[&str], between: &str, count: usize, random: &mut StdRng) -> String {
     let word = |random: &mut StdRng| {

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -82,6 +83,22 @@ pub(super) enum Purpose {
     BeforeRestore,
 }
 
+/// Says for as long as it is there that a backup is being made.
+struct Making<'a>(&'a Places);
+
+impl<'a> Making<'a> {
+    fn begin(places: &'a Places) -> Self {
+        places.backing_up.store(true, Ordering::Relaxed);
+        Self(places)
+    }
+}
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        self.0.backing_up.store(false, Ordering::Relaxed);
+    }
+}
+
 /// Makes a backup. After each step it rests for as long as `pace` says, and is given up where that
 /// says nothing. None then, and where another process is at it or the disk is too full.
 pub(super) fn make(
@@ -100,6 +117,8 @@ pub(super) fn make(
             lock.lock().map_err(|error| disk::fault(&lock_path, &error))?;
         }
     }
+    // Only one at a time comes so far.
+    let _making = Making::begin(places);
     let part = folder.join("unfinished");
     salvage::remove(&part);
     let made = copy(places, purpose, &part, pace);

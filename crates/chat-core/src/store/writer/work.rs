@@ -39,7 +39,7 @@ pub(super) struct Work {
 enum Indexing {
     /// To be looked at.
     Unknown,
-    /// There are some, and nothing was done yet.
+    /// There are some, to be begun with in a while.
     Waiting,
     /// Some were indexed, and there are more.
     AtWork,
@@ -123,6 +123,11 @@ impl Work {
 
     /// Other processes are not told: what they show does not change.
     fn index_some(&mut self) {
+        if self.desk.places.backing_up.load(Ordering::Relaxed) {
+            // Until it is done nothing can leave the log, which would grow with each step.
+            self.indexing = Indexing::Waiting;
+            return;
+        }
         let left = self.in_transaction(|desk| isolated(desk, indexing::step));
         let more = self.or_give_up(left);
         self.indexing = if more { Indexing::AtWork } else { Indexing::Done };
@@ -231,4 +236,64 @@ fn is_full(done: &Result<()>) -> bool {
 
 fn data_version(desk: &Desk) -> Option<i64> {
     desk.connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+    use std::path::Path;
+
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::message::{Message, Role};
+    use crate::settings::Folders;
+    use crate::store::desk::set_up;
+    use crate::store::{NewSession, Store};
+
+    /// A store with this message, and the work of a second writer, for which it is not indexed yet.
+    async fn unindexed(folder: &Path, text: &str) -> (Store, Work) {
+        let store = Store::open(&Folders::below(folder)).unwrap().store;
+        let chat = NewSession {
+            title: String::new(),
+            agent: String::new(),
+            model: None,
+            thinking: crate::message::Thinking::default(),
+            options: crate::message::Options::default(),
+            project: None,
+            mode: chat_permission::Mode::default(),
+            rules: Vec::new(),
+        };
+        let said = Arc::new(Message::text(Role::User, None, text));
+        store.create(chat, vec![said]).await.unwrap();
+        // The store's own writer has looked already, and found none.
+        let unindexed = "INSERT INTO unindexed SELECT max(key) + 1 FROM messages";
+        store.write(move |desk| desk.run(unindexed, [])).await.unwrap();
+        let places = Arc::clone(&store.inner.places);
+        let connection = Connection::open(&places.database).unwrap();
+        set_up(&connection).unwrap();
+        let signal = Signal::open(&places.database);
+        let desk = Desk { connection, places };
+        (store, Work::new(desk, signal, Arc::default(), watch::channel(()).0))
+    }
+
+    #[tokio::test]
+    async fn nothing_is_indexed_while_a_backup_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, work) = unindexed(folder.path(), &"many words ".repeat(200_000)).await;
+        let (work, looks) = (RefCell::new(work), Cell::new(0));
+        let made = store.back_up(&|| {
+            let mut work = work.borrow_mut();
+            work.index_some();
+            assert_eq!(work.indexing, Indexing::Waiting);
+            looks.set(looks.get() + 1);
+            Some(Duration::ZERO)
+        });
+        assert!(made.unwrap().is_some() && looks.get() > 0);
+        let mut work = work.into_inner();
+        work.index_some();
+        assert_eq!(work.indexing, Indexing::AtWork);
+        work.index_some();
+        assert_eq!(work.indexing, Indexing::Done);
+    }
 }

@@ -62,6 +62,27 @@ impl Fault {
         }
     }
 
+    /// Whether it may be over in a while: others are busy with the file, or there is no room.
+    pub(super) fn is_passing(&self) -> bool {
+        let error = match self {
+            Self::Known(error) => return error.kind == Kind::DiskFull,
+            Self::Sql(error) => error,
+        };
+        let may_pass = matches!(
+            error.sqlite_error_code(),
+            Some(
+                ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::FileLockingProtocolFailed
+                    | ErrorCode::DiskFull
+                    | ErrorCode::SystemIoFailure
+                    | ErrorCode::CannotOpen
+                    | ErrorCode::OutOfMemory
+            )
+        );
+        may_pass && !is_damage(error)
+    }
+
     /// The error as it is told outside. `database` is the file it happened on.
     pub(super) fn told(self, database: &Path) -> Error {
         let error = match self {

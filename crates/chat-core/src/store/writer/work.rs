@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
@@ -22,6 +22,10 @@ const BEFORE_INDEXING: Duration = Duration::from_millis(500);
 
 /// How long the thread rests between two steps of indexing, to leave the disk to others.
 const BETWEEN_STEPS: Duration = Duration::from_millis(20);
+
+/// How long it rests after a step that failed. Each one more that fails doubles that, up to the longest.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_mins(1);
 
 /// The thread's own side.
 pub(super) struct Work {
@@ -43,7 +47,9 @@ enum Indexing {
     Waiting,
     /// Some were indexed, and there are more.
     AtWork,
-    /// There are none, or the database does not let them be indexed now.
+    /// Others were busy with the database, or the disk was full: another try comes then.
+    Failed { rest: Duration, until: Instant },
+    /// There are none, or the database cannot be used for that.
     Done,
 }
 
@@ -106,6 +112,7 @@ impl Work {
                 }
                 Indexing::Waiting => BEFORE_INDEXING,
                 Indexing::AtWork => BETWEEN_STEPS,
+                Indexing::Failed { until, .. } => until.saturating_duration_since(Instant::now()),
             };
             match queue.recv_timeout(rest) {
                 Ok(job) => return Some(job),
@@ -117,8 +124,7 @@ impl Work {
 
     fn look_for_unindexed(&mut self) {
         let there_are = indexing::is_unfinished(&self.desk);
-        let more = self.or_give_up(there_are);
-        self.indexing = if more { Indexing::Waiting } else { Indexing::Done };
+        self.indexing = self.after(there_are, Indexing::Waiting);
     }
 
     /// Other processes are not told: what they show does not change.
@@ -129,17 +135,34 @@ impl Work {
             return;
         }
         let left = self.in_transaction(|desk| isolated(desk, indexing::step));
-        let more = self.or_give_up(left);
-        self.indexing = if more { Indexing::AtWork } else { Indexing::Done };
+        self.indexing = self.after(left, Indexing::AtWork);
     }
 
-    /// Whether there is more to index. A database that is damaged or full is left alone.
-    fn or_give_up(&self, left: Outcome<bool>) -> bool {
-        left.unwrap_or_else(|fault| {
-            let error = self.desk.places.told(fault);
+    /// How indexing goes on: as `more` says where more is left. A database that is damaged is left
+    /// alone; the next start repairs it.
+    fn after(&self, left: Outcome<bool>, more: Indexing) -> Indexing {
+        let fault = match left {
+            Ok(true) => return more,
+            Ok(false) => return Indexing::Done,
+            Err(fault) => fault,
+        };
+        let is_passing = fault.is_passing();
+        let error = self.desk.places.told(fault);
+        if !is_passing {
             tracing::warn!("older messages are not indexed until the next start: {error}");
-            false
-        })
+            return Indexing::Done;
+        }
+        if error.kind == Kind::DiskFull {
+            self.make_room();
+        }
+        let rest = match self.indexing {
+            Indexing::Failed { rest, .. } => (2 * rest).min(LONGEST_RETRY),
+            _ => {
+                tracing::warn!("older messages are not indexed for now: {error}");
+                FIRST_RETRY
+            }
+        };
+        Indexing::Failed { rest, until: Instant::now() + rest }
     }
 
     fn in_transaction<T>(&self, work: impl FnOnce(&Desk) -> Outcome<T>) -> Outcome<T> {
@@ -293,6 +316,86 @@ mod tests {
         let mut work = work.into_inner();
         work.index_some();
         assert_eq!(work.indexing, Indexing::AtWork);
+        work.index_some();
+        assert_eq!(work.indexing, Indexing::Done);
+    }
+
+    /// How long the work rests after a step that failed; none where it did not.
+    fn rest(work: &Work) -> Option<Duration> {
+        match work.indexing {
+            Indexing::Failed { rest, .. } => Some(rest),
+            _ => None,
+        }
+    }
+
+    #[tokio::test]
+    async fn indexing_that_another_process_holds_up_is_tried_again_and_less_often() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, mut work) = unindexed(folder.path(), "words").await;
+        work.desk.connection.busy_timeout(Duration::ZERO).unwrap();
+        let other = Connection::open(&store.inner.places.database).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let mut rests = Vec::new();
+        for _ in 0..8 {
+            work.index_some();
+            rests.extend(rest(&work).map(|rest| rest.as_secs()));
+        }
+        assert_eq!(rests, [1, 2, 4, 8, 16, 32, 60, 60]);
+        other.execute_batch("COMMIT").unwrap();
+        work.index_some();
+        assert_eq!(work.indexing, Indexing::AtWork);
+    }
+
+    #[tokio::test]
+    async fn indexing_goes_on_once_a_full_disk_has_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let words: Vec<String> = (0..20_000).map(|n| n.to_string()).collect();
+        let (_store, mut work) = unindexed(folder.path(), &words.join(" ")).await;
+        let pages = |work: &Work, most: i64| {
+            let sql = format!("PRAGMA max_page_count = {most}");
+            work.desk.connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        // Fewer than there are: no page more is given.
+        pages(&work, 1);
+        work.index_some();
+        assert_eq!(rest(&work), Some(FIRST_RETRY));
+        pages(&work, 1_000_000);
+        work.index_some();
+        assert_eq!(work.indexing, Indexing::AtWork);
+    }
+
+    #[tokio::test]
+    async fn the_next_try_comes_by_itself_and_ends_with_the_door() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, mut work) = unindexed(folder.path(), "words").await;
+        let (jobs, queue) = mpsc::channel();
+        work.indexing = Indexing::Failed { rest: FIRST_RETRY, until: Instant::now() };
+        let database = &store.inner.places.database;
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let raw = Connection::open(database).unwrap();
+                let is_left = || raw.query_row("SELECT 1 FROM unindexed", [], |_| Ok(())).is_ok();
+                while is_left() {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                jobs.send(Job::LookAtOthers).unwrap();
+            });
+            assert!(work.next(&queue).is_some());
+        });
+        // The door is closed now, which nobody waits a minute to hear.
+        let until = Instant::now() + LONGEST_RETRY;
+        work.indexing = Indexing::Failed { rest: LONGEST_RETRY, until };
+        assert!(work.next(&queue).is_none());
+        assert!(Instant::now() < until);
+    }
+
+    #[tokio::test]
+    async fn what_will_not_pass_is_not_tried_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_store, mut work) = unindexed(folder.path(), "words").await;
+        let refused = "CREATE TRIGGER refused BEFORE UPDATE ON unindexed \
+                       BEGIN SELECT RAISE(ABORT, 'on purpose'); END";
+        work.desk.run(refused, []).unwrap();
         work.index_some();
         assert_eq!(work.indexing, Indexing::Done);
     }

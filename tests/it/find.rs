@@ -184,3 +184,27 @@ async fn short_words_and_words_without_their_accents_find_a_chat() -> Result<()>
     }
     window.close().await
 }
+
+#[tokio::test]
+async fn a_search_says_that_older_messages_are_still_being_indexed() -> Result<()> {
+    let note = || named("Older messages are still being indexed.");
+    let stage = Stage::new().await?;
+    stage.store("A chat", ["Where are the apples?".to_owned()]).await?;
+    rusqlite::Connection::open(stage.folders().database())?.execute_batch(
+        "INSERT INTO unindexed SELECT max(key) + 1 FROM messages;
+         CREATE TRIGGER held BEFORE UPDATE ON unindexed BEGIN SELECT RAISE(ABORT, 'held'); END;",
+    )?;
+    let window = stage.window().await?;
+    window.keys(&["ctrl+shift+f"]).await?;
+    window.find(named("Search Chats").state(State::Focused)).await?;
+    assert!(!window.has(note()).await);
+    window.type_text("apples").await?;
+    window.find(containing("Where are the apples").under("Chats")).await?;
+    window.find(note()).await?;
+    window.type_text(" and pears").await?;
+    window.find(named("No chat found")).await?;
+    window.find(note()).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(note()).await?;
+    window.close().await
+}

@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use chat_core::event::SessionPlaceholder;
 use chat_core::message::{self, Fid};
+use chat_core::store::{Hit, SearchGap};
+use chat_edge::words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -28,6 +30,13 @@ struct Row {
     marks: Vec<Range<usize>>,
 }
 
+/// Chats, all or those that a search found.
+struct Listing {
+    rows: Vec<Row>,
+    /// Why the search may have missed older messages.
+    gap: Option<SearchGap>,
+}
+
 /// A chat as programs get it.
 #[derive(Serialize)]
 pub struct View<'a> {
@@ -43,6 +52,9 @@ pub struct View<'a> {
     trouble: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     excerpt: Option<&'a str>,
+    /// Whether the search that found it may have missed older messages.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    incomplete: bool,
 }
 
 impl<'a> View<'a> {
@@ -62,46 +74,54 @@ impl<'a> View<'a> {
                 message::Trouble::Interrupted => "interrupted",
             }),
             excerpt: None,
+            incomplete: false,
         }
     }
 }
 
 /// Lists chats.
 pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
-    let text = if args.json {
-        json_lines(&rows(args.search.as_deref(), args.limit, program).await?)
-    } else {
-        lines(args.search.as_deref(), args.limit, program).await?
-    };
+    let listing = listing(args.search.as_deref(), args.limit, program).await?;
+    let text = if args.json { json_lines(&listing) } else { lines_of(&listing, program.terminal) };
+    // With JSON each chat says it, where there is one.
+    let note = listing.gap.filter(|_| !args.json || text.is_empty()).map(words::search_gap);
     // A script reads it off the empty list.
     if text.is_empty() && !args.json && program.terminal.error {
         terminal::say(&format!("{}\n", say::no_chats(args.search.is_some())));
     }
     program.output.print(text).await?;
+    if let Some(note) = note {
+        terminal::say(&format!("{note}\n"));
+    }
     Ok(Outcome::Done)
 }
 
-/// The list for people.
+/// The list for people, with what there is to say of it.
 pub async fn lines(
     search: Option<&str>,
     limit: Option<usize>,
     program: &Program,
-) -> Result<String> {
+) -> Result<(String, Option<String>)> {
+    let listing = listing(search, limit, program).await?;
+    Ok((lines_of(&listing, program.terminal), listing.gap.map(words::search_gap)))
+}
+
+fn lines_of(listing: &Listing, terminal: Terminal) -> String {
     let mut out = String::new();
-    for Row { session, excerpt, marks } in rows(search, limit, program).await? {
+    for Row { session, excerpt, marks } in &listing.rows {
         let time = session.updated.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M");
-        let title = program.terminal.clean_output(&session.title);
+        let title = terminal.clean_output(&session.title);
         // Writing into a string cannot fail.
         let _ = write!(out, "{:21}  {time}  {title}", session.fid.as_str());
-        if let Some(note) = note(&session) {
+        if let Some(note) = note(session) {
             let _ = write!(out, "  ({note})");
         }
         out.push('\n');
         if let Some(excerpt) = excerpt {
-            let _ = writeln!(out, "{:21}  {}", "", marked(&excerpt, &marks, program.terminal));
+            let _ = writeln!(out, "{:21}  {}", "", marked(excerpt, marks, terminal));
         }
     }
-    Ok(out)
+    out
 }
 
 /// An excerpt with what was looked for in bold.
@@ -126,35 +146,35 @@ fn note(session: &SessionPlaceholder) -> Option<String> {
     }
 }
 
-fn json_lines(rows: &[Row]) -> String {
+fn json_lines(listing: &Listing) -> String {
     let mut out = String::new();
-    for Row { session, excerpt, .. } in rows {
-        let view = View { excerpt: excerpt.as_deref(), ..View::new(session) };
+    let incomplete = listing.gap.is_some();
+    for Row { session, excerpt, .. } in &listing.rows {
+        let view = View { excerpt: excerpt.as_deref(), incomplete, ..View::new(session) };
         out.push_str(&line_of(&view));
     }
     out
 }
 
-async fn rows(search: Option<&str>, limit: Option<usize>, program: &Program) -> Result<Vec<Row>> {
+async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) -> Result<Listing> {
     let limit = limit.unwrap_or(ALL);
-    let rows = match search {
+    let listing = match search {
         None => {
             let all = program.manager.sessions().await?;
             let row = |session| Row { session, excerpt: None, marks: Vec::new() };
-            all.into_iter().take(limit).map(row).collect()
+            Listing { rows: all.into_iter().take(limit).map(row).collect(), gap: None }
         }
         Some(text) => {
-            let hits = program.manager.search(text, limit).await?;
-            hits.into_iter()
-                .map(|hit| Row {
-                    session: hit.session.into(),
-                    excerpt: hit.excerpt,
-                    marks: hit.marks,
-                })
-                .collect()
+            let found = program.manager.search(text, limit).await?;
+            let row = |hit: Hit| Row {
+                session: hit.session.into(),
+                excerpt: hit.excerpt,
+                marks: hit.marks,
+            };
+            Listing { rows: found.hits.into_iter().map(row).collect(), gap: found.gap }
         }
     };
-    Ok(rows)
+    Ok(listing)
 }
 
 /// Gives a chat a title.

@@ -32,7 +32,7 @@ use crate::session::{Clients, EmptySession, Session, World};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
 };
-use crate::store::{Hit, Page};
+use crate::store::Page;
 use crate::tool::Registry;
 
 pub use crate::session::Change as SessionChange;

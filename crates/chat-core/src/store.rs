@@ -39,7 +39,10 @@ use crate::settings::Folders;
 pub use backups::{BACKUP_INTERVAL, Backup};
 pub use changes::Changes;
 pub use pattern::Pattern;
-pub use record::{Hit, NewSession, Page, Segment, SegmentKind, SessionPatch, SessionRecord};
+pub use record::{
+    Hit, NewSession, Page, SearchGap, SearchResults, Segment, SegmentKind, SessionPatch,
+    SessionRecord,
+};
 
 use desk::{Desk, Places};
 use fault::Outcome;
@@ -317,7 +320,7 @@ impl Store {
     /// accents only where a word begins with them; shorter ones in messages by themselves; in scripts
     /// without spaces all are found anywhere.
     /// Dropping the future breaks the search off.
-    pub async fn search(&self, text: &str, limit: usize) -> Result<Vec<Hit>> {
+    pub async fn search(&self, text: &str, limit: usize) -> Result<SearchResults> {
         let text = text.to_owned();
         self.read(move |desk| search::search(desk, &text, limit)).await
     }

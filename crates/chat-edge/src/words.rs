@@ -32,8 +32,8 @@ pub use permission::{
     stays_inside, why, why_asked,
 };
 pub use state::{
-    agent_description, agent_title, ending, health, kept, notice, role, seconds, short_time, stage,
-    stop_reason, thinking,
+    agent_description, agent_title, ending, health, kept, notice, role, search_gap, seconds,
+    short_time, stage, stop_reason, thinking,
 };
 pub use toolbox::{tool_description, tool_title};
 pub use tools::{Progress, changed, command_exit, tool_line, tool_reason};

@@ -14,7 +14,8 @@ use chat_core::error::Result;
 use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
-use chat_core::store::Hit;
+use chat_core::store::{SearchGap, SearchResults};
+use chat_edge::words;
 use gettextrs::gettext;
 use relm4::{Component, ComponentParts, ComponentSender};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -38,6 +39,8 @@ pub(crate) struct ChatList {
     early: Option<Vec<Event>>,
     shown: Option<Fid>,
     query: String,
+    /// Why what was found may be missing older messages.
+    gap: Option<SearchGap>,
     /// The search of the texts that is at work; dropping it breaks it off.
     searching: Option<DropGuard>,
 }
@@ -96,7 +99,7 @@ pub(crate) enum Output {
 pub(crate) enum Command {
     Arrived(Arrival),
     Loaded(Result<Vec<SessionPlaceholder>>),
-    Found { query: String, hits: Result<Vec<Hit>> },
+    Found { query: String, results: Result<SearchResults> },
     Deleted { fid: Fid, title: String, result: Result<()> },
     Done(Result<()>),
 }
@@ -123,6 +126,7 @@ impl Component for ChatList {
             early: Some(Vec::new()),
             shown: None,
             query: String::new(),
+            gap: None,
             searching: None,
         };
         ComponentParts { model, widgets }
@@ -174,6 +178,9 @@ impl Component for ChatList {
             Input::Query(query) => {
                 query.trim().clone_into(&mut self.query);
                 self.searching = None;
+                if self.query.is_empty() {
+                    self.gap = None;
+                }
                 self.model.search_titles(&self.query);
                 self.show_shown(view);
             }
@@ -215,8 +222,11 @@ impl Component for ChatList {
                 let input = sender.input_sender().clone();
                 paint::after_next(root, move || input.emit(Input::FillRest));
             }
-            Command::Found { query, hits } if query == self.query => match hits {
-                Ok(hits) => self.model.add_hits(&query, &hits),
+            Command::Found { query, results } if query == self.query => match results {
+                Ok(results) => {
+                    self.model.add_hits(&query, &results.hits);
+                    self.gap = results.gap;
+                }
                 Err(error) => tell(&sender, Output::Failed(error)),
             },
             Command::Deleted { fid, title, result: Ok(()) } => {
@@ -318,8 +328,8 @@ impl ChatList {
         sender.command(move |out, shutdown| {
             let search = async move {
                 let searched = wanted.run_until_cancelled(manager.search(&query, HITS)).await;
-                if let Some(hits) = searched {
-                    out.emit(Command::Found { query, hits });
+                if let Some(results) = searched {
+                    out.emit(Command::Found { query, results });
                 }
             };
             shutdown.register(search).drop_on_shutdown()
@@ -335,7 +345,7 @@ impl ChatList {
         sender.oneshot_command(async move { Command::Done(work.await) });
     }
 
-    /// What stands in the place of a list without rows.
+    /// What stands in the place of a list without rows, and below what a search found.
     fn show_state(&self, view: &View) {
         let words = if !self.model.is_empty() || self.early.is_some() {
             None
@@ -345,6 +355,7 @@ impl ChatList {
             Some(gettext("No chat found"))
         };
         view.set_placeholder(words.as_deref());
+        view.set_note(self.gap.map(words::search_gap).as_deref());
     }
 }
 

@@ -45,6 +45,36 @@ fn chats_are_listed_found_renamed_and_deleted() {
 }
 
 #[test]
+fn a_search_says_that_older_messages_are_still_being_indexed() {
+    const NOTE: &str = "Older messages are still being indexed.\n";
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run(["ask", "Where is it?"]).ok();
+    let search =
+        |words, more: &[&str]| home.run(["sessions", "--search", words].iter().chain(more)).ok();
+    assert_eq!(search("where", &[]).stderr, "");
+    assert_eq!(search("where", &["--json"]).events()[0].get("incomplete"), None);
+
+    let database = home.path("data/natter/natter.db");
+    let raw = rusqlite::Connection::open(database).expect("the chats");
+    raw.execute_batch(
+        "INSERT INTO unindexed SELECT max(key) + 1 FROM messages;
+         CREATE TRIGGER held BEFORE UPDATE ON unindexed BEGIN SELECT RAISE(ABORT, 'held'); END;",
+    )
+    .expect("an index that is not complete");
+    let found = search("where", &[]);
+    assert!(found.stdout.contains("Where is it?"), "{found:?}");
+    assert_eq!(found.stderr, NOTE);
+    assert_eq!(search("nowhere to be found", &[]).stderr, NOTE);
+    // Programs read it in each chat, where there is one.
+    let found = search("where", &["--json"]);
+    assert_eq!(found.stderr, "");
+    assert_eq!(found.events()[0]["incomplete"], true);
+    assert_eq!(search("nowhere to be found", &["--json"]).stderr, NOTE);
+    assert_eq!(home.run(["sessions"]).ok().stderr, "");
+}
+
+#[test]
 fn a_chat_is_shown_as_text_and_as_markdown() {
     let server = Server::start();
     server.push(Script::new().thinking("let me see").text("It is **7**."));

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{
-    Event, Fid, Hit, Manager, Message, MessageId, Page, Result, Session, SessionChange,
+    Event, Fid, Manager, Message, MessageId, Page, Result, Session, SessionChange,
     SessionPlaceholder, Snapshot, Subscription,
 };
 use crate::agent::{CODE_ASSISTANT, DEFAULT};
-use crate::store::{SessionPatch, SessionRecord};
+use crate::store::{SearchResults, SessionPatch, SessionRecord};
 
 impl Manager {
     /// All sessions, newest first.
@@ -51,7 +51,7 @@ impl Manager {
     }
 
     /// Sessions that hold the text, best first. Dropping the future breaks the search off.
-    pub async fn search(&self, text: &str, limit: usize) -> Result<Vec<Hit>> {
+    pub async fn search(&self, text: &str, limit: usize) -> Result<SearchResults> {
         // Bound to no runtime, and so to nobody but the caller.
         self.inner.world.store.search(text, limit).await
     }

@@ -128,6 +128,22 @@ pub enum SegmentKind {
     ToolCall,
 }
 
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchResults {
+    /// The sessions, the best first.
+    pub hits: Vec<Hit>,
+    /// Why older messages may be missing; none where all were searched.
+    pub gap: Option<SearchGap>,
+}
+
+/// Why a search may miss older messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchGap {
+    /// They are still being indexed.
+    Indexing,
+}
+
 /// A session that a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {

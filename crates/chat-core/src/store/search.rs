@@ -10,10 +10,11 @@ use rusqlite::params;
 
 use super::desk::Desk;
 use super::fault::Outcome;
+use super::indexing;
 use super::messages;
 use super::missing;
 use super::owner::Living;
-use super::record::Hit;
+use super::record::{Hit, SearchGap, SearchResults};
 use super::sessions;
 use crate::message::MessageId;
 use query::{Fit, Query, excerpt};
@@ -38,10 +39,10 @@ const WORDS: &str = "word_index";
 ///
 /// Short words are looked for as words of their own first; titles and messages that have them within
 /// longer words come last.
-pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<Vec<Hit>> {
+pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<SearchResults> {
     let query = Query::new(text);
     if query.is_empty() {
-        return Ok(Vec::new());
+        return Ok(SearchResults { hits: Vec::new(), gap: None });
     }
     missing::or_else(
         desk,
@@ -51,14 +52,14 @@ pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<Vec<Hit>>
 }
 
 /// Looks through the titles that can be read: the index is damaged.
-fn in_readable_titles(desk: &Desk, query: &Query, limit: usize) -> Outcome<Vec<Hit>> {
+fn in_readable_titles(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
     let sessions = sessions::newest(desk, usize::MAX)?.into_iter();
     let titled = sessions.filter(|session| query.find(&session.title, Fit::Parts).is_some());
     let hit = |session| Hit { session, excerpt: None, marks: Vec::new(), message: None };
-    Ok(titled.take(limit).map(hit).collect())
+    Ok(SearchResults { hits: titled.take(limit).map(hit).collect(), gap: None })
 }
 
-fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<Vec<Hit>> {
+fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
     let titled = in_titles(desk, query)?;
     let mut hits = Hits::new(desk, query, limit);
     hits.add_titled(&titled.words)?;
@@ -70,7 +71,8 @@ fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<Vec<Hit>> {
         hits.add_by_words()?;
     }
     hits.add_titled(&titled.parts)?;
-    Ok(hits.found)
+    let gap = indexing::is_unfinished(desk)?.then_some(SearchGap::Indexing);
+    Ok(SearchResults { hits: hits.found, gap })
 }
 
 /// The sessions whose titles hold all words, newest first.

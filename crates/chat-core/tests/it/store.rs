@@ -135,7 +135,10 @@ async fn a_reply_grows_in_the_journal_and_is_folded() {
     assert_eq!(page.messages[0].plain_text(), "Good day.");
     assert_eq!(page.messages[0].parts[0], Part::Thinking { text: "so".to_owned(), took: None });
     assert_eq!(page.messages[0].tool_calls().count(), 1);
-    assert!(store.search("Good day", 9).await.unwrap().is_empty(), "not indexed before its end");
+    assert!(
+        store.search("Good day", 9).await.unwrap().hits.is_empty(),
+        "not indexed before its end"
+    );
 
     let done = Message {
         parts: vec![Part::Text("Good day!".to_owned())],
@@ -144,7 +147,7 @@ async fn a_reply_grows_in_the_journal_and_is_folded() {
     };
     store.fold(&fid, Arc::new(done.clone())).await.unwrap();
     assert_eq!(*store.page(&fid, None, 1).await.unwrap().messages[0], done);
-    assert_eq!(store.search("Good day", 9).await.unwrap().len(), 1);
+    assert_eq!(store.search("Good day", 9).await.unwrap().hits.len(), 1);
     let late = store.journal(vec![segment(&done, 0, "late")]).await;
     assert_eq!(late.unwrap_err().kind, Kind::Internal);
 }
@@ -163,7 +166,7 @@ async fn a_title_of_the_person_stays() {
     assert_eq!(store.patch(&fid, title("best", false)).await.unwrap().title, "mine");
     assert_eq!(store.patch(&fid, title("mine too", true)).await.unwrap().title, "mine too");
     let store = &store;
-    let found = |text| async move { store.search(text, 9).await.unwrap().len() };
+    let found = |text| async move { store.search(text, 9).await.unwrap().hits.len() };
     assert_eq!((found("mine too").await, found("better").await), (1, 0));
 }
 
@@ -200,10 +203,10 @@ async fn a_deleted_session_can_be_restored_until_it_is_purged() {
     store.delete(&fid).await.unwrap();
     let not_found = Kind::SessionNotFound { fid: fid.to_string() };
     assert_eq!(store.session(&fid).await.unwrap_err().kind, not_found);
-    assert!(store.search("unicorn", 9).await.unwrap().is_empty());
+    assert!(store.search("unicorn", 9).await.unwrap().hits.is_empty());
     assert_eq!(store.sessions().await.unwrap().len(), 1);
     store.restore(&fid).await.unwrap();
-    assert_eq!(store.search("unicorn", 9).await.unwrap().len(), 1);
+    assert_eq!(store.search("unicorn", 9).await.unwrap().hits.len(), 1);
 
     let outputs = folder.path().join("data/outputs");
     for fid in [&fid, &other] {

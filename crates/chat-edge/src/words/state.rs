@@ -7,6 +7,7 @@ use chat_core::event::{Failure, Health, Stage, StopReason};
 use chat_core::manager::AgentInfo;
 use chat_core::message::{Ending, Role, Thinking};
 use chat_core::settings::{Kept, NotKept};
+use chat_core::store::SearchGap;
 use gettextrs::{gettext, ngettext};
 use jiff::Timestamp;
 
@@ -35,6 +36,13 @@ pub fn short_time(time: Duration) -> String {
         gettext("{minutes} min {seconds} s")
     };
     fill(&text, &values)
+}
+
+/// Why a search may have missed older messages.
+pub fn search_gap(gap: SearchGap) -> String {
+    match gap {
+        SearchGap::Indexing => gettext("Older messages are still being indexed."),
+    }
 }
 
 /// What a request does while no text comes; nothing where there is nothing to say.

@@ -26,6 +26,7 @@ pub(crate) struct View {
     list: gtk::ListView,
     stack: gtk::Stack,
     placeholder: gtk::Label,
+    note: gtk::Label,
 }
 
 impl View {
@@ -69,6 +70,16 @@ impl View {
         stack.add_named(&placeholder, Some("placeholder"));
         root.append(&search_bar);
         root.append(&stack);
+        let note = gtk::Label::builder()
+            .css_classes(["dim-label", "caption"])
+            .margin_top(6)
+            .margin_bottom(6)
+            .wrap(true)
+            .max_width_chars(20)
+            .justify(gtk::Justification::Center)
+            .visible(false)
+            .build();
+        root.append(&note);
         menu::install_actions(root, sender);
 
         let view = Self {
@@ -79,6 +90,7 @@ impl View {
             list,
             stack,
             placeholder,
+            note,
         };
         view.connect_list(model, sender);
         view.connect_search(sender);
@@ -195,6 +207,12 @@ impl View {
             self.placeholder.set_label(words);
         }
         self.stack.set_visible_child_name(if words.is_some() { "placeholder" } else { "list" });
+    }
+
+    /// Shows a sentence below what a search found, or none.
+    pub(super) fn set_note(&self, words: Option<&str>) {
+        self.note.set_label(words.unwrap_or_default());
+        self.note.set_visible(words.is_some());
     }
 
     /// Asks for a new title beside the chat's row.

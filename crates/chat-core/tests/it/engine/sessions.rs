@@ -126,10 +126,10 @@ async fn a_search_finds_what_was_said_by_either() {
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("How do I cross?").await;
     for text in ["ferryman", "東京都", "cross"] {
-        let hits = world.manager.search(text, 10).await.unwrap();
+        let hits = world.manager.search(text, 10).await.unwrap().hits;
         assert_eq!(hits.iter().map(|hit| &hit.session.fid).collect::<Vec<_>>(), [&fid], "{text}");
     }
-    assert!(world.manager.search("nowhere", 10).await.unwrap().is_empty());
+    assert!(world.manager.search("nowhere", 10).await.unwrap().hits.is_empty());
 }
 
 #[tokio::test]

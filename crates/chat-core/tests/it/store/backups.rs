@@ -101,7 +101,7 @@ async fn going_back_keeps_what_there_was_with_its_pictures() {
     assert_eq!(titles(&store).await, ["old"]);
     let read = store.page(&old, None, 9).await.unwrap().messages;
     assert_eq!(read[0].parts, picture(1).parts);
-    assert_eq!(store.search("old", 9).await.unwrap().len(), 1);
+    assert_eq!(store.search("old", 9).await.unwrap().hits.len(), 1);
     store.create(titled("newer"), vec![user(None, "it can be written to")]).await.unwrap();
     store.purge(Duration::ZERO).await.unwrap();
 
@@ -221,7 +221,7 @@ async fn what_was_purged_does_not_come_back_in_a_chat_that_has_its_key() {
         let opened = Store::open(&Folders::below(folder.path())).unwrap();
         assert!(opened.notice.is_some());
         assert!(!titles(&opened.store).await.contains(&"old".to_owned()), "{table}");
-        assert_eq!(opened.store.search("secret", 9).await.unwrap(), [], "{table}");
+        assert_eq!(opened.store.search("secret", 9).await.unwrap().hits, [], "{table}");
         let raw = rusqlite::Connection::open(&database).unwrap();
         let sql = "SELECT count(*) FROM messages WHERE parts LIKE '%secret%'";
         let back: i64 = raw.query_row(sql, [], |row| row.get(0)).unwrap();

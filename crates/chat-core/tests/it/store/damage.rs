@@ -125,7 +125,7 @@ async fn a_page_found_broken_later_is_remembered_until_the_next_start() {
         panic!("no notice");
     };
     assert_eq!((missing.len(), &*missing[0].title), (1, "long"));
-    let found = &opened.store.search("7", 9).await.unwrap()[0];
+    let found = &opened.store.search("7", 9).await.unwrap().hits[0];
     assert!(found.excerpt.as_ref().unwrap().starts_with("message 7 "), "{found:?}");
     drop(opened.store);
     open(folder.path());

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chat_core::message::{Message, Role};
-use chat_core::store::Store;
+use chat_core::store::{SearchGap, Store};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
@@ -63,7 +63,7 @@ fn wait_until(raw: &Connection, come: impl Fn(Option<i64>) -> bool) {
 }
 
 async fn found(store: &Store, query: &str) -> Vec<String> {
-    let hits = store.search(query, 9).await.unwrap();
+    let hits = store.search(query, 9).await.unwrap().hits;
     hits.into_iter().map(|hit| hit.session.title).collect()
 }
 
@@ -118,6 +118,30 @@ async fn indexing_survives_kill_9_and_two_processes_share_it() {
     assert_eq!(indexed(&raw), i64::from(MESSAGES) + 3);
     assert_eq!(found(&store, "n4 大阪").await, ["Long"]);
     assert_eq!(found(&store, "東京").await, ["Travelling"]);
+}
+
+#[tokio::test]
+async fn a_search_says_whether_older_messages_are_still_being_indexed() {
+    let folder = tempfile::tempdir().unwrap();
+    let gap = async |store: &Store, query| store.search(query, 9).await.unwrap().gap;
+    let store = open(folder.path());
+    store.create(titled("Any"), vec![user(None, "some words")]).await.unwrap();
+    assert_eq!(gap(&store, "words").await, None);
+    drop(store);
+    let raw = raw(folder.path());
+    raw.execute_batch(
+        "INSERT INTO unindexed SELECT max(key) + 1 FROM messages;
+         CREATE TRIGGER held BEFORE UPDATE ON unindexed BEGIN SELECT RAISE(ABORT, 'held'); END;",
+    )
+    .unwrap();
+    let store = open(folder.path());
+    assert_eq!(gap(&store, "words").await, Some(SearchGap::Indexing));
+    assert_eq!(gap(&store, "nowhere").await, Some(SearchGap::Indexing));
+    drop(store);
+    raw.execute_batch("DROP TRIGGER held").unwrap();
+    let store = open(folder.path());
+    wait_until(&raw, |below| below.is_none());
+    assert_eq!(gap(&store, "nowhere").await, None);
 }
 
 /// Each segment is merged with others later on: one for each message would be most of the work.

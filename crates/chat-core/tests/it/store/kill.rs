@@ -140,7 +140,7 @@ async fn check(folder: &std::path::Path, expected: &HashMap<String, Expected>) {
                 assert_eq!((ended, &answer.error), (Some(Ending::Interrupted), &None), "{fid}");
             }
         }
-        let found = store.search(&expected.question, 9).await.unwrap();
+        let found = store.search(&expected.question, 9).await.unwrap().hits;
         assert_eq!(found.len(), 1, "{fid} is not found");
         assert_eq!(found[0].session.trouble, answer.ended.and_then(Ending::trouble));
     }

@@ -168,7 +168,7 @@ async fn one_page_costs_what_stood_on_it() {
         } else {
             assert_eq!((notice, lost), (None, 0), "{about}");
         }
-        let hits = again.store.search("question 3 of chat", 99).await.unwrap();
+        let hits = again.store.search("question 3 of chat", 99).await.unwrap().hits;
         assert_eq!(hits.len(), 6, "{about}");
         drop(again.store);
         let raw = rusqlite::Connection::open(database(folder.path())).unwrap();

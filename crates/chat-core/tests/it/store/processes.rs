@@ -73,7 +73,7 @@ async fn a_session_is_written_by_one_living_process() {
     let last = store.page(&fid, None, 1).await.unwrap().messages[0].clone();
     assert_eq!((last.ended, &last.error), (Some(Ending::Interrupted), &None));
     assert_eq!(last.plain_text(), "half an answer");
-    assert_eq!(store.search("half an answer", 9).await.unwrap().len(), 1);
+    assert_eq!(store.search("half an answer", 9).await.unwrap().hits.len(), 1);
     let owners = std::fs::read_dir(folder.path().join("state/owners")).unwrap().count();
     assert_eq!(owners, 2, "the dead one's is still there");
     store.recover().await.unwrap();

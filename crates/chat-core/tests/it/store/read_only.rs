@@ -69,7 +69,7 @@ async fn can_be_read(root: &Path) {
     let sessions = store.sessions().await.unwrap();
     assert_eq!(sessions.len(), 1);
     assert_eq!(texts(&store, &sessions[0].fid).await, ["still here"]);
-    assert_eq!(store.search("still here", 9).await.unwrap().len(), 1);
+    assert_eq!(store.search("still here", 9).await.unwrap().hits.len(), 1);
     let fid = &sessions[0].fid;
     assert_eq!(store.create(titled("new"), vec![]).await.unwrap_err().kind, denied);
     assert_eq!(store.claim(fid).await.unwrap_err().kind, denied);

@@ -71,7 +71,7 @@ fn titles(hits: &[Hit]) -> Vec<&str> {
 async fn finds(#[case] query: &str, #[case] expected: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let store = filled(folder.path()).await;
-    let hits = store.search(query, 9).await.unwrap();
+    let hits = store.search(query, 9).await.unwrap().hits;
     let mut found = titles(&hits);
     found.sort_unstable();
     assert_eq!(found, expected);
@@ -81,11 +81,11 @@ async fn finds(#[case] query: &str, #[case] expected: &[&str]) {
 async fn a_hit_says_where_it_stands() {
     let folder = tempfile::tempdir().unwrap();
     let store = filled(folder.path()).await;
-    let hits = store.search("模型怎么", 9).await.unwrap();
+    let hits = store.search("模型怎么", 9).await.unwrap().hits;
     assert_eq!(hits[0].excerpt.as_deref(), Some("请告诉我本地模型怎么用，谢谢你的帮助。"));
     let page = store.page(&hits[0].session.fid, None, 9).await.unwrap();
     assert_eq!(hits[0].message, Some(page.messages[0].id));
-    let titled = &store.search("Sorting", 9).await.unwrap()[0];
+    let titled = &store.search("Sorting", 9).await.unwrap().hits[0];
     assert_eq!((&titled.excerpt, titled.message), (&None, None));
 }
 
@@ -98,10 +98,10 @@ async fn titles_come_first_and_each_session_once() {
     store.create(titled("a text"), vec![first, second]).await.unwrap();
     let elsewhere = user(None, "and a kangaroo far behind in a long text");
     store.create(titled("Kangaroo"), vec![elsewhere]).await.unwrap();
-    let hits = store.search("kangaroo", 9).await.unwrap();
+    let hits = store.search("kangaroo", 9).await.unwrap().hits;
     assert_eq!(titles(&hits), ["Kangaroo", "a text"]);
     assert!(hits.iter().all(|hit| hit.excerpt.is_some()), "{hits:?}");
-    assert_eq!(titles(&store.search("kangaroo", 1).await.unwrap()), ["Kangaroo"]);
+    assert_eq!(titles(&store.search("kangaroo", 1).await.unwrap().hits), ["Kangaroo"]);
 }
 
 #[tokio::test]
@@ -118,8 +118,8 @@ async fn only_what_was_said_is_searched() {
         ..Message::text(Role::User, Some(system.id), "")
     };
     store.create(titled("t"), vec![Arc::new(system), Arc::new(question)]).await.unwrap();
-    assert_eq!(store.search("secretword", 9).await.unwrap(), []);
-    assert_eq!(store.search("shown", 9).await.unwrap().len(), 1);
+    assert_eq!(store.search("secretword", 9).await.unwrap().hits, []);
+    assert_eq!(store.search("shown", 9).await.unwrap().hits.len(), 1);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn no_query_is_an_error() {
         let start = start.index(text.chars().count());
         let piece: String = text.chars().skip(start).take(length).collect();
         prop_assume!(piece.split_whitespace().any(|word| word.chars().count() >= 3));
-        let hits = runtime.block_on(store.search(&piece, 9)).unwrap();
+        let hits = runtime.block_on(store.search(&piece, 9)).unwrap().hits;
         prop_assert!(titles(&hits).contains(&title), "{piece:?} finds {:?}", titles(&hits));
     });
 }
@@ -160,7 +160,7 @@ async fn a_chat_is_found_behind_any_number_of_better_hits_in_another() {
     store.create(titled("Many"), many).await.unwrap();
     let long = format!("{} needle {}", "before ".repeat(200), "after ".repeat(200));
     store.create(titled("One"), vec![user(None, &long)]).await.unwrap();
-    let hits = store.search("needle", 10).await.unwrap();
+    let hits = store.search("needle", 10).await.unwrap().hits;
     assert_eq!(titles(&hits), ["Many", "One"]);
 }
 
@@ -179,15 +179,15 @@ async fn a_common_word_loses_no_chat() {
     // A title's chat is told with its place, wherever its messages lie among the others.
     store.append(&name.fid, vec![user(None, "so common")], newest).await.unwrap();
 
-    let hits = store.search("COMMON", 9).await.unwrap();
+    let hits = store.search("COMMON", 9).await.unwrap().hits;
     assert_eq!(titles(&hits), ["Common", "busy", "old"]);
     let excerpts: Vec<_> = hits.iter().map(|hit| hit.excerpt.as_deref()).collect();
     assert_eq!(excerpts, [Some("so common"), Some("common 2099"), Some("the common word")]);
     assert_eq!(hits[1].message, Some(newest));
-    assert_eq!(titles(&store.search("common", 2).await.unwrap()), ["Common", "busy"]);
+    assert_eq!(titles(&store.search("common", 2).await.unwrap().hits), ["Common", "busy"]);
     store.delete(&busy.fid).await.unwrap();
-    assert_eq!(titles(&store.search("common", 9).await.unwrap()), ["Common", "old"]);
-    assert_eq!(titles(&store.search("common wor", 9).await.unwrap()), ["old"]);
+    assert_eq!(titles(&store.search("common", 9).await.unwrap().hits), ["Common", "old"]);
+    assert_eq!(titles(&store.search("common wor", 9).await.unwrap().hits), ["old"]);
 }
 
 /// Parts of words too short for the index are looked for in the texts, which takes long where very many have
@@ -206,13 +206,13 @@ async fn no_more_texts_are_read_in_vain_than_a_person_waits_for() {
     store_many("many", many).await;
     store_many("near", vec![user(None, "x7z before the end")]).await;
     store_many("newest", newest).await;
-    let hits = store.search("the 7z", 9).await.unwrap();
+    let hits = store.search("the 7z", 9).await.unwrap().hits;
     assert_eq!(titles(&hits), ["near", "typed"]);
     assert_eq!(hits[1].excerpt.as_deref(), Some("what the 7zip says"));
     // As a word of its own it is in the index, however far away.
     store.create(titled("word"), vec![user(None, "7z, the end")]).await.unwrap();
     store_many("others", (0..10_000).map(|_| user(None, "the")).collect()).await;
-    let hits = store.search("the 7z", 9).await.unwrap();
+    let hits = store.search("the 7z", 9).await.unwrap().hits;
     assert_eq!(titles(&hits)[0], "word");
 }
 
@@ -226,7 +226,7 @@ async fn a_text_is_found_over_the_picture_between_its_parts() {
         ..Message::text(Role::User, None, "")
     };
     store.create(titled("t"), vec![Arc::new(said)]).await.unwrap();
-    let hits = store.search("at this", 9).await.unwrap();
+    let hits = store.search("at this", 9).await.unwrap().hits;
     assert_eq!(hits[0].excerpt.as_deref(), Some("look at this gnu"));
 }
 
@@ -242,7 +242,7 @@ async fn a_short_word_comes_before_longer_ones_that_have_it() {
     ] {
         store.create(titled(title), vec![user(None, text)]).await.unwrap();
     }
-    let hits = store.search("go", 9).await.unwrap();
+    let hits = store.search("go", 9).await.unwrap().hits;
     assert_eq!(titles(&hits), ["Go on", "Old", "Mongo"]);
     assert_eq!(hits[1].excerpt.as_deref(), Some("We wrote it in Go."));
 }
@@ -254,7 +254,7 @@ async fn what_was_found_is_marked_in_the_excerpt() {
     let text = "Ago we met at the Café,\n\nin 東京: Go, cafes!";
     store.create(titled("t"), vec![user(None, text)]).await.unwrap();
     let marked = async |query: &str| {
-        let hit = store.search(query, 9).await.unwrap().remove(0);
+        let hit = store.search(query, 9).await.unwrap().hits.remove(0);
         let excerpt = hit.excerpt.unwrap();
         hit.marks.into_iter().map(|mark| excerpt[mark].to_owned()).collect::<Vec<_>>()
     };
@@ -276,8 +276,8 @@ async fn what_a_message_no_longer_says_does_not_find_it() {
         let ended = Some(chat_core::message::Ending::Complete);
         let said = Message { parts: vec![Part::Text(now.to_owned())], ended, ..begun.clone() };
         store.fold(&fid, Arc::new(said)).await.unwrap();
-        assert_eq!(store.search(now, 9).await.unwrap().len(), 1);
-        assert_eq!(store.search(before, 9).await.unwrap(), []);
+        assert_eq!(store.search(now, 9).await.unwrap().hits.len(), 1);
+        assert_eq!(store.search(before, 9).await.unwrap().hits, []);
     }
 }
 
@@ -306,7 +306,7 @@ fn every_word_of_a_text_finds_it() {
         for (words, fid) in texts.iter().zip(&fids) {
             let words = words.iter().flat_map(|word| word.split_whitespace());
             for word in words.filter(|word| word.contains(char::is_alphanumeric)) {
-                let hits = runtime.block_on(store.search(word, 99)).unwrap();
+                let hits = runtime.block_on(store.search(word, 99)).unwrap().hits;
                 prop_assert!(hits.iter().any(|hit| &hit.session.fid == fid), "{word:?}");
             }
         }

@@ -51,8 +51,8 @@ async fn a_database_of_version_1_opens() {
     assert_eq!(texts(&store, &interrupted).await, ["Go on", "half an answer"]);
     let ended = store.page(&interrupted, None, 1).await.unwrap().messages[0].ended;
     assert_eq!(ended, Some(Ending::Interrupted));
-    assert_eq!(store.search("sort_unst", 9).await.unwrap().len(), 1);
-    assert_eq!(store.search("ting in Ru", 9).await.unwrap().len(), 1);
+    assert_eq!(store.search("sort_unst", 9).await.unwrap().hits.len(), 1);
+    assert_eq!(store.search("ting in Ru", 9).await.unwrap().hits.len(), 1);
 }
 
 #[tokio::test]

@@ -11,6 +11,10 @@ const TRIGRAM: usize = 3;
 /// How much stands on either side of a hit, in characters: two lines of a narrow list.
 const AROUND: usize = 50;
 
+/// How much of what was typed is looked for: the rest of a pasted text is cut off quietly.
+const MOST_CHARACTERS: usize = 1_000;
+const MOST_WORDS: usize = 32;
+
 /// How a text must have the short words of a query. Longer ones are found within words in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
@@ -42,8 +46,8 @@ pub(super) struct Query {
 impl Query {
     pub(super) fn new(text: &str) -> Self {
         // SQLite takes a NUL for the end of a text.
-        let text = text.replace('\0', " ");
-        let words: Vec<&str> = text.split_whitespace().collect();
+        let text = beginning(text).replace('\0', " ");
+        let words: Vec<&str> = text.split_whitespace().take(MOST_WORDS).collect();
         let long = |word: &&str| word.chars().count() >= TRIGRAM;
         let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\"\""));
         let mut parts: Vec<String> = words.iter().copied().filter(long).map(quoted).collect();
@@ -103,6 +107,18 @@ impl Word {
     fn places<'a>(&self, text: &'a str, fit: Fit) -> impl Iterator<Item = Range<usize>> + use<'a> {
         let whole = self.is_short && fit == Fit::Words;
         self.pattern.find(text).into_iter().filter(move |place| !whole || stands_alone(text, place))
+    }
+}
+
+/// As much of a text as is looked for. A word that would be cut in two is left out, unless it is the
+/// only one.
+fn beginning(text: &str) -> &str {
+    let text = text.trim_start();
+    let Some((end, next)) = text.char_indices().nth(MOST_CHARACTERS) else { return text };
+    let cut = &text[..end];
+    match cut.rfind(char::is_whitespace) {
+        Some(space) if !next.is_whitespace() => &cut[..space],
+        _ => cut,
     }
 }
 
@@ -187,6 +203,23 @@ mod tests {
         };
         assert_eq!(places("cafe go", "Go to the Café, ago"), ["Go", "Café"]);
         assert_eq!(places("needle need", "a needle"), ["needle"]);
+    }
+
+    #[test]
+    fn no_more_is_looked_for_than_a_person_types() {
+        let counts = |text: &str| {
+            let query = Query::new(text);
+            (query.words.len(), query.parts.unwrap_or_default().len())
+        };
+        assert_eq!(counts(&"word ".repeat(1_000_000)).0, MOST_WORDS);
+        // A half word would find other texts than the whole one.
+        let long = format!("{} {}", "x".repeat(MOST_CHARACTERS - 3), "y".repeat(9));
+        assert_eq!(counts(&long), (1, MOST_CHARACTERS - 3 + 2));
+        let fits = format!("{} yy", "x".repeat(MOST_CHARACTERS - 3));
+        assert_eq!(counts(&fits).0, 2);
+        assert_eq!(counts(&format!("{fits} z")).0, 2);
+        let single = format!("  {}", "é".repeat(10 * MOST_CHARACTERS));
+        assert_eq!(counts(&single), (1, 2 * MOST_CHARACTERS + 2));
     }
 
     #[test]

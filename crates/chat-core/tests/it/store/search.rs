@@ -248,6 +248,18 @@ async fn a_short_word_comes_before_longer_ones_that_have_it() {
 }
 
 #[tokio::test]
+async fn a_long_text_is_looked_for_by_its_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let words: Vec<String> = (0..100).map(|n| format!("word{n}")).collect();
+    store.create(titled("pasted from"), vec![user(None, &words[..40].join(" "))]).await.unwrap();
+    let hits = store.search(&words.join("\n"), 9).await.unwrap().hits;
+    assert_eq!(titles(&hits), ["pasted from"]);
+    let hits = store.search(&words[9..].join(" "), 9).await.unwrap().hits;
+    assert_eq!(hits, [], "word 40 is among the first 32");
+}
+
+#[tokio::test]
 async fn what_was_found_is_marked_in_the_excerpt() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());

@@ -318,7 +318,8 @@ impl Store {
     /// Sessions whose title or one of whose messages hold all words of the text, best first.
     /// Case does not count. Words of three characters and more are found within others, without their
     /// accents only where a word begins with them; shorter ones in messages by themselves; in scripts
-    /// without spaces all are found anywhere.
+    /// without spaces all are found anywhere. One or two signs by themselves are looked for in the newest
+    /// messages alone.
     /// Dropping the future breaks the search off.
     pub async fn search(&self, text: &str, limit: usize) -> Result<SearchResults> {
         let text = text.to_owned();

@@ -142,6 +142,8 @@ pub struct SearchResults {
 pub enum SearchGap {
     /// They are still being indexed.
     Indexing,
+    /// No index has what was looked for, so only the newest were read.
+    NewestOnly,
 }
 
 /// A session that a search found.

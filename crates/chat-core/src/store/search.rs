@@ -27,6 +27,9 @@ const RANKED: i64 = 2_000;
 /// long as a person who types should wait.
 const READ_IN_VAIN: usize = 10_000;
 
+/// How many of the newest messages are looked through for what no index has.
+const NEWEST: i64 = READ_IN_VAIN as i64;
+
 /// The index of trigrams.
 const PARTS: &str = "text_index";
 
@@ -70,8 +73,13 @@ fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
         hits.add_by_parts()?;
         hits.add_by_words()?;
     }
+    let gap = if query.is_short_signs() {
+        let all = hits.add_by_reading()?;
+        (!all).then_some(SearchGap::NewestOnly)
+    } else {
+        indexing::is_unfinished(desk)?.then_some(SearchGap::Indexing)
+    };
     hits.add_titled(&titled.parts)?;
-    let gap = indexing::is_unfinished(desk)?.then_some(SearchGap::Indexing);
     Ok(SearchResults { hits: hits.found, gap })
 }
 
@@ -259,6 +267,33 @@ impl<'a> Hits<'a> {
             }
         }
         Ok(key)
+    }
+
+    /// Adds sessions of which a text has the words, the newest first. Says whether there were no
+    /// more messages than are looked through.
+    fn add_by_reading(&mut self) -> Outcome<bool> {
+        let mut statement = self.desk.connection.prepare_cached(
+            "SELECT m.session, m.key FROM messages m CROSS JOIN sessions s ON s.key = m.session \
+             WHERE m.role IN ('user', 'assistant') AND s.deleted IS NULL \
+             ORDER BY m.key DESC LIMIT ?1",
+        )?;
+        let mut rows = statement.query([NEWEST + 1])?;
+        let mut count = 0;
+        while !self.is_full()
+            && let Some(row) = rows.next()?
+        {
+            count += 1;
+            if count > NEWEST {
+                return Ok(false);
+            }
+            let session = row.get(0)?;
+            if !self.seen.contains(&session)
+                && let Some(place) = self.place(row.get(1)?, Fit::Parts)?
+            {
+                self.add(session, Some(place))?;
+            }
+        }
+        Ok(true)
     }
 
     /// Where a message has all words. Where it has not, one text fewer may be read in vain.

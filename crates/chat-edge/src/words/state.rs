@@ -42,6 +42,9 @@ pub fn short_time(time: Duration) -> String {
 pub fn search_gap(gap: SearchGap) -> String {
     match gap {
         SearchGap::Indexing => gettext("Older messages are still being indexed."),
+        SearchGap::NewestOnly => {
+            gettext("Only the newest messages were searched for these characters.")
+        }
     }
 }
 

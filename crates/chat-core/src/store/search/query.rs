@@ -79,6 +79,11 @@ impl Query {
         self.words.iter().any(|word| word.is_short)
     }
 
+    /// Whether it is signs alone that neither index knows, like `->`.
+    pub(super) fn is_short_signs(&self) -> bool {
+        self.whole.is_none() && self.words.iter().all(|word| word.is_short)
+    }
+
     /// Where the words stand in a text: the bytes of the first one's first place. None where one
     /// of them is missing.
     pub(super) fn find(&self, text: &str, fit: Fit) -> Option<usize> {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use chat_core::message::{Message, Part, Role};
-use chat_core::store::{Hit, Store};
+use chat_core::store::{Hit, SearchGap, Store};
 use proptest::prelude::*;
 
 use super::{open, titled, user};
 
-const TEXTS: [(&str, &str); 7] = [
+const TEXTS: [(&str, &str); 8] = [
     ("Sorting", "Call `sort_unstable_by_key` on the Vec, it says \"fast\" AND means it."),
     ("天气", "请告诉我本地模型怎么用，谢谢你的帮助。"),
     ("Häuser", "Die STRASSE ist lang; 100% sure_thing 'quoted' NEAR(a b) col:umn -x ^y z*"),
@@ -16,6 +16,7 @@ const TEXTS: [(&str, &str); 7] = [
     ("50% of_it", "nothing to see"),
     ("Two words", "alpha in the beginning, and beta at the end"),
     ("Café", "Le café de la gare ouvre à 7 h. Go!"),
+    ("Signs", "p->next; i++ | why?? 🙂"),
 ];
 
 async fn filled(folder: &std::path::Path) -> Store {
@@ -57,7 +58,13 @@ fn titles(hits: &[Hit]) -> Vec<&str> {
 #[case::a_column("col:umn", &["Häuser"])]
 #[case::a_minus("-x ^y z*", &["Häuser"])]
 #[case::single_quotes("'quoted'", &["Häuser"])]
-#[case::percent_is_no_wildcard("%", &["50% of_it"])]
+#[case::percent_is_no_wildcard("%", &["50% of_it", "Häuser"])]
+#[case::two_signs_of_a_text("->", &["Signs"])]
+#[case::two_signs_within_three("?? ", &["Signs"])]
+#[case::one_sign_of_a_text("|", &["Signs"])]
+#[case::short_signs_apart("++ ->", &["Signs"])]
+#[case::a_picture("🙂", &["Signs"])]
+#[case::signs_that_nobody_wrote("-- ->", &[])]
 #[case::underscore_is_no_wildcard("f_", &["50% of_it"])]
 #[case::percent_in_a_text("100%", &["Häuser"])]
 #[case::words_apart("beta alpha", &["Two words"])]
@@ -214,6 +221,29 @@ async fn no_more_texts_are_read_in_vain_than_a_person_waits_for() {
     store_many("others", (0..10_000).map(|_| user(None, "the")).collect()).await;
     let hits = store.search("the 7z", 9).await.unwrap().hits;
     assert_eq!(titles(&hits)[0], "word");
+}
+
+/// No index has one or two signs, so that texts must be read: only so many, which is told.
+#[tokio::test]
+async fn signs_are_looked_for_in_the_newest_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let system = Message::text(Role::System, None, "<-");
+    store.create(titled("hidden"), vec![Arc::new(system)]).await.unwrap();
+    store.create(titled("far"), vec![user(None, "a <- b")]).await.unwrap();
+    let deleted = store.create(titled("deleted"), vec![user(None, "c <- d")]).await.unwrap();
+    store.delete(&deleted.fid).await.unwrap();
+    let many = |count| (0..count).map(|_| user(None, "nothing")).collect();
+    store.create(titled("many"), many(9_999)).await.unwrap();
+    let found = store.search("<-", 9).await.unwrap();
+    assert_eq!((titles(&found.hits), found.gap), (vec!["far"], None));
+    assert_eq!(found.hits[0].excerpt.as_deref(), Some("a <- b"));
+    store.create(titled("one more"), many(1)).await.unwrap();
+    let found = store.search("<-", 9).await.unwrap();
+    assert_eq!((titles(&found.hits), found.gap), (vec![], Some(SearchGap::NewestOnly)));
+    // What an index has is found however far it is.
+    let found = store.search("a <-", 9).await.unwrap();
+    assert_eq!((titles(&found.hits), found.gap), (vec!["far"], None));
 }
 
 #[tokio::test]

@@ -5,10 +5,16 @@ use std::ops::Range;
 
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 
+use super::words::is_spaced;
+
+/// Below this length the index of parts of words knows nothing, in characters.
+pub(super) const TRIGRAM: usize = 3;
+
 /// What is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     folded: String,
+    is_short: bool,
 }
 
 impl Pattern {
@@ -18,7 +24,19 @@ impl Pattern {
         for letter in words.chars() {
             fold(letter, &mut |letter| folded.push(letter));
         }
-        (!folded.trim().is_empty()).then_some(Self { folded })
+        let is_short = words.chars().count() < TRIGRAM;
+        (!folded.trim().is_empty()).then_some(Self { folded, is_short })
+    }
+
+    /// Whether it is too short to be looked for in the middle of words, where there are others.
+    pub(super) fn is_short(&self) -> bool {
+        self.is_short
+    }
+
+    /// Whether a place where a text has it is one that a search of the chats comes to first: nobody
+    /// who looks for “Go” means “ago”.
+    pub fn is_meant(&self, text: &str, place: &Range<usize>) -> bool {
+        !self.is_short || stands_alone(text, place)
     }
 
     /// Where a text has it, as ranges of bytes that do not overlap.
@@ -43,6 +61,16 @@ impl Pattern {
         }
         out
     }
+}
+
+/// Whether no word goes on before or behind a place.
+fn stands_alone(text: &str, place: &Range<usize>) -> bool {
+    let begins = |text: &str| text.starts_with(is_spaced);
+    let ends = |text: &str| text.trim_end_matches(is_accent).ends_with(is_spaced);
+    let found = &text[place.clone()];
+    let goes_on =
+        ends(&text[..place.start]) && begins(found) || ends(found) && begins(&text[place.end..]);
+    !goes_on
 }
 
 /// A text as it is compared.

@@ -49,7 +49,7 @@ pub struct Finder {
 enum Seek {
     /// The first place in this row of a message or behind it; if there is none, the last before.
     From(MessageId, usize),
-    /// The first place in this message.
+    /// The place in this message at which a search of the chats found it.
     Message(MessageId),
 }
 
@@ -86,7 +86,7 @@ impl Finder {
                     None if more => Sought::NotYet,
                     None => Sought::Nowhere,
                     Some(entry) if !entry.found.is_of(self.search) => Sought::NotYet,
-                    Some(entry) => match entry.found.first_from(0) {
+                    Some(entry) => match entry.found.first_meant() {
                         Some((row, hit)) => Sought::At(Place { message: id, row, hit }),
                         None => Sought::Without(id),
                     },

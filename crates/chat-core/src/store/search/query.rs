@@ -2,11 +2,8 @@
 
 use std::ops::Range;
 
-use crate::store::pattern::Pattern;
+use crate::store::pattern::{Pattern, TRIGRAM};
 use crate::store::words;
-
-/// Below this length the index of parts knows nothing, in characters.
-const TRIGRAM: usize = 3;
 
 /// How much stands on either side of a hit, in characters: two lines of a narrow list.
 const AROUND: usize = 50;
@@ -18,20 +15,15 @@ const MOST_WORDS: usize = 32;
 /// How a text must have the short words of a query. Longer ones are found within words in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// As words of their own: nobody who types “Go” means “ago”.
+    /// As words of their own.
     Words,
     /// Anywhere.
     Parts,
 }
 
-struct Word {
-    pattern: Pattern,
-    is_short: bool,
-}
-
 /// What a person looks for: all its words must stand in one title or one message.
 pub(super) struct Query {
-    words: Vec<Word>,
+    words: Vec<Pattern>,
     /// What the index of parts is asked for; none where all is too short for it.
     pub(super) parts: Option<String>,
     /// All of it as it was typed, where the words one by one are too short to be proved by the
@@ -60,9 +52,8 @@ impl Query {
         let terms = |beginnings| {
             words.iter().flat_map(|word| words::terms(word, beginnings)).collect::<Vec<_>>()
         };
-        let word = |word: &&str| Some(Word { pattern: Pattern::new(word)?, is_short: !long(word) });
         Self {
-            words: words.iter().filter_map(word).collect(),
+            words: words.iter().filter_map(|word| Pattern::new(word)).collect(),
             parts: all_of(&parts),
             phrase,
             whole: all_of(&terms(true)),
@@ -76,18 +67,18 @@ impl Query {
 
     /// Whether some word is too short for the index of parts.
     pub(super) fn has_short_words(&self) -> bool {
-        self.words.iter().any(|word| word.is_short)
+        self.words.iter().any(Pattern::is_short)
     }
 
     /// Whether it is signs alone that neither index knows, like `->`.
     pub(super) fn is_short_signs(&self) -> bool {
-        self.whole.is_none() && self.words.iter().all(|word| word.is_short)
+        self.whole.is_none() && self.words.iter().all(Pattern::is_short)
     }
 
     /// Where the words stand in a text: the bytes of the first one's first place. None where one
     /// of them is missing.
     pub(super) fn find(&self, text: &str, fit: Fit) -> Option<usize> {
-        let place = |word: &Word| word.places(text, fit).next().map(|place| place.start);
+        let place = |word| places(word, text, fit).next().map(|place| place.start);
         let places: Option<Vec<usize>> = self.words.iter().map(place).collect();
         places?.first().copied()
     }
@@ -96,7 +87,7 @@ impl Query {
     /// are any.
     pub(super) fn places(&self, text: &str, fit: Fit) -> Vec<Range<usize>> {
         let mut all: Vec<Range<usize>> =
-            self.words.iter().flat_map(|word| word.places(text, fit)).collect();
+            self.words.iter().flat_map(|word| places(word, text, fit)).collect();
         all.sort_unstable_by_key(|place| (place.start, std::cmp::Reverse(place.end)));
         let mut end = 0;
         all.retain(|place| {
@@ -108,11 +99,9 @@ impl Query {
     }
 }
 
-impl Word {
-    fn places<'a>(&self, text: &'a str, fit: Fit) -> impl Iterator<Item = Range<usize>> + use<'a> {
-        let whole = self.is_short && fit == Fit::Words;
-        self.pattern.find(text).into_iter().filter(move |place| !whole || stands_alone(text, place))
-    }
+fn places(word: &Pattern, text: &str, fit: Fit) -> impl Iterator<Item = Range<usize>> {
+    let fits = move |place: &Range<usize>| fit == Fit::Parts || word.is_meant(text, place);
+    word.find(text).into_iter().filter(fits)
 }
 
 /// As much of a text as is looked for. A word that would be cut in two is left out, unless it is the
@@ -125,17 +114,6 @@ fn beginning(text: &str) -> &str {
         Some(space) if !next.is_whitespace() => &cut[..space],
         _ => cut,
     }
-}
-
-/// Whether no word goes on before or behind a place.
-fn stands_alone(text: &str, place: &Range<usize>) -> bool {
-    let is_accent = |letter: char| matches!(letter, '\u{300}'..='\u{36F}');
-    let begins = |text: &str| text.starts_with(words::is_spaced);
-    let ends = |text: &str| text.trim_end_matches(is_accent).ends_with(words::is_spaced);
-    let found = &text[place.clone()];
-    let goes_on =
-        ends(&text[..place.start]) && begins(found) || ends(found) && begins(&text[place.end..]);
-    !goes_on
 }
 
 fn all_of(terms: &[String]) -> Option<String> {

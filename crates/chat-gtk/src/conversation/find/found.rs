@@ -16,6 +16,8 @@ pub struct Hit {
     pub bytes: Range<usize>,
     /// The same in characters.
     pub letters: Range<usize>,
+    /// Whether a search of the chats comes to it first.
+    is_meant: bool,
 }
 
 /// What was found in a message.
@@ -59,6 +61,13 @@ impl Found {
     /// The first place in this row or behind it.
     pub fn first_from(&self, row: usize) -> Option<(usize, usize)> {
         (row..self.rows.len()).find(|row| !self.rows[*row].hits.is_empty()).map(|row| (row, 0))
+    }
+
+    /// The first place that a search of the chats means; the first of all where it means none.
+    pub fn first_meant(&self) -> Option<(usize, usize)> {
+        let meant = |row: &Row| row.hits.iter().position(|hit| hit.is_meant);
+        let mut rows = self.rows.iter().enumerate();
+        rows.find_map(|(row, hits)| Some((row, meant(hits)?))).or_else(|| self.first_from(0))
     }
 
     /// The last place before this row.
@@ -107,6 +116,7 @@ fn add(pattern: &Pattern, cell: Cell, text: &str, hits: &mut Vec<Hit>) {
         let start = letter + text[at..bytes.start].chars().count();
         let end = start + text[bytes.clone()].chars().count();
         (at, letter) = (bytes.end, end);
-        hits.push(Hit { cell, bytes, letters: start..end });
+        let is_meant = pattern.is_meant(text, &bytes);
+        hits.push(Hit { cell, bytes, letters: start..end, is_meant });
     }
 }

@@ -90,6 +90,24 @@ fn where_nothing_is_found_earlier_messages_are_waited_for() {
 }
 
 #[test]
+fn a_search_of_the_chats_leads_to_the_word_that_it_found() {
+    for (words, text, expected) in [
+        ("go", "Long ago: a go.", (0, 1)),
+        ("go", "Ago.\n\n```\ncargo\n```\n\nago; go go", (2, 1)),
+        ("go", "ago", (0, 0)),
+        ("need", "needle in need", (0, 0)),
+    ] {
+        let mut all = entries(&[text]);
+        let mut finder = finder(words, 1);
+        read_all(&finder, &mut all);
+        finder.seek = Some(Seek::Message(all[0].id()));
+        let (row, hit) = expected;
+        let place = Place { message: all[0].id(), row, hit };
+        assert_eq!(finder.sought(&all, false), Sought::At(place), "{words} in {text:?}");
+    }
+}
+
+#[test]
 fn a_text_that_grows_is_read_where_it_grew() {
     let mut live = Message::reply(None, chat_core::message::ModelRef::new("here", "model"));
     let text = "x and x\n\n".repeat(2_000);

@@ -288,6 +288,8 @@ async fn tabs_close_lines_become_comments_and_blocks_are_indented() -> Result<()
 async fn with_editing_model(edits: &[(&str, &str)]) -> Result<(Stage, PathBuf, Window)> {
     let stage = Stage::new().await?;
     let folder = stage.project(&[("count.txt", COUNT)])?;
+    // Who has it open by this name is not told when it changes.
+    std::os::unix::fs::symlink("count.txt", folder.join("linked.txt"))?;
     let store = Store::open(&stage.folders())?.store;
     let work = NewSession { project: Some(folder.clone()), mode: Mode::Edits, ..chat("Work") };
     store.create(work, Vec::new()).await?;
@@ -323,6 +325,30 @@ async fn what_a_model_changes_is_merged_into_what_is_not_saved() -> Result<()> {
     window.find(named("count.txt").role(Role::Text).state(State::Focused)).await?;
     window.keys(&["ctrl+s"]).await?;
     has(&file, &both).await?;
+    window.find(containing("1 file changed +1 −1")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_saving_finds_changed_by_a_model_is_merged_and_saved_by_the_same_key() -> Result<()> {
+    let (_stage, file, window) = with_editing_model(&[("five\n", "fünf\n")]).await?;
+    open(&window, "linked", "linked.txt", "one\n").await?;
+    window.type_text("my ").await?;
+    holds(&window, "linked.txt", |text| text.starts_with("my one")).await?;
+    window.keys(&["ctrl+l"]).await?;
+    window.say("Say it in German").await?;
+    window.shows("It is done.").await?;
+    has(&file, &COUNT.replace("five", "fünf")).await?;
+    open(&window, "linked", "linked.txt", "my one").await?;
+    window.find(named("linked.txt").role(Role::Text).state(State::Focused)).await?;
+    window.keys(&["ctrl+s"]).await?;
+    let both = COUNT.replace("five", "fünf").replace("one", "my one");
+    has(&file, &both).await?;
+    window.find(named("Changes from disk were merged with yours, and saved.")).await?;
+    holds(&window, "linked.txt", |text| text == both).await?;
+    window.gone(containing("• linked.txt")).await?;
+    assert!(file.with_file_name("linked.txt").is_symlink());
+    // What the person wrote is not offered to be rejected, and what the model wrote still is.
     window.find(containing("1 file changed +1 −1")).await?;
     window.close().await
 }

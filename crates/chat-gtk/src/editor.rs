@@ -59,6 +59,8 @@ pub(crate) enum Output {
     Reopened,
     /// What was not saved in an earlier run is here again; this says so.
     BroughtBack(String),
+    /// This is to be said in passing.
+    Note(String),
 }
 
 /// The editor. Cheap to clone.

@@ -19,6 +19,8 @@ mod found_row;
 mod fuzzy;
 mod languages;
 mod letters;
+#[cfg(test)]
+mod main_loop;
 pub mod markdown;
 mod model_picker;
 mod models;

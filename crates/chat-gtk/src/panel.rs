@@ -43,6 +43,8 @@ pub(crate) enum Output {
     Moved(Outline),
     /// What was not saved in an earlier run is on the page that is shown; this says so.
     BroughtBack(String),
+    /// This is to be said in passing.
+    Note(String),
     /// The project that is shown has other files than before, or is another.
     Files,
     /// The person answers to changes.
@@ -105,6 +107,7 @@ impl Panel {
                     }
                     told(Output::BroughtBack(words));
                 }
+                editor::Output::Note(words) => told(Output::Note(words)),
             });
             let owner = weak.clone();
             let files = FilesPage::new(move |path| {

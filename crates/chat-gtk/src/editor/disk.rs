@@ -1,6 +1,8 @@
 //! A file on disk, as the editor needs it: read with its encoding and line ends, and written so that
 //! nothing that somebody else changed is lost. All of it blocks.
 
+mod merging;
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,7 @@ use chat_project::document::{self, Endings, Opened, Refused, Stamp};
 use chat_project::text::{self, Encoding};
 use gettextrs::gettext;
 use gtk::glib;
+pub(super) use merging::{Version, save_merged};
 
 /// Longer texts are shown in part, in bytes: all that is typed is kept as a whole, again and again.
 const MOST: u64 = 4 * 1024 * 1024;
@@ -69,6 +72,8 @@ pub(super) enum Refusal {
 pub(super) enum NotSaved {
     /// It is another by now.
     Changed,
+    /// It became another whenever it was to be written.
+    KeepsChanging,
     /// Its encoding does not have this character.
     Lacks(char),
     /// For this reason.

@@ -32,6 +32,8 @@ pub(super) enum Told {
     Text,
     /// The cursor or the selection moved.
     Cursor,
+    /// This is to be said of it in passing, wherever the person is by then.
+    Note(String),
     /// The person wants it written somewhere else.
     SaveAs,
     /// It is another file now, and was the one of this path before.

@@ -13,7 +13,7 @@ use relm4::gtk::prelude::*;
 
 use super::document::{Document, Told};
 use super::remembered::{Tab, Tabs};
-use super::{Inner, closing};
+use super::{Inner, Output, closing};
 
 /// The open files of a project.
 pub(super) struct Group {
@@ -239,6 +239,7 @@ impl Inner {
                 self.tell_moved();
                 self.remember();
             }
+            Told::Note(words) => (self.output)(Output::Note(words)),
             Told::SaveAs => self.save_as(document),
             Told::Became(before) => self.became(document, before),
         }

@@ -153,6 +153,7 @@ impl Window {
                 view.side.offer_panel();
                 view.note(&words);
             }
+            Told::Note(words) => view.note(&words),
             Told::Answer(wish) => {
                 let answer = chat_widget::ToChanges(wish);
                 self.chat.emit(chat_widget::Input::Answer(answer));

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use chat_core::review::diff::{changed, split};
-use chat_core::review::{merge_texts, merge_texts_marked};
+use chat_core::review::merge_texts_marked;
 use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::gtk::prelude::*;
 
-use super::super::disk::{self, Loaded};
+use super::super::disk::{self, Loaded, Version};
 use super::Document;
 
 /// What begins the first place where both sides stand.
@@ -18,41 +18,47 @@ impl Document {
     /// The file changed, and so did the text here: both are merged where they have no lines in common, as one step
     /// to undo. Elsewhere the person decides.
     pub(super) fn merge(self: &Rc<Self>, loaded: Loaded) {
-        let Some(common) = self.common.borrow().clone() else { return self.say_changed() };
-        let (ours, changes) = (self.text(), self.changes.get());
-        let overwrites = self.overwrites.borrow().clone();
+        let (ours, changes) = (self.version(), self.changes.get());
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
-            let theirs = loaded.text.clone();
-            let merge = move || {
-                let merged = merge_texts(&common, &ours, &theirs);
-                // What comes now is not among what will be overwritten.
-                let overwrites = overwrites.map(|seen| {
-                    merge_texts(&common, &seen, &theirs).map_or(seen, |seen| seen.as_str().into())
-                });
-                (merged, overwrites)
-            };
-            let merged = gio::spawn_blocking(merge).await;
-            let (Some(document), Ok((merged, overwrites))) = (weak.upgrade(), merged) else {
-                return;
-            };
-            if document.changes.get() != changes {
-                // Somebody went on typing.
+            let merged = gio::spawn_blocking(move || ours.merged_with(loaded)).await;
+            let (Some(document), Ok(merged)) = (weak.upgrade(), merged) else { return };
+            if document.changes.get() != changes || document.saving.get() {
+                // Somebody went on typing, or saving merges it.
                 return document.look();
             }
             let Some(merged) = merged else { return document.say_changed() };
-            document.know(&loaded);
-            document.overwrites.replace(overwrites);
-            document.put_merged(&merged);
-            document.buffer.set_modified(merged != loaded.text);
+            document.take_merged(&merged);
             let words = gettext("Changes from disk were merged with yours.");
             let close = document.choice(gettext("Close"), |document| {
                 document.notice.close();
                 document.focus();
             });
             document.notice.say(&words, vec![close]);
-            document.show_status();
         });
+    }
+
+    /// The text with what is known of its file, to be merged or written.
+    pub(super) fn version(&self) -> Version {
+        Version {
+            text: self.text().into(),
+            format: self.format.get(),
+            seen: self.seen.borrow().clone(),
+            common: self.common.borrow().clone(),
+            overwrites: self.overwrites.borrow().clone(),
+        }
+    }
+
+    /// Puts in what was merged into the text, as one step to undo.
+    pub(super) fn take_merged(&self, merged: &Version) {
+        self.format.set(merged.format);
+        self.seen.replace(merged.seen.clone());
+        self.common.replace(merged.common.clone());
+        self.overwrites.replace(merged.overwrites.clone());
+        self.outdated.set(false);
+        self.put_merged(&merged.text);
+        self.buffer.set_modified(merged.common.as_ref() != Some(&merged.text));
+        self.show_status();
     }
 
     /// Puts both sides into the text wherever they differ, for the person to choose.

@@ -1,16 +1,17 @@
-//! Saves a file: exactly as it was written before, and never over what somebody else changed.
+//! Saves a file: exactly as it was written before, and never over what somebody else changed. What came to it is
+//! merged, and saved by the same key.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 
+use chat_core::manager::Manager;
 use chat_edge::words::fill;
 use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
-use super::super::disk::{self, Format, NotSaved};
+use super::super::disk::{self, Format, NotSaved, Seen, Version};
 use super::super::look;
 use super::super::notice::Choice;
 use super::{Document, Stand, Told};
@@ -26,6 +27,27 @@ enum Target {
     Same,
     /// To this one, whatever it was.
     Other(PathBuf),
+}
+
+/// What became of writing a text.
+type Written = Result<Seen, NotSaved>;
+
+/// Whether a text gets another encoding than its file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recode {
+    /// It keeps that.
+    Never,
+    /// It gets one that has all characters.
+    AsUtf8,
+}
+
+impl Recode {
+    fn of(self, format: Format) -> Format {
+        match self {
+            Self::Never => format,
+            Self::AsUtf8 => disk::as_utf8(format),
+        }
+    }
 }
 
 impl Document {
@@ -53,7 +75,7 @@ impl Document {
             self.say_changed();
             return done(false);
         }
-        self.write(Target::Same, self.format.get(), done);
+        self.write(Target::Same, Recode::Never, done);
     }
 
     /// Whether the whole text is there, so that it can be written somewhere else.
@@ -64,67 +86,56 @@ impl Document {
     /// Writes the text to another file, whatever that was before, and is that file from then on.
     pub(in super::super) fn save_as(self: &Rc<Self>, path: PathBuf) {
         if self.is_whole() && !self.saving.get() {
-            self.write(Target::Other(path), self.format.get(), |_| {});
+            self.write(Target::Other(path), Recode::Never, |_| {});
         }
     }
 
-    fn write(self: &Rc<Self>, target: Target, format: Format, done: impl FnOnce(bool) + 'static) {
+    fn write(self: &Rc<Self>, target: Target, recode: Recode, done: impl FnOnce(bool) + 'static) {
         self.saving.set(true);
         let (project, path) = (self.project.clone(), self.path());
-        let (text, seen) = (self.text(), self.seen.borrow().clone());
-        let (changes, engine) = (self.changes.get(), self.engine.borrow().clone());
-        let written: Arc<str> = text.as_str().into();
-        // What came to the file since then is replaced, and not taken for something that the person left alone.
-        let overwrites =
-            self.overwrites.borrow().clone().filter(|_| matches!(target, Target::Same));
-        let overwrites = overwrites.and_then(|seen| disk::bytes(&seen, format));
+        let (ours, changes) = (self.version(), self.changes.get());
+        let engine = self.engine.borrow().clone();
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
-            let to = target.clone();
-            let write = move || {
-                let target = match &to {
-                    Target::Same => &path,
-                    Target::Other(path) => path,
-                };
-                let write = || match &to {
-                    Target::Same => disk::write(&project, &path, &text, format, seen.as_ref()),
-                    Target::Other(path) => disk::put(&project, path, &text, format),
-                };
-                match (engine, overwrites) {
-                    (Some(engine), Some(seen)) => {
-                        engine.overwritten_by_person(&project, target, &seen, write)
-                    }
-                    (Some(engine), None) => engine.saved_by_person(&project, target, write),
-                    (None, _) => write(),
-                }
-            };
-            let result = gio::spawn_blocking(write).await;
-            let (Some(document), Ok(result)) = (weak.upgrade(), result) else {
+            let (to, version) = (target.clone(), ours.clone());
+            let put = move || put(engine.as_ref(), (&project, &path), &to, &version, recode);
+            let saved = gio::spawn_blocking(put).await;
+            let (Some(document), Ok((merged, result))) = (weak.upgrade(), saved) else {
                 return done(false);
             };
             document.saving.set(false);
-            let saved = result.is_ok();
+            let is_saved = result.is_ok();
+            let is_same = document.changes.get() == changes;
+            let is_other = merged.as_ref().is_some_and(|merged| merged.text != ours.text);
+            if let Some(merged) = merged.as_ref().filter(|_| is_same) {
+                document.take_merged(merged);
+            }
             match result {
-                Ok(seen) => {
-                    document.seen.replace(Some(seen));
-                    document.common.replace(Some(written));
+                Ok(_) if merged.is_some() && !is_same => {
+                    // What was typed meanwhile and what is on disk now come from the same text: they are merged next.
+                    document.common.replace(Some(ours.text));
                     document.overwrites.take();
-                    document.format.set(format);
-                    document.outdated.set(false);
-                    document.notice.close();
+                    document.look_again.set(true);
+                }
+                Ok(seen) => {
+                    document.saved(seen, merged.unwrap_or(ours), recode);
                     if let Target::Other(path) = target {
                         document.become_file(path);
                     }
                     document.show_status();
                     // What was typed meanwhile is not on disk.
-                    if document.changes.get() == changes {
+                    if is_same {
                         document.buffer.set_modified(false);
                     }
                     document.tell(Told::Title);
                 }
                 Err(not) => document.say_not_saved(target, not),
             }
-            done(saved);
+            if is_saved && is_other {
+                let words = gettext("Changes from disk were merged with yours, and saved.");
+                document.tell(Told::Note(words));
+            }
+            done(is_saved);
             if let Some(next) = document.save_next.take() {
                 document.save(next);
             }
@@ -132,6 +143,16 @@ impl Document {
                 document.look();
             }
         });
+    }
+
+    /// This is on disk now.
+    fn saved(&self, seen: Seen, written: Version, recode: Recode) {
+        self.seen.replace(Some(seen));
+        self.common.replace(Some(written.text));
+        self.overwrites.take();
+        self.format.set(recode.of(written.format));
+        self.outdated.set(false);
+        self.notice.close();
     }
 
     /// It is another file from now on.
@@ -153,12 +174,12 @@ impl Document {
         match not {
             // It is merged where that can be, and asked about where it cannot.
             NotSaved::Changed => self.look(),
+            NotSaved::KeepsChanging => self.say_changed(),
             NotSaved::Lacks(letter) => {
                 let text = gettext("The file’s encoding has no “{letter}”. Nothing was saved.");
                 let words = fill(&text, &[("letter", &letter.to_string())]);
                 let as_utf8 = self.choice(gettext("Save as UTF-8"), move |document| {
-                    let format = disk::as_utf8(document.format.get());
-                    document.write(target.clone(), format, |_| {});
+                    document.write(target.clone(), Recode::AsUtf8, |_| {});
                 });
                 self.notice.say(&words, vec![as_utf8]);
             }
@@ -179,3 +200,42 @@ impl Document {
         self.choice(gettext("Save As…"), |document| document.tell(Told::SaveAs))
     }
 }
+
+/// Writes a text where it is wanted, as the person's own doing, and says what was merged into it. Blocks.
+fn put(
+    engine: Option<&Manager>,
+    (project, path): (&Path, &Path),
+    target: &Target,
+    version: &Version,
+    recode: Recode,
+) -> (Option<Version>, Written) {
+    let as_person = |path: &Path, overwrites: Option<Vec<u8>>, write: &dyn Fn() -> Written| match (
+        engine, overwrites,
+    ) {
+        (Some(engine), Some(seen)) => engine.overwritten_by_person(project, path, &seen, write),
+        (Some(engine), None) => engine.saved_by_person(project, path, write),
+        (None, _) => write(),
+    };
+    match target {
+        Target::Same => {
+            let write = |version: &Version| {
+                let format = recode.of(version.format);
+                // What came to the file since then is replaced, and not taken for something that the person left
+                // alone.
+                let overwrites = version.overwrites.as_deref();
+                let overwrites = overwrites.and_then(|seen| disk::bytes(seen, format));
+                let (text, seen) = (&*version.text, version.seen.as_ref());
+                as_person(path, overwrites, &|| disk::write(project, path, text, format, seen))
+            };
+            disk::save_merged(version, write, || disk::read(project, path))
+        }
+        Target::Other(path) => {
+            let format = recode.of(version.format);
+            let write = || disk::put(project, path, &version.text, format);
+            (None, as_person(path, None, &write))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -263,6 +263,10 @@ fn a_broken_model_is_offered_again() {
     let (home, hub) = world();
     let file = home.path("SmolLM2-135M-Instruct.Q4_1.gguf");
     std::fs::write(&file, Writer::tiny("Tiny", 4_096).bytes()).expect("a file");
+    // The size tells it from a file that only has its name.
+    let size = chat_core::models::offer("smollm2-135m").expect("the offer").size;
+    let long = std::fs::File::options().write(true).open(&file).expect("a file");
+    long.set_len(size).expect("room");
     run(&home, &hub, &["add", file.to_str().expect("a name")]).ok();
     let offered = || {
         let all = run(&home, &hub, &["list", "--offered", "--json"]).ok().events();

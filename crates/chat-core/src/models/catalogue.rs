@@ -1,13 +1,14 @@
 //! The models that Natter offers of itself: `data/models.toml`, which ships inside the program.
 //! It says where to look; what is there now the repository tells.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use super::glob;
 use super::hub::RemoteModel;
-use super::library::Installed;
+use super::library::{Installed, Source};
 use crate::message::{Sampling, Thinking};
 
 /// A model of the catalogue. What the fields mean stands at the head of `data/models.toml`.
@@ -70,14 +71,20 @@ pub fn offer(name: &str) -> Option<&'static Offer> {
     catalogue().iter().find(|offer| offer.name.eq_ignore_ascii_case(name))
 }
 
+/// Whether a name is that of a model of the catalogue and this is not known to be that one.
+pub(super) fn is_of_another(name: &str, model: &Installed) -> bool {
+    offer(name).is_some_and(|offer| match &model.source {
+        Some(source) => !offer.is_from(source),
+        None => !offer.is_copy(&model.path, model.size),
+    })
+}
+
 /// What is recommended for a model on this machine; nothing for one that the catalogue does not have.
 pub fn recommended(model: &Installed, thinking: Thinking) -> Sampling {
     let file = model.path.file_name().unwrap_or_default().to_string_lossy();
     let source = model.source.as_ref();
     let is_of = |offer: &&Offer| match source {
-        Some(source) => {
-            offer.repository.eq_ignore_ascii_case(&source.repository) && offer.is_file(&source.file)
-        }
+        Some(source) => offer.is_from(source),
         None => offer.is_file(&file),
     };
     let Some(offer) = catalogue().iter().find(is_of) else { return Sampling::default() };
@@ -91,6 +98,18 @@ impl Offer {
     /// Whether this is the file that the entry means.
     pub fn means(&self, model: &RemoteModel) -> bool {
         self.repository.eq_ignore_ascii_case(&model.repository) && self.is_file(&model.file)
+    }
+
+    /// Whether it was downloaded from where the entry says.
+    fn is_from(&self, source: &Source) -> bool {
+        self.repository.eq_ignore_ascii_case(&source.repository) && self.is_file(&source.file)
+    }
+
+    /// Whether a file that came some other way is the one that the entry means: anybody may give a file its name,
+    /// so that it must have its size too.
+    pub(super) fn is_copy(&self, path: &Path, size: u64) -> bool {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        size == self.size && self.is_file(&file)
     }
 
     /// Whether a file of this name is the one that the entry means, wherever it came from.

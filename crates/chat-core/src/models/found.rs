@@ -276,9 +276,10 @@ mod tests {
 
         // What was taken is offered no more, and lies where it lay.
         let added = installed.add_as(&all[4].path, Some(&all[4].name)).unwrap();
+        // The name alone is the catalogue's, whose file is another.
         assert_eq!(
             (added.name.as_str(), &added.path, added.owned),
-            ("qwen3-8b", &all[4].path, false)
+            ("qwen3-8b-f32", &all[4].path, false)
         );
         assert_eq!(found(&installed, &places).unwrap().len(), 4);
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::{self, Facts};
 use super::library::Installed;
-use super::name;
+use super::{name, offer};
 use crate::error::{Error, FileFault, Kind, Result};
 use crate::settings::disk;
 
@@ -199,9 +199,13 @@ fn found_in(folder: &Path, known: &[Entry]) -> Index {
         files.sort();
         let Some(path) = files.into_iter().next() else { continue };
         let words = own.file_name().unwrap_or_default().to_string_lossy();
-        if let Ok(entry) = entry(&path, name::of_words(&words), true) {
-            index.models.push(entry);
-        }
+        let Ok(mut entry) = entry(&path, name::of_words(&words), true) else { continue };
+        // Where it came from is lost with the list: a folder and a file that are both named so are what is left.
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let taken = |name: &str| offer(name).is_some_and(|offer| !offer.is_file(&file));
+        let quantization = entry.model.facts.quantization.as_deref();
+        entry.model.name = name::free(&entry.model.name, quantization, taken);
+        index.models.push(entry);
     }
     index
 }

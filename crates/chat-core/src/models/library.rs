@@ -117,8 +117,8 @@ impl Library {
         // A model is named by its first part.
         let first = chat_gguf::parts(&path).and_then(|parts| parts.into_iter().next());
         let path = first.unwrap_or(path);
-        let wanted = words.map_or_else(|| name_of(&path), name::of_words);
-        let entry = index::entry(&path, wanted, false)?;
+        let mut entry = index::entry(&path, String::new(), false)?;
+        entry.model.name = words.map_or_else(|| name_of(&path, entry.model.size), name::of_words);
         let same = fs::canonicalize(&path).map_err(|e| facts::fault_of(&path, &e))?;
         index::change(&self.folder, |index| {
             let there = |entry: &&Entry| {
@@ -142,12 +142,12 @@ impl Library {
         let files = chat_gguf::parts(&path).unwrap_or_else(|| vec![path.clone()]);
         let first = files.first().ok_or(Kind::Internal)?;
         index::nameable(first)?;
-        facts::read(first)?;
+        let wanted = name_of(first, facts::read(first)?.size());
         if let Some(known) = self.own(first)? {
             return Ok(known);
         }
         let incoming = Incoming::gather(&self.folder, &files)?;
-        let moved = self.adopt(&incoming.files, &incoming.sources, &name_of(&path), None)?;
+        let moved = self.adopt(&incoming.files, &incoming.sources, &wanted, None)?;
         incoming.delete_sources();
         Ok(moved)
     }
@@ -216,19 +216,22 @@ impl Library {
             let was_there = |old: &Entry| !old.model.owned && before.contains(&old.model.path);
             let known = index.models.iter().position(was_there);
             // Chats know it by the name that it had.
-            let name = known.map(|place| index.models.remove(place).model.name);
-            let wanted = name.as_deref().unwrap_or(wanted);
-            let quantization = entry.model.facts.quantization.as_deref();
+            let former = known.map(|place| index.models.remove(place).model.name);
             let taken = |name: &str| {
+                let is_kept = former.as_deref() == Some(name);
                 index.models.iter().any(|other| other.model.name == name)
                     || self.folder.join(name).exists()
+                    || (!is_kept && catalogue::is_of_another(name, &entry.model))
             };
-            entry.model.name = name::free(wanted, quantization, taken);
+            let quantization = entry.model.facts.quantization.as_deref();
+            let name = name::free(former.as_deref().unwrap_or(wanted), quantization, taken);
+            entry.model.name = name;
             let own = own.insert(self.folder.join(&entry.model.name));
             disk::private_folder(own).map_err(|e| facts::fault_of(own, &e))?;
             entry.model.path = move_all(files, own)?;
             entry.modified = index::modified(&entry.model.path);
-            Ok(put(index, entry))
+            index.models.push(entry.clone());
+            Ok(entry.model)
         });
         if let (Err(_), Some(own)) = (&listed, own) {
             // What is not on the list must not lie here: the files go back.
@@ -316,16 +319,19 @@ impl Library {
     }
 }
 
-/// What a file's model is to be called: as in the catalogue, where it is one of its files.
-fn name_of(path: &Path) -> String {
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let offered = catalogue::catalogue().iter().find(|offer| offer.is_file(&file));
+/// What the model of a file of this size is to be called: as in the catalogue, where it is one of its files.
+fn name_of(path: &Path, size: u64) -> String {
+    let offered = catalogue::catalogue().iter().find(|offer| offer.is_copy(path, size));
     offered.map_or_else(|| name::of_file(path), |offer| offer.name.clone())
 }
 
-/// Puts an entry on the list, under a name that is free.
+/// Puts an entry on the list, under a name that is free. One of the catalogue's is for that model alone, which is
+/// shown by the title that it has there.
 fn put(index: &mut index::Index, mut entry: Entry) -> Installed {
-    let taken = |name: &str| index.models.iter().any(|other| other.model.name == name);
+    let taken = |name: &str| {
+        index.models.iter().any(|other| other.model.name == name)
+            || catalogue::is_of_another(name, &entry.model)
+    };
     let quantization = entry.model.facts.quantization.as_deref();
     entry.model.name = name::free(&entry.model.name, quantization, taken);
     index.models.push(entry.clone());

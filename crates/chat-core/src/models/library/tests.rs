@@ -41,22 +41,22 @@ impl Place {
 #[test]
 fn a_file_is_added_where_it_lies_and_left_there() {
     let place = place();
-    let path = place.file("SmolLM2-135M-Instruct.Q4_1.gguf");
+    let path = place.file("Nimble-135M-Instruct.Q4_1.gguf");
     let added = place.library.add(&path).unwrap();
-    assert_eq!((added.name.as_str(), &added.path, added.owned), ("smollm2-135m", &path, false));
+    assert_eq!((added.name.as_str(), &added.path, added.owned), ("nimble-135m", &path, false));
     assert_eq!(added.size, fs::metadata(&path).unwrap().len());
     assert_eq!(added.facts.architecture, "llama");
     assert_eq!(place.library.list().unwrap(), std::slice::from_ref(&added));
-    assert_eq!(place.library.find("SmolLM2-135M").unwrap(), added);
+    assert_eq!(place.library.find("Nimble-135M").unwrap(), added);
     assert_eq!(place.library.add(&path).unwrap(), added, "it is there already");
     let link = place.root.path().join("link.gguf");
     symlink(&path, &link).unwrap();
     assert_eq!(place.library.add(&link).unwrap(), added, "it is the same file");
 
-    place.library.remove("smollm2-135m").unwrap();
+    place.library.remove("nimble-135m").unwrap();
     assert!(path.exists() && place.names().is_empty());
-    let gone = place.library.find("smollm2-135m").unwrap_err().kind;
-    assert_eq!(gone, Kind::ModelNotFound { model: "smollm2-135m".to_owned() });
+    let gone = place.library.find("nimble-135m").unwrap_err().kind;
+    assert_eq!(gone, Kind::ModelNotFound { model: "nimble-135m".to_owned() });
     assert_eq!(place.library.remove("x").unwrap_err().kind.name(), "model_not_found");
 }
 
@@ -79,7 +79,36 @@ fn a_file_of_the_catalogue_has_its_name_there() {
     let place = place();
     let offer = catalogue::offer("qwen3-4b").unwrap();
     assert_ne!(name::of_file(Path::new(&offer.file)), "qwen3-4b");
-    assert_eq!(place.library.add(&place.file(&offer.file)).unwrap().name, "qwen3-4b");
+    let path = place.file(&offer.file);
+    // As long as it is there, and with nothing in it.
+    fs::File::options().write(true).open(&path).unwrap().set_len(offer.size).unwrap();
+    assert_eq!(place.library.add(&path).unwrap().name, "qwen3-4b");
+    // Moved in, it is the same.
+    assert_eq!(place.library.take_in(&path).unwrap().name, "qwen3-4b");
+}
+
+#[test]
+fn what_only_looks_like_a_model_of_the_catalogue_has_another_name_than_that() {
+    let place = place();
+    let offer = catalogue::offer("qwen3-4b").unwrap();
+    let title = |model: &Installed| name::title(&model.name).to_owned();
+    let lookalike = place.library.add(&place.file("Qwen3-4B-Q4_K_M.gguf")).unwrap();
+    assert_eq!((&*lookalike.name, &*title(&lookalike)), ("qwen3-4b-f32", "qwen3-4b-f32"));
+    let same_name = place.library.take_in(&place.file(&offer.file)).unwrap();
+    assert_eq!(title(&same_name), same_name.name);
+    let elsewhere = place.library.add_as(&place.file("blob"), Some("Qwen3:4B")).unwrap();
+    assert_eq!(title(&elsewhere), elsewhere.name);
+    // Also where a folder is named so by hand.
+    let folder = place.library.folder().join("qwen3-8b");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("mine.gguf"), Writer::tiny("Mine", 64).bytes()).unwrap();
+    place.library.tidy().unwrap();
+    assert!(place.names().contains(&"qwen3-8b-f32".to_owned()), "{:?}", place.names());
+    // The real one has its name for itself.
+    let files = [place.file("real.gguf")];
+    let source = Source { repository: offer.repository.clone(), file: offer.file.clone() };
+    let real = place.library.adopt(&files, &[], "qwen3-4b", Some((source, None))).unwrap();
+    assert_eq!((&*real.name, &*title(&real)), ("qwen3-4b", &*offer.title));
 }
 
 #[test]

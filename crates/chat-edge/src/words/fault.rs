@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use chat_core::error::{Error, Feature, Kind, MissingMessages, NoReview};
-use chat_core::message::ModelRef;
-use chat_core::models::{CONNECTION, display_name};
+use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
 use super::{fill, page, seconds};
@@ -85,7 +84,8 @@ pub fn sentence(error: &Error) -> String {
         ),
         Kind::ModelNotFound { model } => on_with(
             connection,
-            ("model", &called(connection, model)),
+            // Its id and not what people read of it: that is what can be typed.
+            ("model", model),
             &gettext(
                 "“{connection}” has no model “{model}”. Look at the models that it has and choose another.",
             ),
@@ -379,14 +379,6 @@ fn on_with(connection: Option<&str>, value: (&str, &str), named: &str, unnamed: 
         Some(name) => fill(named, &[("connection", name), value]),
         None => fill(unnamed, &[value]),
     }
-}
-
-/// What a connection's model is called; a name that was asked for is said as it was.
-fn called(connection: Option<&str>, model: &str) -> String {
-    connection.map_or_else(
-        || model.to_owned(),
-        |connection| display_name(&ModelRef::new(connection, model)).to_owned(),
-    )
 }
 
 fn in_file(path: &Path, sentence: &str) -> String {

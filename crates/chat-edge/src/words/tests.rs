@@ -234,6 +234,17 @@ fn a_name_that_looks_like_a_place_is_left_alone() {
 }
 
 #[test]
+fn a_model_that_is_not_there_is_named_by_what_can_be_typed() {
+    for (connection, id) in
+        [(chat_core::models::CONNECTION, "smollm2-135m"), ("Workshop", "/srv/models/tiny.gguf")]
+    {
+        let kind = Kind::ModelNotFound { model: id.to_owned() };
+        let text = sentence(&Error::new(kind).on(connection));
+        assert!(text.contains(&format!("“{id}”")), "{text}");
+    }
+}
+
+#[test]
 fn all_sentences() {
     let mut lines = String::new();
     for error in errors() {

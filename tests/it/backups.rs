@@ -68,7 +68,9 @@ async fn a_damaged_reply_costs_itself_and_is_named_once_the_window_was_closed() 
     assert!(put_aside(&folders)?);
     window.open("Numbers").await?;
     window.find(containing("A message is missing here")).await?;
-    window.close().await
+    window.close().await?;
+    assert_eq!(Store::open(&folders)?.notice, None, "what was shown is not said again");
+    Ok(())
 }
 
 #[tokio::test]

@@ -56,6 +56,7 @@ impl Program {
         for notice in manager.start_notices() {
             terminal::say(&explain(&notice, terminal));
         }
+        manager.start_notices_shown().await;
         Ok(Self {
             manager,
             terminal,

@@ -140,6 +140,16 @@ impl Manager {
         self.inner.notices.clone()
     }
 
+    /// The person was shown the [`start_notices`](Self::start_notices): what became of a damaged database is not told
+    /// at the next start any more.
+    pub async fn start_notices_shown(&self) {
+        let store = self.inner.world.store.clone();
+        let done = self.inner.world.runtime.spawn_blocking(move || store.notice_was_shown()).await;
+        if let Ok(Err(error)) = done {
+            tracing::warn!(%error, "what became of a repair will be told again");
+        }
+    }
+
     /// Runs on the engine's runtime, whichever executor awaits it. What was begun is carried out
     /// also where the caller gives up.
     async fn run<T: Send + 'static>(

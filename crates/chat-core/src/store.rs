@@ -34,7 +34,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Kind, Result};
 use crate::message::{Fid, Message, MessageId, Queued};
-use crate::settings::Folders;
+use crate::settings::{Folders, disk};
 
 pub use backups::{BACKUP_INTERVAL, Backup};
 pub use changes::Changes;
@@ -90,6 +90,7 @@ pub struct Opened {
     pub store: Store,
     /// What the person should hear: a damaged file was repaired (`DatabaseRepaired`) or held nothing
     /// that can be read (`DatabaseDamaged`), or the database can only be read (`ReadOnly`), and every change will fail with that.
+    /// A repair is told again until [`Store::notice_was_shown`].
     pub notice: Option<Error>,
 }
 
@@ -336,6 +337,15 @@ impl Store {
         let recovered = self.write(journal::recover).await?;
         self.inner.places.owners.clear_dead();
         Ok(recovered)
+    }
+
+    /// The person was shown the notice with which the store was opened: a repair is not told again. Removes a file.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Storage`: it is told again.
+    pub fn notice_was_shown(&self) -> Result<()> {
+        let database = &self.inner.places.database;
+        repair::was_told(database).map_err(|error| disk::fault(database, &error))
     }
 
     /// The backups that there are, oldest first. Looks into a folder.

@@ -42,7 +42,6 @@ use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Diagnostics;
-use chat_edge::words;
 use gtk::glib;
 use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
@@ -320,9 +319,6 @@ impl ChatWidget {
             *session = EmptySession { project, ..manager.empty_session() };
         }
         self.default_mode = manager.settings().permissions.mode;
-        for error in manager.start_notices() {
-            tell(sender, Output::Note(words::sentence(&error)));
-        }
         self.manager = Some(manager);
         self.fetch_pages(view.composer.pages(), sender);
         self.take_settings(view);

@@ -40,6 +40,8 @@ fn a_damaged_database_is_kept_aside_and_named() {
         .count();
     assert_eq!(kept, 1);
     assert_eq!(home.transcript().len(), 2);
+    let next = home.run(["ask", "and again"]).ok();
+    assert!(!next.stderr.contains("damaged"), "{}", next.stderr);
 }
 
 /// Asks three times on a disk of its own: before, while and after it is full.

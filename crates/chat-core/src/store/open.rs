@@ -119,6 +119,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         }
     };
 
+    let notice = notice.or_else(|| repair::untold(&database).map(Error::from));
     let owners = Owners::enter(&owners).map_err(|e| disk::fault(&owners, &e))?;
     let places = Arc::new(Places {
         attachments: folders.data.join("attachments"),

@@ -58,7 +58,7 @@ fn write_note(database: &Path, notice: &Kind) -> io::Result<()> {
     note.sync_all()
 }
 
-/// What the person should hear of a new database that is not in its place yet.
+/// What the person should hear of a new database, until they were shown it.
 fn note(database: &Path) -> PathBuf {
     database.with_extension("db.repaired-notice")
 }
@@ -90,8 +90,31 @@ pub(super) fn exchange(database: &Path) -> io::Result<Option<Kind>> {
     if let Some(folder) = database.parent() {
         File::open(folder)?.sync_all()?;
     }
-    let _ = fs::remove_file(note(database));
     Ok(notice)
+}
+
+/// What the person should hear of the last repair, and was not shown yet. One that was noted and never came to pass is
+/// forgotten: then there is no damaged file.
+pub(super) fn untold(database: &Path) -> Option<Kind> {
+    let notice = serde_json::from_slice(&fs::read(note(database)).ok()?).ok();
+    let untold = notice.filter(|notice| match notice {
+        Kind::DatabaseDamaged { kept_as } | Kind::DatabaseRepaired { kept_as, .. } => {
+            kept_as.exists()
+        }
+        _ => false,
+    });
+    if untold.is_none() {
+        let _ = fs::remove_file(note(database));
+    }
+    untold
+}
+
+/// The person was shown what became of the last repair.
+pub(super) fn was_told(database: &Path) -> io::Result<()> {
+    match fs::remove_file(note(database)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// The name with something behind it.
@@ -150,8 +173,38 @@ mod tests {
             let opened = Store::open(&folders).unwrap();
             assert_eq!(opened.notice.map(|notice| notice.kind).as_ref(), Some(&noted));
             assert_eq!(fs::read_to_string(kept_as).unwrap(), "Dear diary");
-            drop(opened.store);
-            assert_eq!(Store::open(&folders).unwrap().notice, None, "once");
         }
+    }
+
+    #[test]
+    fn a_repair_is_told_at_each_start_until_it_was_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = Folders::below(folder.path());
+        fs::create_dir_all(&folders.data).unwrap();
+        fs::write(folders.database(), "Dear diary").unwrap();
+        let told =
+            |opened: &crate::store::Opened| opened.notice.as_ref().map(|notice| notice.kind.name());
+        for _ in 0..3 {
+            // The program ends before anybody saw it.
+            let opened = Store::open(&folders).unwrap();
+            assert_eq!(told(&opened), Some("database_damaged"));
+        }
+        let opened = Store::open(&folders).unwrap();
+        opened.store.notice_was_shown().unwrap();
+        drop(opened);
+        let opened = Store::open(&folders).unwrap();
+        assert_eq!(told(&opened), None);
+        opened.store.notice_was_shown().unwrap();
+    }
+
+    #[test]
+    fn a_repair_that_never_came_to_pass_is_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = Folders::below(folder.path());
+        drop(Store::open(&folders).unwrap());
+        let kept_as = free_name(&folders.database());
+        write_note(&folders.database(), &Kind::DatabaseDamaged { kept_as }).unwrap();
+        assert_eq!(Store::open(&folders).unwrap().notice, None);
+        assert!(!note(&folders.database()).exists());
     }
 }

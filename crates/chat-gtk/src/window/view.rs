@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use adw::prelude::*;
+use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use chat_core::review::Seq;
 use chat_edge::diagnostics::Diagnostics;
@@ -253,6 +254,20 @@ impl View {
         } else {
             self.toasts.say(words);
         }
+    }
+
+    /// Says what was met at the start, all of it in one note: a second one would take the first one's place. What was
+    /// on no screen is told again at the next start.
+    pub(super) fn tell_start(&self, manager: &Manager, root: &adw::ApplicationWindow) {
+        let notices: Vec<_> = manager.start_notices().iter().map(words::sentence).collect();
+        if notices.is_empty() {
+            return;
+        }
+        self.note(&notices.join("\n"));
+        let manager = manager.clone();
+        crate::paint::once_seen(root, move || {
+            glib::spawn_future_local(async move { manager.start_notices_shown().await });
+        });
     }
 
     /// Says that another Esc stops the reply, or takes that back.

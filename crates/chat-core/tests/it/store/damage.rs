@@ -43,6 +43,7 @@ async fn is_kept_aside(folder: &Path) {
     assert_eq!(store.sessions().await.unwrap(), []);
     let fid = store.create(titled("new"), vec![user(None, "hello")]).await.unwrap().fid;
     assert_eq!(texts(&store, &fid).await, ["hello"]);
+    store.notice_was_shown().unwrap();
     drop(store);
     assert_eq!(open(folder).sessions().await.unwrap().len(), 1, "the new one is not damaged");
     assert_eq!(fs::read(&kept_as).unwrap(), damaged);
@@ -127,6 +128,7 @@ async fn a_page_found_broken_later_is_remembered_until_the_next_start() {
     assert_eq!((missing.len(), &*missing[0].title), (1, "long"));
     let found = &opened.store.search("7", 9).await.unwrap().hits[0];
     assert!(found.excerpt.as_ref().unwrap().starts_with("message 7 "), "{found:?}");
+    opened.store.notice_was_shown().unwrap();
     drop(opened.store);
     open(folder.path());
 }

@@ -66,6 +66,7 @@ pub(super) fn popup(root: &gtk::Box, fid: &Fid, place: &gdk::Rectangle) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::main_loop::until;
 
     #[gtk::test]
     fn no_tooltip_of_the_list_comes_while_the_menu_is_open() {
@@ -81,9 +82,6 @@ mod tests {
         let children = std::iter::successors(root.first_child(), WidgetExt::next_sibling);
         let menu = children.into_iter().find_map(|child| child.downcast::<gtk::PopoverMenu>().ok());
         menu.expect("the menu").popdown();
-        let context = glib::MainContext::default();
-        while is_open_over(&title) {
-            context.iteration(true);
-        }
+        until("the menu to close", || !is_open_over(&title));
     }
 }

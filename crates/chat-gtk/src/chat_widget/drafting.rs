@@ -253,6 +253,7 @@ mod tests {
     use super::super::{Init, launch};
     use super::*;
     use crate::drafts;
+    use crate::main_loop::until;
 
     fn widget(folder: &Path) -> Controller<ChatWidget> {
         crate::init();
@@ -262,12 +263,12 @@ mod tests {
 
     /// Ends the program in order, and says what the new chat's draft is then.
     fn end(widget: &Controller<ChatWidget>, folder: &Path) -> String {
-        let (saved, mut is_saved) = oneshot::channel();
+        let (saved, is_saved) = oneshot::channel();
+        let is_saved = std::cell::RefCell::new(is_saved);
         widget.emit(Input::SaveDrafts(saved));
-        let context = glib::MainContext::default();
-        while is_saved.try_recv() == Err(oneshot::error::TryRecvError::Empty) {
-            context.iteration(true);
-        }
+        until("the drafts to be saved", || {
+            is_saved.borrow_mut().try_recv() != Err(oneshot::error::TryRecvError::Empty)
+        });
         drafts::read(folder).remove(&None).unwrap_or_default().text
     }
 

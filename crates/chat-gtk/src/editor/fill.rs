@@ -76,6 +76,7 @@ pub(super) fn fill(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::main_loop::until;
 
     #[gtk::test]
     fn a_long_text_comes_whole_and_in_pieces() {
@@ -87,9 +88,7 @@ mod tests {
         let told = Rc::clone(&is_done);
         let filling = fill(&buffer, text, move || told.set(true));
         assert!(!is_done.get(), "so much takes longer than a turn");
-        while !is_done.get() {
-            glib::MainContext::default().iteration(true);
-        }
+        until("the whole text", || is_done.get());
         let (start, end) = buffer.bounds();
         assert!(buffer.text(&start, &end, true) == whole);
         assert!(!buffer.can_undo());

@@ -34,21 +34,8 @@ pub(super) fn cursor(view: &sourceview5::View) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
-
-    /// Runs the main loop until this holds.
-    fn until(holds: impl Fn() -> bool) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        let bell =
-            glib::timeout_add_local(Duration::from_millis(20), || glib::ControlFlow::Continue);
-        while !holds() {
-            assert!(Instant::now() < deadline, "never");
-            glib::MainContext::default().iteration(true);
-        }
-        bell.remove();
-    }
+    use crate::main_loop::until;
 
     #[gtk::test]
     fn a_text_that_nobody_saw_yet_does_not_stand_sideways() {
@@ -63,11 +50,11 @@ mod tests {
         let asked = std::rc::Rc::new(Cell::new(false));
         let told = std::rc::Rc::clone(&asked);
         glib::idle_add_local_once(move || told.set(true));
-        until(|| asked.get());
+        until("a turn of the loop", || asked.get());
         let window =
             gtk::Window::builder().child(&scroller).default_width(400).default_height(300).build();
         window.present();
-        until(|| scroller.vadjustment().value() > 0.0);
+        until("the cursor in sight", || scroller.vadjustment().value() > 0.0);
         let across = scroller.hadjustment().value();
         assert!(across.abs() < 0.5, "it stands {across} pixels sideways");
     }

@@ -111,6 +111,7 @@ async fn quiet(last: &Cell<Instant>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::main_loop::until;
 
     #[gtk::test]
     fn languages_that_are_expected_are_read_once_nobody_is_at_work() {
@@ -125,9 +126,7 @@ mod tests {
                 .is_some_and(|language| languages::is_read(&language))
         };
         assert!(!is_read("a.toml"), "somebody may still be at work");
-        while warmth.reading.get() {
-            glib::MainContext::default().iteration(true);
-        }
+        until("the languages to be read", || !warmth.reading.get());
         assert!(is_read("a.toml") && is_read("c.sh") && !is_read("d.py"));
         assert_eq!(window.observe_controllers().n_items(), plain().observe_controllers().n_items());
     }

@@ -238,6 +238,7 @@ mod tests {
     use chat_core::settings::Folders;
 
     use super::*;
+    use crate::main_loop::until;
 
     fn labels(widget: &gtk::Widget, class: &str) -> Vec<String> {
         let own = widget.downcast_ref::<gtk::Label>().filter(|label| label.has_css_class(class));
@@ -282,10 +283,7 @@ mod tests {
 
         // There is no such download: it cannot be gone on with.
         fetch.inner.act(Act::Resume);
-        let context = glib::MainContext::default();
-        while fetch.inner.failed.borrow().is_none() {
-            context.iteration(true);
-        }
+        until("the failure", || fetch.inner.failed.borrow().is_some());
         let failed = |amount: &str| {
             let sentence = sentence(&chat_core::error::Kind::ModelStorage.into());
             format!("Paused at {amount} of 100.0 MB\n{sentence}")

@@ -72,6 +72,7 @@ mod tests {
     use adw::prelude::*;
 
     use super::*;
+    use crate::main_loop::until;
 
     #[gtk::test]
     fn a_page_is_filled_when_it_is_first_shown() {
@@ -83,10 +84,7 @@ mod tests {
         window.add(&adw::PreferencesPage::builder().title("First").build());
         window.add(lazy.page());
         window.present();
-        let context = gtk::glib::MainContext::default();
-        while !window.is_mapped() {
-            context.iteration(true);
-        }
+        until("the window", || window.is_mapped());
         assert!(filled.get() == 0 && lazy.filled().is_none());
         window.set_visible_page(lazy.page());
         assert!(filled.get() == 1 && lazy.filled().is_some());
@@ -97,7 +95,7 @@ mod tests {
         drop(lazy);
         window.destroy();
         drop(window);
-        while context.iteration(false) {}
+        while gtk::glib::MainContext::default().iteration(false) {}
         assert!(gone.upgrade().is_none());
     }
 }

@@ -199,6 +199,7 @@ impl Ground {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::main_loop::until;
 
     /// The widgets below this one.
     fn parts(widget: &gtk::Widget) -> Vec<gtk::Widget> {
@@ -214,10 +215,7 @@ mod tests {
         let toasts = Toasts::new(&page, ground);
         let window = gtk::Window::builder().child(toasts.widget()).build();
         window.present();
-        let context = glib::MainContext::default();
-        while !page.is_mapped() {
-            context.iteration(true);
-        }
+        until("the page in the window", || page.is_mapped());
         let before = parts(toasts.widget().upcast_ref());
         let mut gone = Vec::new();
         for answer in 0..3 {
@@ -228,9 +226,7 @@ mod tests {
             gone.push(toast.downgrade());
             drop(all);
             toasts.undone(answer);
-            while gone.iter().any(|toast| toast.upgrade().is_some()) {
-                context.iteration(true);
-            }
+            until("the toast to be gone", || gone.iter().all(|toast| toast.upgrade().is_none()));
         }
         assert_eq!(Rc::strong_count(&kept), 1, "what the button did is gone, too");
         window.destroy();

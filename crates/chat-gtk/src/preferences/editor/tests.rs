@@ -5,6 +5,7 @@ use chat_core::manager::StartOptions;
 use chat_core::settings::Folders;
 
 use super::*;
+use crate::main_loop::until;
 
 fn manager(runtime: &tokio::runtime::Runtime, folder: &tempfile::TempDir) -> Manager {
     crate::init();
@@ -53,9 +54,7 @@ fn a_test_says_nothing_of_an_address_that_was_not_tested() {
         editor.run_test();
         context.iteration(false);
         then();
-        while Rc::strong_count(&editor) > before {
-            context.iteration(true);
-        }
+        until("the test to end", || Rc::strong_count(&editor) == before);
         editor.result.text()
     };
     editor.url.set_text("http://127.0.0.1:9");

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use async_trait::async_trait;
 use chat_core::message::{Question, Todo, ToolCallId};
-use chat_core::permission::Request;
 use chat_core::permission::path::{Project, Surroundings};
+use chat_core::permission::{Request, Why};
 use chat_core::tool::{Changes, Denied, Leave, ToolContext, ToolHost, Wish};
 use chat_sandbox::{Command, Keep, Preference, Sandbox, Spool};
 use chat_testkit::server::{Script, Server, text};
@@ -219,8 +219,8 @@ impl ToolHost for Anything {
         Ok(Leave::ByRule)
     }
 
-    fn refuses(&self, _request: &Request) -> bool {
-        false
+    fn refusal(&self, _request: &Request) -> Option<Why> {
+        None
     }
 
     fn passes(&self, _request: &Request) -> bool {

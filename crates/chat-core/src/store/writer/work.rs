@@ -155,12 +155,11 @@ impl Work {
         if error.kind == Kind::DiskFull {
             self.make_room();
         }
-        let rest = match self.indexing {
-            Indexing::Failed { rest, .. } => (2 * rest).min(LONGEST_RETRY),
-            _ => {
-                tracing::warn!("older messages are not indexed for now: {error}");
-                FIRST_RETRY
-            }
+        let rest = if let Indexing::Failed { rest, .. } = self.indexing {
+            (2 * rest).min(LONGEST_RETRY)
+        } else {
+            tracing::warn!("older messages are not indexed for now: {error}");
+            FIRST_RETRY
         };
         Indexing::Failed { rest, until: Instant::now() + rest }
     }

@@ -104,7 +104,7 @@ async fn links_in_a_question_are_reached_by_keyboard() -> Result<()> {
     stage.server.push(Script::new().text("Begun."));
     let window = says(&stage, "begin").await?;
     window.shows("Should I start?").await?;
-    window.find(named("Look at the plan first. fn main() {} Should I start?")).await?;
+    window.find(named("Look at the plan (plan.md) first. fn main() {} Should I start?")).await?;
     window.keys(&["ctrl+shift+y"]).await?;
     window.find(named("Yes").state(State::Focused)).await?;
     // Back over the code to the link, which says where it leads.

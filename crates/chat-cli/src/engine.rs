@@ -56,7 +56,10 @@ impl Program {
         for notice in manager.start_notices() {
             terminal::say(&explain(&notice, terminal));
         }
-        manager.start_notices_shown().await;
+        // What went to a file or nowhere was read by nobody.
+        if terminal.error {
+            manager.start_notices_shown().await;
+        }
         Ok(Self {
             manager,
             terminal,

@@ -227,7 +227,10 @@ impl Component for ChatList {
                     self.model.add_hits(&query, &results.hits);
                     self.gap = results.gap;
                 }
-                Err(error) => tell(&sender, Output::Failed(error)),
+                Err(error) => {
+                    self.gap = None;
+                    tell(&sender, Output::Failed(error));
+                }
             },
             Command::Deleted { fid, title, result: Ok(()) } => {
                 tell(&sender, Output::Deleted { fid, title });

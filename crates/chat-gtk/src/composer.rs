@@ -101,7 +101,7 @@ struct Inner {
     pins: RefCell<Vec<Arc<Pin>>>,
     /// The words behind an `@` that were pasted.
     plain: RefCell<PlainWords>,
-    /// Those that were typed, and pointed at something: pasted elsewhere they still do.
+    /// Those that were typed and pointed at something: they still do where they are pasted.
     meant: RefCell<PlainWords>,
     /// What a name that is written out behind an `@` leads to.
     names: RefCell<Option<Names>>,
@@ -405,7 +405,6 @@ impl Inner {
         self.setting_text.set(true);
         self.set_pins(&written.pins);
         self.plain.replace(written.plain.clone());
-        self.meant.take();
         let buffer = self.text.buffer();
         // A draft put back is not an edit to be undone.
         buffer.begin_irreversible_action();

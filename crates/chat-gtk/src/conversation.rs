@@ -283,17 +283,12 @@ impl Conversation {
         }
     }
 
-    /// Gives the button beside this reply the keyboard once it is shown, unless it went elsewhere by then; none lets
-    /// the keyboard stay where it is.
-    pub fn return_to_step(&self, reply: MessageId, keyboard: Option<Side>) {
-        let focus = self.inner.root.root().and_then(|root| root.focus());
-        let focus = focus.map(|focus| focus.downgrade());
-        self.inner.step.replace(keyboard.map(|side| Step { reply, side, focus }));
-    }
-
-    /// The keyboard is needed where it is: no button takes it.
-    pub fn keep_focus(&self) {
-        self.inner.step.take();
+    /// Gives the button beside this reply the keyboard once it is shown, unless the user moved it elsewhere by
+    /// then. Until then no other widget has it: a key that is pressed again must not send what is in the composer.
+    pub fn return_to_step(&self, reply: MessageId, side: Side) {
+        self.inner.step.set(Some(Step { reply, side }));
+        self.inner.root.set_focusable(true);
+        self.inner.root.grab_focus();
     }
 
     /// Whether this message is loaded.

@@ -66,7 +66,6 @@ impl ChatWidget {
         let changed = self.drafts.set(self.shown.fid(), &view.composer.content());
         if changed {
             view.conversation.expect_reply();
-            view.conversation.keep_focus();
         }
         if changed && !self.keeping.has_timer && self.draft_folder.is_some() {
             self.keeping.has_timer = true;

@@ -97,8 +97,10 @@ impl ChatWidget {
             }
             Told::ShowBranch { reply, keyboard } => {
                 // The button goes away with its reply, and another comes with the other one.
-                view.composer.focus();
-                view.conversation.return_to_step(reply, keyboard);
+                match keyboard {
+                    Some(side) => view.conversation.return_to_step(reply, side),
+                    None => view.composer.focus(),
+                }
                 self.run(sender, async move |manager| {
                     manager.show_branch(&fid, reply).await.map(drop)
                 });

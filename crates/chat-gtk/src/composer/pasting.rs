@@ -35,6 +35,23 @@ impl Inner {
         });
         self.connect_middle_button();
         self.connect_drops();
+        self.connect_typing();
+    }
+
+    /// A word that was pasted and is then typed by hand is meant.
+    fn connect_typing(self: &Rc<Self>) {
+        let weak = Rc::downgrade(self);
+        // After the buffer, so that the letter is there.
+        self.text.buffer().connect_local("insert-text", true, move |values| {
+            let inner = weak.upgrade()?;
+            let text = values.get(2)?.get::<String>().ok()?;
+            // Undoing puts back more than a letter.
+            let is_typed = text.chars().count() == 1 && text.chars().all(char::is_alphanumeric);
+            if is_typed && !inner.putting_in.get() && !inner.setting_text.get() {
+                inner.mean_word_before_cursor();
+            }
+            None
+        });
     }
 
     fn connect_middle_button(self: &Rc<Self>) {

@@ -86,6 +86,14 @@ impl Inner {
         (buffer.text(&start, &cursor, false).to_string(), cursor)
     }
 
+    /// The word that was just typed up to the cursor points at something, whatever was pasted before.
+    pub(super) fn mean_word_before_cursor(&self) {
+        let (before, _) = self.before_cursor();
+        if let Some((_, query)) = looked_for(&before) {
+            self.plain.borrow_mut().remove(&format!("@{query}"));
+        }
+    }
+
     /// Finds out whether a name is being typed behind an `@`.
     fn look(&self) {
         if self.setting_text.get() || self.putting_in.get() {
@@ -221,9 +229,11 @@ impl Inner {
         let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
         let taken: Vec<usize> =
             words.iter().flat_map(|word| all_places(text, word, &words)).collect();
-        let is_typed = |at: usize| !taken.contains(&at) && !plain.has_at(text, at);
-        typed.found.retain(|word| is_typed(word.place.start));
-        typed.unknown.retain(|place| is_typed(place.start));
+        let is_typed = |place: &Range<usize>| {
+            !taken.contains(&place.start) && !plain.has(&text[place.clone()])
+        };
+        typed.found.retain(|word| is_typed(&word.place));
+        typed.unknown.retain(is_typed);
         typed
     }
 
@@ -240,10 +250,13 @@ impl Inner {
         let unknown = self.typed(text, pins, plain).unknown;
         let is_path = |place: &Range<usize>| {
             let (name, before) = (&text[place.clone()], text[..place.start].chars().next_back());
+            let is_quoted = before.is_some_and(|letter| "\"'`".contains(letter));
+            let last = name.rsplit('/').next().unwrap_or_default();
+            let before_call = name.split_once('(').map_or(name, |(function, _)| function);
             // `@somebody` is more often a person, `"@types/node"` a package, and `@app.route("/")` code.
             name.contains(['/', '.', '"'])
-                && !name.contains('(')
-                && !before.is_some_and(|letter| "\"'`".contains(letter))
+                && !(is_quoted && !last.contains('.'))
+                && (before_call.len() == name.len() || before_call.contains('/'))
         };
         unknown.into_iter().filter(is_path).map(|place| text[place].to_owned()).collect()
     }

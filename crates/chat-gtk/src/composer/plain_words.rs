@@ -1,8 +1,9 @@
 //! The words behind an `@` that came with pasted text: a package's name or a decorator, which points at nothing.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use super::written::begins;
+use chat_core::message::at_words;
 
 /// Words that begin with an `@` and are plain text. They are told apart by how they are written, so that they stay
 /// plain however the text around them is moved, undone or kept as a draft.
@@ -12,18 +13,19 @@ pub(crate) struct PlainWords(BTreeSet<String>);
 impl PlainWords {
     /// All words of a text.
     pub(crate) fn of(text: &str) -> Self {
-        let begun = text.match_indices('@').map(|(at, _)| at);
-        let begun = begun.filter(|at| begins(text[..*at].chars().next_back()));
-        Self(begun.map(|at| word_at(text, at).to_owned()).collect())
+        let words = at_words(text, Path::new(""), |_| None);
+        let places = words.found.into_iter().map(|word| word.place).chain(words.unknown);
+        Self(places.map(|place| text[place].to_owned()).collect())
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether this word is plain.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.0.contains(word)
     }
 
-    /// Whether the word that begins at this byte of a text is plain.
-    pub(super) fn has_at(&self, text: &str, at: usize) -> bool {
-        !self.is_empty() && self.0.contains(word_at(text, at))
+    /// This word is plain no more.
+    pub(super) fn remove(&mut self, word: &str) {
+        self.0.remove(word);
     }
 
     /// Adds those of another text that are not among `others`.
@@ -37,17 +39,10 @@ impl PlainWords {
     }
 }
 
-impl<Word: AsRef<str>> Extend<Word> for PlainWords {
+impl<Word: Into<String>> Extend<Word> for PlainWords {
     fn extend<Words: IntoIterator<Item = Word>>(&mut self, words: Words) {
-        self.0.extend(words.into_iter().map(|word| word_at(word.as_ref(), 0).to_owned()));
+        self.0.extend(words.into_iter().map(Into::into));
     }
-}
-
-/// The word that begins at this byte, without the signs at its end, which may belong to what is written behind it.
-fn word_at(text: &str, at: usize) -> &str {
-    let rest = &text[at..];
-    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    rest[..end].trim_end_matches(|letter: char| !letter.is_alphanumeric())
 }
 
 #[cfg(test)]
@@ -55,17 +50,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_the_same_whatever_stands_behind_it() {
-        let plain =
-            PlainWords::of("{ \"@types/node\": 1 } me@home.org\n(@a.rs), @app.route(\"/x\")");
-        assert_eq!(plain.iter().collect::<Vec<_>>(), ["@a.rs", "@app.route(\"/x", "@types/node"]);
-        for (text, at, is_plain) in [
-            ("@a.rs", 0, true),
-            ("see @a.rs, and", 4, true),
-            ("@a.rs:3", 0, false),
-            ("@b", 0, false),
-        ] {
-            assert_eq!(plain.has_at(text, at), is_plain, "{text}");
-        }
+    fn words_end_where_names_do() {
+        let text = "{ \"@types/node\": 1 } me@home.org\n(@a.rs), @\"my notes.txt\" @ @src/ @../";
+        let plain = PlainWords::of(text);
+        let words: Vec<_> = plain.iter().collect();
+        assert_eq!(words, ["@\"my notes.txt\"", "@../", "@a.rs", "@src/", "@types/node"]);
     }
 }

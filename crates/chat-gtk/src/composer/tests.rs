@@ -351,15 +351,30 @@ fn names_in_what_was_pasted_are_text() {
     buffer.place_cursor(&buffer.iter_at_offset(1));
     buffer.insert_at_cursor(" @a.rs:2, @d.rs ");
     assert_eq!((pinned(), unknown()), (1, vec!["@d.rs".to_owned()]));
+    // A word that was pasted is meant once it is typed.
+    composer.take();
+    paste("a log of @a.rs\n");
+    buffer.set_text("");
+    assert_eq!(pinned(), 0);
+    for letter in "see @a.rs".chars() {
+        buffer.insert_at_cursor(&letter.to_string());
+    }
+    buffer.insert_at_cursor(" ");
+    assert_eq!(pinned(), 1);
     // What was typed may be moved by cutting and pasting.
     composer.take();
     buffer.insert_at_cursor("see @a.rs now");
     buffer.set_text("");
     paste("see @a.rs now");
     assert_eq!(pinned(), 1);
+    // Also into another chat's message.
+    composer.set_content(&Written::default());
+    paste("see @a.rs now");
+    assert_eq!(pinned(), 1);
     // Code that is written by hand names no files.
     composer.take();
-    buffer.insert_at_cursor("\"@types/node\", `@scope/package` and @app.route(\"/x\") or @c.rs ");
+    buffer
+        .insert_at_cursor("\"@types/node\", `@scope/package` and @app.route(\"/x\") or \"@c.rs\" ");
     assert_eq!(unknown(), ["@c.rs"]);
 }
 

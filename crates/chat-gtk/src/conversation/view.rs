@@ -50,15 +50,14 @@ pub(super) struct Inner {
     /// Whether messages are being read for a search.
     pub(super) searching: Cell<bool>,
     /// What gets the keyboard once its reply is shown.
-    pub(super) step: RefCell<Option<Step>>,
+    pub(super) step: Cell<Option<Step>>,
 }
 
 /// The step to the next reply, or the one before, that stands beside one.
+#[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) reply: MessageId,
     pub(super) side: Side,
-    /// What had the keyboard when it was asked for.
-    pub(super) focus: Option<glib::WeakRef<gtk::Widget>>,
 }
 
 pub(super) struct State {
@@ -163,7 +162,7 @@ impl Inner {
             clock: RefCell::default(),
             unseen: Cell::new(false),
             searching: Cell::new(false),
-            step: RefCell::default(),
+            step: Cell::default(),
         }
     }
 
@@ -313,13 +312,12 @@ impl Inner {
         if state.finder.is_some() {
             show_found(&mut state);
         }
-        let step = self
+        let button = self
             .step
-            .borrow()
-            .as_ref()
+            .get()
             .and_then(|step| state.rows.step(&state.transcript.entries, step.reply, step.side));
         drop(state);
-        if let Some(button) = step {
+        if let Some(button) = button {
             self.take_step(&button);
         }
         self.search();
@@ -332,13 +330,13 @@ impl Inner {
         }
     }
 
-    /// The reply that was stepped to is shown: its step gets the keyboard, where that is still where it was.
+    /// The reply that was stepped to is shown: its button gets the keyboard, if nothing else has it by now.
     fn take_step(&self, button: &gtk::Button) {
-        let Some(step) = self.step.take() else { return };
-        let now = self.root.root().and_then(|root| root.focus());
-        if step.focus.and_then(|focus| focus.upgrade()) == now {
+        self.step.take();
+        if self.root.has_focus() {
             button.grab_focus();
         }
+        self.root.set_focusable(false);
     }
 
     /// Counts seconds while there is something to count.

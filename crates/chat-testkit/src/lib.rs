@@ -5,5 +5,6 @@
 pub mod fixtures;
 pub mod hub;
 pub mod real;
+pub mod recording;
 pub mod server;
 pub mod ui;

@@ -1,11 +1,13 @@
 //! What was asked of the server and what it sent: the oracle of a test.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -23,7 +25,18 @@ pub struct Recorded {
     pub headers: BTreeMap<String, String>,
     /// The body as JSON; null where it is none.
     pub body: Value,
+    raw: Raw,
     sent: Arc<Mutex<Sent>>,
+}
+
+/// A body as it came. Left out of what a failed test prints: the JSON is there already.
+#[derive(Clone)]
+struct Raw(Bytes);
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
 }
 
 /// What went out as an answer.
@@ -59,6 +72,11 @@ impl Recorded {
     /// Whether it asks for a reply of a model.
     pub fn is_chat(&self) -> bool {
         self.path.ends_with("/api/chat") || self.path.ends_with("/chat/completions")
+    }
+
+    /// The body as it came, byte for byte.
+    pub fn raw_body(&self) -> &[u8] {
+        &self.raw.0
     }
 
     /// What went out so far.
@@ -115,13 +133,14 @@ impl Log {
         method: &str,
         path: &str,
         headers: BTreeMap<String, String>,
-        body: Value,
+        body: Bytes,
     ) -> (Recorded, Writer) {
         let recorded = Recorded {
             path: path.to_owned(),
             method: method.to_owned(),
             headers,
-            body,
+            body: serde_json::from_slice(&body).unwrap_or_default(),
+            raw: Raw(body),
             sent: Arc::default(),
         };
         let mut all = lock(&self.all);

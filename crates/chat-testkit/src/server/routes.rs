@@ -107,7 +107,6 @@ async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let body = serde_json::from_slice(&body).unwrap_or_default();
     let path = uri.path();
     let (request, writer) = state.log.begin(method.as_str(), path, plain(&headers), body);
     let protocol = if path.starts_with("/v1/") { Protocol::OpenAi } else { Protocol::Ollama };

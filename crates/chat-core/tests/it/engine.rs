@@ -20,4 +20,4 @@ mod stop;
 mod titles;
 mod tools;
 mod two_programs;
-mod world;
+pub mod world;

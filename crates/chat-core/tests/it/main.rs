@@ -3,6 +3,7 @@
 mod another;
 mod engine;
 mod models;
+mod net;
 mod repetition;
 mod settings;
 mod store;

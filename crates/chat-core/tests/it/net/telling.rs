@@ -1,0 +1,102 @@
+//! What the engine gives and tells, as JSON that does not depend on the names of Rust types.
+
+use chat_core::event::{Event, SessionPlaceholder, Snapshot, TextKind};
+use chat_core::message::{Ask, Asked, Queued};
+use serde_json::{Value, json};
+
+pub fn row(row: &SessionPlaceholder) -> Value {
+    json!({
+        "fid": row.fid,
+        "title": row.title,
+        "agent": row.agent,
+        "model": row.model,
+        "thinking": row.thinking,
+        "options": row.options,
+        "project": row.project,
+        "mode": row.mode,
+        "status": format!("{:?}", row.status),
+        "unread": row.unread,
+        "trouble": row.trouble.map(|trouble| format!("{trouble:?}")),
+        "created": row.created,
+        "updated": row.updated,
+        "in_use": row.in_use,
+    })
+}
+
+pub fn snapshot(snapshot: &Snapshot) -> Value {
+    json!({
+        "session": row(&snapshot.session),
+        "messages": snapshot.messages,
+        "more": snapshot.more,
+        "queue": snapshot.queue.iter().map(queued).collect::<Vec<_>>(),
+        "stage": format!("{:?}", snapshot.stage),
+        "asks": snapshot.asks.iter().map(|it| ask(it)).collect::<Vec<_>>(),
+        "calls": snapshot.calls.len(),
+        "commands": snapshot.commands.len(),
+        "todos": snapshot.todos,
+    })
+}
+
+fn queued(queued: &Queued) -> Value {
+    json!({ "id": queued.id, "content": queued.content, "context": queued.context })
+}
+
+fn ask(ask: &Ask) -> Value {
+    let what = match &ask.what {
+        Asked::Permission(asked) => json!({ "permission": asked.target, "always": asked.always }),
+        Asked::Question(question) => json!({ "question": question.text }),
+        Asked::GoOn { rounds } => json!({ "go_on": rounds }),
+    };
+    json!({ "id": ask.id, "call": ask.call, "tool": ask.tool, "what": what })
+}
+
+/// An event; its number in the session's order is left out, since events are merged.
+pub fn event(event: &Event) -> Value {
+    match event {
+        Event::SessionAdded(added) => json!({ "session_added": row(added) }),
+        Event::SessionChanged(changed) => json!({ "session_changed": row(changed) }),
+        Event::SessionRemoved { fid } => json!({ "session_removed": fid }),
+        Event::MessageAdded { message, .. } => json!({ "message_added": message }),
+        Event::TextAdded { message, part, kind, range, text, .. } => {
+            let thinking = *kind == TextKind::Thinking;
+            let range = [range.start, range.end];
+            json!({ "text_added": {
+                "message": message, "part": part, "thinking": thinking, "range": range, "text": text,
+            } })
+        }
+        Event::MessageChanged { message, .. } => json!({ "message_changed": message }),
+        Event::SessionReset { fid } => json!({ "session_reset": fid }),
+        Event::ToolCallChanged { message, call, running, result, .. } => {
+            json!({ "tool_call_changed": {
+                "message": message, "call": call, "running": running, "result": result,
+            } })
+        }
+        Event::ToolOutput { message, call, tail, bytes, .. } => json!({ "tool_output": {
+            "message": message, "call": call, "tail": &**tail, "bytes": bytes,
+        } }),
+        Event::CommandsChanged { commands, .. } => json!({ "commands_changed": commands.len() }),
+        Event::AsksChanged { asks, .. } => {
+            json!({ "asks_changed": asks.iter().map(|it| ask(it)).collect::<Vec<_>>() })
+        }
+        Event::TodosChanged { todos, .. } => json!({ "todos_changed": todos }),
+        Event::FilesChanged { .. } => json!("files_changed"),
+        // How many tokens there are depends on how long the project's path is.
+        Event::MeterChanged { meter, .. } => json!({ "meter_changed": {
+            "window": meter.window, "limit": meter.limit, "measured": meter.measured,
+            "shortened": meter.shortened,
+        } }),
+        Event::QueueChanged { queue, .. } => {
+            json!({ "queue_changed": queue.iter().map(queued).collect::<Vec<_>>() })
+        }
+        Event::StageChanged { stage, .. } => json!({ "stage_changed": format!("{stage:?}") }),
+        Event::RequestFinished { reason, usage, error, .. } => json!({ "request_finished": {
+            "reason": format!("{reason:?}"), "usage": usage, "error": error,
+        } }),
+        Event::ModelsChanged => json!("models_changed"),
+        Event::DownloadsChanged => json!("downloads_changed"),
+        Event::ConnectionsChanged => json!("connections_changed"),
+        Event::AgentsChanged => json!("agents_changed"),
+        Event::SettingsChanged => json!("settings_changed"),
+        Event::Notice(failure) => json!({ "notice": failure.error, "session": failure.session }),
+    }
+}

@@ -8,6 +8,7 @@ mod home;
 mod kill;
 mod manage;
 mod models;
+mod net;
 mod pipes;
 mod prompts;
 mod real;

@@ -27,7 +27,7 @@ pub fn indented(json: &str) -> String {
             }
             '{' | '[' => {
                 out.push(c);
-                while chars.next_if(|next| next.is_ascii_whitespace()).is_some() {}
+                while chars.next_if(char::is_ascii_whitespace).is_some() {}
                 if let Some(end) = chars.next_if(|next| matches!(next, '}' | ']')) {
                     out.push(end);
                 } else {

@@ -1,6 +1,7 @@
 //! `config.toml` with a person's comments, order and spelling: what a change writes, and that
 //! nothing else moves.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use chat_core::message::{ModelRef, Thinking};
@@ -19,7 +20,7 @@ type Change = fn(&mut Settings);
 const CHANGES: &[(&str, Change)] = &[
     ("another model for new chats", |it| it.chat.model = Some(ModelRef::new("work", "gpt-x"))),
     ("no model for new chats", |it| it.chat.model = None),
-    ("another agent", |it| it.chat.agent = "just-ask".to_owned()),
+    ("another agent", |it| "just-ask".clone_into(&mut it.chat.agent)),
     ("no better titles", |it| it.chat.better_titles = false),
     ("compacted sooner", |it| it.chat.compact_at = 60),
     ("local servers are looked for", |it| it.chat.find_local_servers = true),
@@ -36,10 +37,14 @@ const CHANGES: &[(&str, Change)] = &[
     ("no search", |it| it.tools.search = None),
     ("another mode", |it| it.permissions.mode = Mode::Auto),
     ("one more rule", |it| it.permissions.remember(rule("run:make"))),
-    ("one rule fewer", |it| drop(it.permissions.rules.remove(0))),
+    ("one rule fewer", |it| {
+        let _ = it.permissions.rules.remove(0);
+    }),
     ("a connection is added", |it| it.connections.push(connection("new"))),
-    ("a connection is removed", |it| drop(it.connections.remove(0))),
-    ("a connection is renamed", |it| it.connections[0].name = "cellar".to_owned()),
+    ("a connection is removed", |it| {
+        let _ = it.connections.remove(0);
+    }),
+    ("a connection is renamed", |it| "cellar".clone_into(&mut it.connections[0].name)),
     ("a connection has another key", |it| it.connections[1].key = KeySource::Keyring),
     ("connections change places", |it| it.connections.swap(0, 1)),
     ("a model thinks more", |it| {
@@ -50,7 +55,9 @@ const CHANGES: &[(&str, Change)] = &[
         usage.options.seed = Some(7);
         it.models.insert("work/gpt-x".to_owned(), usage);
     }),
-    ("a model is as it was", |it| drop(it.models.remove("home/qwen3:8b"))),
+    ("a model is as it was", |it| {
+        let _ = it.models.remove("home/qwen3:8b");
+    }),
 ];
 
 fn rule(text: &str) -> Remembered {
@@ -89,10 +96,8 @@ fn difference(old: &str, new: &str) -> String {
     let (old, new) = (&old[head..], &new[head..]);
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     let lines = |sign: char, lines: &[&str]| {
-        lines[..lines.len() - tail]
-            .iter()
-            .map(|line| format!("{sign} {line}\n"))
-            .collect::<String>()
+        let lines = lines[..lines.len() - tail].iter();
+        lines.map(|line| [&sign.to_string(), " ", line, "\n"].concat()).collect::<String>()
     };
     format!("line {}\n{}{}", head + 1, lines('-', old), lines('+', new))
 }
@@ -116,7 +121,7 @@ async fn a_change_writes_what_it_is_about() {
     for (name, change) in CHANGES {
         let world = world().await;
         let text = changed(&world, *change).await;
-        told.push_str(&format!("=== {name}\n{}\n", difference(WRITTEN, &text)));
+        let _ = writeln!(told, "=== {name}\n{}", difference(WRITTEN, &text));
         // Another program reads the same.
         let settings = world.manager.settings();
         let read = World::start(Arc::clone(&world.folder)).await;

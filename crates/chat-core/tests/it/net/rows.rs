@@ -1,5 +1,6 @@
 //! What each conversation leaves in the database: every row of every table, and the files beside it.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use chat_core::settings::{ConnectionKind, Folders};
@@ -94,12 +95,12 @@ pub fn rows(folder: &Path, placeholders: &mut Placeholders) -> String {
         let mut statement = database.prepare(query).unwrap();
         let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
         let mut rows = statement.query([]).unwrap();
-        out.push_str(&format!("=== {table}\n"));
+        let _ = writeln!(out, "=== {table}");
         while let Some(row) = rows.next().unwrap() {
             out.push_str("---\n");
             for (at, name) in names.iter().enumerate() {
                 let value = told(row.get(at).unwrap(), placeholders);
-                out.push_str(&format!("{name}: {value}\n"));
+                let _ = writeln!(out, "{name}: {value}");
             }
         }
     }
@@ -109,7 +110,7 @@ pub fn rows(folder: &Path, placeholders: &mut Placeholders) -> String {
     names.sort();
     out.push_str("=== files of attachments\n");
     for name in names {
-        out.push_str(&format!("{}\n", name.display()));
+        let _ = writeln!(out, "{}", name.display());
     }
     out
 }
@@ -121,7 +122,10 @@ fn told(column: Column, placeholders: &mut Placeholders) -> String {
         Column::Integer(number) => number.to_string(),
         Column::Real(number) => number.to_string(),
         Column::Blob(bytes) => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
+                let _ = write!(hex, "{byte:02x}");
+                hex
+            });
             placeholders.apply(&hex)
         }
         Column::Text(text) => {

@@ -252,11 +252,10 @@ impl Inner {
             let (name, before) = (&text[place.clone()], text[..place.start].chars().next_back());
             let is_quoted = before.is_some_and(|letter| "\"'`".contains(letter));
             let last = name.rsplit('/').next().unwrap_or_default();
-            let before_call = name.split_once('(').map_or(name, |(function, _)| function);
+            let is_call = name.split_once('(').is_some_and(|(function, _)| !function.contains('/'));
+            let is_package = is_quoted && !last.contains('.');
             // `@somebody` is more often a person, `"@types/node"` a package, and `@app.route("/")` code.
-            name.contains(['/', '.', '"'])
-                && !(is_quoted && !last.contains('.'))
-                && (before_call.len() == name.len() || before_call.contains('/'))
+            name.contains(['/', '.', '"']) && !is_package && !is_call
         };
         unknown.into_iter().filter(is_path).map(|place| text[place].to_owned()).collect()
     }

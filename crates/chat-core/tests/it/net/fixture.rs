@@ -94,7 +94,7 @@ async fn gives_what_it_gave() {
     let mut found = Vec::new();
     for words in ["dot", "alph", "Änswer", "colour sea"] {
         let hits = world.manager.search(words, 20).await.unwrap();
-        let hits = hits.iter().map(|hit| {
+        let hits = hits.hits.iter().map(|hit| {
             json!({ "chat": hit.session.fid, "message": hit.message, "excerpt": hit.excerpt })
         });
         found.push(json!({ "words": words, "found": hits.collect::<Vec<_>>() }));

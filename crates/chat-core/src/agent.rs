@@ -3,11 +3,12 @@
 mod code_assistant;
 mod compaction;
 mod compactor;
+mod execution;
+mod fitting;
 mod handler;
 mod history;
 mod just_ask;
 mod measure;
-mod runner;
 mod seen;
 mod short;
 mod sink;
@@ -15,13 +16,12 @@ mod stuck;
 mod summary;
 mod surroundings;
 mod template;
+mod turn;
 
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
-use crate::client::{Client, ToolChoice};
-use crate::message::{Message, ModelRef, Options, Thinking};
+use crate::client::ToolChoice;
+use crate::message::Message;
 use crate::tool::Registry;
 
 pub use code_assistant::{CODE_ASSISTANT, CodeAssistant, EDITOR_PANEL};
@@ -33,9 +33,10 @@ pub use just_ask::JustAsk;
 pub(crate) use measure::{Load, result_bytes, scale_of, tool_bytes};
 pub(crate) use seen::todos;
 pub use seen::{Known, Seen};
-pub use sink::{ReplyEnd, ReplySink};
+pub use sink::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
 pub(crate) use surroundings::system as system_name;
 pub use surroundings::{ProjectStart, RuleFile, Surroundings};
+pub use turn::{Turn, TurnInput};
 
 /// The name of the default agent, which is always registered.
 pub const DEFAULT: &str = "just-ask";
@@ -73,27 +74,12 @@ pub trait Agent: Send + Sync {
         system.into_iter().chain(outgoing(history)).collect()
     }
 
-    /// Makes the handler of a request.
-    fn create_handler(self: Arc<Self>, work: Work) -> AgentHandler;
-}
-
-/// What a handler works with.
-#[derive(Clone)]
-pub struct Work {
-    /// The client of the request's connection.
-    pub client: Arc<dyn Client>,
-    /// The model.
-    pub model: ModelRef,
-    /// How much to think.
-    pub thinking: Thinking,
-    /// Sampling and window.
-    pub options: Options,
-    /// What it is made in, with the tools of its first round.
-    pub around: Surroundings,
-    /// Whether one of these must be called.
-    pub choice: ToolChoice,
-    /// Where the reply goes.
-    pub sink: Arc<dyn ReplySink>,
-    /// Fires when the person stops the request.
-    pub cancel: CancellationToken,
+    /// Makes the handler of a turn that answers in this session.
+    fn create_handler(
+        &self,
+        input: TurnInput,
+        session: Arc<dyn ReplySink>,
+    ) -> Box<dyn AgentHandler> {
+        Box::new(Turn::new(input, session))
+    }
 }

@@ -40,8 +40,6 @@ mod assembly;
 mod exchange;
 mod loop_detection;
 mod repetition;
-mod rounds;
 
 pub use exchange::{Chat, Progress, Response};
 pub use repetition::{Circle, Repetition};
-pub use rounds::{Fitted, Fitting, ToolRunner};

@@ -1,10 +1,9 @@
 //! The code assistant: works on a project by tools, after the project's own rules.
 
 use std::fmt::Write;
-use std::sync::Arc;
 
 use super::template::fill;
-use super::{Agent, AgentHandler, Seen, Surroundings, Work};
+use super::{Agent, Seen, Surroundings};
 use crate::client::ToolChoice;
 use crate::tool::Registry;
 
@@ -126,10 +125,6 @@ impl Agent for CodeAssistant {
 
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice) {
         (registry.clone(), ToolChoice::Auto)
-    }
-
-    fn create_handler(self: Arc<Self>, work: Work) -> AgentHandler {
-        AgentHandler::new(self, work)
     }
 }
 

@@ -3,16 +3,14 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::compaction::{self, Goal, Measure};
 use super::measure::scale_of;
 use super::summary::Summary;
-use super::{Agent, ReplySink, Surroundings, short};
-use crate::chat::{Fitted, Fitting};
+use super::{Agent, Surroundings, short};
 use crate::client::{Client, Room};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::message::{Message, ModelRef, Options, Part, Thinking, ToolSpec, Usage};
 
 /// The window where nobody knows it and the person wants a summary, in tokens.
@@ -20,9 +18,6 @@ const UNKNOWN: u32 = 8_192;
 
 /// How many tokens a summary may have at least, and at most.
 const SUMMARY: std::ops::RangeInclusive<u32> = 160..=1_200;
-
-/// How full a window may be by an estimate for it to be said that nothing fits, of 100.
-const SURELY: u64 = 115;
 
 /// What a compaction is made with.
 pub(crate) struct Compactor {
@@ -55,7 +50,7 @@ pub(crate) fn limit(room: &Room, percent: u8, options: &Options) -> Option<u64> 
 }
 
 impl Compactor {
-    fn measure<'a>(
+    pub(super) fn measure<'a>(
         &'a self,
         history: &[Arc<Message>],
         tools: &'a [ToolSpec],
@@ -127,57 +122,5 @@ impl Compactor {
             tokens: (window / 8).clamp(*SUMMARY.start(), *SUMMARY.end()),
         };
         summary.of(&messages[from..], compaction::summary(messages), &self.cancel).await
-    }
-}
-
-/// A request's compactor with its session.
-pub(super) struct Fitter {
-    pub compactor: Compactor,
-    pub sink: Arc<dyn ReplySink>,
-}
-
-#[async_trait]
-impl Fitting for Fitter {
-    async fn fit(&self, tools: &[ToolSpec]) -> Result<Fitted> {
-        let Self { compactor, sink } = self;
-        let mut history = sink.history();
-        if history.is_empty() {
-            return Ok(Fitted::default());
-        }
-        let measured = |history: &[Arc<Message>], thoughts| {
-            let measure = compactor.measure(history, tools, thoughts);
-            (measure.tokens(history), measure.scale.measured)
-        };
-        let mut messages = None;
-        let (mut tokens, _) = measured(&history, true);
-        let room = tokio::select! {
-            biased;
-            () = compactor.cancel.cancelled() => return Ok(Fitted::default()),
-            room = sink.room(&compactor.options, tokens) => room,
-        };
-        let mut sure;
-        (tokens, sure) = measured(&history, room.thoughts);
-        let limit = limit(&room, sink.compacts_at(), &compactor.options);
-        if let Some(limit) = limit.filter(|limit| tokens > *limit) {
-            sink.on_compacting();
-            let compacted = compactor.compact(&history, tools, &room, limit, false).await;
-            if let Some(error) = compacted.error {
-                sink.on_notice(error);
-            }
-            if let Some(marker) = compacted.marker {
-                sink.add_marker(marker).await?;
-                history = sink.history();
-                messages = Some(compactor.agent.build_messages(&history, &compactor.around));
-                (tokens, sure) = measured(&history, room.thoughts);
-            }
-        }
-        if let Some(window) = room.largest
-            && sure
-            && tokens * 100 > u64::from(window) * SURELY
-            && !compactor.cancel.is_cancelled()
-        {
-            return Err(Kind::ContextFull { window }.into());
-        }
-        Ok(Fitted { messages, tokens: Some(tokens) })
     }
 }

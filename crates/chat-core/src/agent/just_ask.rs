@@ -1,8 +1,6 @@
 //! The default agent: what the person says goes to the model. In a project it has tools.
 
-use std::sync::Arc;
-
-use super::{Agent, AgentHandler, DEFAULT, Seen, Surroundings, Work};
+use super::{Agent, DEFAULT, Seen, Surroundings};
 use crate::client::ToolChoice;
 use crate::tool::Registry;
 
@@ -41,9 +39,5 @@ impl Agent for JustAsk {
 
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice) {
         (registry.clone(), ToolChoice::Auto)
-    }
-
-    fn create_handler(self: Arc<Self>, work: Work) -> AgentHandler {
-        AgentHandler::new(self, work)
     }
 }

@@ -1,4 +1,4 @@
-//! What a handler may do to its session.
+//! What a turn reads of its session, and tells it.
 
 use std::sync::Arc;
 
@@ -6,32 +6,25 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::chat::Response;
 use crate::client::{Preparing, Room};
 use crate::error::{Error, Result};
 use crate::event::TextKind;
-use crate::message::{Ending, Message, Options, ToolCall, ToolResult, Usage};
+use crate::message::{Ending, Message, Options, ToolCall, Usage};
 use crate::settings::ToolSettings;
 use crate::tool::{Registry, ToolContext};
 
 /// Where a reply goes: the session. Its replies are written one after the other; the first has
-/// begun when the handler starts.
+/// begun when the turn starts.
 #[async_trait]
 pub trait ReplySink: Send + Sync {
-    /// The server has not answered yet.
-    fn on_waiting(&self);
+    /// What the next round reads, as it is now.
+    fn context(&self) -> TurnContext;
 
-    /// The model is being made ready.
-    fn on_preparing(&self, what: Preparing);
-
-    /// The server asked us to wait until then.
-    fn on_rate_limited(&self, until: Timestamp);
-
-    /// The reply grew.
-    fn on_chunk(&self, kind: TextKind, text: &str);
-
-    /// From now on the reply looks like a loop, or does no more.
-    fn on_loop(&self, looks: bool) {
-        let _ = looks;
+    /// The window that the model has for a request of so many tokens. Its server may be asked.
+    async fn room(&self, options: &Options, tokens: u64) -> Room {
+        let _ = (options, tokens);
+        Room::default()
     }
 
     /// Whether somebody sees the reply come.
@@ -39,71 +32,76 @@ pub trait ReplySink: Send + Sync {
         false
     }
 
+    /// The reply grew.
+    fn apply(&self, kind: TextKind, text: &str);
+
+    /// Something happened besides.
+    fn progress(&self, progress: TurnProgress);
+
     /// Ends the reply that is being written. Durable when it returns, or kept in memory and tried
     /// again where the store fails.
     async fn end_reply(&self, end: ReplyEnd) -> Arc<Message>;
 
-    /// A tool call of the reply that ended begins; or it has ended, with this result.
-    fn on_tool(&self, call: &ToolCall, result: Option<&Arc<ToolResult>>);
+    /// A call of the reply that ended starts. Returns what its tool gets.
+    fn tool_started(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext;
 
-    /// Keeps the result of a call while others of the reply are still to come. Durable when it
-    /// returns, or kept in memory and tried again where the store fails.
-    async fn keep_result(&self, result: Arc<Message>);
+    /// A call has ended with the result in this message. Where others of the reply still run
+    /// (`store`) it is durable when this returns, or kept in memory and tried again where the store
+    /// fails.
+    async fn tool_finished(&self, call: &ToolCall, result: &Arc<Message>, store: bool);
 
-    /// Adds the results of all calls of the reply, as far as they are not kept already, and begins
+    /// Adds the results of all calls of the reply, as far as they are not stored already, and begins
     /// another reply after them where `goes_on`. Where the store refuses them they are kept in memory
     /// and tried again.
     ///
     /// # Errors
     /// The store's: no reply was begun.
-    async fn add_results(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()>;
-
-    /// Asks the person whether to go on after so many rounds of tools, the last of which ended with
-    /// this call. Ends with the request; nobody there means no.
-    async fn go_on(&self, call: &ToolCall, rounds: u32, cancel: &CancellationToken) -> bool;
-
-    /// The settings of tools as they are now.
-    fn tool_settings(&self) -> Arc<ToolSettings>;
-
-    /// The tools that this session can offer now, before its agent chooses from them.
-    fn tools(&self) -> Registry;
-
-    /// The conversation as it is now, without the reply that is being written. Empty where the
-    /// window is of no concern.
-    fn history(&self) -> Vec<Arc<Message>> {
-        Vec::new()
-    }
-
-    /// The room that the model has for a request of so many tokens.
-    async fn room(&self, options: &Options, tokens: u64) -> Room {
-        let _ = (options, tokens);
-        Room::default()
-    }
-
-    /// How full the window may be before the conversation is made shorter, of 100; 0 is never.
-    fn compacts_at(&self) -> u8 {
-        0
-    }
-
-    /// Earlier messages are being summed up.
-    fn on_compacting(&self) {}
-
-    /// Something went wrong that does not end the request.
-    fn on_notice(&self, error: Error) {
-        let _ = error;
-    }
+    async fn begin_next(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()>;
 
     /// Puts a marker into the conversation, before the reply that has begun.
     ///
     /// # Errors
     /// The store's: the conversation is as it was.
-    async fn add_marker(&self, marker: Message) -> Result<()> {
-        let _ = marker;
-        Ok(())
-    }
+    async fn add_marker(&self, marker: Message) -> Result<()>;
 
-    /// What is around a call of a tool.
-    fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext;
+    /// Asks the user whether to continue after so many rounds of tools, the last of which ended with
+    /// this call. Ends with the request; nobody there means no.
+    async fn ask_to_continue(
+        &self,
+        call: &ToolCall,
+        rounds: u32,
+        cancel: &CancellationToken,
+    ) -> bool;
+}
+
+/// What one round reads of its session.
+#[derive(Clone, Debug)]
+pub struct TurnContext {
+    /// The tools that the session can offer, before its agent chooses from them.
+    pub tools: Registry,
+    /// The settings of tools.
+    pub settings: Arc<ToolSettings>,
+    /// The conversation, without the reply that is being written.
+    pub history: Vec<Arc<Message>>,
+    /// How full the window may be before the conversation is compacted, in percent; 0 is never.
+    pub compact_at: u8,
+}
+
+/// What happens in a turn besides text that arrives.
+#[derive(Clone, Debug)]
+pub enum TurnProgress {
+    /// The server has not answered yet.
+    Waiting,
+    /// The model is being made ready.
+    Preparing(Preparing),
+    /// The server asked us to wait until then.
+    RateLimited(Timestamp),
+    /// From now on the reply looks like a loop, or no longer does.
+    LooksLikeLoop(bool),
+    /// Earlier messages are being summarized.
+    Compacting,
+    /// Something went wrong that does not end the turn.
+    Notice(Error),
 }
 
 /// How a reply ended.
@@ -117,4 +115,16 @@ pub struct ReplyEnd {
     pub usage: Usage,
     /// The tool calls that it asks for.
     pub calls: Vec<ToolCall>,
+}
+
+impl ReplyEnd {
+    /// The end of a reply that did not fail.
+    pub fn of(response: &Response) -> Self {
+        Self {
+            ended: response.ended,
+            error: None,
+            usage: response.usage.clone(),
+            calls: response.tool_calls(),
+        }
+    }
 }

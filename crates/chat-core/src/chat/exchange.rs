@@ -1,4 +1,4 @@
-//! The exchange itself: sends, listens, waits where the server asks for it, runs tool rounds.
+//! Runs one exchange: sends, listens, and waits where the server asks for it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
 use super::loop_detection::LoopDetection;
-use super::rounds::{Fitted, Fitting, ToolRunner};
 use crate::client::{Client, Delta, Finish, Preparing, Request, ToolChoice};
 use crate::error::{Error, Kind, Result};
 use crate::message::{
@@ -35,8 +34,6 @@ pub struct Chat {
     tools: Vec<ToolSpec>,
     tool_choice: ToolChoice,
     stream: bool,
-    runner: Option<Arc<dyn ToolRunner>>,
-    fitting: Option<Arc<dyn Fitting>>,
     /// Whether somebody sees the reply come.
     watched: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// How many tokens the messages have, where that was measured.
@@ -59,8 +56,8 @@ pub enum Progress<'a> {
     Text(&'a str),
     /// More of what the model thinks.
     Thinking(&'a str),
-    /// The model asks for a tool, and there is no [`ToolRunner`]: whoever drives the chat runs it
-    /// and goes on with [`Chat::send_append`].
+    /// The reply has ended and calls this tool. Whoever drives the chat runs it and sends the result
+    /// with [`Chat::send_append`].
     ToolCallRequested(&'a ToolCall),
 }
 
@@ -94,6 +91,11 @@ impl Response {
         calls.collect()
     }
 
+    /// The end of a turn that the user stopped between two replies.
+    pub(crate) fn stopped() -> Self {
+        Self { parts: Vec::new(), ended: Ending::Stopped, usage: Usage::default() }
+    }
+
     /// The reply as a message.
     pub fn to_message(&self) -> Message {
         Message {
@@ -116,8 +118,6 @@ impl Chat {
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
             stream: true,
-            runner: None,
-            fitting: None,
             watched: None,
             tokens: None,
             messages: Vec::new(),
@@ -138,25 +138,11 @@ impl Chat {
         self
     }
 
-    /// Offers tools; without a runner, calls come as [`Progress::ToolCallRequested`].
+    /// Offers tools; their calls come as [`Progress::ToolCallRequested`] and with the reply.
     #[must_use]
     pub fn tools(mut self, tools: Vec<ToolSpec>, choice: ToolChoice) -> Self {
         self.tools = tools;
         self.tool_choice = choice;
-        self
-    }
-
-    /// Has calls of the tools offered run, and the exchange go on until the model calls no more.
-    #[must_use]
-    pub fn runner(mut self, runner: Arc<dyn ToolRunner>) -> Self {
-        self.runner = Some(runner);
-        self
-    }
-
-    /// Has what goes out made to fit before every round.
-    #[must_use]
-    pub fn fitting(mut self, fitting: Arc<dyn Fitting>) -> Self {
-        self.fitting = Some(fitting);
         self
     }
 
@@ -174,6 +160,17 @@ impl Chat {
         self
     }
 
+    /// Offers other tools from the next request on.
+    pub fn set_tools(&mut self, tools: Vec<ToolSpec>, choice: ToolChoice) {
+        self.tools = tools;
+        self.tool_choice = choice;
+    }
+
+    /// Says how many tokens the next request has, where that was measured.
+    pub(crate) fn set_tokens(&mut self, tokens: Option<u64>) {
+        self.tokens = tokens;
+    }
+
     /// What was sent, and what came back.
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
@@ -184,8 +181,8 @@ impl Chat {
     /// A reply that the token cancelled is no error: it ended as stopped, with what had arrived.
     ///
     /// # Errors
-    /// `NothingToSend` for an empty list; what the client says; `EmptyReply`; `RoundLimit`. What
-    /// had arrived before an error was told as progress.
+    /// `NothingToSend` for an empty list; what the client says; `EmptyReply`; `Repetition`. What had
+    /// arrived before an error was told as progress.
     pub async fn send(
         &mut self,
         messages: Vec<Arc<Message>>,
@@ -210,48 +207,18 @@ impl Chat {
             return Err(Kind::NothingToSend.into());
         }
         self.messages.extend(messages);
-        let mut rounds = 0;
-        loop {
-            if let Some(fitting) = &self.fitting {
-                let Fitted { messages, tokens } = fitting.fit(&self.tools).await?;
-                self.messages = messages.unwrap_or_else(|| std::mem::take(&mut self.messages));
-                self.tokens = tokens;
+        let response = self.exchange(cancel, progress).await?;
+        self.messages.push(Arc::new(response.to_message()));
+        if response.ended == Ending::Complete {
+            for call in &response.tool_calls() {
+                progress(Progress::ToolCallRequested(call));
             }
-            let response = self.round(cancel, progress).await?;
-            let calls = response.tool_calls();
-            if calls.is_empty() || response.ended != Ending::Complete {
-                self.messages.push(Arc::new(response.to_message()));
-                return Ok(response);
-            }
-            let Some(runner) = self.runner.clone() else {
-                self.messages.push(Arc::new(response.to_message()));
-                for call in &calls {
-                    progress(Progress::ToolCallRequested(call));
-                }
-                return Ok(response);
-            };
-            rounds += 1;
-            let results = runner.run_tools(&response).await?;
-            self.messages.extend(results);
-            if rounds >= runner.round_limit() && !cancel.is_cancelled() {
-                if !runner.go_on(&response, rounds).await && !cancel.is_cancelled() {
-                    return Err(Kind::RoundLimit { rounds }.into());
-                }
-                rounds = 0;
-            }
-            if cancel.is_cancelled() {
-                return Ok(Response {
-                    parts: Vec::new(),
-                    ended: Ending::Stopped,
-                    usage: Usage::default(),
-                });
-            }
-            self.tools = runner.tools();
         }
+        Ok(response)
     }
 
     /// Sends once, again where the server asks us to wait, and listens to the end.
-    async fn round(
+    async fn exchange(
         &self,
         cancel: &CancellationToken,
         progress: &mut (dyn FnMut(Progress<'_>) + Send),

@@ -76,7 +76,7 @@ impl Session {
             capabilities: around.capabilities,
             asked: None,
         };
-        let (tools, _) = agent.configure_tools(&crate::agent::ReplySink::tools(&sink));
+        let (tools, _) = agent.configure_tools(&sink.tools(&self.world.clients.settings().tools));
         Ok(Self::surroundings(&around, tools))
     }
 

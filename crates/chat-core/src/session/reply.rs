@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::Session;
 use crate::agent::ReplyEnd;
-use crate::event::{LiveText, TextKind};
+use crate::event::{Growth, LiveText, Stage, TextKind};
 use crate::message::thoughts::sort_thoughts;
 use crate::message::{Message, MessageId, Part};
 use crate::store::{Segment, SegmentKind};
@@ -111,5 +112,38 @@ impl LiveReply {
         message.error = end.error;
         message.usage = Some(end.usage);
         message
+    }
+}
+
+impl Session {
+    /// The reply that is being written grew.
+    pub(super) fn grow(&self, kind: TextKind, text: &str) {
+        let mut state = self.lock();
+        let seq = state.next_seq();
+        let Some(live) = &mut state.live else { return };
+        if chat_sabotage::is_sabotaged("drop_delta") && live.has_begun() {
+            return;
+        }
+        let message = live.id();
+        let grown = live.push(kind, text);
+        let growth = Growth {
+            fid: self.fid.clone(),
+            seq,
+            message,
+            part: grown.part,
+            kind,
+            from: grown.from,
+            to: grown.from + text.len(),
+            text: grown.text,
+        };
+        for mailbox in state.watchers() {
+            mailbox.grow(&growth);
+        }
+        let turned = state.stage != Stage::Looping && state.set_stage(Stage::Streaming);
+        drop(state);
+        if turned {
+            self.tell_changed();
+        }
+        self.unwritten.notify_one();
     }
 }

@@ -12,7 +12,7 @@ use super::state::State;
 use crate::error::{Kind, Result};
 use crate::event::{CallState, Event, OpenCall};
 use crate::message::{
-    Ask, Message, MessageId, MessageTree, ModelRef, ToolCall, ToolCallId, ToolResult,
+    Ask, Message, MessageId, MessageTree, ModelRef, Part, ToolCall, ToolCallId, ToolResult,
 };
 
 /// The calls of a reply whose tools run.
@@ -113,16 +113,26 @@ fn running(tail: Arc<str>, bytes: u64) -> CallState {
 }
 
 impl Session {
-    /// A call begins, or has ended with a result.
-    pub(super) fn on_tool(&self, call: &ToolCall, result: Option<&Arc<ToolResult>>) {
-        let call_state = match result {
-            Some(result) => CallState::Done(Arc::clone(result)),
-            None => running(Arc::default(), 0),
-        };
+    /// A call begins.
+    pub(super) fn tool_started(&self, call: &ToolCall) {
+        self.tell_call(call, running(Arc::default(), 0), None);
+    }
+
+    /// A call has ended with the result in this message.
+    pub(super) fn tool_finished(&self, call: &ToolCall, message: &Message) {
+        let results = message.parts.iter().filter_map(|part| match part {
+            Part::ToolResult(result) => Some(Arc::new(result.clone())),
+            _ => None,
+        });
+        for result in results {
+            self.tell_call(call, CallState::Done(Arc::clone(&result)), Some(result));
+        }
+    }
+
+    fn tell_call(&self, call: &ToolCall, call_state: CallState, result: Option<Arc<ToolResult>>) {
         let mut state = self.lock();
         let Some(message) = state.round.note(&call.id, call_state) else { return };
-        let (call, result) = (call.id.clone(), result.cloned());
-        let running = result.is_none();
+        let (call, running) = (call.id.clone(), result.is_none());
         state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running, result });
     }
 

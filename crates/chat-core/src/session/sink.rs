@@ -6,17 +6,16 @@ use async_trait::async_trait;
 use chat_journal::Origin;
 use chat_permission::path::Project;
 use chat_permission::{Decision, Mode, Why};
-use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Followed;
 use super::reply::LiveReply;
 use super::{Session, World};
-use crate::agent::{ReplyEnd, ReplySink};
-use crate::client::{Capabilities, Preparing, Room};
-use crate::error::{Error, Kind, Result};
-use crate::event::{Event, Growth, Stage, TextKind};
-use crate::message::{Message, MessageId, ModelRef, Options, Question, Todo, ToolCall, ToolResult};
+use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
+use crate::client::{Capabilities, Room};
+use crate::error::{Kind, Result};
+use crate::event::{Event, Stage, TextKind};
+use crate::message::{Message, MessageId, ModelRef, Options, Question, Todo, ToolCall};
 use crate::settings::ToolSettings;
 use crate::tool::{Changes, Denied, Leave, Registry, ToolContext, ToolHost, Wish};
 
@@ -42,6 +41,26 @@ pub(super) struct Sink {
 }
 
 impl Sink {
+    /// The tools that the session can offer with these settings.
+    pub(super) fn tools(&self, settings: &ToolSettings) -> Registry {
+        if self.capabilities.tools == Some(false) {
+            return Registry::default();
+        }
+        let plans = self.session.lock().record.mode == Mode::Plan;
+        offered(&self.session.world, self.project.is_some())
+            .only(|tool| settings.is_on(&self.agent, &tool.spec().name))
+            .only(|tool| !plans || tool.in_plan_mode())
+    }
+
+    /// The conversation without the reply that is being written.
+    fn history(&self) -> Vec<Arc<Message>> {
+        let state = self.session.lock();
+        let mut branch = state.branch().unwrap_or_default();
+        let live = state.live.as_ref().map(LiveReply::id);
+        branch.pop_if(|last| Some(last.id) == live);
+        branch
+    }
+
     /// The keeper of what a call does to the project's files.
     fn changes(&self, call: &ToolCall) -> Changes {
         let Some(project) = &self.project else { return Changes::default() };
@@ -109,54 +128,43 @@ impl ToolHost for Host {
 
 #[async_trait]
 impl ReplySink for Sink {
-    fn on_waiting(&self) {
-        self.session.on_waiting();
-    }
-
-    fn on_preparing(&self, what: Preparing) {
-        self.session.set_stage(Stage::Preparing(what));
-    }
-
-    fn on_rate_limited(&self, until: Timestamp) {
-        self.session.set_stage(Stage::RateLimited { until });
-    }
-
-    fn on_chunk(&self, kind: TextKind, text: &str) {
-        let mut state = self.session.lock();
-        let seq = state.next_seq();
-        let Some(live) = &mut state.live else { return };
-        if chat_sabotage::is_sabotaged("drop_delta") && live.has_begun() {
-            return;
+    fn context(&self) -> TurnContext {
+        let settings = self.session.world.clients.settings();
+        TurnContext {
+            tools: self.tools(&settings.tools),
+            settings: Arc::new(settings.tools.clone()),
+            history: self.history(),
+            compact_at: settings.chat.compact_at,
         }
-        let message = live.id();
-        let grown = live.push(kind, text);
-        let growth = Growth {
-            fid: self.session.fid.clone(),
-            seq,
-            message,
-            part: grown.part,
-            kind,
-            from: grown.from,
-            to: grown.from + text.len(),
-            text: grown.text,
-        };
-        for mailbox in state.watchers() {
-            mailbox.grow(&growth);
-        }
-        let turned = state.stage != Stage::Looping && state.set_stage(Stage::Streaming);
-        drop(state);
-        if turned {
-            self.session.tell_changed();
-        }
-        self.session.unwritten.notify_one();
     }
 
-    fn on_loop(&self, looks: bool) {
-        self.session.set_stage(if looks { Stage::Looping } else { Stage::Streaming });
+    async fn room(&self, options: &Options, tokens: u64) -> Room {
+        let room = self.session.world.clients.room(&self.model, options, tokens).await;
+        self.session.measured(room, options);
+        room
     }
 
     fn is_watched(&self) -> bool {
         self.session.lock().is_watched()
+    }
+
+    fn apply(&self, kind: TextKind, text: &str) {
+        self.session.grow(kind, text);
+    }
+
+    fn progress(&self, progress: TurnProgress) {
+        let stage = match progress {
+            TurnProgress::Waiting => return self.session.on_waiting(),
+            TurnProgress::Notice(error) => {
+                return self.session.notice(error.on(&self.model.connection));
+            }
+            TurnProgress::Preparing(what) => Stage::Preparing(what),
+            TurnProgress::RateLimited(until) => Stage::RateLimited { until },
+            TurnProgress::LooksLikeLoop(true) => Stage::Looping,
+            TurnProgress::LooksLikeLoop(false) => Stage::Streaming,
+            TurnProgress::Compacting => Stage::Compacting,
+        };
+        self.session.set_stage(stage);
     }
 
     async fn end_reply(&self, mut end: ReplyEnd) -> Arc<Message> {
@@ -173,69 +181,9 @@ impl ReplySink for Sink {
         self.session.end_reply(end).await
     }
 
-    async fn keep_result(&self, result: Arc<Message>) {
-        self.session.keep_result(result).await;
-    }
-
-    async fn add_results(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()> {
-        self.session.add_results(results, goes_on.then(|| self.model.clone())).await
-    }
-
-    fn on_tool(&self, call: &ToolCall, result: Option<&Arc<ToolResult>>) {
+    fn tool_started(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
         self.session.set_stage(Stage::RunningTools);
-        self.session.on_tool(call, result);
-    }
-
-    async fn go_on(&self, call: &ToolCall, rounds: u32, cancel: &CancellationToken) -> bool {
-        self.session.ask_to_go_on(call, rounds, cancel).await
-    }
-
-    fn tool_settings(&self) -> Arc<ToolSettings> {
-        Arc::new(self.session.world.clients.settings().tools.clone())
-    }
-
-    fn tools(&self) -> Registry {
-        if self.capabilities.tools == Some(false) {
-            return Registry::default();
-        }
-        let settings = self.tool_settings();
-        let plans = self.session.lock().record.mode == Mode::Plan;
-        offered(&self.session.world, self.project.is_some())
-            .only(|tool| settings.is_on(&self.agent, &tool.spec().name))
-            .only(|tool| !plans || tool.in_plan_mode())
-    }
-
-    fn history(&self) -> Vec<Arc<Message>> {
-        let state = self.session.lock();
-        let mut branch = state.branch().unwrap_or_default();
-        let live = state.live.as_ref().map(LiveReply::id);
-        branch.pop_if(|last| Some(last.id) == live);
-        branch
-    }
-
-    async fn room(&self, options: &Options, tokens: u64) -> Room {
-        let room = self.session.world.clients.room(&self.model, options, tokens).await;
-        self.session.measured(room, options);
-        room
-    }
-
-    fn compacts_at(&self) -> u8 {
-        self.session.world.clients.settings().chat.compact_at
-    }
-
-    fn on_compacting(&self) {
-        self.session.set_stage(Stage::Compacting);
-    }
-
-    fn on_notice(&self, error: Error) {
-        self.session.notice(error.on(&self.model.connection));
-    }
-
-    async fn add_marker(&self, marker: Message) -> Result<()> {
-        self.session.add_marker(marker, self.model.clone()).await
-    }
-
-    fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
+        self.session.tool_started(call);
         let host = Host {
             session: Arc::clone(&self.session),
             call: call.clone(),
@@ -249,12 +197,37 @@ impl ReplySink for Sink {
             project: self.project.clone(),
             memory: Arc::clone(&self.session.memory),
             outputs: self.session.world.outputs.join(self.session.fid.as_str()),
-            settings: self.tool_settings(),
+            settings: Arc::new(self.session.world.clients.settings().tools.clone()),
             sees: self.capabilities.vision != Some(false),
             most: self.session.result_bytes(),
             host: Arc::new(host),
             changes: self.changes(call),
             asked: Arc::default(),
         }
+    }
+
+    async fn tool_finished(&self, call: &ToolCall, result: &Arc<Message>, store: bool) {
+        self.session.set_stage(Stage::RunningTools);
+        self.session.tool_finished(call, result);
+        if store {
+            self.session.keep_result(Arc::clone(result)).await;
+        }
+    }
+
+    async fn begin_next(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()> {
+        self.session.add_results(results, goes_on.then(|| self.model.clone())).await
+    }
+
+    async fn add_marker(&self, marker: Message) -> Result<()> {
+        self.session.add_marker(marker, self.model.clone()).await
+    }
+
+    async fn ask_to_continue(
+        &self,
+        call: &ToolCall,
+        rounds: u32,
+        cancel: &CancellationToken,
+    ) -> bool {
+        self.session.ask_to_go_on(call, rounds, cancel).await
     }
 }

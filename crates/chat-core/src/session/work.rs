@@ -12,7 +12,7 @@ use super::Session;
 use super::begin::Plan;
 use super::round::Round;
 use super::sink::Sink;
-use crate::agent::{Outcome, ReplyEnd, ReplySink, Work};
+use crate::agent::{Outcome, ReplyEnd, TurnInput};
 use crate::error::{Error, Kind};
 use crate::event::{Event, Stage, StopReason};
 use crate::message::{Ending, Message, ModelRef, Role, Trouble, Usage};
@@ -56,10 +56,8 @@ impl Session {
             Ok(around) => around,
             Err(error) => return self.fail(error).await,
         };
-        let mut history = self.lock().branch().unwrap_or_default();
-        // The last one is the reply that has only begun.
-        history.pop();
-        let asked = history.iter().rfind(|message| message.role == Role::User);
+        let asked = self.lock().branch().unwrap_or_default();
+        let asked = asked.iter().rfind(|message| message.role == Role::User);
         let sink = Arc::new(Sink {
             session: Arc::clone(self),
             model: plan.model.clone(),
@@ -68,20 +66,20 @@ impl Session {
             capabilities: around.capabilities,
             asked: asked.map(|message| message.id),
         });
-        let (tools, choice) = plan.agent.configure_tools(&sink.tools());
+        let offered = sink.tools(&self.world.clients.settings().tools);
+        let (tools, _) = plan.agent.configure_tools(&offered);
         let around = Self::surroundings(&around, tools);
         self.lock().around = around.clone();
-        let work = Work {
+        let input = TurnInput {
+            agent: Arc::clone(&plan.agent),
             client,
             model: plan.model.clone(),
             thinking: plan.thinking,
             options: plan.options,
             around,
-            choice,
-            sink,
             cancel: cancel.clone(),
         };
-        plan.agent.create_handler(work).run(&history).await
+        plan.agent.create_handler(input, sink).run().await
     }
 
     async fn fail(self: &Arc<Self>, error: Error) -> Outcome {

@@ -1,5 +1,7 @@
 //! The prompts of the code assistant in several states.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use chat_permission::Mode;
 use jiff::civil::date;

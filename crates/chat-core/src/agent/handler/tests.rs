@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_testkit::server::{Script, Server};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::agent::{JustAsk, ReplySink, Seen, Surroundings};
+use crate::agent::{
+    Agent, JustAsk, ReplyEnd, ReplySink, Seen, Surroundings, TurnContext, TurnInput, TurnProgress,
+};
 use crate::client::{Timeouts, ToolChoice, connect};
-use crate::error::Result;
-use crate::message::{ModelRef, Options, Role, Thinking, ToolCall, ToolResult, ToolSpec};
-use crate::settings::{Connection, ConnectionKind, KeySource, ToolSettings};
+use crate::event::TextKind;
+use crate::message::{ModelRef, Options, Part, Role, Thinking, ToolResult, ToolSpec};
+use crate::settings::{Connection, ConnectionKind, KeySource};
 use crate::tool::{
     Changes, Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
 };
@@ -46,10 +47,6 @@ impl Agent for WithTools {
 
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice) {
         (registry.clone(), ToolChoice::Auto)
-    }
-
-    fn create_handler(self: Arc<Self>, work: Work) -> AgentHandler {
-        AgentHandler::new(self, work)
     }
 }
 
@@ -87,41 +84,25 @@ impl Told {
 
 #[async_trait]
 impl ReplySink for Told {
-    fn on_waiting(&self) {}
+    fn context(&self) -> TurnContext {
+        TurnContext {
+            tools: self.tools.clone(),
+            settings: Arc::default(),
+            history: vec![Arc::new(Message::text(Role::User, None, "go"))],
+            compact_at: 0,
+        }
+    }
 
-    fn on_preparing(&self, _what: crate::client::Preparing) {}
+    fn apply(&self, _kind: TextKind, _text: &str) {}
 
-    fn on_rate_limited(&self, _until: Timestamp) {}
-
-    fn on_chunk(&self, _kind: TextKind, _text: &str) {}
+    fn progress(&self, _progress: TurnProgress) {}
 
     async fn end_reply(&self, end: ReplyEnd) -> Arc<Message> {
         self.note(format!("{:?} with {} calls", end.ended, end.calls.len()));
         Arc::new(Message::text(Role::Assistant, None, ""))
     }
 
-    async fn keep_result(&self, _result: Arc<Message>) {}
-
-    async fn add_results(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()> {
-        self.note(format!("{} results, goes on: {goes_on}", results.len()));
-        Ok(())
-    }
-
-    fn on_tool(&self, _call: &ToolCall, _result: Option<&Arc<ToolResult>>) {}
-
-    async fn go_on(&self, _call: &ToolCall, _rounds: u32, _cancel: &CancellationToken) -> bool {
-        false
-    }
-
-    fn tool_settings(&self) -> Arc<ToolSettings> {
-        Arc::default()
-    }
-
-    fn tools(&self) -> Registry {
-        self.tools.clone()
-    }
-
-    fn tool_context(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
+    fn tool_started(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
         ToolContext {
             cancel: cancel.clone(),
             call: call.id.clone(),
@@ -135,6 +116,26 @@ impl ReplySink for Told {
             changes: Changes::default(),
             asked: Arc::default(),
         }
+    }
+
+    async fn tool_finished(&self, _call: &ToolCall, _result: &Arc<Message>, _store: bool) {}
+
+    async fn begin_next(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()> {
+        self.note(format!("{} results, goes on: {goes_on}", results.len()));
+        Ok(())
+    }
+
+    async fn add_marker(&self, _marker: Message) -> Result<()> {
+        Ok(())
+    }
+
+    async fn ask_to_continue(
+        &self,
+        _call: &ToolCall,
+        _rounds: u32,
+        _cancel: &CancellationToken,
+    ) -> bool {
+        false
     }
 }
 
@@ -165,6 +166,13 @@ impl ToolHost for Nobody {
 }
 
 async fn run(agent: Arc<dyn Agent>, server: &Server) -> (Outcome, Vec<String>) {
+    let (input, told) = turn(&agent, server);
+    let outcome = agent.create_handler(input, Arc::clone(&told) as _).run().await;
+    let told = told.heard.lock().unwrap().clone();
+    (outcome, told)
+}
+
+fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<Told>) {
     let connection = Connection {
         name: "test".to_owned(),
         kind: None,
@@ -180,20 +188,16 @@ async fn run(agent: Arc<dyn Agent>, server: &Server) -> (Outcome, Vec<String>) {
         parameters: json!({ "type": "object" }),
     })));
     let told = Arc::new(Told { heard: Mutex::default(), tools: tools.clone() });
-    let work = Work {
+    let input = TurnInput {
+        agent: Arc::clone(agent),
         client: connect(&connection, ConnectionKind::OpenAi, None, timeouts).unwrap(),
         model: ModelRef::new("test", "scripted"),
         thinking: Thinking::Habit,
         options: Options::default(),
         around: Surroundings { tools: agent.configure_tools(&tools).0, ..Surroundings::default() },
-        choice: ToolChoice::Auto,
-        sink: Arc::clone(&told) as _,
         cancel: CancellationToken::new(),
     };
-    let question = Arc::new(Message::text(Role::User, None, "go"));
-    let outcome = agent.create_handler(work).run(&[question]).await;
-    let told = told.heard.lock().unwrap().clone();
-    (outcome, told)
+    (input, told)
 }
 
 #[tokio::test]
@@ -220,4 +224,36 @@ async fn results_of_tools_that_are_not_there_go_on() {
         told,
         ["Complete with 1 calls", "1 results, goes on: true", "Complete with 0 calls"]
     );
+}
+
+/// A handler that answers some calls by itself.
+struct Answers(Turn);
+
+#[async_trait]
+impl AgentHandler for Answers {
+    fn turn(&mut self) -> &mut Turn {
+        &mut self.0
+    }
+
+    async fn execute_tools(&mut self, calls: &[ToolCall]) -> Vec<Arc<Message>> {
+        let results = calls.iter().map(|call| ToolResult::to(call, "42", false));
+        let message = |result| Message {
+            parts: vec![Part::ToolResult(result)],
+            ..Message::text(Role::Tool, None, "")
+        };
+        results.map(|result| Arc::new(message(result))).collect()
+    }
+}
+
+#[tokio::test]
+async fn an_agent_s_handler_may_execute_tools_its_own_way() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "gone", json!({})));
+    server.push(Script::new().text("It is 42."));
+    let agent: Arc<dyn Agent> = Arc::new(WithTools);
+    let (input, told) = turn(&agent, &server);
+    let outcome = Answers(Turn::new(input, Arc::clone(&told) as _)).run().await;
+    assert_eq!(outcome.reason, StopReason::Complete);
+    let sent = &server.chats()[1].body["messages"];
+    assert_eq!(sent[2]["content"], "42");
 }

@@ -1,0 +1,61 @@
+//! Makes what a round sends fit the model's window.
+
+use std::sync::Arc;
+
+use super::compactor::limit;
+use super::{Turn, TurnContext, TurnProgress};
+use crate::error::{Kind, Result};
+use crate::message::Message;
+
+/// How full a window may be by an estimate before a request is refused, in percent.
+const SURELY_FULL: u64 = 115;
+
+impl Turn {
+    /// Shortens the conversation where it no longer fits. Returns all messages to send where they are
+    /// other than before, or the first of the turn; none where the results of tools just follow.
+    ///
+    /// # Errors
+    /// `ContextFull`: nothing that could be sent would fit. And the store's.
+    pub(super) async fn fit(&mut self, context: &TurnContext) -> Result<Option<Vec<Arc<Message>>>> {
+        let Self { sink, compactor, chat, tools, .. } = self;
+        let mut history = context.history.clone();
+        let build =
+            |history: &[Arc<Message>]| compactor.agent.build_messages(history, &compactor.around);
+        let mut messages = chat.messages().is_empty().then(|| build(&history));
+        let measured = |history: &[Arc<Message>], thoughts| {
+            let measure = compactor.measure(history, tools, thoughts);
+            (measure.tokens(history), measure.scale.measured)
+        };
+        let (mut tokens, _) = measured(&history, true);
+        let room = tokio::select! {
+            biased;
+            () = compactor.cancel.cancelled() => return Ok(messages),
+            room = sink.room(&compactor.options, tokens) => room,
+        };
+        let mut sure;
+        (tokens, sure) = measured(&history, room.thoughts);
+        let limit = limit(&room, context.compact_at, &compactor.options);
+        if let Some(limit) = limit.filter(|limit| tokens > *limit) {
+            sink.progress(TurnProgress::Compacting);
+            let compacted = compactor.compact(&history, tools, &room, limit, false).await;
+            if let Some(error) = compacted.error {
+                sink.progress(TurnProgress::Notice(error));
+            }
+            if let Some(marker) = compacted.marker {
+                sink.add_marker(marker).await?;
+                history = sink.context().history;
+                messages = Some(build(&history));
+                (tokens, sure) = measured(&history, room.thoughts);
+            }
+        }
+        if let Some(window) = room.largest
+            && sure
+            && tokens * 100 > u64::from(window) * SURELY_FULL
+            && !compactor.cancel.is_cancelled()
+        {
+            return Err(Kind::ContextFull { window }.into());
+        }
+        chat.set_tokens(Some(tokens));
+        Ok(messages)
+    }
+}

@@ -73,7 +73,7 @@ fn a_question_and_one_that_follows() {
 fn tools_in_a_project() {
     let server = Server::start();
     let scene = Scene::new(&server);
-    let todos = json!({ "todos": [{ "text": "Mend it", "state": "doing" }] });
+    let todos = json!({ "todos": [{ "text": "Fix it", "state": "doing" }] });
     let question = json!({ "question": "Which one?", "choices": ["a", "b"] });
     // One after the other: results of calls that run at once come as they are done.
     let reads = |script: Script, id, path| {

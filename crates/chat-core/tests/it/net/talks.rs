@@ -425,3 +425,31 @@ pub async fn everything(talk: &mut Talk) {
     talk.world.manager.stop(&fid);
     talk.ends(&fid, StopReason::Stopped).await;
 }
+
+/// Hands the names of all recorded conversations to a macro.
+macro_rules! each {
+    ($recorded:ident) => {
+        $recorded!(
+            plain,
+            thinking,
+            attachments,
+            tools,
+            repaired,
+            stopped,
+            branch,
+            failed,
+            queue,
+            code,
+            rejected,
+            compaction,
+            shortened,
+            limit,
+            title,
+            plan,
+            switched,
+            limited,
+            permissions
+        );
+    };
+}
+pub(super) use each;

@@ -26,24 +26,4 @@ macro_rules! recorded {
     )*};
 }
 
-recorded!(
-    plain,
-    thinking,
-    attachments,
-    tools,
-    repaired,
-    stopped,
-    branch,
-    failed,
-    queue,
-    code,
-    rejected,
-    compaction,
-    shortened,
-    limit,
-    title,
-    plan,
-    switched,
-    limited,
-    permissions
-);
+talks::each!(recorded);

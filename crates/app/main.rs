@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
+use chat_core::agent::AgentRegistry;
 use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
@@ -35,6 +36,7 @@ fn main() -> Result<ExitCode> {
             hub: HubOptions::from_env(),
             discover: true,
             better_titles: true,
+            agents: AgentRegistry::built_in(),
             tools: chat_tools::all().into_iter().collect(),
         };
         engine.spawn(Manager::start(options))

@@ -147,6 +147,7 @@ impl Stage {
             hub: chat_core::models::HubOptions::default(),
             discover: false,
             better_titles: false,
+            agents: chat_core::agent::AgentRegistry::built_in(),
             tools: chat_core::tool::Registry::default(),
         };
         Ok(Manager::start(options).await?)

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use chat_core::agent::AgentRegistry;
 use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
@@ -50,6 +51,7 @@ impl Program {
             hub: HubOptions::from_env(),
             discover: false,
             better_titles,
+            agents: AgentRegistry::built_in(),
             tools: chat_tools::all().into_iter().collect(),
         };
         let manager = Manager::start(options).await?;

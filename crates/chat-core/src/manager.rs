@@ -1,5 +1,6 @@
 //! The engine's one door.
 
+mod agents;
 mod backups;
 mod commands;
 mod connections;
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::connections::Connections;
 use self::follow::Fingerprint;
+use crate::agent::AgentRegistry;
 use crate::client::{self, Capabilities, Timeouts};
 use crate::error::{Error, Kind, Result};
 use crate::event::{
@@ -35,6 +37,7 @@ use crate::settings::{
 use crate::store::Page;
 use crate::tool::Registry;
 
+pub use self::agents::AgentInfo;
 pub use crate::session::Change as SessionChange;
 
 /// In how many of the newest chats the model to begin with is looked for.
@@ -73,19 +76,6 @@ impl Drop for Inner {
     }
 }
 
-/// What an agent is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentInfo {
-    /// Its name, as stored with sessions.
-    pub name: String,
-    /// Its title, for people, in English: front ends translate it.
-    pub title: String,
-    /// What it does, in a line, in English.
-    pub description: String,
-    /// The panel that it brings, by name.
-    pub panel: Option<&'static str>,
-}
-
 /// How the Manager is started.
 #[derive(Clone, Debug)]
 pub struct StartOptions {
@@ -101,6 +91,8 @@ pub struct StartOptions {
     /// Whether better titles may be asked of models, where the settings allow it. A program that
     /// ends with its first reply does without.
     pub better_titles: bool,
+    /// The agents. Just Ask is always among them.
+    pub agents: AgentRegistry,
     /// The tools that agents may offer to models.
     pub tools: Registry,
 }
@@ -279,19 +271,6 @@ impl Manager {
             project: None,
             mode: settings.permissions.mode,
         }
-    }
-
-    /// The agents, the default first.
-    pub fn agents(&self) -> Vec<AgentInfo> {
-        let mut agents: Vec<_> = self.inner.world.agents.values().collect();
-        agents.sort_by_key(|agent| agent.name() != crate::agent::DEFAULT);
-        let infos = agents.into_iter().map(|agent| AgentInfo {
-            name: agent.name().to_owned(),
-            title: agent.title().to_owned(),
-            description: agent.description().to_owned(),
-            panel: agent.panel(),
-        });
-        infos.collect()
     }
 
     /// The tools that there are, by name; each as a model is told of it.

@@ -77,6 +77,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
         hub: HubOptions::from_env(),
         discover: true,
         better_titles: true,
+        agents: chat_core::agent::AgentRegistry::built_in(),
         tools: chat_core::tool::Registry::default(),
     };
     let manager = Manager::start(options).await?;

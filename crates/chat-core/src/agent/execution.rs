@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 
 use super::{Turn, stuck};
-use crate::message::{Message, Part, Role, ToolCall, ToolResult};
+use crate::message::{Message, Part, ToolCall, ToolResult};
 use crate::tool::{self, AskedSoFar, Registry, ToolContext, ToolFailure, ToolOutput};
 
 /// How long a tool has, once the user stopped the turn, to give what it has.
@@ -53,10 +53,9 @@ impl Turn {
             self.attempt_and_note(tools, call, context).await
         };
         let pictures = pictures.into_iter().map(|(mime, data)| Part::Image { mime, data });
-        let message = Arc::new(Message {
-            parts: std::iter::once(Part::ToolResult(result)).chain(pictures).collect(),
-            ..Message::text(Role::Tool, None, "")
-        });
+        let mut message = Message::tool_result(result);
+        message.parts.extend(pictures);
+        let message = Arc::new(message);
         // Those that never ran come together, and at once.
         let store = open.fetch_sub(1, Ordering::Relaxed) > 1 && !stopped;
         self.sink.tool_finished(call, &message, store).await;

@@ -1,7 +1,7 @@
 //! How the Manager starts and ends.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use chat_journal::Limits;
@@ -11,7 +11,6 @@ use tokio_util::task::TaskTracker;
 
 use super::connections::Connections;
 use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
-use crate::agent::{Agent, CodeAssistant, JustAsk};
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, Downloads, Library, Told};
@@ -66,12 +65,11 @@ impl Manager {
                 told.tell(&Event::ModelsChanged);
             }
         });
-        let agents: [Arc<dyn Agent>; 2] = [Arc::new(JustAsk), Arc::new(CodeAssistant)];
         let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
         let world = World {
             store,
             hub,
-            agents: agents.into_iter().map(|agent| (agent.name().to_owned(), agent)).collect(),
+            agents: RwLock::new(options.agents),
             tools: options.tools,
             outputs: options.folders.outputs(),
             kept: Surroundings { home: home.clone(), own: options.folders.all() },

@@ -40,14 +40,14 @@ impl Manager {
                 Ok(there.max_by_key(|record| record.updated).map(|record| record.agent))
             })
             .await;
-        let agents = &self.inner.world.agents;
+        let is_there = |agent: &str| self.inner.world.agent(agent).is_ok();
         if let Ok(Some(agent)) = last
-            && agents.contains_key(&agent)
+            && is_there(&agent)
         {
             return agent;
         }
         let set = self.settings().chat.agent.clone();
-        if set == DEFAULT { CODE_ASSISTANT.to_owned() } else { set }
+        if set == DEFAULT && is_there(CODE_ASSISTANT) { CODE_ASSISTANT.to_owned() } else { set }
     }
 
     /// Sessions that hold the text, best first. Dropping the future breaks the search off.
@@ -239,6 +239,7 @@ mod tests {
             hub: crate::models::HubOptions::default(),
             discover: false,
             better_titles: false,
+            agents: crate::agent::AgentRegistry::built_in(),
             tools: crate::tool::Registry::default(),
         };
         Manager::start(options).await.unwrap()

@@ -61,6 +61,11 @@ impl Message {
         }
     }
 
+    /// A tool's answer to a call, made now.
+    pub fn tool_result(result: ToolResult) -> Self {
+        Self { parts: vec![Part::ToolResult(result)], ..Self::text(Role::Tool, None, "") }
+    }
+
     /// All text parts, joined: what is shown as the message and copied from it.
     pub fn plain_text(&self) -> String {
         let mut out = String::new();

@@ -28,14 +28,14 @@ const GO_ON_ANEW: &str = "Your last message repeated itself and was ended there.
                           it was still new, another way, without saying the same again.";
 
 /// A request whose agent and model are known.
-pub(super) struct Plan {
+pub(super) struct ResolvedRequest {
     pub agent: Arc<dyn Agent>,
     pub model: ModelRef,
     pub thinking: Thinking,
     pub options: Options,
 }
 
-impl Plan {
+impl ResolvedRequest {
     /// Waits until what the request needs is known: servers may still be looked for. Nobody else
     /// is to wait for that, so that it comes before the gate.
     async fn settle(world: &World, request: &ChatRequest, known: Option<&SessionRecord>) {
@@ -44,7 +44,7 @@ impl Plan {
     }
 
     /// Fills in what the request leaves open.
-    pub(super) fn make(
+    pub(super) fn resolve(
         world: &World,
         request: &ChatRequest,
         known: Option<&SessionRecord>,
@@ -101,17 +101,17 @@ impl Session {
         request: ChatRequest,
         register: impl FnOnce(&Arc<Self>),
     ) -> Result<(Fid, MessageId)> {
-        Plan::settle(world, &request, None).await;
-        let plan = Plan::make(world, &request, None)?;
+        ResolvedRequest::settle(world, &request, None).await;
+        let resolved = ResolvedRequest::resolve(world, &request, None)?;
         let said =
             Said::of(world, &request, request.project.clone(), &[], Rejected::nothing()).await;
-        let user = Arc::new(said.message(&*plan.agent, None));
-        let reply = Arc::new(Message::reply(Some(user.id), plan.model.clone()));
+        let user = Arc::new(said.message(&*resolved.agent, None));
+        let reply = Arc::new(Message::reply(Some(user.id), resolved.model.clone()));
         let new = NewSession {
             title: super::title_from_text(&request.content.text),
-            agent: plan.agent.name().to_owned(),
-            model: Some(plan.model.clone()),
-            thinking: plan.thinking,
+            agent: resolved.agent.name().to_owned(),
+            model: Some(resolved.model.clone()),
+            thinking: resolved.thinking,
             options: request.options.clone(),
             project: request.project.clone(),
             mode: request.mode.unwrap_or(world.clients.settings().permissions.mode),
@@ -129,7 +129,7 @@ impl Session {
         let cancel = session.stopped_from_now();
         register(&session);
         world.hub.tell(&Event::SessionAdded(session.placeholder()));
-        session.start(plan, &reply, cancel);
+        session.start(resolved, &reply, cancel);
         Ok((session.fid.clone(), id))
     }
 
@@ -169,7 +169,7 @@ impl Session {
     /// Waits until what a request needs is known.
     pub(super) async fn settle(&self, request: &ChatRequest) {
         let known = self.lock().record.clone();
-        Plan::settle(&self.world, request, Some(&known)).await;
+        ResolvedRequest::settle(&self.world, request, Some(&known)).await;
     }
 
     /// Stores what the person said and starts the work. Does not where it `waited`, and waits no
@@ -205,7 +205,7 @@ impl Session {
         waited: bool,
         cancel: CancellationToken,
     ) -> Result<bool> {
-        let plan = self.plan(request).await?;
+        let resolved = self.resolve_and_claim(request).await?;
         let branch = self.load().await?;
         let parent = branch.last().map(|message| message.id);
         let project = {
@@ -217,8 +217,8 @@ impl Session {
         // By this the next message knows what this one told.
         let time = rejected.until;
         let said = Said::of(&self.world, request, project, &branch, rejected).await;
-        let user = Message { id, time, ..said.message(&*plan.agent, parent) };
-        let reply = Arc::new(Message::reply(Some(id), plan.model.clone()));
+        let user = Message { id, time, ..said.message(&*resolved.agent, parent) };
+        let reply = Arc::new(Message::reply(Some(id), resolved.model.clone()));
         let user = Arc::new(user);
         let messages = self.with_unsaved([&user, &reply]);
         let store = &self.world.store;
@@ -227,7 +227,7 @@ impl Session {
         } else if !store.append_waiting(&self.fid, messages, reply.id, id).await? {
             return Ok(false);
         }
-        self.start_stored(plan, Some(&user), &reply, cancel);
+        self.start_stored(resolved, Some(&user), &reply, cancel);
         Ok(true)
     }
 
@@ -245,14 +245,14 @@ impl Session {
     }
 
     async fn retry_claimed(self: &Arc<Self>, cancel: CancellationToken) -> Result<()> {
-        let plan = self.plan(&ChatRequest::default()).await?;
+        let resolved = self.resolve_and_claim(&ChatRequest::default()).await?;
         let branch = self.load().await?;
         let user = branch.iter().rposition(|message| message.role == Role::User);
         let user = user.ok_or(Kind::NothingToSend)?;
         // What was made shorter for it stays so.
         let markers = branch[user + 1..].iter().take_while(|message| message.role == Role::Ui);
         let asked = branch[user + markers.count()].id;
-        self.store_and_start(plan, None, asked, cancel).await
+        self.store_and_start(resolved, None, asked, cancel).await
     }
 
     /// Asks the model to go on where its last reply ended too early.
@@ -275,8 +275,8 @@ impl Session {
         let last = branch.iter().rfind(|message| message.role != Role::Ui);
         if let (Some(end), Some(Role::Tool)) = (end, last.map(|message| message.role)) {
             // It ended before the model had anything to say about these results.
-            let plan = self.plan(&ChatRequest::default()).await?;
-            return self.store_and_start(plan, None, end, cancel).await;
+            let resolved = self.resolve_and_claim(&ChatRequest::default()).await?;
+            return self.store_and_start(resolved, None, end, cancel).await;
         }
         let last = last.filter(|message| message.role == Role::Assistant);
         let Some(last) = last.filter(|message| says_something(message)) else {
@@ -287,16 +287,16 @@ impl Session {
         let circled =
             matches!(&last.error, Some(error) if matches!(error.kind, Kind::Repetition { .. }));
         let go_on = if circled { GO_ON_ANEW } else { GO_ON };
-        let plan = self.plan(&ChatRequest::default()).await?;
+        let resolved = self.resolve_and_claim(&ChatRequest::default()).await?;
         let user = Message {
             parts: vec![Part::Context { text: go_on.to_owned() }],
             ..Message::text(Role::User, parent, "")
         };
         let id = user.id;
-        self.store_and_start(plan, Some(user), id, cancel).await
+        self.store_and_start(resolved, Some(user), id, cancel).await
     }
 
-    pub(super) async fn plan(&self, request: &ChatRequest) -> Result<Plan> {
+    pub(super) async fn resolve_and_claim(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
         let known = {
             let state = self.lock();
             if state.halted {
@@ -304,27 +304,27 @@ impl Session {
             }
             state.record.clone()
         };
-        let plan = Plan::make(&self.world, request, Some(&known))?;
+        let resolved = ResolvedRequest::resolve(&self.world, request, Some(&known))?;
         self.world.store.claim(&self.fid).await?;
-        if let Some(patch) = plan.patch(request, &known) {
+        if let Some(patch) = resolved.patch(request, &known) {
             self.patch_claimed(patch).await?;
         }
-        Ok(plan)
+        Ok(resolved)
     }
 
     /// Stores what is asked for the model, where it is new, and the beginning of the reply to it.
     async fn store_and_start(
         self: &Arc<Self>,
-        plan: Plan,
+        resolved: ResolvedRequest,
         user: Option<Message>,
         asked: MessageId,
         cancel: CancellationToken,
     ) -> Result<()> {
-        let reply = Arc::new(Message::reply(Some(asked), plan.model.clone()));
+        let reply = Arc::new(Message::reply(Some(asked), resolved.model.clone()));
         let user = user.map(Arc::new);
         let messages = self.with_unsaved(user.iter().chain([&reply]));
         self.world.store.append(&self.fid, messages, reply.id).await?;
-        self.start_stored(plan, user.as_ref(), &reply, cancel);
+        self.start_stored(resolved, user.as_ref(), &reply, cancel);
         Ok(())
     }
 
@@ -341,7 +341,7 @@ impl Session {
     /// Starts the work on what is stored now.
     fn start_stored(
         self: &Arc<Self>,
-        plan: Plan,
+        resolved: ResolvedRequest,
         user: Option<&Arc<Message>>,
         reply: &Arc<Message>,
         cancel: CancellationToken,
@@ -357,14 +357,19 @@ impl Session {
             }
             other_branch
         };
-        self.start(plan, reply, cancel);
+        self.start(resolved, reply, cancel);
         if other_branch {
             self.lock().tell(|_, fid| Event::SessionReset { fid });
         }
     }
 
     /// The reply begins, and the work with it.
-    fn start(self: &Arc<Self>, plan: Plan, reply: &Arc<Message>, cancel: CancellationToken) {
+    fn start(
+        self: &Arc<Self>,
+        resolved: ResolvedRequest,
+        reply: &Arc<Message>,
+        cancel: CancellationToken,
+    ) {
         {
             let mut state = self.lock();
             state.titling.cancel();
@@ -375,7 +380,7 @@ impl Session {
         }
         self.tell_changed();
         let session = Arc::clone(self);
-        self.world.spawn(async move { session.work(plan, cancel).await });
+        self.world.spawn(async move { session.work(resolved, cancel).await });
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::around::Place;
-use super::begin::Plan;
+use super::begin::ResolvedRequest;
 use super::said::Said;
 use super::shorter::holds;
 use super::sink::Sink;
@@ -54,10 +54,10 @@ impl Session {
         Self::new(Arc::clone(world), record, Vec::new())
     }
 
-    fn plan_of(&self, request: &ChatRequest) -> Result<Plan> {
+    fn resolve(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
         let record = self.lock().record.clone();
         let known = Some(&record).filter(|record| !record.fid.as_str().is_empty());
-        Plan::make(&self.world, request, known)
+        ResolvedRequest::resolve(&self.world, request, known)
     }
 
     /// What a request would be made in now.
@@ -83,17 +83,17 @@ impl Session {
     /// How full the window is. Asks the model's server about it where nobody did before.
     pub(crate) async fn meter(self: &Arc<Self>) -> Result<Meter> {
         let history = self.transcript().await?;
-        let plan = self.plan_of(&ChatRequest::default())?;
+        let resolved = self.resolve(&ChatRequest::default())?;
         // The rules and what there is besides may be others than when it was measured last.
-        let around = self.look_anew(&*plan.agent, &plan.model, self.place()).await?;
-        let (agent, room) = (Arc::clone(&plan.agent), Room::default());
-        let mut measured = Measured { agent, around, room, options: plan.options };
+        let around = self.look_anew(&*resolved.agent, &resolved.model, self.place()).await?;
+        let (agent, room) = (Arc::clone(&resolved.agent), Room::default());
+        let mut measured = Measured { agent, around, room, options: resolved.options };
         let tokens = self.measure(&history, &measured).tokens;
-        measured.room = self.world.clients.room(&plan.model, &measured.options, tokens).await;
+        measured.room = self.world.clients.room(&resolved.model, &measured.options, tokens).await;
         let meter = self.measure(&history, &measured);
         // A slow server may answer when another model was chosen.
-        let now = self.plan_of(&ChatRequest::default())?;
-        if (&now.model, &now.options) == (&plan.model, &measured.options) {
+        let now = self.resolve(&ChatRequest::default())?;
+        if (&now.model, &now.options) == (&resolved.model, &measured.options) {
             self.lock().measured = Some(measured);
         }
         Ok(meter)
@@ -169,26 +169,26 @@ impl Session {
 
     /// What would go out for a request. Stores nothing.
     pub(crate) async fn preview(self: &Arc<Self>, request: &ChatRequest) -> Result<PromptPreview> {
-        let plan = self.plan_of(request)?;
+        let resolved = self.resolve(request)?;
         let stored = !self.fid.as_str().is_empty();
         let mut history = if stored { self.transcript().await? } else { Vec::new() };
         let place = self.place().of(request);
         let project = place.project.clone();
-        let around = self.look_anew(&*plan.agent, &plan.model, place).await?;
+        let around = self.look_anew(&*resolved.agent, &resolved.model, place).await?;
         let rejected = self.rejected(project.clone(), &history).await;
         let said = Said::of(&self.world, request, project, &history, rejected).await;
-        let said = said.message(&*plan.agent, None);
+        let said = said.message(&*resolved.agent, None);
         let is_text = |part: &Part| matches!(part, Part::Text(_));
         let beside = said.parts.iter().filter(|part| !is_text(part)).cloned().collect();
         let context = as_text(&Message { parts: beside, ..said.clone() }).into_owned();
         let messages = outgoing(&history).len();
         let specs = around.tools.specs();
-        let room = self.world.clients.room(&plan.model, &plan.options, 0).await;
-        let scale = scale_of(&*plan.agent, &history, &around, room.thoughts);
-        let now = plan.agent.build_messages(&history, &around);
+        let room = self.world.clients.room(&resolved.model, &resolved.options, 0).await;
+        let scale = scale_of(&*resolved.agent, &history, &around, room.thoughts);
+        let now = resolved.agent.build_messages(&history, &around);
         let now = Load::of(&now, room.thoughts).and_tools(&specs).tokens(scale);
         history.push(Arc::new(said));
-        let out = plan.agent.build_messages(&history, &around);
+        let out = resolved.agent.build_messages(&history, &around);
         let load = Load::of(&out, room.thoughts).and_tools(&specs);
         let system = out.first().filter(|message| message.role == Role::System);
         Ok(PromptPreview {

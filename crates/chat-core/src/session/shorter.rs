@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::begin::Plan;
+use super::begin::ResolvedRequest;
 use super::state::Work;
 use crate::agent::{Compactor, compaction_limit};
 use crate::error::{Kind, Result};
@@ -52,12 +52,12 @@ impl Session {
         let cancel = self.stopped_from_now();
         let request = ChatRequest::default();
         let turn = self.get_ready(&request).await;
-        let plan = {
+        let resolved = {
             let _gate = self.gate.lock().await;
             if self.is_busy() {
                 return Ok(false);
             }
-            let plan = self.plan(&request).await?;
+            let resolved = self.resolve_and_claim(&request).await?;
             if let Err(error) = self.load().await {
                 self.release().await;
                 return Err(error);
@@ -65,12 +65,12 @@ impl Session {
             let mut state = self.lock();
             state.titling.cancel();
             state.work = Some(Work { cancel: cancel.clone() });
-            plan
+            resolved
         };
         drop(turn);
         self.set_stage(Stage::Compacting);
         self.tell_changed();
-        let made = AssertUnwindSafe(self.sum_up(plan, &cancel)).catch_unwind().await;
+        let made = AssertUnwindSafe(self.sum_up(resolved, &cancel)).catch_unwind().await;
         {
             let _gate = self.gate.lock().await;
             {
@@ -88,19 +88,23 @@ impl Session {
         made.unwrap_or_else(|_| Err(Kind::Internal.into()))
     }
 
-    async fn sum_up(self: &Arc<Self>, plan: Plan, cancel: &CancellationToken) -> Result<bool> {
-        let client = self.world.clients.client(&plan.model).await?;
-        let around = self.look_anew(&*plan.agent, &plan.model, self.place()).await?;
+    async fn sum_up(
+        self: &Arc<Self>,
+        resolved: ResolvedRequest,
+        cancel: &CancellationToken,
+    ) -> Result<bool> {
+        let client = self.world.clients.client(&resolved.model).await?;
+        let around = self.look_anew(&*resolved.agent, &resolved.model, self.place()).await?;
         let history = self.lock().branch().unwrap_or_default();
         let tools = around.tools.specs();
-        let room = self.world.clients.room(&plan.model, &plan.options, u64::MAX).await;
+        let room = self.world.clients.room(&resolved.model, &resolved.options, u64::MAX).await;
         let compactor = Compactor {
-            agent: plan.agent,
+            agent: resolved.agent,
             around,
             client,
-            model: plan.model,
-            thinking: plan.thinking,
-            options: plan.options,
+            model: resolved.model,
+            thinking: resolved.thinking,
+            options: resolved.options,
             cancel: cancel.clone(),
         };
         let limit = compaction_limit(&room, 100, &compactor.options).unwrap_or(NO_LIMIT);

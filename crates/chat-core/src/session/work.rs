@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::begin::Plan;
+use super::begin::ResolvedRequest;
 use super::round::Round;
 use super::sink::Sink;
 use crate::agent::{Outcome, ReplyEnd, TurnInput};
@@ -20,10 +20,14 @@ use crate::store::SessionPatch;
 
 impl Session {
     /// Runs a request to its end, whatever happens.
-    pub(super) async fn work(self: Arc<Self>, plan: Plan, cancel: CancellationToken) {
-        let model = plan.model.clone();
+    pub(super) async fn work(
+        self: Arc<Self>,
+        resolved: ResolvedRequest,
+        cancel: CancellationToken,
+    ) {
+        let model = resolved.model.clone();
         let outcome = {
-            let request = AssertUnwindSafe(self.reply(plan, &cancel)).catch_unwind();
+            let request = AssertUnwindSafe(self.reply(resolved, &cancel)).catch_unwind();
             // Without its journal it goes on all the same: it is stored whole at its end.
             let failed = || self.notice(Kind::Internal.into());
             beside(request, self.keep_journal(), failed).await
@@ -36,12 +40,16 @@ impl Session {
         self.finish(outcome, &model, &cancel).await;
     }
 
-    async fn reply(self: &Arc<Self>, plan: Plan, cancel: &CancellationToken) -> Outcome {
+    async fn reply(
+        self: &Arc<Self>,
+        resolved: ResolvedRequest,
+        cancel: &CancellationToken,
+    ) -> Outcome {
         self.on_waiting();
         let client = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            client = self.world.clients.client(&plan.model) => client,
+            client = self.world.clients.client(&resolved.model) => client,
         };
         let client = match client {
             Ok(client) => client,
@@ -50,7 +58,7 @@ impl Session {
         let around = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            around = self.look_around(&plan.model, self.place()) => around,
+            around = self.look_around(&resolved.model, self.place()) => around,
         };
         let around = match around {
             Ok(around) => around,
@@ -60,26 +68,26 @@ impl Session {
         let asked = asked.iter().rfind(|message| message.role == Role::User);
         let sink = Arc::new(Sink {
             session: Arc::clone(self),
-            model: plan.model.clone(),
-            agent: plan.agent.name().to_owned(),
+            model: resolved.model.clone(),
+            agent: resolved.agent.name().to_owned(),
             project: around.project.clone(),
             capabilities: around.capabilities,
             asked: asked.map(|message| message.id),
         });
         let offered = sink.tools(&self.world.clients.settings().tools);
-        let (tools, _) = plan.agent.configure_tools(&offered);
+        let (tools, _) = resolved.agent.configure_tools(&offered);
         let around = Self::surroundings(&around, tools);
         self.lock().around = around.clone();
         let input = TurnInput {
-            agent: Arc::clone(&plan.agent),
+            agent: Arc::clone(&resolved.agent),
             client,
-            model: plan.model.clone(),
-            thinking: plan.thinking,
-            options: plan.options,
+            model: resolved.model.clone(),
+            thinking: resolved.thinking,
+            options: resolved.options,
             around,
             cancel: cancel.clone(),
         };
-        plan.agent.create_handler(input, sink).run().await
+        resolved.agent.create_handler(input, sink).run().await
     }
 
     async fn fail(self: &Arc<Self>, error: Error) -> Outcome {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_permission::path::{Project, Surroundings};
 use tokio_util::task::TaskTracker;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, AgentRegistry};
 use crate::client::{Capabilities, Client, Price, Room};
 use crate::error::{Kind, Result};
 use crate::event::Hub;
@@ -22,7 +22,7 @@ use crate::tool::{Journals, Registry};
 pub(crate) struct World {
     pub store: Store,
     pub hub: Arc<Hub>,
-    pub agents: BTreeMap<String, Arc<dyn Agent>>,
+    pub agents: RwLock<AgentRegistry>,
     pub tools: Registry,
     /// Where long outputs of tools are kept, a folder for each session.
     pub outputs: PathBuf,
@@ -40,8 +40,9 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn agent(&self, name: &str) -> Result<Arc<dyn Agent>> {
-        let agent = self.agents.get(name);
-        agent.cloned().ok_or_else(|| Kind::AgentMissing { name: name.to_owned() }.into())
+        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        let agent = agents.get(name).cloned();
+        agent.ok_or_else(|| Kind::AgentMissing { name: name.to_owned() }.into())
     }
 
     /// Removes sessions for good that were deleted longer ago than `age`, with what the journals of

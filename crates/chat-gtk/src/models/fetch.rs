@@ -271,6 +271,7 @@ mod tests {
             hub: HubOptions::default(),
             discover: false,
             better_titles: false,
+            agents: chat_core::agent::AgentRegistry::default(),
             tools: chat_core::tool::Registry::default(),
         };
         let manager = runtime.block_on(Manager::start(options)).unwrap();

@@ -103,6 +103,7 @@ async fn start(folder: &Path) -> Manager {
         hub: chat_core::models::HubOptions::default(),
         discover: false,
         better_titles: false,
+        agents: chat_core::agent::AgentRegistry::default(),
         tools: chat_core::tool::Registry::default(),
     };
     Manager::start(options).await.unwrap()

@@ -146,19 +146,7 @@ async fn a_chat_alone_yields_tool_calls_and_goes_on_with_their_results() {
     assert_eq!(requested, response.tool_calls());
     let call = &requested[0];
     assert_eq!((call.name.as_str(), &call.arguments), ("add", &json!({"a": 1})));
-    let result = ToolResult {
-        call: call.id.clone(),
-        name: call.name.clone(),
-        text: "2".into(),
-        failed: false,
-        stopped: false,
-        view: None,
-        took: None,
-        verdict: None,
-        needs: Vec::new(),
-    };
-    let result =
-        Message { parts: vec![Part::ToolResult(result)], ..Message::text(Role::Tool, None, "") };
+    let result = Message::tool_result(ToolResult::to(call, "2", false));
     let mut seen = String::new();
     let response = chat
         .send_append(vec![Arc::new(result)], &cancel, &mut |progress| {

@@ -116,6 +116,7 @@ impl World {
             hub: chat_core::models::HubOptions::default(),
             discover: false,
             better_titles: true,
+            agents: chat_core::agent::AgentRegistry::built_in(),
             tools,
         };
         let manager = Manager::start(options).await.unwrap();

@@ -128,6 +128,7 @@ pub async fn manager(folder: &Path, hub: &HubOptions) -> Manager {
         hub: hub.clone(),
         discover: false,
         better_titles: false,
+        agents: chat_core::agent::AgentRegistry::default(),
         tools: chat_core::tool::Registry::default(),
     };
     Manager::start(options).await.unwrap()

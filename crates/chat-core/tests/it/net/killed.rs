@@ -27,6 +27,7 @@ async fn answers_until_it_is_killed() {
         hub: HubOptions::default(),
         discover: false,
         better_titles: false,
+        agents: chat_core::agent::AgentRegistry::default(),
         tools: Registry::default(),
     };
     let manager = Manager::start(options).await.unwrap();

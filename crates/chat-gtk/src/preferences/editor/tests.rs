@@ -15,6 +15,7 @@ fn manager(runtime: &tokio::runtime::Runtime, folder: &tempfile::TempDir) -> Man
         hub: chat_core::models::HubOptions::default(),
         discover: false,
         better_titles: false,
+        agents: chat_core::agent::AgentRegistry::default(),
         tools: chat_core::tool::Registry::default(),
     };
     runtime.block_on(Manager::start(options)).unwrap()

@@ -1,0 +1,42 @@
+//! Lists the agents, and takes in those that are registered later.
+
+use std::sync::{Arc, PoisonError};
+
+use super::Manager;
+use crate::agent::Agent;
+use crate::event::Event;
+
+/// What an agent is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentInfo {
+    /// Its name, as stored with sessions.
+    pub name: String,
+    /// Its title, for people, in English: front ends translate it.
+    pub title: String,
+    /// What it does, in a line, in English.
+    pub description: String,
+    /// The panel that it brings, by name.
+    pub panel: Option<&'static str>,
+}
+
+impl Manager {
+    /// The agents, the default first.
+    pub fn agents(&self) -> Vec<AgentInfo> {
+        let agents = self.inner.world.agents.read().unwrap_or_else(PoisonError::into_inner);
+        let infos = agents.iter().map(|agent| AgentInfo {
+            name: agent.name().to_owned(),
+            title: agent.title().to_owned(),
+            description: agent.description().to_owned(),
+            panel: agent.panel(),
+        });
+        infos.collect()
+    }
+
+    /// Adds an agent, or replaces the one of its name, and emits `AgentsChanged`. Requests at work
+    /// keep the agent that they began with.
+    pub fn register_agent(&self, agent: Arc<dyn Agent>) {
+        let world = &self.inner.world;
+        world.agents.write().unwrap_or_else(PoisonError::into_inner).insert(agent);
+        world.hub.tell(&Event::AgentsChanged);
+    }
+}

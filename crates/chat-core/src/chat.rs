@@ -68,10 +68,14 @@
 //! # }
 //! ```
 
-mod assembly;
 mod exchange;
+mod live_text;
 mod loop_detection;
 mod repetition;
+mod reply_builder;
 
-pub use exchange::{Chat, Progress, Response};
+pub use exchange::{Chat, Progress, ReplyTarget, Response};
+pub(crate) use live_text::LiveText;
 pub use repetition::{Circle, Repetition};
+pub(crate) use reply_builder::Grown;
+pub use reply_builder::{ReplyBuilder, TextKind};

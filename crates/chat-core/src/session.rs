@@ -16,7 +16,6 @@ mod mentions;
 mod open;
 mod project_start;
 mod queue;
-mod reply;
 mod review;
 mod round;
 mod said;
@@ -24,6 +23,8 @@ mod shorter;
 mod sink;
 mod state;
 mod title;
+mod transcript;
+mod turn;
 mod work;
 mod world;
 
@@ -40,7 +41,7 @@ pub(crate) use title::from_text as title_from_text;
 pub(crate) use world::{Clients, World};
 
 use crate::error::Result;
-use crate::event::{Event, Failure, Queued, SessionPlaceholder, Stage, Status};
+use crate::event::{Event, Failure, Queued, SessionPlaceholder, Status};
 use crate::message::{BackgroundCommand, Fid};
 use crate::store::{SessionPatch, SessionRecord};
 use crate::tool::Memory;
@@ -54,7 +55,7 @@ pub(crate) struct Session {
     gate: tokio::sync::Mutex<()>,
     /// Held while a request waits for servers, and until it is through the gate: requests begin in
     /// the order in which they were made.
-    turn: tokio::sync::Mutex<()>,
+    admission: tokio::sync::Mutex<()>,
     /// Held while the journal is written, so that a reply is folded after its last segment.
     journal: tokio::sync::Mutex<()>,
     /// Held while results of tools are stored, so that each follows the one before it.
@@ -81,7 +82,7 @@ impl Session {
             world,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),
-            turn: tokio::sync::Mutex::default(),
+            admission: tokio::sync::Mutex::default(),
             journal: tokio::sync::Mutex::default(),
             keeping: tokio::sync::Mutex::default(),
             unwritten: Notify::new(),
@@ -147,14 +148,6 @@ impl Session {
         }
     }
 
-    /// Notes what the request at work does while no text comes, and tells.
-    fn set_stage(&self, stage: Stage) {
-        let turned = self.lock().set_stage(stage);
-        if turned {
-            self.tell_changed();
-        }
-    }
-
     fn notice(&self, error: crate::error::Error) {
         let failure = Failure { error, session: Some(self.fid.clone()) };
         self.world.hub.tell(&Event::Notice(failure));
@@ -206,8 +199,8 @@ impl Session {
             return Ok(());
         }
         state.trouble = state.record.trouble;
-        if state.is_stored() {
-            state.tree = None;
+        if state.transcript.is_stored() {
+            state.transcript.unload();
         }
         state.tell(|_, fid| Event::SessionReset { fid });
         Ok(())
@@ -217,8 +210,8 @@ impl Session {
     pub(crate) fn stop(&self) {
         self.memory.stop();
         let mut state = self.lock();
-        match &state.work {
-            Some(work) => work.cancel.cancel(),
+        match &state.turn {
+            Some(turn) => turn.cancel.cancel(),
             // Those that are made from now on are others.
             None => std::mem::take(&mut state.starting).cancel(),
         }

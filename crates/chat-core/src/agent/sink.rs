@@ -6,11 +6,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::chat::Response;
-use crate::client::{Preparing, Room};
+use crate::client::{Delta, Preparing, Room};
 use crate::error::{Error, Result};
-use crate::event::TextKind;
-use crate::message::{Ending, Message, Options, ToolCall, Usage};
+use crate::message::{Ending, Message, Options, Part, ToolCall, Usage};
 use crate::settings::ToolSettings;
 use crate::tool::{Registry, ToolContext};
 
@@ -32,8 +30,12 @@ pub trait ReplySink: Send + Sync {
         false
     }
 
-    /// The reply grew.
-    fn apply(&self, kind: TextKind, text: &str);
+    /// Adds what arrived to the reply that is being written.
+    fn apply(&self, delta: &Delta);
+
+    /// The parts of the reply that is being written, tool calls last, and what it cost. Nothing more
+    /// of it comes.
+    fn reply(&self) -> (Vec<Part>, Usage);
 
     /// Something happened besides.
     fn progress(&self, progress: TurnProgress);
@@ -104,27 +106,11 @@ pub enum TurnProgress {
     Notice(Error),
 }
 
-/// How a reply ended.
+/// How a reply ended. Its parts are those of the reply that was being written.
 #[derive(Clone, Debug)]
 pub struct ReplyEnd {
     /// How.
     pub ended: Ending,
     /// What went wrong, where something did.
     pub error: Option<Error>,
-    /// What it cost.
-    pub usage: Usage,
-    /// The tool calls that it asks for.
-    pub calls: Vec<ToolCall>,
-}
-
-impl ReplyEnd {
-    /// The end of a reply that did not fail.
-    pub fn of(response: &Response) -> Self {
-        Self {
-            ended: response.ended,
-            error: None,
-            usage: response.usage.clone(),
-            calls: response.tool_calls(),
-        }
-    }
 }

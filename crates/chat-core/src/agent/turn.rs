@@ -10,11 +10,13 @@ use super::stuck::Rounds;
 use super::{
     Agent, AgentHandler, Outcome, ReplyEnd, ReplySink, Surroundings, TurnContext, TurnProgress,
 };
-use crate::chat::{Chat, Progress, Response};
-use crate::client::Client;
+use crate::chat::{Chat, Progress, ReplyTarget, Response};
+use crate::client::{Client, Delta};
 use crate::error::{Error, Kind, Result};
-use crate::event::{StopReason, TextKind};
-use crate::message::{Ending, Message, ModelRef, Options, Thinking, ToolCall, ToolSpec, Usage};
+use crate::event::StopReason;
+use crate::message::{
+    Ending, Message, ModelRef, Options, Part, Thinking, ToolCall, ToolSpec, Usage,
+};
 use crate::tool::Registry;
 
 /// What a turn is made from.
@@ -69,7 +71,8 @@ impl Turn {
         let chat = Chat::new(Arc::clone(&client), model.model.clone())
             .thinking(thinking)
             .options(options.clone())
-            .watched(move || watched.is_watched());
+            .watched(move || watched.is_watched())
+            .assembled_in(InSink(Arc::clone(&sink)));
         let cancelled = cancel.clone();
         let compactor =
             Compactor { agent, around, client, model, thinking, options, cancel: cancelled };
@@ -119,7 +122,7 @@ impl Turn {
     /// Ends a reply that calls tools.
     pub(super) async fn end_reply(&mut self, response: &Response) {
         self.spent = self.spent.and(&response.usage);
-        self.sink.end_reply(ReplyEnd::of(response)).await;
+        self.sink.end_reply(ReplyEnd { ended: response.ended, error: None }).await;
     }
 
     /// Stores the results and begins the next reply, unless the user stopped the turn.
@@ -153,17 +156,15 @@ impl Turn {
 
     /// Ends the turn's last reply.
     pub(super) async fn finish(&mut self, end: Result<Response>) -> Outcome {
-        let end = match end {
-            Ok(response) => ReplyEnd::of(&response),
-            Err(error) => ReplyEnd {
-                ended: match error.kind {
+        let (end, usage) = match end {
+            Ok(response) => (ReplyEnd { ended: response.ended, error: None }, response.usage),
+            Err(error) => {
+                let ended = match error.kind {
                     Kind::Cut | Kind::Stalled | Kind::Repetition { .. } => Ending::Interrupted,
                     _ => Ending::Failed,
-                },
-                error: Some(error),
-                usage: Usage::default(),
-                calls: Vec::new(),
-            },
+                };
+                (ReplyEnd { ended, error: Some(error) }, Usage::default())
+            }
         };
         let reason = match (end.ended, &end.error) {
             (_, Some(Error { kind: Kind::RoundLimit { .. } | Kind::RepeatedCalls { .. }, .. }))
@@ -173,7 +174,7 @@ impl Turn {
             (Ending::Interrupted, _) => StopReason::Interrupted,
             (Ending::Failed, _) => StopReason::Error,
         };
-        let usage = self.spent.and(&end.usage);
+        let usage = self.spent.and(&usage);
         // The session knows more about an error than the exchange does, but nothing of one that came
         // between two replies.
         let known = end.error.clone();
@@ -186,6 +187,22 @@ impl Turn {
     }
 }
 
+/// The reply is assembled where the session keeps it.
+struct InSink(Arc<dyn ReplySink>);
+
+impl ReplyTarget for InSink {
+    // The session begins each reply itself, and a request is sent again only where nothing came.
+    fn begin(&mut self) {}
+
+    fn apply(&mut self, delta: &Delta) {
+        self.0.apply(delta);
+    }
+
+    fn build(&mut self) -> (Vec<Part>, Usage) {
+        self.0.reply()
+    }
+}
+
 fn to_sink(sink: &Arc<dyn ReplySink>) -> impl FnMut(Progress<'_>) + Send + use<> {
     let sink = Arc::clone(sink);
     move |progress| match progress {
@@ -193,9 +210,7 @@ fn to_sink(sink: &Arc<dyn ReplySink>) -> impl FnMut(Progress<'_>) + Send + use<>
         Progress::Preparing(what) => sink.progress(TurnProgress::Preparing(what)),
         Progress::RateLimited(until) => sink.progress(TurnProgress::RateLimited(until)),
         Progress::LooksLikeLoop(looks) => sink.progress(TurnProgress::LooksLikeLoop(looks)),
-        Progress::Text(text) => sink.apply(TextKind::Text, text),
-        Progress::Thinking(text) => sink.apply(TextKind::Thinking, text),
-        // They come with the reply.
-        Progress::ToolCallRequested(_) => {}
+        // They are in the reply.
+        Progress::Text(_) | Progress::Thinking(_) | Progress::ToolCallRequested(_) => {}
     }
 }

@@ -7,8 +7,8 @@ use futures_util::StreamExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::assembly::Assembly;
 use super::loop_detection::LoopDetection;
+use super::reply_builder::ReplyBuilder;
 use crate::client::{Client, Delta, Finish, Preparing, Request, ToolChoice};
 use crate::error::{Error, Kind, Result};
 use crate::message::{
@@ -39,6 +39,33 @@ pub struct Chat {
     /// How many tokens the messages have, where that was measured.
     tokens: Option<u64>,
     messages: Vec<Arc<Message>>,
+    reply: Box<dyn ReplyTarget>,
+}
+
+/// Where the reply of a [`Chat`] is assembled: a [`ReplyBuilder`] of its own, or the one of a session.
+pub trait ReplyTarget: Send + Sync {
+    /// A reply begins: nothing of it has come.
+    fn begin(&mut self);
+
+    /// Adds what arrived.
+    fn apply(&mut self, delta: &Delta);
+
+    /// The parts of the reply, tool calls last, and what it cost. Nothing more comes.
+    fn build(&mut self) -> (Vec<Part>, Usage);
+}
+
+impl ReplyTarget for ReplyBuilder {
+    fn begin(&mut self) {
+        *self = Self::default();
+    }
+
+    fn apply(&mut self, delta: &Delta) {
+        Self::apply(self, delta);
+    }
+
+    fn build(&mut self) -> (Vec<Part>, Usage) {
+        Self::build(self)
+    }
 }
 
 /// What happens during an exchange.
@@ -121,6 +148,7 @@ impl Chat {
             watched: None,
             tokens: None,
             messages: Vec::new(),
+            reply: Box::new(ReplyBuilder::default()),
         }
     }
 
@@ -157,6 +185,13 @@ impl Chat {
     #[must_use]
     pub fn whole(mut self) -> Self {
         self.stream = false;
+        self
+    }
+
+    /// Has the reply assembled elsewhere.
+    #[must_use]
+    pub(crate) fn assembled_in(mut self, target: impl ReplyTarget + 'static) -> Self {
+        self.reply = Box::new(target);
         self
     }
 
@@ -219,7 +254,7 @@ impl Chat {
 
     /// Sends once, again where the server asks us to wait, and listens to the end.
     async fn exchange(
-        &self,
+        &mut self,
         cancel: &CancellationToken,
         progress: &mut (dyn FnMut(Progress<'_>) + Send),
     ) -> Result<Response> {
@@ -227,23 +262,26 @@ impl Chat {
         let mut wait = RATE_LIMIT_WAIT;
         for attempt in 1.. {
             progress(Progress::Waiting);
-            let mut assembly = Assembly::default();
+            self.reply.begin();
+            let mut anything = false;
             let heard = tokio::select! {
                 biased;
-                () = cancel.cancelled() => Ok(Heard::Stopped),
-                heard = self.listen(&mut assembly, cancel, progress) => heard,
+                () = cancel.cancelled() => Ok(Ending::Stopped),
+                heard = self.listen(&mut anything, cancel, progress) => heard,
             };
             match heard {
-                Ok(heard) => return respond(assembly, heard, began),
+                Ok(ended) => return respond(&mut *self.reply, ended, began),
                 Err(Error { kind: Kind::RateLimited { retry_after }, .. })
-                    if attempt < RATE_LIMIT_TRIES && assembly.is_empty() =>
+                    if attempt < RATE_LIMIT_TRIES && !anything =>
                 {
                     let pause = retry_after.unwrap_or(wait);
                     wait *= 2;
                     progress(Progress::RateLimited(until(pause)));
                     tokio::select! {
                         biased;
-                        () = cancel.cancelled() => return respond(assembly, Heard::Stopped, began),
+                        () = cancel.cancelled() => {
+                            return respond(&mut *self.reply, Ending::Stopped, began);
+                        }
                         () = tokio::time::sleep(pause) => {}
                     }
                 }
@@ -253,30 +291,37 @@ impl Chat {
         Err(Kind::Internal.into())
     }
 
+    /// Listens to the end, and says how it ended. Notes whether anything came.
     async fn listen(
-        &self,
-        assembly: &mut Assembly,
+        &mut self,
+        anything: &mut bool,
         cancel: &CancellationToken,
         progress: &mut (dyn FnMut(Progress<'_>) + Send),
-    ) -> Result<Heard> {
-        let mut reply = self.client.chat(self.request()).await?;
+    ) -> Result<Ending> {
+        let mut batches = self.client.chat(self.request()).await?;
         let mut loops = LoopDetection::default();
+        let mut finish = None;
         loop {
             let batch = tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Ok(Heard::Stopped),
-                batch = reply.next() => batch,
+                () = cancel.cancelled() => return Ok(Ending::Stopped),
+                batch = batches.next() => batch,
             };
             let Some(batch) = batch else { break };
             for delta in batch? {
-                assembly.add(&delta);
+                self.reply.apply(&delta);
                 match &delta {
                     Delta::Preparing(what) => progress(Progress::Preparing(*what)),
                     Delta::Text(text) if !text.is_empty() => progress(Progress::Text(text)),
                     Delta::Thinking(text) if !text.is_empty() => progress(Progress::Thinking(text)),
+                    Delta::Finish(how) => finish = Some(how.clone()),
                     _ => {}
                 }
-                if self.stream && assembly.finish.is_none() {
+                *anything |= matches!(
+                    &delta,
+                    Delta::Text(text) | Delta::Thinking(text) if !text.is_empty()
+                ) || matches!(delta, Delta::ToolCall { .. });
+                if self.stream && finish.is_none() {
                     let watched = self.watched.as_ref().is_some_and(|watched| watched());
                     if let Some(looks) = loops.read(&delta, watched)? {
                         progress(Progress::LooksLikeLoop(looks));
@@ -284,10 +329,11 @@ impl Chat {
                 }
             }
         }
-        match &assembly.finish {
+        match finish {
             None => Err(Kind::Cut.into()),
             Some(Finish::Filtered) => Err(Kind::ContentFiltered.into()),
-            Some(_) => Ok(Heard::Ended),
+            Some(Finish::Length) => Ok(Ending::Length),
+            Some(_) => Ok(Ending::Complete),
         }
     }
 
@@ -306,25 +352,14 @@ impl Chat {
     }
 }
 
-/// How listening ended, where it was no error.
-#[derive(Clone, Copy)]
-enum Heard {
-    Ended,
-    Stopped,
-}
-
-fn respond(assembly: Assembly, heard: Heard, began: Instant) -> Result<Response> {
-    let ended = match (heard, &assembly.finish) {
-        (Heard::Stopped, _) => Ending::Stopped,
-        (Heard::Ended, Some(Finish::Length)) => Ending::Length,
-        (Heard::Ended, _) => Ending::Complete,
-    };
-    let (parts, mut usage) = assembly.into_parts();
+fn respond(reply: &mut dyn ReplyTarget, ended: Ending, began: Instant) -> Result<Response> {
+    let total_ms = Some(began.elapsed().as_millis() as u64);
+    reply.apply(&Delta::Usage(Usage { total_ms, ..Usage::default() }));
+    let (parts, usage) = reply.build();
     // Tags that part thoughts from the answer may have been all of it.
     if parts.is_empty() && ended == Ending::Complete {
         return Err(Kind::EmptyReply.into());
     }
-    usage.total_ms = Some(began.elapsed().as_millis() as u64);
     Ok(Response { parts, ended, usage })
 }
 
@@ -340,10 +375,9 @@ mod tests {
     #[test]
     fn a_reply_of_nothing_but_a_closing_tag_is_empty() {
         let answered = |text: &str| {
-            let mut assembly = Assembly::default();
-            assembly.add(&Delta::Text(text.into()));
-            assembly.add(&Delta::Finish(Finish::Stop));
-            respond(assembly, Heard::Ended, Instant::now()).map(|response| response.parts)
+            let mut reply = ReplyBuilder::default();
+            reply.apply(&Delta::Text(text.into()));
+            respond(&mut reply, Ending::Complete, Instant::now()).map(|response| response.parts)
         };
         assert_eq!(answered("</think>\n").unwrap_err().kind, Kind::EmptyReply);
         assert_eq!(answered("</think>\nYes.").unwrap(), [Part::Text("Yes.".into())]);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use chat_permission::Mode;
 use jiff::Timestamp;
 
+use crate::chat::TextKind;
 use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
@@ -198,15 +199,6 @@ pub struct Failure {
     pub error: Error,
     /// The session that it happened to, where it happened to one.
     pub session: Option<Fid>,
-}
-
-/// Which kind of text grew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TextKind {
-    /// The answer.
-    Text,
-    /// What the model thinks.
-    Thinking,
 }
 
 /// Why a request ended.

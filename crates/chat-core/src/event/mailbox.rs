@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
-use super::{Event, LiveText, TextKind};
+use super::{Event, TextKind};
+use crate::chat::LiveText;
 use crate::message::{Fid, MessageId, ToolCallId};
 
 /// A place among the Manager's subscribers. Dropping it ends the subscription.

@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use super::asked::of_any_folder;
 use super::review::Rejected;
 use super::said::Said;
-use super::state::Work;
 use super::{Session, World};
 use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
@@ -124,7 +123,7 @@ impl Session {
         {
             let mut state = session.lock();
             state.active = request.context.active().map(|file| file.path.clone());
-            state.tree.get_or_insert_default().insert(user);
+            state.transcript.insert(user);
         }
         let cancel = session.stopped_from_now();
         register(&session);
@@ -161,7 +160,7 @@ impl Session {
 
     /// Waits until it is a request's turn and what it needs is known.
     pub(super) async fn get_ready(&self, request: &ChatRequest) -> MutexGuard<'_, ()> {
-        let turn = self.turn.lock().await;
+        let turn = self.admission.lock().await;
         self.settle(request).await;
         turn
     }
@@ -220,7 +219,7 @@ impl Session {
         let user = Message { id, time, ..said.message(&*resolved.agent, parent) };
         let reply = Arc::new(Message::reply(Some(id), resolved.model.clone()));
         let user = Arc::new(user);
-        let messages = self.with_unsaved([&user, &reply]);
+        let messages = self.lock().transcript.with_unsaved([&user, &reply]);
         let store = &self.world.store;
         if !waited {
             store.append(&self.fid, messages, reply.id).await?;
@@ -322,20 +321,10 @@ impl Session {
     ) -> Result<()> {
         let reply = Arc::new(Message::reply(Some(asked), resolved.model.clone()));
         let user = user.map(Arc::new);
-        let messages = self.with_unsaved(user.iter().chain([&reply]));
+        let messages = self.lock().transcript.with_unsaved(user.iter().chain([&reply]));
         self.world.store.append(&self.fid, messages, reply.id).await?;
         self.start_stored(resolved, user.as_ref(), &reply, cancel);
         Ok(())
-    }
-
-    /// These messages behind those that the store does not have yet.
-    pub(super) fn with_unsaved<'a>(
-        &self,
-        messages: impl IntoIterator<Item = &'a Arc<Message>>,
-    ) -> Vec<Arc<Message>> {
-        let mut all = self.lock().unsaved.clone();
-        all.extend(messages.into_iter().cloned());
-        all
     }
 
     /// Starts the work on what is stored now.
@@ -348,11 +337,10 @@ impl Session {
     ) {
         let other_branch = {
             let mut state = self.lock();
-            state.unsaved.clear();
-            let tree = state.tree.get_or_insert_default();
-            let other_branch = user.is_none() && tree.head() != reply.parent;
+            state.transcript.all_saved();
+            let other_branch = user.is_none() && state.transcript.head() != reply.parent;
             if let Some(user) = user {
-                tree.insert(Arc::clone(user));
+                state.transcript.insert(Arc::clone(user));
                 state.tell_added(user);
             }
             other_branch
@@ -370,17 +358,18 @@ impl Session {
         reply: &Arc<Message>,
         cancel: CancellationToken,
     ) {
-        {
+        let turn = {
             let mut state = self.lock();
             state.titling.cancel();
-            state.work = Some(Work { cancel: cancel.clone() });
+            let turn = state.begin_turn(cancel.clone());
             state.trouble = None;
             state.record.updated = reply.time;
             state.begin_reply(reply);
-        }
+            turn
+        };
         self.tell_changed();
         let session = Arc::clone(self);
-        self.world.spawn(async move { session.work(resolved, cancel).await });
+        self.world.spawn(async move { session.work(turn, resolved, cancel).await });
     }
 }
 

@@ -42,18 +42,13 @@ impl Session {
 
     async fn write_journal(&self) -> Result<()> {
         let _journal = self.journal.lock().await;
-        let segments = match &self.lock().live {
-            Some(live) => live.unjournaled(),
-            None => return Ok(()),
-        };
+        let segments = self.lock().transcript.unjournaled();
         if segments.is_empty() {
             return Ok(());
         }
         let (store, written) = (&self.world.store, segments.clone());
         store.journal(segments).await?;
-        if let Some(live) = &mut self.lock().live {
-            live.journaled(&written);
-        }
+        self.lock().transcript.journaled(&written);
         Ok(())
     }
 
@@ -67,11 +62,7 @@ impl Session {
         if hopeless {
             return;
         }
-        {
-            let mut state = self.lock();
-            state.unstored += 1;
-            state.refused = Some(error);
-        }
+        self.lock().transcript.refuse_reply(error);
         let session = Arc::clone(self);
         self.world.spawn(async move {
             let mut wait = FIRST_WAIT;
@@ -83,7 +74,7 @@ impl Session {
                 }
             }
             let _gate = session.gate.lock().await;
-            session.lock().unstored -= 1;
+            session.lock().transcript.settle_reply();
             session.taken.notify_waiters();
             session.rest().await;
         });
@@ -94,7 +85,7 @@ impl Session {
         let all = async {
             loop {
                 let taken = self.taken.notified();
-                if self.lock().is_stored() {
+                if self.lock().transcript.is_stored() {
                     return;
                 }
                 taken.await;
@@ -102,7 +93,12 @@ impl Session {
         };
         match tokio::time::timeout(STORE_PATIENCE, all).await {
             Ok(()) => Ok(()),
-            Err(_) => Err(self.lock().refused.clone().unwrap_or_else(|| Kind::Storage.into())),
+            Err(_) => Err(self
+                .lock()
+                .transcript
+                .refused()
+                .cloned()
+                .unwrap_or_else(|| Kind::Storage.into())),
         }
     }
 }
@@ -118,12 +114,12 @@ impl Session {
                 tokio::time::sleep(wait).await;
                 let _gate = session.gate.lock().await;
                 let _one = session.keeping.lock().await;
-                let unsaved = session.lock().unsaved.clone();
+                let unsaved = session.lock().transcript.with_unsaved([]);
                 let Some(head) = unsaved.last().map(|message| message.id) else { return };
                 match session.world.store.append(&session.fid, unsaved.clone(), head).await {
                     Err(error) if !is_hopeless(&error) => wait = (wait * 2).min(LONGEST_WAIT),
                     _ => {
-                        session.lock().unsaved.retain(|message| !unsaved.contains(message));
+                        session.lock().transcript.saved(&unsaved);
                         session.taken.notify_waiters();
                         return session.rest().await;
                     }

@@ -8,6 +8,7 @@ use super::begin::ResolvedRequest;
 use super::said::Said;
 use super::shorter::holds;
 use super::sink::Sink;
+use super::turn::TurnId;
 use super::{Session, World};
 use crate::agent::{
     Agent, Load, Surroundings, compaction_limit, outgoing, result_bytes, scale_of, tool_bytes,
@@ -70,6 +71,7 @@ impl Session {
         let around = self.look_around(model, place).await?;
         let sink = Sink {
             session: Arc::clone(self),
+            turn: TurnId::default(),
             model: model.clone(),
             agent: agent.name().to_owned(),
             project: around.project.clone(),
@@ -157,7 +159,7 @@ impl Session {
                 return;
             }
             let Some(measured) = state.measured.clone() else { return };
-            (state.branch().unwrap_or_default(), measured)
+            (state.transcript.branch().unwrap_or_default(), measured)
         };
         let meter = self.measure(&history, &measured);
         let mut state = self.lock();

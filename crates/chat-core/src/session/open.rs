@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Session;
 use crate::error::{Kind, Result};
 use crate::event::{Event, Mailbox, Snapshot};
-use crate::message::{Message, MessageId, MessageTree};
+use crate::message::{Message, MessageId};
 use crate::store::SessionPatch;
 
 impl Session {
@@ -25,7 +25,7 @@ impl Session {
 
     fn open_loaded(&self, limit: usize, mailbox: &Arc<Mailbox>) -> Option<Snapshot> {
         let mut state = self.lock();
-        let mut branch = state.branch()?;
+        let mut branch = state.transcript.branch()?;
         let earlier = branch.len().saturating_sub(limit);
         let tail = branch.split_off(earlier);
         state.watch(mailbox);
@@ -42,16 +42,11 @@ impl Session {
 
     /// The whole shown branch. Loads it where it is not loaded; the gate must be held.
     pub(crate) async fn load(&self) -> Result<Vec<Arc<Message>>> {
-        if let Some(branch) = self.lock().branch() {
+        if let Some(branch) = self.lock().transcript.branch() {
             return Ok(branch);
         }
         let page = self.world.store.page(&self.fid, None, usize::MAX).await?;
-        let mut state = self.lock();
-        let head = page.messages.last().map(|message| message.id);
-        let tree = state.tree.insert(MessageTree::new([], head));
-        for message in &page.messages {
-            tree.insert(Arc::clone(message));
-        }
+        self.lock().transcript.load(&page.messages);
         Ok(page.messages)
     }
 
@@ -60,12 +55,12 @@ impl Session {
     /// # Errors
     /// `SessionAtWork`, `SessionInUse`, and the store's.
     pub(crate) async fn show_branch(self: &Arc<Self>, message: MessageId) -> Result<bool> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.admission.lock().await;
         let _gate = self.gate.lock().await;
         let Some(end) = self.world.store.end_of_branch(&self.fid, message).await? else {
             return Ok(false);
         };
-        if self.is_busy() || !self.lock().is_stored() {
+        if self.is_busy() || !self.lock().transcript.is_stored() {
             return Err(Kind::SessionAtWork.into());
         }
         self.world.store.claim(&self.fid).await?;
@@ -75,7 +70,7 @@ impl Session {
         patched?;
         let mut state = self.lock();
         state.trouble = state.record.trouble;
-        state.tree = None;
+        state.transcript.unload();
         state.tell(|_, fid| Event::SessionReset { fid });
         Ok(true)
     }
@@ -83,7 +78,7 @@ impl Session {
     /// The whole shown branch, for reading.
     pub(crate) async fn transcript(&self) -> Result<Vec<Arc<Message>>> {
         let _gate = self.gate.lock().await;
-        if let Some(branch) = self.lock().branch() {
+        if let Some(branch) = self.lock().transcript.branch() {
             return Ok(branch);
         }
         Ok(self.world.store.page(&self.fid, None, usize::MAX).await?.messages)

@@ -19,7 +19,7 @@ impl Session {
     ) -> Result<bool> {
         let must_wait = {
             let state = self.lock();
-            state.work.is_some() || !state.queue.is_empty()
+            state.turn.is_some() || !state.queue.is_empty()
         };
         if must_wait {
             let waiting = Waiting { id, request: request.clone() };

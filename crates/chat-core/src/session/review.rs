@@ -138,7 +138,7 @@ impl Session {
     /// # Errors
     /// `SessionAtWork`, `SessionInUse`, `NothingToSend` where it is no message of the person, and the store's.
     pub(crate) async fn rewind(self: &Arc<Self>, message: MessageId) -> Result<Content> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.admission.lock().await;
         let _gate = self.gate.lock().await;
         if self.is_busy() {
             return Err(Kind::SessionAtWork.into());
@@ -154,7 +154,7 @@ impl Session {
         {
             let mut state = self.lock();
             state.trouble = None;
-            state.tree.get_or_insert_default().set_head(asked.parent);
+            state.transcript.set_head(asked.parent);
             state.tell(|_, fid| Event::SessionReset { fid });
         }
         let text = asked.parts.iter().filter_map(|part| match part {

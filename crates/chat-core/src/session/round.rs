@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::Session;
 use super::state::State;
+use super::turn::TurnId;
 use crate::error::{Kind, Result};
 use crate::event::{CallState, Event, OpenCall};
-use crate::message::{
-    Ask, Message, MessageId, MessageTree, ModelRef, Part, ToolCall, ToolCallId, ToolResult,
-};
+use crate::message::{Ask, Message, MessageId, ModelRef, Part, ToolCall, ToolCallId, ToolResult};
 
 /// The calls of a reply whose tools run.
 #[derive(Debug, Default)]
@@ -61,12 +60,16 @@ impl Clock {
 
 impl Round {
     /// The calls of a reply that has ended are to run.
-    pub(super) fn of(message: MessageId, calls: &[ToolCall]) -> Self {
-        let open = |call: &ToolCall| {
-            let open = OpenCall { message, call: call.id.clone(), state: CallState::Waiting };
+    pub(super) fn of(reply: &Message) -> Self {
+        let calls = reply.parts.iter().filter_map(|part| match part {
+            Part::ToolCall(call) => Some(call.id.clone()),
+            _ => None,
+        });
+        let open = |call| {
+            let open = OpenCall { message: reply.id, call, state: CallState::Waiting };
             Call { open, clock: Clock::default() }
         };
-        Self { calls: calls.iter().map(open).collect(), reached: Vec::new() }
+        Self { calls: calls.map(open).collect(), reached: Vec::new() }
     }
 
     /// The calls, in order.
@@ -114,32 +117,38 @@ fn running(tail: Arc<str>, bytes: u64) -> CallState {
 
 impl Session {
     /// A call begins.
-    pub(super) fn tool_started(&self, call: &ToolCall) {
-        self.tell_call(call, running(Arc::default(), 0), None);
+    pub(super) fn tool_started(&self, turn: TurnId, call: &ToolCall) {
+        self.tell_call(turn, call, running(Arc::default(), 0), None);
     }
 
     /// A call has ended with the result in this message.
-    pub(super) fn tool_finished(&self, call: &ToolCall, message: &Message) {
+    pub(super) fn tool_finished(&self, turn: TurnId, call: &ToolCall, message: &Message) {
         let results = message.parts.iter().filter_map(|part| match part {
             Part::ToolResult(result) => Some(Arc::new(result.clone())),
             _ => None,
         });
         for result in results {
-            self.tell_call(call, CallState::Done(Arc::clone(&result)), Some(result));
+            self.tell_call(turn, call, CallState::Done(Arc::clone(&result)), Some(result));
         }
     }
 
-    fn tell_call(&self, call: &ToolCall, call_state: CallState, result: Option<Arc<ToolResult>>) {
-        let mut state = self.lock();
+    fn tell_call(
+        &self,
+        turn: TurnId,
+        call: &ToolCall,
+        call_state: CallState,
+        result: Option<Arc<ToolResult>>,
+    ) {
+        let Some(mut state) = self.lock_turn(turn) else { return };
         let Some(message) = state.round.note(&call.id, call_state) else { return };
         let (call, running) = (call.id.clone(), result.is_none());
         state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running, result });
     }
 
     /// A running command wrote more.
-    pub(super) fn on_output(&self, call: &ToolCall, tail: &str, bytes: u64) {
+    pub(super) fn on_output(&self, turn: TurnId, call: &ToolCall, tail: &str, bytes: u64) {
         let tail: Arc<str> = Arc::from(tail);
-        let mut state = self.lock();
+        let Some(mut state) = self.lock_turn(turn) else { return };
         let now = running(Arc::clone(&tail), bytes);
         let Some(message) = state.round.note(&call.id, now) else { return };
         let call = call.id.clone();
@@ -156,7 +165,7 @@ impl Session {
         if results.is_empty() {
             return;
         }
-        let was_stored = self.lock().unsaved.is_empty();
+        let was_stored = self.lock().transcript.with_unsaved([]).is_empty();
         if let Err(error) = self.store_results(&results, None).await
             && was_stored
         {
@@ -174,9 +183,7 @@ impl Session {
         let new: Vec<_> = {
             let mut state = self.lock();
             state.round.reached.clear();
-            let is_new = |result: &&Arc<Message>| {
-                state.tree.as_ref().is_none_or(|tree| tree.get(result.id).is_none())
-            };
+            let is_new = |result: &&Arc<Message>| state.transcript.get(result.id).is_none();
             results.iter().filter(is_new).cloned().collect()
         };
         let stored = self.store_results(&new, reply).await;
@@ -190,7 +197,7 @@ impl Session {
     /// Appends results to the transcript, also where the store refuses them: then they wait for it.
     /// One at a time.
     async fn store_results(&self, results: &[Arc<Message>], reply: Option<ModelRef>) -> Result<()> {
-        let head = self.lock().tree.as_ref().and_then(MessageTree::head);
+        let head = self.lock().transcript.head();
         let mut parent = head.ok_or(Kind::Internal)?;
         let mut chained = Vec::with_capacity(results.len());
         for result in results {
@@ -199,7 +206,7 @@ impl Session {
             chained.push(Arc::new(result));
         }
         let reply = reply.map(|model| Arc::new(Message::reply(Some(parent), model)));
-        let messages = self.with_unsaved(chained.iter().chain(&reply));
+        let messages = self.lock().transcript.with_unsaved(chained.iter().chain(&reply));
         let stored = match messages.last().map(|message| message.id) {
             Some(head) => self.world.store.append(&self.fid, messages, head).await,
             None => Ok(()),
@@ -208,11 +215,11 @@ impl Session {
         state.add_results(&chained);
         match (&stored, &reply) {
             (Ok(()), Some(reply)) => {
-                state.unsaved.clear();
+                state.transcript.all_saved();
                 state.begin_reply(reply);
             }
-            (Ok(()), None) => state.unsaved.clear(),
-            (Err(_), _) => state.unsaved.extend(chained),
+            (Ok(()), None) => state.transcript.all_saved(),
+            (Err(_), _) => state.transcript.keep_unsaved(chained),
         }
         stored
     }
@@ -222,9 +229,7 @@ impl State {
     /// Results of tools stand in the transcript, the last at its head.
     fn add_results(&mut self, results: &[Arc<Message>]) {
         for result in results {
-            let tree = self.tree.get_or_insert_default();
-            tree.insert(Arc::clone(result));
-            tree.set_head(Some(result.id));
+            self.transcript.append(Arc::clone(result));
             self.record.head = Some(result.id);
             self.tell_added(result);
         }
@@ -234,7 +239,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{AskId, Asked};
+    use crate::message::{AskId, Asked, Role};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -261,7 +266,9 @@ mod tests {
             arguments: serde_json::json!({}),
         };
         let calls = [call("c1"), call("c2"), call("c3")];
-        let mut round = Round::of(MessageId::new(), &calls);
+        let parts = calls.iter().cloned().map(Part::ToolCall).collect();
+        let reply = Message { parts, ..Message::text(Role::Assistant, None, "") };
+        let mut round = Round::of(&reply);
         for call in &calls[..2] {
             round.note(&call.id, running(Arc::default(), 0));
         }

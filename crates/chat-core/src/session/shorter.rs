@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::begin::ResolvedRequest;
-use super::state::Work;
+use super::turn::TurnId;
 use crate::agent::{Compactor, compaction_limit};
 use crate::error::{Kind, Result};
 use crate::event::{Event, Stage};
@@ -20,26 +20,29 @@ const NO_LIMIT: u64 = 1 << 40;
 
 impl Session {
     /// Puts a marker before the reply that has begun and says nothing yet.
-    pub(super) async fn add_marker(&self, marker: Message, model: ModelRef) -> Result<()> {
+    pub(super) async fn add_marker(
+        &self,
+        turn: TurnId,
+        marker: Message,
+        model: ModelRef,
+    ) -> Result<()> {
         let _journal = self.journal.lock().await;
         let begun = {
-            let state = self.lock();
-            let live = state.live.as_ref().filter(|live| !live.has_begun());
-            live.map(super::reply::LiveReply::message).ok_or(Kind::Internal)?
+            let state = self.lock_turn(turn).ok_or(Kind::Internal)?;
+            Arc::clone(state.transcript.untouched_reply().ok_or(Kind::Internal)?)
         };
         let marker = Arc::new(Message { parent: begun.parent, ..marker });
         let reply = Arc::new(Message::reply(Some(marker.id), model));
-        let messages = self.with_unsaved([&marker, &reply]);
+        let messages = self.lock().transcript.with_unsaved([&marker, &reply]);
         self.world.store.append(&self.fid, messages, reply.id).await?;
         if let Err(error) = self.world.store.withdraw(&self.fid, &begun).await {
             // It stays on a branch that nobody sees, with nothing in it.
             tracing::warn!(%error, "a reply that begins anew could not be withdrawn");
         }
         let mut state = self.lock();
-        state.unsaved.clear();
-        let tree = state.tree.get_or_insert_default();
-        tree.remove(begun.id);
-        tree.insert(Arc::clone(&marker));
+        state.transcript.all_saved();
+        state.transcript.remove(begun.id);
+        state.transcript.insert(Arc::clone(&marker));
         state.tell_added(&marker);
         state.begin_reply(&reply);
         state.tell(|_, fid| Event::SessionReset { fid });
@@ -51,8 +54,8 @@ impl Session {
     pub(crate) async fn compact(self: &Arc<Self>) -> Result<bool> {
         let cancel = self.stopped_from_now();
         let request = ChatRequest::default();
-        let turn = self.get_ready(&request).await;
-        let resolved = {
+        let admitted = self.get_ready(&request).await;
+        let (resolved, turn) = {
             let _gate = self.gate.lock().await;
             if self.is_busy() {
                 return Ok(false);
@@ -64,18 +67,17 @@ impl Session {
             }
             let mut state = self.lock();
             state.titling.cancel();
-            state.work = Some(Work { cancel: cancel.clone() });
-            resolved
+            (resolved, state.begin_turn(cancel.clone()))
         };
-        drop(turn);
-        self.set_stage(Stage::Compacting);
+        drop(admitted);
+        self.set_stage(turn, Stage::Compacting);
         self.tell_changed();
         let made = AssertUnwindSafe(self.sum_up(resolved, &cancel)).catch_unwind().await;
         {
             let _gate = self.gate.lock().await;
             {
                 let mut state = self.lock();
-                state.work = None;
+                state.turn = None;
                 let _ = state.set_stage(Stage::Idle);
             }
             self.release().await;
@@ -95,7 +97,7 @@ impl Session {
     ) -> Result<bool> {
         let client = self.world.clients.client(&resolved.model).await?;
         let around = self.look_anew(&*resolved.agent, &resolved.model, self.place()).await?;
-        let history = self.lock().branch().unwrap_or_default();
+        let history = self.lock().transcript.branch().unwrap_or_default();
         let tools = around.tools.specs();
         let room = self.world.clients.room(&resolved.model, &resolved.options, u64::MAX).await;
         let compactor = Compactor {
@@ -116,14 +118,12 @@ impl Session {
         };
         let parent = history.last().map(|message| message.id);
         let marker = Arc::new(Message { parent, ..marker });
-        let messages = self.with_unsaved([&marker]);
+        let messages = self.lock().transcript.with_unsaved([&marker]);
         self.world.store.append(&self.fid, messages, marker.id).await?;
         let mut state = self.lock();
-        state.unsaved.clear();
+        state.transcript.all_saved();
         state.record.head = Some(marker.id);
-        let tree = state.tree.get_or_insert_default();
-        tree.insert(Arc::clone(&marker));
-        tree.set_head(Some(marker.id));
+        state.transcript.append(Arc::clone(&marker));
         state.tell_added(&marker);
         Ok(true)
     }
@@ -157,7 +157,7 @@ impl Session {
         let marker = Arc::new(marker);
         self.world.store.fold(&self.fid, Arc::clone(&marker)).await?;
         let mut state = self.lock();
-        state.tree.get_or_insert_default().insert(Arc::clone(&marker));
+        state.transcript.insert(Arc::clone(&marker));
         state.tell(|seq, fid| Event::MessageChanged { fid, seq, message: marker });
         Ok(true)
     }

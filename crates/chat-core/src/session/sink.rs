@@ -9,13 +9,15 @@ use chat_permission::{Decision, Mode, Why};
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Followed;
-use super::reply::LiveReply;
+use super::turn::TurnId;
 use super::{Session, World};
 use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
-use crate::client::{Capabilities, Room};
+use crate::client::{Capabilities, Delta, Room};
 use crate::error::{Kind, Result};
-use crate::event::{Event, Stage, TextKind};
-use crate::message::{Message, MessageId, ModelRef, Options, Question, Todo, ToolCall};
+use crate::event::{Event, Stage};
+use crate::message::{
+    Message, MessageId, ModelRef, Options, Part, Question, Todo, ToolCall, Usage,
+};
 use crate::settings::ToolSettings;
 use crate::tool::{Changes, Denied, Leave, Registry, ToolContext, ToolHost, Wish};
 
@@ -32,6 +34,7 @@ pub(super) fn offered(world: &World, with_project: bool) -> Registry {
 /// The session as a handler sees it.
 pub(super) struct Sink {
     pub session: Arc<Session>,
+    pub turn: TurnId,
     pub model: ModelRef,
     pub agent: String,
     pub project: Option<Arc<Project>>,
@@ -50,15 +53,6 @@ impl Sink {
         offered(&self.session.world, self.project.is_some())
             .only(|tool| settings.is_on(&self.agent, &tool.spec().name))
             .only(|tool| !plans || tool.in_plan_mode())
-    }
-
-    /// The conversation without the reply that is being written.
-    fn history(&self) -> Vec<Arc<Message>> {
-        let state = self.session.lock();
-        let mut branch = state.branch().unwrap_or_default();
-        let live = state.live.as_ref().map(LiveReply::id);
-        branch.pop_if(|last| Some(last.id) == live);
-        branch
     }
 
     /// The keeper of what a call does to the project's files.
@@ -82,6 +76,7 @@ impl Sink {
 /// The session as a running tool sees it.
 struct Host {
     session: Arc<Session>,
+    turn: TurnId,
     call: ToolCall,
     project: Option<Arc<Project>>,
     cancel: CancellationToken,
@@ -118,11 +113,13 @@ impl ToolHost for Host {
     }
 
     fn on_output(&self, tail: &str, bytes: u64) {
-        self.session.on_output(&self.call, tail, bytes);
+        self.session.on_output(self.turn, &self.call, tail, bytes);
     }
 
     fn on_todos(&self, todos: Vec<Todo>) {
-        self.session.lock().tell(|seq, fid| Event::TodosChanged { fid, seq, todos });
+        if let Some(mut state) = self.session.lock_turn(self.turn) {
+            state.tell(|seq, fid| Event::TodosChanged { fid, seq, todos });
+        }
     }
 }
 
@@ -133,7 +130,7 @@ impl ReplySink for Sink {
         TurnContext {
             tools: self.tools(&settings.tools),
             settings: Arc::new(settings.tools.clone()),
-            history: self.history(),
+            history: self.session.lock().transcript.history(),
             compact_at: settings.chat.compact_at,
         }
     }
@@ -148,13 +145,17 @@ impl ReplySink for Sink {
         self.session.lock().is_watched()
     }
 
-    fn apply(&self, kind: TextKind, text: &str) {
-        self.session.grow(kind, text);
+    fn apply(&self, delta: &Delta) {
+        self.session.apply(self.turn, delta);
+    }
+
+    fn reply(&self) -> (Vec<Part>, Usage) {
+        self.session.open_reply(self.turn)
     }
 
     fn progress(&self, progress: TurnProgress) {
         let stage = match progress {
-            TurnProgress::Waiting => return self.session.on_waiting(),
+            TurnProgress::Waiting => return self.session.on_waiting(self.turn),
             TurnProgress::Notice(error) => {
                 return self.session.notice(error.on(&self.model.connection));
             }
@@ -164,7 +165,7 @@ impl ReplySink for Sink {
             TurnProgress::LooksLikeLoop(false) => Stage::Streaming,
             TurnProgress::Compacting => Stage::Compacting,
         };
-        self.session.set_stage(stage);
+        self.session.set_stage(self.turn, stage);
     }
 
     async fn end_reply(&self, mut end: ReplyEnd) -> Arc<Message> {
@@ -178,14 +179,15 @@ impl ReplySink for Sink {
                     largest.or_else(|| self.session.world.clients.longest_window(&self.model));
             }
         }
-        self.session.end_reply(end).await
+        self.session.end_reply(self.turn, end).await
     }
 
     fn tool_started(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
-        self.session.set_stage(Stage::RunningTools);
-        self.session.tool_started(call);
+        self.session.set_stage(self.turn, Stage::RunningTools);
+        self.session.tool_started(self.turn, call);
         let host = Host {
             session: Arc::clone(&self.session),
+            turn: self.turn,
             call: call.clone(),
             project: self.project.clone(),
             cancel: cancel.clone(),
@@ -207,8 +209,8 @@ impl ReplySink for Sink {
     }
 
     async fn tool_finished(&self, call: &ToolCall, result: &Arc<Message>, store: bool) {
-        self.session.set_stage(Stage::RunningTools);
-        self.session.tool_finished(call, result);
+        self.session.set_stage(self.turn, Stage::RunningTools);
+        self.session.tool_finished(self.turn, call, result);
         if store {
             self.session.keep_result(Arc::clone(result)).await;
         }
@@ -219,7 +221,7 @@ impl ReplySink for Sink {
     }
 
     async fn add_marker(&self, marker: Message) -> Result<()> {
-        self.session.add_marker(marker, self.model.clone()).await
+        self.session.add_marker(self.turn, marker, self.model.clone()).await
     }
 
     async fn ask_to_continue(

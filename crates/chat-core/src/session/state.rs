@@ -9,40 +9,33 @@ use tokio_util::sync::CancellationToken;
 
 use super::asking::Pending;
 use super::measuring::Measured;
-use super::reply::LiveReply;
 use super::round::Round;
+use super::transcript::Transcript;
+use super::turn::{ActiveTurn, TurnId};
 use crate::agent::{Surroundings, todos};
-use crate::error::Error;
 use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
 use crate::message::{
-    BackgroundCommand, ChatRequest, Fid, Message, MessageId, MessageTree, Meter, ModelRef, Options,
-    Thinking, Trouble,
+    BackgroundCommand, ChatRequest, Fid, Message, MessageId, Meter, ModelRef, Options, Thinking,
+    Trouble,
 };
 use crate::store::SessionRecord;
 
 /// A session's state. Everything in it changes under the session's lock.
 pub(super) struct State {
     pub record: SessionRecord,
-    /// The whole shown branch and what else is loaded; none where only the store has it.
-    pub tree: Option<MessageTree>,
-    /// The reply that is being written; its message is in the tree too, as it began.
-    pub live: Option<LiveReply>,
+    pub transcript: Transcript,
     /// What waits until the session is free.
     pub queue: VecDeque<Waiting>,
     pub stage: Stage,
-    pub work: Option<Work>,
+    /// The turn at work.
+    pub turn: Option<ActiveTurn>,
+    /// The last turn that began.
+    last_turn: TurnId,
     /// Stops the requests that are about to begin, each of which has a child of it: a stop may come
     /// while they wait for servers or are being stored.
     pub starting: CancellationToken,
     /// Whether nothing may begin any more: the session is being deleted, or the program ends.
     pub halted: bool,
-    /// How many replies have ended that the store refused. Their texts are here alone.
-    pub unstored: usize,
-    /// Results of tools that the store refused: they are here alone, and go into it with the next
-    /// messages at the latest.
-    pub unsaved: Vec<Arc<Message>>,
-    /// Why the store refused the last of them.
-    pub refused: Option<Error>,
     /// Ends the asking for a better title.
     pub titling: CancellationToken,
     /// What became of the last reply, where it failed or was interrupted.
@@ -61,11 +54,6 @@ pub(super) struct State {
     pub asks: Vec<Pending>,
     seq: u64,
     watchers: Vec<Weak<Mailbox>>,
-}
-
-/// A request at work.
-pub(super) struct Work {
-    pub cancel: CancellationToken,
 }
 
 /// A request that waits.
@@ -110,16 +98,13 @@ impl State {
         Self {
             trouble: record.trouble,
             record,
-            tree: None,
-            live: None,
+            transcript: Transcript::default(),
             queue: waiting.into_iter().map(Waiting::from).collect(),
             stage: Stage::Idle,
-            work: None,
+            turn: None,
+            last_turn: TurnId::default(),
             starting: CancellationToken::new(),
             halted: false,
-            unstored: 0,
-            unsaved: Vec::new(),
-            refused: None,
             titling: CancellationToken::new(),
             around: Surroundings::default(),
             measured: None,
@@ -133,7 +118,7 @@ impl State {
     }
 
     pub(super) fn status(&self) -> Status {
-        match (&self.work, &self.stage) {
+        match (&self.turn, &self.stage) {
             (None, _) => Status::Idle,
             (Some(_), _) if !self.asks.is_empty() => Status::NeedsInput,
             (Some(_), Stage::Streaming | Stage::Looping | Stage::RunningTools) => Status::Answering,
@@ -156,6 +141,14 @@ impl State {
         }
     }
 
+    /// A turn begins.
+    pub(super) fn begin_turn(&mut self, cancel: CancellationToken) -> TurnId {
+        let id = self.last_turn.next();
+        self.last_turn = id;
+        self.turn = Some(ActiveTurn { id, cancel });
+        id
+    }
+
     pub(super) fn watch(&mut self, mailbox: &Arc<Mailbox>) {
         self.unwatch(mailbox);
         self.watchers.push(Arc::downgrade(mailbox));
@@ -172,16 +165,11 @@ impl State {
         !self.watchers.is_empty()
     }
 
-    /// Whether the store has all that is here, but for a reply being written.
-    pub(super) fn is_stored(&self) -> bool {
-        self.unstored == 0 && self.unsaved.is_empty()
-    }
-
     /// Drops the transcript where the store has all of it and nobody needs it here. Behind the gate
     /// alone: whatever begins counts on it.
     pub(super) fn unload(&mut self) {
-        if self.work.is_none() && self.is_stored() && !self.is_watched() {
-            self.tree = None;
+        if self.turn.is_none() && self.transcript.is_stored() && !self.is_watched() {
+            self.transcript.unload();
         }
     }
 
@@ -211,11 +199,8 @@ impl State {
 
     /// A reply begins in the transcript.
     pub(super) fn begin_reply(&mut self, reply: &Arc<Message>) {
-        let tree = self.tree.get_or_insert_default();
-        tree.insert(Arc::clone(reply));
-        tree.set_head(Some(reply.id));
+        self.transcript.begin_reply(Arc::clone(reply));
         self.record.head = Some(reply.id);
-        self.live = Some(LiveReply::new(Arc::clone(reply)));
         self.tell_added(reply);
     }
 
@@ -259,17 +244,6 @@ impl State {
     pub(super) fn queued(&self) -> Vec<Queued> {
         let queued = self.queue.iter();
         queued.map(Waiting::queued).collect()
-    }
-
-    /// The shown branch, the reply that is being written as far as it has come.
-    pub(super) fn branch(&self) -> Option<Vec<Arc<Message>>> {
-        let mut branch = self.tree.as_ref()?.branch();
-        if let (Some(live), Some(last)) = (&self.live, branch.last_mut())
-            && last.id == live.id()
-        {
-            *last = Arc::new(live.message());
-        }
-        Some(branch)
     }
 
     pub(super) fn snapshot(

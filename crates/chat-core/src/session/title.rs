@@ -115,7 +115,7 @@ impl Session {
         }
         let (messages, cancel) = {
             let mut state = self.lock();
-            let branch = state.branch().unwrap_or_default();
+            let branch = state.transcript.branch().unwrap_or_default();
             let said = branch.iter().filter(|m| m.role == Role::User).count();
             if state.record.titled_by_person || state.halted || said != 1 {
                 return;

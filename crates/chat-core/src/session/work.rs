@@ -12,6 +12,7 @@ use super::Session;
 use super::begin::ResolvedRequest;
 use super::round::Round;
 use super::sink::Sink;
+use super::turn::TurnId;
 use crate::agent::{Outcome, ReplyEnd, TurnInput};
 use crate::error::{Error, Kind};
 use crate::event::{Event, Stage, StopReason};
@@ -22,12 +23,13 @@ impl Session {
     /// Runs a request to its end, whatever happens.
     pub(super) async fn work(
         self: Arc<Self>,
+        turn: TurnId,
         resolved: ResolvedRequest,
         cancel: CancellationToken,
     ) {
         let model = resolved.model.clone();
         let outcome = {
-            let request = AssertUnwindSafe(self.reply(resolved, &cancel)).catch_unwind();
+            let request = AssertUnwindSafe(self.reply(turn, resolved, &cancel)).catch_unwind();
             // Without its journal it goes on all the same: it is stored whole at its end.
             let failed = || self.notice(Kind::Internal.into());
             beside(request, self.keep_journal(), failed).await
@@ -35,39 +37,41 @@ impl Session {
         let outcome = match outcome {
             Ok(outcome) => outcome,
             // A bug of ours: the reply must not stay open for that.
-            Err(_) => self.fail(Kind::Internal.into()).await,
+            Err(_) => self.fail(turn, Kind::Internal.into()).await,
         };
         self.finish(outcome, &model, &cancel).await;
     }
 
     async fn reply(
         self: &Arc<Self>,
+        turn: TurnId,
         resolved: ResolvedRequest,
         cancel: &CancellationToken,
     ) -> Outcome {
-        self.on_waiting();
+        self.on_waiting(turn);
         let client = tokio::select! {
             biased;
-            () = cancel.cancelled() => return self.stopped().await,
+            () = cancel.cancelled() => return self.stopped(turn).await,
             client = self.world.clients.client(&resolved.model) => client,
         };
         let client = match client {
             Ok(client) => client,
-            Err(error) => return self.fail(error).await,
+            Err(error) => return self.fail(turn, error).await,
         };
         let around = tokio::select! {
             biased;
-            () = cancel.cancelled() => return self.stopped().await,
+            () = cancel.cancelled() => return self.stopped(turn).await,
             around = self.look_around(&resolved.model, self.place()) => around,
         };
         let around = match around {
             Ok(around) => around,
-            Err(error) => return self.fail(error).await,
+            Err(error) => return self.fail(turn, error).await,
         };
-        let asked = self.lock().branch().unwrap_or_default();
+        let asked = self.lock().transcript.branch().unwrap_or_default();
         let asked = asked.iter().rfind(|message| message.role == Role::User);
         let sink = Arc::new(Sink {
             session: Arc::clone(self),
+            turn,
             model: resolved.model.clone(),
             agent: resolved.agent.name().to_owned(),
             project: around.project.clone(),
@@ -90,48 +94,43 @@ impl Session {
         resolved.agent.create_handler(input, sink).run().await
     }
 
-    async fn fail(self: &Arc<Self>, error: Error) -> Outcome {
-        self.end(Ending::Failed, Some(error.clone())).await;
+    async fn fail(self: &Arc<Self>, turn: TurnId, error: Error) -> Outcome {
+        self.end_reply(turn, ReplyEnd { ended: Ending::Failed, error: Some(error.clone()) }).await;
         Outcome { reason: StopReason::Error, usage: Usage::default(), error: Some(error) }
     }
 
-    async fn stopped(self: &Arc<Self>) -> Outcome {
-        self.end(Ending::Stopped, None).await;
+    async fn stopped(self: &Arc<Self>, turn: TurnId) -> Outcome {
+        self.end_reply(turn, ReplyEnd { ended: Ending::Stopped, error: None }).await;
         Outcome { reason: StopReason::Stopped, usage: Usage::default(), error: None }
     }
 
-    async fn end(self: &Arc<Self>, ended: Ending, error: Option<Error>) {
-        self.end_reply(ReplyEnd { ended, error, usage: Usage::default(), calls: Vec::new() }).await;
-    }
-
-    pub(super) fn on_waiting(&self) {
+    pub(super) fn on_waiting(&self, turn: TurnId) {
         // It began to wait when it asked for its client.
         let waits = matches!(self.lock().stage, Stage::Waiting { .. });
         if !waits {
-            self.set_stage(Stage::Waiting { since: Timestamp::now() });
+            self.set_stage(turn, Stage::Waiting { since: Timestamp::now() });
         }
     }
 
-    /// Ends the reply that is being written.
-    pub(super) async fn end_reply(self: &Arc<Self>, end: ReplyEnd) -> Arc<Message> {
+    /// Ends the open reply.
+    pub(super) async fn end_reply(self: &Arc<Self>, turn: TurnId, end: ReplyEnd) -> Arc<Message> {
         let _journal = self.journal.lock().await;
-        if let Some(results) = self.withdraw_reply(&end).await {
+        if let Some(results) = self.withdraw_reply(turn, &end).await {
             return results;
         }
         let message = {
             let mut state = self.lock();
-            let Some(live) = state.live.take() else {
+            let is_open = state.turn.as_ref().is_some_and(|active| active.id == turn);
+            let ended = if is_open { state.transcript.end_reply(end) } else { None };
+            let Some(message) = ended else {
                 // It had ended before: what is told twice is stored once.
-                let head = state.tree.as_ref().and_then(|tree| tree.get(tree.head()?));
+                let head = state.transcript.head().and_then(|head| state.transcript.get(head));
                 return head
                     .cloned()
                     .unwrap_or_else(|| Arc::new(Message::text(Role::Ui, None, "")));
             };
-            let calls = end.calls.clone();
-            let message = Arc::new(live.end(end));
             state.trouble = message.ended.and_then(Ending::trouble);
-            state.round = Round::of(message.id, &calls);
-            state.tree.get_or_insert_default().insert(Arc::clone(&message));
+            state.round = Round::of(&message);
             let told = Arc::clone(&message);
             state.tell(|seq, fid| Event::MessageChanged { fid, seq, message: told });
             message
@@ -143,16 +142,15 @@ impl Session {
 
     /// A reply that was stopped before the model said anything about the results of tools leaves no
     /// trace: the results are the last thing again, and are given back.
-    async fn withdraw_reply(&self, end: &ReplyEnd) -> Option<Arc<Message>> {
-        if end.ended != Ending::Stopped || !end.calls.is_empty() {
+    async fn withdraw_reply(&self, turn: TurnId, end: &ReplyEnd) -> Option<Arc<Message>> {
+        if end.ended != Ending::Stopped {
             return None;
         }
         let (reply, results) = {
-            let state = self.lock();
-            let live = state.live.as_ref().filter(|live| !live.has_begun())?;
-            let reply = live.message();
-            let results = state.tree.as_ref()?.get(reply.parent?)?;
-            (results.role == Role::Tool).then(|| (reply.clone(), Arc::clone(results)))?
+            let state = self.lock_turn(turn)?;
+            let reply = state.transcript.untouched_reply()?;
+            let results = state.transcript.get(reply.parent?)?;
+            (results.role == Role::Tool).then(|| (Arc::clone(reply), Arc::clone(results)))?
         };
         if let Err(error) = self.world.store.withdraw(&self.fid, &reply).await {
             // Then it is stored as one that says nothing.
@@ -160,12 +158,8 @@ impl Session {
             return None;
         }
         let mut state = self.lock();
-        state.live = None;
+        state.transcript.withdraw_reply();
         state.record.head = Some(results.id);
-        if let Some(tree) = &mut state.tree {
-            tree.remove(reply.id);
-            tree.set_head(Some(results.id));
-        }
         state.tell(|_, fid| Event::SessionReset { fid });
         Some(results)
     }
@@ -186,7 +180,7 @@ impl Session {
         let gate = self.gate.lock().await;
         let (unread, troubled, stopped, next) = {
             let mut state = self.lock();
-            state.work = None;
+            state.turn = None;
             state.round = Round::default();
             // Until here a stop was one of this request, also while it waited for the gate.
             let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
@@ -245,7 +239,7 @@ impl Session {
     /// Others may write the session from now on.
     pub(super) async fn release(&self) {
         // What is not stored yet is still ours to write.
-        if !self.lock().is_stored() {
+        if !self.lock().transcript.is_stored() {
             return;
         }
         if let Err(error) = self.world.store.release(&self.fid).await {

@@ -13,9 +13,9 @@ use super::*;
 use crate::agent::{
     Agent, JustAsk, ReplyEnd, ReplySink, Seen, Surroundings, TurnContext, TurnInput, TurnProgress,
 };
-use crate::client::{Timeouts, ToolChoice, connect};
-use crate::event::TextKind;
-use crate::message::{ModelRef, Options, Part, Role, Thinking, ToolResult, ToolSpec};
+use crate::chat::ReplyBuilder;
+use crate::client::{Delta, Timeouts, ToolChoice, connect};
+use crate::message::{ModelRef, Options, Part, Role, Thinking, ToolResult, ToolSpec, Usage};
 use crate::settings::{Connection, ConnectionKind, KeySource};
 use crate::tool::{
     Changes, Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
@@ -74,6 +74,7 @@ impl Tool for Stops {
 struct Told {
     heard: Mutex<Vec<String>>,
     tools: Registry,
+    reply: Mutex<ReplyBuilder>,
 }
 
 impl Told {
@@ -93,13 +94,21 @@ impl ReplySink for Told {
         }
     }
 
-    fn apply(&self, _kind: TextKind, _text: &str) {}
+    fn apply(&self, delta: &Delta) {
+        self.reply.lock().unwrap().apply(delta);
+    }
+
+    fn reply(&self) -> (Vec<Part>, Usage) {
+        self.reply.lock().unwrap().build()
+    }
 
     fn progress(&self, _progress: TurnProgress) {}
 
     async fn end_reply(&self, end: ReplyEnd) -> Arc<Message> {
-        self.note(format!("{:?} with {} calls", end.ended, end.calls.len()));
-        Arc::new(Message::text(Role::Assistant, None, ""))
+        let (parts, _) = std::mem::take(&mut *self.reply.lock().unwrap()).build();
+        let calls = parts.iter().filter(|part| matches!(part, Part::ToolCall(_))).count();
+        self.note(format!("{:?} with {calls} calls", end.ended));
+        Arc::new(Message { parts, ..Message::text(Role::Assistant, None, "") })
     }
 
     fn tool_started(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
@@ -187,7 +196,7 @@ fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<Told>) {
         description: String::new(),
         parameters: json!({ "type": "object" }),
     })));
-    let told = Arc::new(Told { heard: Mutex::default(), tools: tools.clone() });
+    let told = Arc::new(Told { tools: tools.clone(), ..Told::default() });
     let input = TurnInput {
         agent: Arc::clone(agent),
         client: connect(&connection, ConnectionKind::OpenAi, None, timeouts).unwrap(),

@@ -172,7 +172,7 @@ proptest! {
         for (piece, take) in &pieces {
             let from = text.push(piece);
             whole.push_str(piece);
-            mailbox.grow(&growth(&text, message, (from, text.len())));
+            mailbox.grow(&growth(&text, message, (from, text.whole().len())));
             if *take {
                 read(&mut subscription);
             }

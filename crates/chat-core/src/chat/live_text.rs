@@ -31,11 +31,6 @@ impl LiveText {
         self.lock().clone()
     }
 
-    /// How many bytes it has.
-    pub(crate) fn len(&self) -> usize {
-        self.lock().len()
-    }
-
     fn lock(&self) -> MutexGuard<'_, String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

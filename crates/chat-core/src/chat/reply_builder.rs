@@ -1,0 +1,242 @@
+//! Assembles a reply from its deltas.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::live_text::LiveText;
+use crate::client::{Delta, without_halves};
+use crate::message::thoughts::sort_thoughts;
+use crate::message::{Part, ToolCall, ToolCallId, Usage};
+
+/// Which kind of text grew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextKind {
+    /// The answer.
+    Text,
+    /// What the model thinks.
+    Thinking,
+}
+
+/// A reply as far as it has come: the only place that turns deltas into parts.
+#[derive(Debug, Default)]
+pub struct ReplyBuilder {
+    texts: Vec<GrowingText>,
+    calls: Vec<PartialCall>,
+    usage: Usage,
+}
+
+/// A text whose pieces are still coming.
+#[derive(Debug)]
+struct GrowingText {
+    kind: TextKind,
+    text: Arc<LiveText>,
+    began: Instant,
+    /// How long it took, once another text follows or the reply has ended.
+    took: Option<Duration>,
+}
+
+/// A tool call whose pieces are still coming.
+#[derive(Debug, Default)]
+struct PartialCall {
+    index: usize,
+    id: Option<String>,
+    name: String,
+    arguments: String,
+}
+
+/// Where a piece of text went.
+#[derive(Debug)]
+pub(crate) struct Grown {
+    /// Which part grew.
+    pub part: usize,
+    pub kind: TextKind,
+    /// The byte from which it is new.
+    pub from: usize,
+    /// The byte up to which it is new.
+    pub to: usize,
+    pub text: Arc<LiveText>,
+}
+
+impl ReplyBuilder {
+    /// Adds a delta. Says where text went.
+    pub(crate) fn apply(&mut self, delta: &Delta) -> Option<Grown> {
+        match delta {
+            Delta::Text(more) => return self.push(TextKind::Text, more),
+            Delta::Thinking(more) => return self.push(TextKind::Thinking, more),
+            Delta::ToolCall { index, id, name, arguments } => {
+                let at = self.calls.iter().position(|call| call.index == *index);
+                let at = at.unwrap_or_else(|| {
+                    self.calls.push(PartialCall { index: *index, ..PartialCall::default() });
+                    self.calls.len() - 1
+                });
+                let call = &mut self.calls[at];
+                if let Some(id) = id.as_ref().filter(|id| !id.is_empty()) {
+                    call.id.get_or_insert_with(|| id.clone());
+                }
+                if let Some(name) = name
+                    && call.name.is_empty()
+                {
+                    call.name.clone_from(name);
+                }
+                call.arguments.push_str(arguments);
+            }
+            Delta::Usage(usage) => self.usage = merge(&self.usage, usage),
+            Delta::Preparing(_) | Delta::Finish(_) => {}
+        }
+        None
+    }
+
+    /// Appends to the last text, or begins one where the kind changes.
+    fn push(&mut self, kind: TextKind, more: &str) -> Option<Grown> {
+        if more.is_empty() {
+            return None;
+        }
+        if self.texts.last().is_none_or(|text| text.kind != kind) {
+            if let Some(last) = self.texts.last_mut() {
+                last.took = Some(last.began.elapsed());
+            }
+            let (text, began) = (Arc::default(), Instant::now());
+            self.texts.push(GrowingText { kind, text, began, took: None });
+        }
+        let part = self.texts.len() - 1;
+        let text = Arc::clone(&self.texts[part].text);
+        let from = text.push(more);
+        Some(Grown { part, kind, from, to: from + more.len(), text })
+    }
+
+    /// Whether nothing has come that a person could see.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty() && self.calls.is_empty()
+    }
+
+    /// The texts as they come, in order.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (TextKind, &LiveText)> {
+        self.texts.iter().map(|text| (text.kind, &*text.text))
+    }
+
+    /// The texts as parts, as far as they have come.
+    pub(crate) fn text_parts(&self) -> Vec<Part> {
+        let parts = self.texts.iter().map(|text| match text.kind {
+            TextKind::Text => Part::Text(text.text.whole()),
+            TextKind::Thinking => Part::Thinking { text: text.text.whole(), took: text.took },
+        });
+        parts.collect()
+    }
+
+    /// The parts of a reply that has ended, tool calls last, and what it cost.
+    pub fn build(&mut self) -> (Vec<Part>, Usage) {
+        if let Some(last) = self.texts.last_mut() {
+            last.took.get_or_insert(last.began.elapsed());
+        }
+        let mut parts = self.text_parts();
+        sort_thoughts(&mut parts);
+        for call in &mut self.calls {
+            // It keeps this id however often it is built.
+            let id = call.id.get_or_insert_with(|| ToolCallId::generate().as_str().to_owned());
+            parts.push(Part::ToolCall(ToolCall {
+                id: ToolCallId::new(id.clone()),
+                name: call.name.clone(),
+                arguments: arguments(&call.arguments),
+            }));
+        }
+        (parts, self.usage.clone())
+    }
+}
+
+/// What is not JSON stays text: the tool's check says so to the model. Nothing means no arguments.
+fn arguments(text: &str) -> Value {
+    if text.trim().is_empty() {
+        return Value::Object(serde_json::Map::new());
+    }
+    serde_json::from_str(text)
+        .or_else(|_| serde_json::from_str(&without_halves(text)))
+        .unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// Servers tell their counts in several pieces; a later one wins where it says something.
+fn merge(known: &Usage, new: &Usage) -> Usage {
+    Usage {
+        prompt_tokens: new.prompt_tokens.or(known.prompt_tokens),
+        cached_tokens: new.cached_tokens.or(known.cached_tokens),
+        completion_tokens: new.completion_tokens.or(known.completion_tokens),
+        load_ms: new.load_ms.or(known.load_ms),
+        prompt_ms: new.prompt_ms.or(known.prompt_ms),
+        completion_ms: new.completion_ms.or(known.completion_ms),
+        total_ms: new.total_ms.or(known.total_ms),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(index: usize, id: Option<&str>, name: Option<&str>, arguments: &str) -> Delta {
+        Delta::ToolCall {
+            index,
+            id: id.map(Into::into),
+            name: name.map(Into::into),
+            arguments: arguments.into(),
+        }
+    }
+
+    #[test]
+    fn pieces_of_interleaved_calls_are_joined_by_their_index() {
+        let mut reply = ReplyBuilder::default();
+        reply.apply(&Delta::Thinking("hm".into()));
+        reply.apply(&Delta::Text("I look.".into()));
+        for delta in [
+            call(0, Some("a"), Some("read"), "{\"pa"),
+            call(1, Some("b"), Some("list"), ""),
+            call(0, None, None, "th\": 1}"),
+        ] {
+            reply.apply(&delta);
+        }
+        let (parts, _) = reply.build();
+        let calls: Vec<_> = parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::ToolCall(call) => Some((call.id.as_str(), &*call.name, &call.arguments)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(calls, [("a", "read", &json!({"path": 1})), ("b", "list", &json!({}))]);
+        assert_eq!(parts.len(), 4);
+    }
+
+    #[test]
+    fn a_reply_whose_thoughts_the_template_opened_is_sorted_at_its_end() {
+        let mut reply = ReplyBuilder::default();
+        for piece in ["hm\n</thi", "nk>\n\nYes."] {
+            reply.apply(&Delta::Text(piece.into()));
+        }
+        reply.apply(&call(0, Some("a"), Some("read"), "{}"));
+        let (parts, _) = reply.build();
+        let expected =
+            [Part::Thinking { text: "hm".into(), took: None }, Part::Text("Yes.".into())];
+        assert_eq!(parts[..2], expected);
+        assert_eq!(parts.len(), 3);
+    }
+
+    #[test]
+    fn arguments_that_are_no_json_stay_text() {
+        assert_eq!(arguments("{\"a\":"), json!("{\"a\":"));
+    }
+
+    #[test]
+    fn half_a_character_does_not_cost_the_arguments() {
+        let whole = json!({ "text": "a😀\u{fffd}" });
+        assert_eq!(arguments(r#"{"text":"a\ud83d\ude00\ud83d"}"#), whole);
+    }
+
+    #[test]
+    fn a_call_without_an_id_gets_one() {
+        let mut reply = ReplyBuilder::default();
+        reply.apply(&call(0, None, Some("read"), "{}"));
+        let (parts, _) = reply.build();
+        assert!(matches!(&parts[0], Part::ToolCall(call) if call.id.as_str().starts_with("call_")));
+    }
+}

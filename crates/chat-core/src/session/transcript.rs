@@ -1,0 +1,316 @@
+//! The messages of a session, and the reply that is being written.
+
+use std::sync::Arc;
+
+use crate::agent::ReplyEnd;
+use crate::chat::{Grown, ReplyBuilder, TextKind};
+use crate::client::Delta;
+use crate::error::Error;
+use crate::message::{Ending, Message, MessageId, MessageTree, Part, Usage};
+use crate::store::{Segment, SegmentKind};
+
+/// The messages as far as they are loaded, the open reply, and what the store does not have yet.
+/// Knows no store: what is to be stored is given to the session.
+#[derive(Default)]
+pub(super) struct Transcript {
+    /// The whole shown branch and what else is loaded; none where only the store has it.
+    tree: Option<MessageTree>,
+    /// The reply that is being written; its message is in the tree too, as it began.
+    open: Option<OpenReply>,
+    /// Results of tools that the store refused: they are here alone, and go into it with the next
+    /// messages at the latest.
+    unsaved: Vec<Arc<Message>>,
+    /// How many replies have ended that the store refused. Their texts are here alone.
+    unstored: usize,
+    /// Why the store refused the last of them.
+    refused: Option<Error>,
+}
+
+/// A reply that is being written.
+struct OpenReply {
+    began: Arc<Message>,
+    builder: ReplyBuilder,
+    /// How many bytes of each text the journal has.
+    journaled: Vec<usize>,
+}
+
+impl Transcript {
+    /// Whether the store has all that is here, but for the open reply.
+    pub(super) fn is_stored(&self) -> bool {
+        self.unstored == 0 && self.unsaved.is_empty()
+    }
+
+    /// Takes the shown branch as the store has it.
+    pub(super) fn load(&mut self, branch: &[Arc<Message>]) {
+        let head = branch.last().map(|message| message.id);
+        let tree = self.tree.insert(MessageTree::new([], head));
+        for message in branch {
+            tree.insert(Arc::clone(message));
+        }
+    }
+
+    /// Drops the messages: the store has all of them.
+    pub(super) fn unload(&mut self) {
+        self.tree = None;
+    }
+
+    /// The last message of the shown branch.
+    pub(super) fn head(&self) -> Option<MessageId> {
+        self.tree.as_ref().and_then(MessageTree::head)
+    }
+
+    /// Shows the branch that ends here.
+    pub(super) fn set_head(&mut self, head: Option<MessageId>) {
+        self.tree().set_head(head);
+    }
+
+    /// A message by its id, where it is loaded.
+    pub(super) fn get(&self, id: MessageId) -> Option<&Arc<Message>> {
+        self.tree.as_ref()?.get(id)
+    }
+
+    /// The shown branch where it is loaded, the open reply as far as it has come.
+    pub(super) fn branch(&self) -> Option<Vec<Arc<Message>>> {
+        let mut branch = self.tree.as_ref()?.branch();
+        if let (Some(open), Some(last)) = (&self.open, branch.last_mut())
+            && last.id == open.began.id
+        {
+            *last = Arc::new(open.message());
+        }
+        Some(branch)
+    }
+
+    /// The shown branch without the open reply.
+    pub(super) fn history(&self) -> Vec<Arc<Message>> {
+        let mut branch = self.tree.as_ref().map(MessageTree::branch).unwrap_or_default();
+        let open = self.open.as_ref().map(|open| open.began.id);
+        branch.pop_if(|last| Some(last.id) == open);
+        branch
+    }
+
+    /// Adds a message, or replaces the one of its id.
+    pub(super) fn insert(&mut self, message: Arc<Message>) {
+        self.tree().insert(message);
+    }
+
+    /// Adds a message at the end of the shown branch.
+    pub(super) fn append(&mut self, message: Arc<Message>) {
+        let id = message.id;
+        self.insert(message);
+        self.set_head(Some(id));
+    }
+
+    /// Takes a message out.
+    pub(super) fn remove(&mut self, id: MessageId) {
+        self.tree().remove(id);
+    }
+
+    fn tree(&mut self) -> &mut MessageTree {
+        self.tree.get_or_insert_default()
+    }
+
+    /// A reply begins at the end of the shown branch.
+    pub(super) fn begin_reply(&mut self, began: Arc<Message>) {
+        self.append(Arc::clone(&began));
+        self.open =
+            Some(OpenReply { began, builder: ReplyBuilder::default(), journaled: Vec::new() });
+    }
+
+    /// The open reply's message.
+    pub(super) fn open_reply(&self) -> Option<MessageId> {
+        self.open.as_ref().map(|open| open.began.id)
+    }
+
+    /// The open reply as it began, where nothing of it has come yet.
+    pub(super) fn untouched_reply(&self) -> Option<&Arc<Message>> {
+        self.open.as_ref().filter(|open| open.builder.is_empty()).map(|open| &open.began)
+    }
+
+    /// Adds what arrived to the open reply. Says where text went.
+    pub(super) fn apply(&mut self, delta: &Delta) -> Option<Grown> {
+        let open = self.open.as_mut()?;
+        if chat_sabotage::is_sabotaged("drop_delta") && open.builder.texts().next().is_some() {
+            return None;
+        }
+        open.builder.apply(delta)
+    }
+
+    /// The parts of the open reply, tool calls last, and what it cost.
+    pub(super) fn reply(&mut self) -> (Vec<Part>, Usage) {
+        self.open.as_mut().map(|open| open.builder.build()).unwrap_or_default()
+    }
+
+    /// Ends the open reply, and gives its message.
+    pub(super) fn end_reply(&mut self, end: ReplyEnd) -> Option<Arc<Message>> {
+        let message = Arc::new(self.open.take()?.end(end));
+        self.insert(Arc::clone(&message));
+        Some(message)
+    }
+
+    /// Takes the open reply out: nothing of it had come. What it answers is the last again.
+    pub(super) fn withdraw_reply(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.remove(open.began.id);
+            self.set_head(open.began.parent);
+        }
+    }
+
+    /// What the journal does not have yet of the open reply.
+    pub(super) fn unjournaled(&self) -> Vec<Segment> {
+        self.open.as_ref().map(OpenReply::unjournaled).unwrap_or_default()
+    }
+
+    /// The journal has these.
+    pub(super) fn journaled(&mut self, segments: &[Segment]) {
+        let Some(open) = &mut self.open else { return };
+        for segment in segments.iter().filter(|segment| segment.message == open.began.id) {
+            if open.journaled.len() <= segment.part {
+                open.journaled.resize(segment.part + 1, 0);
+            }
+            open.journaled[segment.part] += segment.text.len();
+        }
+    }
+
+    /// These messages behind those that the store does not have yet.
+    pub(super) fn with_unsaved<'a>(
+        &self,
+        messages: impl IntoIterator<Item = &'a Arc<Message>>,
+    ) -> Vec<Arc<Message>> {
+        self.unsaved.iter().cloned().chain(messages.into_iter().cloned()).collect()
+    }
+
+    /// The store has all that it had refused of results.
+    pub(super) fn all_saved(&mut self) {
+        self.unsaved.clear();
+    }
+
+    /// The store refused these results.
+    pub(super) fn keep_unsaved(&mut self, results: Vec<Arc<Message>>) {
+        self.unsaved.extend(results);
+    }
+
+    /// The store has these of the results that it had refused.
+    pub(super) fn saved(&mut self, messages: &[Arc<Message>]) {
+        self.unsaved.retain(|message| !messages.contains(message));
+    }
+
+    /// The store refused a reply that has ended.
+    pub(super) fn refuse_reply(&mut self, error: Error) {
+        self.unstored += 1;
+        self.refused = Some(error);
+    }
+
+    /// The store took a reply that it had refused, or never will.
+    pub(super) fn settle_reply(&mut self) {
+        self.unstored -= 1;
+    }
+
+    /// Why the store refused the last reply that it refused.
+    pub(super) fn refused(&self) -> Option<&Error> {
+        self.refused.as_ref()
+    }
+}
+
+impl OpenReply {
+    fn unjournaled(&self) -> Vec<Segment> {
+        let segment = |(part, (kind, text)): (usize, (TextKind, &crate::chat::LiveText))| {
+            let from = self.journaled.get(part).copied().unwrap_or_default();
+            let kind = match kind {
+                TextKind::Text => SegmentKind::Text,
+                TextKind::Thinking => SegmentKind::Thinking,
+            };
+            let text = text.since(from);
+            (!text.is_empty()).then_some(Segment { message: self.began.id, part, kind, text })
+        };
+        self.builder.texts().enumerate().filter_map(segment).collect()
+    }
+
+    /// The message as far as it has come.
+    fn message(&self) -> Message {
+        Message { parts: self.builder.text_parts(), ..Message::clone(&self.began) }
+    }
+
+    /// The message as it ended.
+    fn end(mut self, ReplyEnd { ended, error }: ReplyEnd) -> Message {
+        let (mut parts, mut usage) = self.builder.build();
+        // Calls of a reply that broke off may be cut, and are not executed. What it cost is not known.
+        if matches!(ended, Ending::Failed | Ending::Interrupted) {
+            parts.retain(|part| !matches!(part, Part::ToolCall(_)));
+            usage = Usage::default();
+        }
+        let began = Message::clone(&self.began);
+        Message { parts, ended: Some(ended), error, usage: Some(usage), ..began }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{ModelRef, Role};
+
+    fn begun() -> (Transcript, Arc<Message>) {
+        let mut transcript = Transcript::default();
+        let question = Arc::new(Message::text(Role::User, None, "Why?"));
+        transcript.append(Arc::clone(&question));
+        let reply = Message::reply(Some(question.id), ModelRef::new("test", "scripted"));
+        transcript.begin_reply(Arc::new(reply));
+        (transcript, question)
+    }
+
+    fn text(text: &str) -> Delta {
+        Delta::Text(text.to_owned())
+    }
+
+    fn call() -> Delta {
+        let (id, name) = (Some("c1".to_owned()), Some("look".to_owned()));
+        Delta::ToolCall { index: 0, id, name, arguments: "{\"a\":".to_owned() }
+    }
+
+    #[test]
+    fn the_open_reply_is_shown_as_far_as_it_has_come_and_not_part_of_the_history() {
+        let (mut transcript, question) = begun();
+        assert!(transcript.untouched_reply().is_some());
+        transcript.apply(&text("Be"));
+        transcript.apply(&text("cause."));
+        assert!(transcript.untouched_reply().is_none());
+        let branch = transcript.branch().unwrap();
+        assert_eq!(branch.last().unwrap().plain_text(), "Because.");
+        assert_eq!(transcript.history(), [question]);
+    }
+
+    #[test]
+    fn calls_of_a_reply_that_broke_off_are_dropped_and_its_texts_kept() {
+        for (ended, kept) in [(Ending::Stopped, 2), (Ending::Interrupted, 1)] {
+            let (mut transcript, _) = begun();
+            transcript.apply(&text("I look."));
+            transcript.apply(&call());
+            let message = transcript.end_reply(ReplyEnd { ended, error: None }).unwrap();
+            assert_eq!(message.parts.len(), kept);
+            assert_eq!(transcript.branch().unwrap().last(), Some(&message));
+            assert!(transcript.open_reply().is_none());
+        }
+    }
+
+    #[test]
+    fn the_journal_gets_each_byte_once() {
+        let (mut transcript, _) = begun();
+        transcript.apply(&Delta::Thinking("hm".to_owned()));
+        transcript.apply(&text("a"));
+        let first = transcript.unjournaled();
+        transcript.apply(&text("b"));
+        transcript.journaled(&first);
+        let texts = |segments: &[Segment]| {
+            segments.iter().map(|it| (it.part, it.text.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&first), [(0, "hm".to_owned()), (1, "a".to_owned())]);
+        assert_eq!(texts(&transcript.unjournaled()), [(1, "b".to_owned())]);
+    }
+
+    #[test]
+    fn a_reply_of_which_nothing_came_leaves_no_trace_when_it_is_withdrawn() {
+        let (mut transcript, question) = begun();
+        transcript.withdraw_reply();
+        assert_eq!(transcript.branch().unwrap(), [Arc::clone(&question)]);
+        assert_eq!(transcript.head(), Some(question.id));
+    }
+}

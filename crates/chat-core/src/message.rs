@@ -7,6 +7,7 @@ mod context;
 mod id;
 mod meter;
 mod options;
+mod provider;
 mod request;
 pub(crate) mod thoughts;
 mod tool;
@@ -19,6 +20,7 @@ pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use meter::{Compaction, Filling, Meter, PromptPreview};
 pub use options::{Options, Sampling, Thinking};
+pub use provider::ProviderData;
 pub use request::{Attachment, ChatRequest, Content, Queued};
 pub use tool::{
     BackgroundCommand, CommandExit, CommandLimit, Todo, TodoState, ToolCall, ToolResult, ToolSpec,

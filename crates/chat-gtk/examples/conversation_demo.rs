@@ -67,6 +67,7 @@ fn snapshot(live: bool) -> Snapshot {
         Part::Thinking {
             text: "Let me look at it.".to_owned(),
             took: Some(Duration::from_secs(4)),
+            provider: None,
         },
         Part::ToolCall(ToolCall {
             id: call.clone(),

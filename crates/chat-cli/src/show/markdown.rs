@@ -30,7 +30,9 @@ fn body(entry: &Entry, out: &mut String) {
     for part in &entry.message.parts {
         match part {
             Part::Text(text) => block(out, text),
-            Part::Thinking { text, took } => {
+            // The model keeps these thoughts to itself.
+            Part::Thinking { text, .. } if text.is_empty() => {}
+            Part::Thinking { text, took, .. } => {
                 let words =
                     took.map_or_else(say::thoughts, |took| say::thought_for(&words::seconds(took)));
                 block(out, &folded(&words, text.trim()));

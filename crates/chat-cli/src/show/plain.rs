@@ -42,6 +42,8 @@ fn body(entry: &Entry) -> String {
     for part in &entry.message.parts {
         match part {
             Part::Text(text) => line(&mut out, text),
+            // The model keeps these thoughts to itself.
+            Part::Thinking { text, .. } if text.is_empty() => {}
             Part::Thinking { took, .. } => {
                 let words =
                     took.map_or_else(say::thoughts, |took| say::thought_for(&words::seconds(took)));

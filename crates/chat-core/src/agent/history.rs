@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn what_is_empty_or_for_the_person_alone_stays_here() {
         let ui = Arc::new(Message::text(Role::Ui, None, "connected"));
-        let thinking = Part::Thinking { text: "hm".into(), took: None };
+        let thinking = Part::Thinking { text: "hm".into(), took: None, provider: None };
         let history = [
             user("q"),
             ui,

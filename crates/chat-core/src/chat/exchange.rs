@@ -320,7 +320,7 @@ impl Chat {
                 *anything |= matches!(
                     &delta,
                     Delta::Text(text) | Delta::Thinking(text) if !text.is_empty()
-                ) || matches!(delta, Delta::ToolCall { .. });
+                ) || matches!(delta, Delta::ToolCall { .. } | Delta::Provider(_));
                 if self.stream && finish.is_none() {
                     let watched = self.watched.as_ref().is_some_and(|watched| watched());
                     if let Some(looks) = loops.read(&delta, watched)? {
@@ -356,8 +356,12 @@ fn respond(reply: &mut dyn ReplyTarget, ended: Ending, began: Instant) -> Result
     let total_ms = Some(began.elapsed().as_millis() as u64);
     reply.apply(&Delta::Usage(Usage { total_ms, ..Usage::default() }));
     let (parts, usage) = reply.build();
-    // Tags that part thoughts from the answer may have been all of it.
-    if parts.is_empty() && ended == Ending::Complete {
+    // Tags that part thoughts from the answer may have been all of it, or thoughts that are not told.
+    let says_nothing = |part: &Part| match part {
+        Part::Text(text) | Part::Thinking { text, .. } => text.is_empty(),
+        _ => false,
+    };
+    if parts.iter().all(says_nothing) && ended == Ending::Complete {
         return Err(Kind::EmptyReply.into());
     }
     Ok(Response { parts, ended, usage })

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::live_text::LiveText;
 use crate::client::{Delta, without_halves};
 use crate::message::thoughts::sort_thoughts;
-use crate::message::{Part, ToolCall, ToolCallId, Usage};
+use crate::message::{Part, ProviderData, ToolCall, ToolCallId, Usage};
 
 /// Which kind of text grew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +35,7 @@ struct GrowingText {
     began: Instant,
     /// How long it took, once another text follows or the reply has ended.
     took: Option<Duration>,
+    provider: Option<ProviderData>,
 }
 
 /// A tool call whose pieces are still coming.
@@ -82,6 +83,7 @@ impl ReplyBuilder {
                 }
                 call.arguments.push_str(arguments);
             }
+            Delta::Provider(data) => return self.attach(data),
             Delta::Usage(usage) => self.usage = merge(&self.usage, usage),
             Delta::Preparing(_) | Delta::Finish(_) => {}
         }
@@ -93,17 +95,38 @@ impl ReplyBuilder {
         if more.is_empty() {
             return None;
         }
-        if self.texts.last().is_none_or(|text| text.kind != kind) {
-            if let Some(last) = self.texts.last_mut() {
-                last.took = Some(last.began.elapsed());
-            }
-            let (text, began) = (Arc::default(), Instant::now());
-            self.texts.push(GrowingText { kind, text, began, took: None });
+        // What its server signed is whole.
+        if self.texts.last().is_none_or(|text| text.kind != kind || text.provider.is_some()) {
+            self.begin(kind);
         }
         let part = self.texts.len() - 1;
         let text = Arc::clone(&self.texts[part].text);
         let from = text.push(more);
         Some(Grown { part, kind, from, to: from + more.len(), text })
+    }
+
+    fn begin(&mut self, kind: TextKind) {
+        if let Some(last) = self.texts.last_mut() {
+            last.took.get_or_insert(last.began.elapsed());
+        }
+        let (text, began) = (Arc::default(), Instant::now());
+        self.texts.push(GrowingText { kind, text, began, took: None, provider: None });
+    }
+
+    /// Attaches what the server wants back to the thinking that it follows. Where it follows none, an
+    /// empty part carries it.
+    fn attach(&mut self, data: &ProviderData) -> Option<Grown> {
+        let is_open =
+            |text: &GrowingText| text.kind == TextKind::Thinking && text.provider.is_none();
+        let begins = !self.texts.last().is_some_and(is_open);
+        if begins {
+            self.begin(TextKind::Thinking);
+        }
+        let part = self.texts.len() - 1;
+        let last = &mut self.texts[part];
+        last.provider = Some(data.clone());
+        let text = Arc::clone(&last.text);
+        begins.then_some(Grown { part, kind: TextKind::Thinking, from: 0, to: 0, text })
     }
 
     /// Whether nothing has come that a person could see.
@@ -112,15 +135,21 @@ impl ReplyBuilder {
     }
 
     /// The texts as they come, in order.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = (TextKind, &LiveText)> {
-        self.texts.iter().map(|text| (text.kind, &*text.text))
+    pub(crate) fn texts(
+        &self,
+    ) -> impl Iterator<Item = (TextKind, &LiveText, Option<&ProviderData>)> {
+        self.texts.iter().map(|text| (text.kind, &*text.text, text.provider.as_ref()))
     }
 
     /// The texts as parts, as far as they have come.
     pub(crate) fn text_parts(&self) -> Vec<Part> {
         let parts = self.texts.iter().map(|text| match text.kind {
             TextKind::Text => Part::Text(text.text.whole()),
-            TextKind::Thinking => Part::Thinking { text: text.text.whole(), took: text.took },
+            TextKind::Thinking => Part::Thinking {
+                text: text.text.whole(),
+                took: text.took,
+                provider: text.provider.clone(),
+            },
         });
         parts.collect()
     }
@@ -215,8 +244,10 @@ mod tests {
         }
         reply.apply(&call(0, Some("a"), Some("read"), "{}"));
         let (parts, _) = reply.build();
-        let expected =
-            [Part::Thinking { text: "hm".into(), took: None }, Part::Text("Yes.".into())];
+        let expected = [
+            Part::Thinking { text: "hm".into(), took: None, provider: None },
+            Part::Text("Yes.".into()),
+        ];
         assert_eq!(parts[..2], expected);
         assert_eq!(parts.len(), 3);
     }

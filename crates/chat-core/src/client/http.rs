@@ -57,6 +57,11 @@ impl Http {
         response.error_for_status().map_err(|error| self.named(transport(&error)))
     }
 
+    /// The connection's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     pub fn base(&self) -> &Url {
         &self.base
     }

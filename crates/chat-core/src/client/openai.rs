@@ -2,6 +2,7 @@
 
 mod calls;
 mod content;
+mod details;
 mod models;
 mod reasoning;
 mod reply;
@@ -31,6 +32,9 @@ use crate::settings::{Connection, Key};
 
 #[cfg(test)]
 pub(super) use reply::OpenAiReply;
+
+/// The protocol's name with what servers want back.
+const PROTOCOL: &str = "openai";
 
 /// How long to wait before a server that loads its model is asked again.
 const LOADING: Duration = Duration::from_secs(1);
@@ -85,7 +89,8 @@ impl OpenAi {
     }
 
     fn body(&self, request: &Request, replay: Replay) -> Result<Vec<u8>> {
-        request::body(request, self.dialect, replay).map_err(|error| {
+        let connection = self.http.name();
+        request::body(request, connection, self.dialect, replay).map_err(|error| {
             self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
         })
     }
@@ -172,7 +177,7 @@ impl Client for OpenAi {
         // Our own engine gives a sign of life every few seconds, whatever it does.
         let to_begin = self.dialect != Dialect::BuiltIn || !request.stream;
         let patience = Patience { silence: self.http.timeouts.silence, to_begin };
-        let decoder = reply::OpenAiReply::new(asked);
+        let decoder = reply::OpenAiReply::new(self.http.name(), asked);
         Ok(stream::reply(response, framing, decoder, patience, move |error| http.named(error)))
     }
 }

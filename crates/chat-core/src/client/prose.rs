@@ -96,7 +96,7 @@ mod tests {
             Part::Image { mime: "image/png".to_owned(), data: [1].into() },
             Part::Text("at this:".to_owned()),
             Part::File { name: "a \"b\".rs".to_owned(), text: "fn a() {}".to_owned() },
-            Part::Thinking { text: "hm".to_owned(), took: None },
+            Part::Thinking { text: "hm".to_owned(), took: None, provider: None },
             Part::Context { text: "Open: a.rs".to_owned() },
         ]);
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::message::{Message, Options, Sampling, Thinking, ToolSpec, Usage};
+use crate::message::{Message, Options, ProviderData, Sampling, Thinking, ToolSpec, Usage};
 
 /// What is sent to a model.
 #[derive(Clone, Debug)]
@@ -93,6 +93,8 @@ pub enum Delta {
     Text(String),
     /// More thinking.
     Thinking(String),
+    /// What the server wants back with the thinking that came before it, or instead of any.
+    Provider(ProviderData),
     /// A piece of a tool call: pieces of one call carry one index. The first brings the name;
     /// `arguments` is a fragment of JSON text.
     ToolCall {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Compaction, MessageId, ModelRef, ToolCall, ToolResult};
+use super::{Compaction, MessageId, ModelRef, ProviderData, ToolCall, ToolResult};
 use crate::error::Error;
 
 /// One entry of a transcript. Messages form a tree; see [`MessageTree`](super::MessageTree).
@@ -77,6 +77,14 @@ impl Message {
         out
     }
 
+    /// What its servers want back with its parts.
+    pub fn provider_data(&self) -> impl Iterator<Item = &ProviderData> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Thinking { provider, .. } => provider.as_ref(),
+            _ => None,
+        })
+    }
+
     /// What it says of earlier messages that go out in short.
     pub fn compactions(&self) -> impl Iterator<Item = &Compaction> {
         self.parts.iter().filter_map(|part| match part {
@@ -131,6 +139,9 @@ pub enum Part {
         /// How long it thought, once that is over.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         took: Option<Duration>,
+        /// What its server wants back with it. Of thoughts that it keeps to itself there is nothing else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<ProviderData>,
     },
     /// A picture that goes with the message.
     Image {

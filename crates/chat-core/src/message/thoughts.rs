@@ -20,11 +20,12 @@ const FENCE: usize = 3;
 pub(crate) fn sort_thoughts(parts: &mut Vec<Part>) {
     let Some(Part::Text(text)) = parts.first() else { return };
     let Some((thoughts, answer)) = split_closed(text) else { return };
-    let thinking = Part::Thinking { text: thoughts.to_owned(), took: None };
+    let thinking = Part::Thinking { text: thoughts.to_owned(), took: None, provider: None };
     let answer = Part::Text(answer.to_owned());
     parts.splice(..1, [thinking, answer]);
     parts.retain(|part| match part {
-        Part::Text(text) | Part::Thinking { text, .. } => !text.is_empty(),
+        Part::Thinking { text, provider, .. } => !text.is_empty() || provider.is_some(),
+        Part::Text(text) => !text.is_empty(),
         _ => true,
     });
 }

@@ -30,8 +30,16 @@ pub(super) struct Transcript {
 struct OpenReply {
     began: Arc<Message>,
     builder: ReplyBuilder,
-    /// How many bytes of each text the journal has.
-    journaled: Vec<usize>,
+    /// What the journal has of each text.
+    journaled: Vec<Journaled>,
+}
+
+/// What the journal has of a text.
+#[derive(Clone, Copy, Default)]
+struct Journaled {
+    bytes: usize,
+    /// Whether it has what the server wants back with it.
+    provider: bool,
 }
 
 impl Transcript {
@@ -165,9 +173,13 @@ impl Transcript {
         let Some(open) = &mut self.open else { return };
         for segment in segments.iter().filter(|segment| segment.message == open.began.id) {
             if open.journaled.len() <= segment.part {
-                open.journaled.resize(segment.part + 1, 0);
+                open.journaled.resize(segment.part + 1, Journaled::default());
             }
-            open.journaled[segment.part] += segment.text.len();
+            let journaled = &mut open.journaled[segment.part];
+            match segment.kind {
+                SegmentKind::Provider => journaled.provider = true,
+                _ => journaled.bytes += segment.text.len(),
+            }
         }
     }
 
@@ -213,16 +225,27 @@ impl Transcript {
 
 impl OpenReply {
     fn unjournaled(&self) -> Vec<Segment> {
-        let segment = |(part, (kind, text)): (usize, (TextKind, &crate::chat::LiveText))| {
-            let from = self.journaled.get(part).copied().unwrap_or_default();
+        let mut segments = Vec::new();
+        for (part, (kind, text, provider)) in self.builder.texts().enumerate() {
+            let known = self.journaled.get(part).copied().unwrap_or_default();
+            let mut add = |kind, text| {
+                segments.push(Segment { message: self.began.id, part, kind, text });
+            };
             let kind = match kind {
                 TextKind::Text => SegmentKind::Text,
                 TextKind::Thinking => SegmentKind::Thinking,
             };
-            let text = text.since(from);
-            (!text.is_empty()).then_some(Segment { message: self.began.id, part, kind, text })
-        };
-        self.builder.texts().enumerate().filter_map(segment).collect()
+            let text = text.since(known.bytes);
+            if !text.is_empty() {
+                add(kind, text);
+            }
+            if let Some(data) = provider.filter(|_| !known.provider)
+                && let Ok(json) = serde_json::to_string(data)
+            {
+                add(SegmentKind::Provider, json);
+            }
+        }
+        segments
     }
 
     /// The message as far as it has come.
@@ -246,7 +269,7 @@ impl OpenReply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{ModelRef, Role};
+    use crate::message::{ModelRef, ProviderData, Role};
 
     fn begun() -> (Transcript, Arc<Message>) {
         let mut transcript = Transcript::default();
@@ -304,6 +327,36 @@ mod tests {
         };
         assert_eq!(texts(&first), [(0, "hm".to_owned()), (1, "a".to_owned())]);
         assert_eq!(texts(&transcript.unjournaled()), [(1, "b".to_owned())]);
+    }
+
+    #[test]
+    fn the_journal_gets_what_a_server_wants_back_once() {
+        let (mut transcript, _) = begun();
+        let data = ProviderData {
+            protocol: "test".to_owned(),
+            connection: "test".to_owned(),
+            model: "scripted".to_owned(),
+            json: "[1]".to_owned(),
+        };
+        transcript.apply(&Delta::Thinking("hm".to_owned()));
+        transcript.apply(&Delta::Provider(data.clone()));
+        transcript.apply(&Delta::Provider(data.clone()));
+        transcript.apply(&text("a"));
+        let kinds =
+            |segments: &[Segment]| segments.iter().map(|it| (it.part, it.kind)).collect::<Vec<_>>();
+        let segments = transcript.unjournaled();
+        let expected = [
+            (0, SegmentKind::Thinking),
+            (0, SegmentKind::Provider),
+            (1, SegmentKind::Provider),
+            (2, SegmentKind::Text),
+        ];
+        assert_eq!(kinds(&segments), expected);
+        transcript.journaled(&segments);
+        assert!(transcript.unjournaled().is_empty());
+        let end = ReplyEnd { ended: Ending::Complete, error: None };
+        let message = transcript.end_reply(end).unwrap();
+        assert_eq!(message.provider_data().collect::<Vec<_>>(), [&data, &data]);
     }
 
     #[test]

@@ -62,11 +62,22 @@ fn add(parts: &mut Vec<Part>, at: usize, kind: Option<SegmentKind>, text: &str) 
         }
         (Some(SegmentKind::Text), _) => parts.push(Part::Text(text.to_owned())),
         (Some(SegmentKind::Thinking), _) => {
-            parts.push(Part::Thinking { text: text.to_owned(), took: None });
+            parts.push(Part::Thinking { text: text.to_owned(), took: None, provider: None });
         }
         (Some(SegmentKind::ToolCall), _) => {
             if let Ok(call) = serde_json::from_str(text) {
                 parts.push(Part::ToolCall(call));
+            }
+        }
+        (Some(SegmentKind::Provider), there) => {
+            let Ok(data) = serde_json::from_str(text) else { return };
+            match there {
+                Some(Part::Thinking { provider, .. }) => *provider = Some(data),
+                _ => parts.push(Part::Thinking {
+                    text: String::new(),
+                    took: None,
+                    provider: Some(data),
+                }),
             }
         }
         (None, _) => {}

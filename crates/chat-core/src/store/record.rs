@@ -126,6 +126,8 @@ pub enum SegmentKind {
     Thinking,
     /// A whole tool call, as JSON.
     ToolCall,
+    /// What the server wants back with the thinking of this part, as JSON.
+    Provider,
 }
 
 /// What a search found.

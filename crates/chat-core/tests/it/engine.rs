@@ -11,6 +11,7 @@ mod keys;
 mod many;
 mod meetings;
 mod permissions;
+mod provider_data;
 mod queue;
 mod remembered;
 mod review;

@@ -83,7 +83,11 @@ async fn everything_comes_back_after_a_restart() {
     };
     let answer = Message {
         parts: vec![
-            Part::Thinking { text: "hm".to_owned(), took: Some(Duration::from_millis(1500)) },
+            Part::Thinking {
+                text: "hm".to_owned(),
+                took: Some(Duration::from_millis(1500)),
+                provider: None,
+            },
             Part::Text("A picture.".to_owned()),
             Part::ToolCall(ToolCall {
                 id: ToolCallId::new("call_1"),
@@ -133,7 +137,10 @@ async fn a_reply_grows_in_the_journal_and_is_folded() {
     let page = store.page(&fid, None, 1).await.unwrap();
     assert_eq!(page.messages[0].ended, None);
     assert_eq!(page.messages[0].plain_text(), "Good day.");
-    assert_eq!(page.messages[0].parts[0], Part::Thinking { text: "so".to_owned(), took: None });
+    assert_eq!(
+        page.messages[0].parts[0],
+        Part::Thinking { text: "so".to_owned(), took: None, provider: None }
+    );
     assert_eq!(page.messages[0].tool_calls().count(), 1);
     assert!(
         store.search("Good day", 9).await.unwrap().hits.is_empty(),
@@ -265,7 +272,10 @@ async fn a_reply_that_is_recovered_is_told_from_its_thoughts() {
     drop(store);
 
     let store = open(folder.path());
-    let sorted = [Part::Thinking { text: "hm".into(), took: None }, Part::Text("Good day".into())];
+    let sorted = [
+        Part::Thinking { text: "hm".into(), took: None, provider: None },
+        Part::Text("Good day".into()),
+    ];
     let last = store.page(&fid, None, 1).await.unwrap().messages[0].clone();
     assert_eq!(last.parts, sorted, "before anybody recovered it");
     assert_eq!(store.recover().await.unwrap(), std::slice::from_ref(&fid));

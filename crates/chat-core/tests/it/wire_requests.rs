@@ -35,7 +35,11 @@ fn conversation() -> Vec<Arc<Message>> {
         parts(
             Role::Assistant,
             vec![
-                Part::Thinking { text: "I had better look.".to_owned(), took: None },
+                Part::Thinking {
+                    text: "I had better look.".to_owned(),
+                    took: None,
+                    provider: None,
+                },
                 Part::Text("I look.".to_owned()),
                 call("call_1", json!({ "b": 1, "a": [] })),
                 call("call_2", Value::String("{\"torn".to_owned())),

@@ -142,6 +142,7 @@ impl Entry {
                 self.parts.iter_mut().for_each(PartState::stop_clock);
             }
             self.parts.push(match kind {
+                _ if text.is_empty() => PartState::Other,
                 TextKind::Text => PartState::Text(Box::default()),
                 TextKind::Thinking => PartState::Thinking {
                     text: String::new(),
@@ -160,6 +161,7 @@ impl Entry {
         match (state, kind) {
             (PartState::Text(reply), TextKind::Text) => reply.push(new),
             (PartState::Thinking { text, .. }, TextKind::Thinking) => text.push_str(new),
+            (PartState::Other, _) if new.is_empty() => {}
             _ => return false,
         }
         self.dirty = true;
@@ -358,7 +360,9 @@ impl PartState {
                 reply.push(text);
                 Self::Text(reply)
             }
-            Part::Thinking { text, took } => {
+            // The model keeps these thoughts to itself.
+            Part::Thinking { text, .. } if text.is_empty() => Self::Other,
+            Part::Thinking { text, took, .. } => {
                 let since = (live && took.is_none()).then(Instant::now);
                 Self::Thinking { text: text.clone(), took: *took, since }
             }
@@ -375,7 +379,7 @@ impl PartState {
                 reply.push(more);
                 true
             }
-            (Self::Thinking { text, took, since }, Part::Thinking { text: now, took: new }) => {
+            (Self::Thinking { text, took, since }, Part::Thinking { text: now, took: new, .. }) => {
                 if text != now {
                     text.clone_from(now);
                 }
@@ -389,6 +393,7 @@ impl PartState {
                 tool.set_call(now);
                 true
             }
+            (Self::Other, Part::Thinking { text, .. }) if text.is_empty() => true,
             (Self::Other, Part::Text(_) | Part::Thinking { .. } | Part::ToolCall(_)) => false,
             (Self::Other, _) => true,
             _ => false,

@@ -116,7 +116,11 @@ fn words_are_found_as_they_are_shown_in_all_that_was_said() {
     let mut thinking = Message::reply(None, ModelRef::new("here", "model"));
     let lines = "needles come later\n".repeat(60);
     thinking.parts = vec![
-        Part::Thinking { text: format!("{lines}one NEEDLE"), took: Some(Duration::from_secs(1)) },
+        Part::Thinking {
+            text: format!("{lines}one NEEDLE"),
+            took: Some(Duration::from_secs(1)),
+            provider: None,
+        },
         Part::Text(
             "Prose with **nee**dle, and `needle`.\n\n```rust\nlet needle = 1;\n```\n\n\
              | a | b |\n|---|---|\n| x | a [needle](https://example.org/needle) |\n"

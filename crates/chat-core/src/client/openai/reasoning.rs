@@ -210,7 +210,7 @@ mod tests {
 
     fn reply(reasoning: &str, calls: bool) -> Message {
         let mut parts = vec![
-            Part::Thinking { text: reasoning.to_owned(), took: None },
+            Part::Thinking { text: reasoning.to_owned(), took: None, provider: None },
             Part::Text("I look.".to_owned()),
         ];
         if calls {

@@ -5,8 +5,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::PROTOCOL;
 use super::calls::{Calls, Piece};
 use super::content::{Content, ContentPart};
+use super::details::Details;
 use crate::client::batch::Batch;
 use crate::client::json::{Text, count, value};
 use crate::client::refusal::{self, Asked};
@@ -14,12 +16,14 @@ use crate::client::stream::{Decoder, Progress, invalid};
 use crate::client::thoughts::Thoughts;
 use crate::client::{Delta, Finish, Preparing};
 use crate::error::{Kind, Result};
-use crate::message::Usage;
+use crate::message::{ProviderData, Usage};
 
 /// Decodes a reply. The finish is kept back until the last word, since usage follows its reason.
 #[derive(Debug)]
 pub(in crate::client) struct OpenAiReply {
+    connection: String,
     asked: Asked,
+    details: Details,
     calls: Calls,
     thoughts: Thoughts,
     usage: Option<Usage>,
@@ -28,9 +32,12 @@ pub(in crate::client) struct OpenAiReply {
 }
 
 impl OpenAiReply {
-    pub fn new(asked: Asked) -> Self {
+    /// Decodes what came over this connection.
+    pub fn new(connection: &str, asked: Asked) -> Self {
         Self {
+            connection: connection.to_owned(),
             asked,
+            details: Details::default(),
             calls: Calls::default(),
             thoughts: Thoughts::default(),
             usage: None,
@@ -46,9 +53,15 @@ impl OpenAiReply {
             if let Some(thoughts) = thoughts.or(said.reasoning) {
                 self.thoughts.take_thinking(thoughts, out);
             }
+            said.reasoning_details.unwrap_or_default().iter().for_each(|it| self.details.take(it));
             if let Some(content) = said.content {
                 content.each(|part| match part {
-                    ContentPart::Text(text) => self.thoughts.take_text(text, out),
+                    ContentPart::Text(text) => {
+                        if !text.is_empty() {
+                            self.end_reasoning(out);
+                        }
+                        self.thoughts.take_text(text, out);
+                    }
                     ContentPart::Thinking(text) => self.thoughts.take_thinking(text, out),
                 });
             }
@@ -59,6 +72,7 @@ impl OpenAiReply {
             // Some servers send an empty list with each piece of text.
             for piece in said.tool_calls.unwrap_or_default() {
                 self.thoughts.flush(out);
+                self.end_reasoning(out);
                 self.calls.piece(piece, out);
             }
         }
@@ -74,6 +88,18 @@ impl OpenAiReply {
             });
         }
         Ok(())
+    }
+
+    /// Something else follows the reasoning: what is to go back with it is whole.
+    fn end_reasoning(&mut self, out: &mut Batch) {
+        if let Some(json) = self.details.finish() {
+            out.push(Delta::Provider(ProviderData {
+                protocol: PROTOCOL.to_owned(),
+                connection: self.connection.clone(),
+                model: self.asked.model.clone(),
+                json,
+            }));
+        }
     }
 }
 
@@ -134,6 +160,7 @@ impl Decoder for OpenAiReply {
 
     fn flush(&mut self, out: &mut Batch) {
         self.thoughts.flush(out);
+        self.end_reasoning(out);
         self.calls.flush(out);
     }
 
@@ -193,6 +220,8 @@ struct Message<'a> {
     reasoning: Option<Text<'a>>,
     #[serde(borrow)]
     reasoning_content: Option<Text<'a>>,
+    #[serde(borrow)]
+    reasoning_details: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
     refusal: Option<Text<'a>>,
     #[serde(borrow)]

@@ -8,9 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 use reqwest::Url;
 use serde::Serialize;
 use serde::ser::Serializer;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::reasoning::Replay;
+use super::{PROTOCOL, details};
 use crate::client::prose::Arguments;
 use crate::client::{Request, ToolChoice, address};
 use crate::message::{Message, Part, Role, Thinking, ToolCall, ToolSpec};
@@ -51,6 +53,7 @@ impl Dialect {
 /// The request as servers want it.
 pub(super) fn body(
     request: &Request,
+    connection: &str,
     dialect: Dialect,
     replay: Replay,
 ) -> serde_json::Result<Vec<u8>> {
@@ -68,7 +71,10 @@ pub(super) fn body(
     };
     serde_json::to_vec(&Body {
         model: &request.model,
-        messages: all_messages(&request.messages, replay),
+        messages: all_messages(
+            &request.messages,
+            Sent { connection, model: &request.model, replay },
+        ),
         stream: request.stream,
         stream_options: request.stream.then_some(StreamOptions { include_usage: true }),
         tools: request.tools.iter().map(tool).collect(),
@@ -141,6 +147,8 @@ struct WireMessage<'a> {
     reasoning_content: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_details: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<WireCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,6 +162,7 @@ impl<'a> WireMessage<'a> {
             content,
             reasoning_content: None,
             reasoning: None,
+            reasoning_details: None,
             tool_calls: Vec::new(),
             tool_call_id: None,
         }
@@ -205,16 +214,24 @@ impl Serialize for TextArguments<'_> {
 /// What stands over the pictures that tools brought: the protocol has none in a tool's message.
 const FROM_TOOLS: &str = "The pictures from the tools:";
 
+/// What is sent with earlier replies besides their text.
+#[derive(Clone, Copy)]
+struct Sent<'a> {
+    connection: &'a str,
+    model: &'a str,
+    replay: Replay,
+}
+
 /// All messages. Pictures from tools follow the results of all calls of a reply, which must stand
 /// together.
-fn all_messages(all: &[Arc<Message>], replay: Replay) -> Vec<WireMessage<'_>> {
+fn all_messages<'a>(all: &'a [Arc<Message>], sent: Sent<'_>) -> Vec<WireMessage<'a>> {
     let mut out = Vec::with_capacity(all.len());
     let mut pictures = Vec::new();
     for message in all {
         if message.role != Role::Tool {
             out.extend(from_tools(&mut pictures));
         }
-        out.extend(messages(message, replay));
+        out.extend(messages(message, sent));
         if message.role == Role::Tool {
             pictures.extend(images(message));
         }
@@ -233,7 +250,7 @@ fn from_tools<'a>(pictures: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
 }
 
 /// A message as the server's messages: one, and one for each tool result in it.
-fn messages(message: &Message, replay: Replay) -> Vec<WireMessage<'_>> {
+fn messages<'a>(message: &'a Message, sent: Sent<'_>) -> Vec<WireMessage<'a>> {
     let mut out = Vec::with_capacity(1);
     let role = match message.role {
         Role::System => Some("system"),
@@ -248,12 +265,21 @@ fn messages(message: &Message, replay: Replay) -> Vec<WireMessage<'_>> {
             r#type: "function",
             function: WireFunction { name: &call.name, arguments: TextArguments(call) },
         });
-        let (reasoning_content, reasoning) = replay.fields(message);
+        let details = message
+            .provider_data()
+            .filter_map(|data| data.json_for(PROTOCOL, sent.connection, sent.model));
+        let reasoning_details = details::joined(details);
+        // They hold the reasoning, too.
+        let (reasoning_content, reasoning) = match &reasoning_details {
+            Some(_) => (None, None),
+            None => sent.replay.fields(message),
+        };
         out.push(WireMessage {
             reasoning_content,
             reasoning,
+            reasoning_details,
             tool_calls: calls.collect(),
-            ..WireMessage::new(role, content(message, replay))
+            ..WireMessage::new(role, content(message, sent.replay))
         });
     }
     out.extend(message.parts.iter().filter_map(|part| match part {
@@ -326,7 +352,8 @@ mod tests {
         let dialect = Dialect::of(&address::parse(url).unwrap());
         let options = Options { max_tokens: Some(9), ..Options::default() };
         let request = Request { thinking, options, ..Request::new("m", Vec::new()) };
-        serde_json::from_slice(&body(&request, dialect, Replay::default()).unwrap()).unwrap()
+        serde_json::from_slice(&body(&request, "test", dialect, Replay::default()).unwrap())
+            .unwrap()
     }
 
     #[rstest]
@@ -361,7 +388,7 @@ mod tests {
         };
         let options = Options { temperature: Some(0.1), ..Options::default() };
         let request = Request { options, sampling, ..Request::new("m", Vec::new()) };
-        let body = body(&request, Dialect::BuiltIn, Replay::default()).unwrap();
+        let body = body(&request, "test", Dialect::BuiltIn, Replay::default()).unwrap();
         let body: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(
             (&body["temperature"], &body["top_p"], &body["top_k"], &body["min_p"]),

@@ -41,7 +41,7 @@ async fn the_second_request_holds_the_first_answer(#[case] kind: ConnectionKind)
     assert_eq!(rows[0].title, "Question one?");
     let messages = world.manager.transcript(&fid).await.unwrap();
     assert!(
-        matches!(&messages[1].parts[0], Part::Thinking { text, took: Some(_) } if text == "hm")
+        matches!(&messages[1].parts[0], Part::Thinking { text, took: Some(_), provider: None } if text == "hm")
     );
     assert_eq!(messages[1].ended, Some(Ending::Complete));
 }

@@ -368,7 +368,9 @@ fn grow(
     if part == message.parts.len() {
         message.parts.push(match kind {
             TextKind::Text => Part::Text(String::new()),
-            TextKind::Thinking => Part::Thinking { text: String::new(), took: None },
+            TextKind::Thinking => {
+                Part::Thinking { text: String::new(), took: None, provider: None }
+            }
         });
     }
     let (Part::Text(text) | Part::Thinking { text, .. }) = &mut message.parts[part] else {

@@ -158,7 +158,11 @@ async fn apply(store: &Store, sessions: &mut Vec<Session>, op: &Op) {
                         text.push_str(piece);
                     }
                     (_, true) => {
-                        message.parts.push(Part::Thinking { text: piece.clone(), took: None });
+                        message.parts.push(Part::Thinking {
+                            text: piece.clone(),
+                            took: None,
+                            provider: None,
+                        });
                     }
                     (_, false) => message.parts.push(Part::Text(piece.clone())),
                 }

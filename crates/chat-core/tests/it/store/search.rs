@@ -120,7 +120,7 @@ async fn only_what_was_said_is_searched() {
         parts: vec![
             Part::Text("shown".to_owned()),
             Part::Context { text: "secretword".to_owned() },
-            Part::Thinking { text: "secretword".to_owned(), took: None },
+            Part::Thinking { text: "secretword".to_owned(), took: None, provider: None },
         ],
         ..Message::text(Role::User, Some(system.id), "")
     };

@@ -1,0 +1,104 @@
+//! What a server wants back with a reply: it gets it as it sent it, and nobody else does.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chat_core::event::StopReason;
+use chat_core::message::{ChatRequest, ModelRef, Part};
+use chat_core::settings::{ConnectionKind, Folders};
+use chat_testkit::server::{Gate, Model, PATIENCE, Script, Server};
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::world::{World, request};
+use crate::another::Talking;
+
+/// As a server writes it: with white space and escapes that no other writer would choose.
+const SIGNED: &str = r#"{"type": "reasoning.encrypted", "data":"s\u0069gned==", "index":0}"#;
+
+/// A piece of a reply that carries it.
+fn details(json: &str) -> String {
+    format!("data: {{\"choices\":[{{\"delta\":{{\"reasoning_details\":[{json}]}}}}]}}\n\n")
+}
+
+/// What was sent the last time.
+fn sent(server: &Server) -> String {
+    let chat = server.chats().pop().unwrap();
+    String::from_utf8(chat.raw_body().to_vec()).unwrap()
+}
+
+fn goes_back(json: &str) -> String {
+    format!("\"reasoning_details\":[{json}]")
+}
+
+#[tokio::test]
+async fn goes_back_byte_for_byte_to_the_model_that_sent_it_and_to_no_other() {
+    let server = Server::start();
+    server.set_models([Model::new("scripted"), Model::new("other")]);
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    server.push(Script::new().bytes(details(SIGNED)).tool_call("c1", "look", json!({})));
+    server.push(Script::new().text("Nothing there."));
+    let (fid, finished) = world.ask_and_wait("Look").await;
+    assert_eq!(finished.reason, StopReason::Complete);
+    assert!(sent(&server).contains(&goes_back(SIGNED)), "{}", sent(&server));
+
+    server.push(Script::new().text("Yes."));
+    world.say_and_wait(&fid, "Sure?").await;
+    assert!(sent(&server).contains(&goes_back(SIGNED)), "also with what is said later");
+
+    server.push(Script::new().text("I think so."));
+    let other = ModelRef::new("test", "other");
+    let asked = ChatRequest { model: Some(other), ..request(Some(&fid), "And you?") };
+    world.manager.send(asked).await.unwrap();
+    world.events.finished(&fid).await;
+    assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
+}
+
+/// Starts a program that is killed once this is in its journal, and starts the engine after it.
+async fn killed_after(server: &Server, journaled: &str, script: Script) -> World {
+    let gate = Gate::new();
+    let world = World::of_kind(server, ConnectionKind::OpenAi).await;
+    world.manager.shutdown().await;
+    let folder = Arc::clone(&world.folder);
+    drop(world);
+    server.push(script.gate(&gate));
+    let program = Talking::start("net::killed::answers_until_it_is_killed", folder.path());
+    gate.reached().await;
+    let database = Connection::open(Folders::below(folder.path()).database()).unwrap();
+    let began = Instant::now();
+    let count = "SELECT count(*) FROM journal WHERE text = ?1";
+    // It is written within half a second; another program cannot be asked whether it was.
+    while database.query_row(count, [journaled], |row| row.get::<_, u32>(0)).unwrap() == 0 {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for the journal");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    program.kill();
+    World::start(folder).await
+}
+
+#[tokio::test]
+async fn survives_a_kill_in_the_middle_of_the_reply() {
+    let server = Server::start();
+    let script = Script::new().thinking("Hm.").bytes(details(SIGNED)).text("The first half");
+    let mut world = killed_after(&server, "The first half", script).await;
+    let fid = world.manager.sessions().await.unwrap()[0].fid.clone();
+    world.open(&fid).await;
+    server.push(Script::new().text(" and the second."));
+    world.manager.resume(&fid).await.unwrap();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    assert!(sent(&server).contains(&goes_back(SIGNED)), "{}", sent(&server));
+}
+
+#[tokio::test]
+async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
+    let server = Server::start();
+    let mut world = killed_after(&server, "Hm.", Script::new().thinking("Hm.")).await;
+    let fid = world.manager.sessions().await.unwrap()[0].fid.clone();
+    let shown = world.open(&fid).await.messages;
+    let thinks = |part: &Part| matches!(part, Part::Thinking { text, .. } if text == "Hm.");
+    assert!(shown.last().unwrap().parts.iter().any(thinks), "{shown:?}");
+    server.push(Script::new().text("A story."));
+    world.manager.resume(&fid).await.unwrap();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
+}

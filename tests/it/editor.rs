@@ -330,6 +330,57 @@ async fn what_a_model_changes_is_merged_into_what_is_not_saved() -> Result<()> {
 }
 
 #[tokio::test]
+async fn an_undone_merge_is_not_saved_over_the_file_unasked() -> Result<()> {
+    let undone = || named("The merge was undone. Saving overwrites the changes on disk.");
+    let stage = Stage::new().await?;
+    let folder = stage.project(&[("count.txt", COUNT), ("other.txt", "else\n")])?;
+    let file = folder.join("count.txt");
+    let window = with_panel(&stage, &folder).await?;
+    open(&window, "count", "count.txt", "one\n").await?;
+    window.type_text("my ").await?;
+    holds(&window, "count.txt", |text| text.starts_with("my one")).await?;
+    let theirs = COUNT.replace("five", "fünf");
+    fs::write(&file, &theirs)?;
+    let (mine, both) = (COUNT.replace("one", "my one"), theirs.replace("one", "my one"));
+    holds(&window, "count.txt", |text| text == both).await?;
+    window.keys(&["ctrl+z"]).await?;
+    holds(&window, "count.txt", |text| text == mine).await?;
+    window.find(undone()).await?;
+    // Done again, there is nothing to say.
+    window.keys(&["ctrl+shift+z"]).await?;
+    holds(&window, "count.txt", |text| text == both).await?;
+    window.gone(undone()).await?;
+    window.keys(&["ctrl+z"]).await?;
+    window.find(undone()).await?;
+    // It is still said after a look at another file.
+    open(&window, "other", "other.txt", "else\n").await?;
+    window.gone(undone()).await?;
+    open(&window, "count", "count.txt", "my one").await?;
+    window.find(undone()).await?;
+    window.keys(&["ctrl+s"]).await?;
+    window.find(containing("was changed on disk, and here too")).await?;
+    assert_eq!(fs::read_to_string(&file)?, theirs);
+    // Nor does closing the tab save over it.
+    window.keys(&["ctrl+shift+z", "ctrl+z"]).await?;
+    window.find(undone()).await?;
+    window.keys(&["ctrl+shift+w"]).await?;
+    window.find(containing("Save “count.txt”?")).await?;
+    window.keys(&["Return"]).await?;
+    window.find(containing("was changed on disk, and here too")).await?;
+    assert_eq!(fs::read_to_string(&file)?, theirs);
+    window.click(named("count.txt").role(Role::Text)).await?;
+    window.keys(&["ctrl+shift+z"]).await?;
+    holds(&window, "count.txt", |text| text == both).await?;
+    window.keys(&["ctrl+z"]).await?;
+    window.click(named("Merge Again")).await?;
+    holds(&window, "count.txt", |text| text == both).await?;
+    window.find(named("Changes from disk were merged with yours.")).await?;
+    window.keys(&["ctrl+s"]).await?;
+    has(&file, &both).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn what_saving_finds_changed_by_a_model_is_merged_and_saved_by_the_same_key() -> Result<()> {
     let (_stage, file, window) = with_editing_model(&[("five\n", "fünf\n")]).await?;
     open(&window, "linked", "linked.txt", "one\n").await?;

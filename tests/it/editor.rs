@@ -216,8 +216,9 @@ async fn a_narrow_window_shows_one_at_a_time() -> Result<()> {
     let window = with_panel(&stage, &folder).await?;
     open(&window, "a.t", "a.txt", "one").await?;
     window.resize(360, 640).await?;
-    // The keyboard was in the editor: that is what stays in sight.
+    // The keyboard was in the editor: that is what stays in sight, and where it stays.
     window.find(named("Back to the Conversation")).await?;
+    window.find(named("a.txt").role(Role::Text).state(State::Focused)).await?;
     for widget in window.all(named("Back to the Conversation")).await {
         let (x, _, width, _) = widget.place().await?;
         assert!(x >= 0 && x + width <= 360, "from {x}, {width} wide");
@@ -226,6 +227,29 @@ async fn a_narrow_window_shows_one_at_a_time() -> Result<()> {
     window.writes().await?;
     window.keys(&["F8"]).await?;
     window.find(named("a.txt").role(Role::Text).state(State::Focused)).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_keyboard_stays_where_it_is_when_the_window_becomes_narrow() -> Result<()> {
+    let in_editor = || named("a.txt").role(Role::Text).state(State::Focused);
+    let stage = Stage::new().await?;
+    let folder = stage.project(&[("a.txt", "one\n")])?;
+    let window = with_panel(&stage, &folder).await?;
+    open(&window, "a.t", "a.txt", "one").await?;
+    // The editor was opened last, and the conversation is where the user is.
+    window.keys(&["ctrl+l"]).await?;
+    window.writes().await?;
+    window.resize(360, 640).await?;
+    window.find(named("Back to the chats")).await?;
+    window.writes().await?;
+    // The conversation was in front last, and the editor is where the user is.
+    window.resize(1200, 800).await?;
+    window.click(named("a.txt").role(Role::Text)).await?;
+    window.find(in_editor()).await?;
+    window.resize(360, 640).await?;
+    window.find(named("Back to the Conversation")).await?;
+    window.find(in_editor()).await?;
     window.close().await
 }
 
@@ -326,6 +350,58 @@ async fn what_a_model_changes_is_merged_into_what_is_not_saved() -> Result<()> {
     window.keys(&["ctrl+s"]).await?;
     has(&file, &both).await?;
     window.find(containing("1 file changed +1 −1")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn an_undone_merge_is_not_saved_over_the_file_unasked() -> Result<()> {
+    let undone = || named("The merge was undone. Saving overwrites the changes on disk.");
+    let stage = Stage::new().await?;
+    let folder = stage.project(&[("count.txt", COUNT), ("other.txt", "else\n")])?;
+    let file = folder.join("count.txt");
+    let window = with_panel(&stage, &folder).await?;
+    open(&window, "count", "count.txt", "one\n").await?;
+    window.type_text("my ").await?;
+    holds(&window, "count.txt", |text| text.starts_with("my one")).await?;
+    let theirs = COUNT.replace("five", "fünf");
+    fs::write(&file, &theirs)?;
+    let (mine, both) = (COUNT.replace("one", "my one"), theirs.replace("one", "my one"));
+    holds(&window, "count.txt", |text| text == both).await?;
+    window.keys(&["ctrl+z"]).await?;
+    holds(&window, "count.txt", |text| text == mine).await?;
+    window.find(undone()).await?;
+    // Done again, there is nothing to say.
+    window.keys(&["ctrl+shift+z"]).await?;
+    holds(&window, "count.txt", |text| text == both).await?;
+    window.gone(undone()).await?;
+    window.keys(&["ctrl+z"]).await?;
+    window.find(undone()).await?;
+    // It is still said after a look at another file.
+    open(&window, "other", "other.txt", "else\n").await?;
+    window.find(named("other.txt").role(Role::Text).state(State::Focused)).await?;
+    open(&window, "count", "count.txt", "my one").await?;
+    window.find(named("count.txt").role(Role::Text).state(State::Focused)).await?;
+    window.find(undone()).await?;
+    window.keys(&["ctrl+s"]).await?;
+    window.find(containing("was changed on disk, and here too")).await?;
+    assert_eq!(fs::read_to_string(&file)?, theirs);
+    // Nor does closing the tab save over it.
+    window.keys(&["ctrl+shift+z", "ctrl+z"]).await?;
+    window.find(undone()).await?;
+    window.keys(&["ctrl+shift+w"]).await?;
+    window.find(containing("Save “count.txt”?")).await?;
+    window.keys(&["Return"]).await?;
+    window.find(containing("was changed on disk, and here too")).await?;
+    assert_eq!(fs::read_to_string(&file)?, theirs);
+    window.click(named("count.txt").role(Role::Text)).await?;
+    window.keys(&["ctrl+shift+z"]).await?;
+    holds(&window, "count.txt", |text| text == both).await?;
+    window.keys(&["ctrl+z"]).await?;
+    window.click(named("Merge Again")).await?;
+    holds(&window, "count.txt", |text| text == both).await?;
+    window.find(named("Changes from disk were merged with yours.")).await?;
+    window.keys(&["ctrl+s"]).await?;
+    has(&file, &both).await?;
     window.close().await
 }
 

@@ -252,3 +252,6 @@ fn say<T>(window: &glib::WeakRef<adw::PreferencesWindow>, result: &Result<T>) {
         window.add_toast(adw::Toast::new(&words));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ mod disk_news;
 mod loading;
 mod merging;
 mod saving;
+mod undoing;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use super::notice::Notice;
 use super::unsaved::Draft;
 use super::{Engine, Place, look};
 use crate::accessible;
+use undoing::Merge;
 
 /// What a file tells the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +100,8 @@ pub(super) struct Document {
     common: RefCell<Option<Arc<str>>>,
     /// The same as it was before what is on disk was to be overwritten.
     overwrites: RefCell<Option<Arc<str>>>,
+    /// What was merged last into the text, which may be undone.
+    merge: RefCell<Option<Merge>>,
     monitor: RefCell<Option<gio::FileMonitor>>,
     engine: Engine,
     told: Listener,
@@ -165,6 +169,7 @@ impl Document {
             outdated: Cell::default(),
             common: RefCell::default(),
             overwrites: RefCell::default(),
+            merge: RefCell::default(),
             monitor: RefCell::default(),
             engine,
             told: Box::new(told),
@@ -198,6 +203,7 @@ impl Document {
                 document.ask_line();
             }
         });
+        self.connect_undo();
     }
 
     pub(super) fn project(&self) -> &Path {
@@ -387,3 +393,6 @@ fn tell(document: &Weak<Document>, told: Told) {
         document.tell(told);
     }
 }
+
+#[cfg(test)]
+mod scene;

@@ -60,6 +60,11 @@ impl Notice {
         self.root.set_visible(true);
     }
 
+    #[cfg(test)]
+    pub(super) fn words(&self) -> String {
+        self.words.label().into()
+    }
+
     pub(super) fn close(&self) {
         self.root.set_visible(false);
     }

@@ -40,7 +40,7 @@ pub(crate) enum Sight {
 mod imp {
     use super::{
         Cell, HANDLE, LayoutManagerImpl, NARROWEST, ObjectImpl, ObjectSubclass, ObjectSubclassExt,
-        READABLE, Rc, RefCell, Sight, USUAL, WidgetExt, glib, three,
+        READABLE, Rc, RefCell, RootExt, Sight, USUAL, WidgetExt, glib, three,
     };
 
     pub struct Sides {
@@ -105,6 +105,16 @@ mod imp {
             let Some([chat, panel, handle]) = three(widget) else { return };
             let was = self.sight();
             self.width.set(width);
+            if was == Sight::Both && self.sight() != was {
+                // What is hidden would lose the keyboard to the first button in the window.
+                if let Some(focus) = widget.root().and_then(|root| root.focus()) {
+                    if focus.is_ancestor(&panel) {
+                        self.front.set(true);
+                    } else if focus.is_ancestor(&chat) {
+                        self.front.set(false);
+                    }
+                }
+            }
             let sight = self.sight();
             chat.set_child_visible(sight != Sight::Panel);
             panel.set_child_visible(sight != Sight::Conversation);

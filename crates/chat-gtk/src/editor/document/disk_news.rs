@@ -71,6 +71,9 @@ impl Document {
                     self.know(&loaded);
                     self.buffer.set_modified(false);
                     self.notice.close();
+                } else if self.is_merge_undone() {
+                    // The user did not want the merge: the next one is asked for, too.
+                    self.say_merge_undone();
                 } else if self.buffer.is_modified() {
                     self.merge(loaded);
                 } else {
@@ -79,6 +82,7 @@ impl Document {
             }
             Err(Refusal::Gone) => {
                 if self.seen.take().is_some() {
+                    self.forget_merge();
                     self.buffer.set_modified(true);
                     self.outdated.set(false);
                     let text = gettext("“{name}” was deleted on disk. Saving writes it again.");
@@ -145,6 +149,7 @@ impl Document {
                 Err(Refusal::Gone) => {
                     document.seen.replace(None);
                     document.outdated.set(false);
+                    document.forget_merge();
                 }
                 Err(refusal) => {
                     document.notice.say(&refusal.sentence(), vec![document.save_as_choice()]);
@@ -169,6 +174,7 @@ impl Document {
 
     /// What is here goes back to this.
     pub(super) fn know(&self, loaded: &Loaded) {
+        self.forget_merge();
         self.common.replace(Some(loaded.text.as_str().into()));
         self.format.set(loaded.format);
         self.seen.replace(loaded.seen.clone());

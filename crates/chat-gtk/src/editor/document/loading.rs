@@ -57,6 +57,7 @@ impl Document {
         }
         self.common.replace(part.is_none().then(|| loaded.text.as_str().into()));
         self.overwrites.take();
+        self.forget_merge();
         let is_protected = loaded.is_protected;
         let coloured = loaded.text.len() <= COLOURED;
         let language = look::language(&self.path(), &loaded.text).filter(|_| coloured);
@@ -132,6 +133,7 @@ impl Document {
         }
         self.seen.replace(None);
         self.common.take();
+        self.forget_merge();
         self.colour(look::language(&self.path(), ""));
         self.filled(Stand::Open, false);
         if let Some(draft) = draft {

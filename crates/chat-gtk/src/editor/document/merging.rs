@@ -49,14 +49,21 @@ impl Document {
         }
     }
 
+    /// The text is based on this version's file from now on.
+    pub(super) fn come_from(&self, version: &Version) {
+        self.format.set(version.format);
+        self.seen.replace(version.seen.clone());
+        self.common.replace(version.common.clone());
+        self.overwrites.replace(version.overwrites.clone());
+        self.outdated.set(false);
+    }
+
     /// Puts in what was merged into the text, as one step to undo.
     pub(super) fn take_merged(&self, merged: &Version) {
-        self.format.set(merged.format);
-        self.seen.replace(merged.seen.clone());
-        self.common.replace(merged.common.clone());
-        self.overwrites.replace(merged.overwrites.clone());
-        self.outdated.set(false);
+        let before = self.version();
+        self.come_from(merged);
         self.put_merged(&merged.text);
+        self.remember_merge(before, Self::look);
         self.buffer.set_modified(merged.common.as_ref() != Some(&merged.text));
         self.show_status();
     }
@@ -80,8 +87,10 @@ impl Document {
             let joined = joined.filter(|_| document.changes.get() == changes);
             // It cannot be read any more, or somebody typed: that is asked about anew.
             let Some((loaded, both)) = joined else { return document.look() };
+            let before = document.version();
             document.know(&loaded);
             document.put_merged(&both);
+            document.remember_merge(before, Self::keep_both);
             document.buffer.set_modified(true);
             document.notice.close();
             if let Some(line) = both.lines().position(|line| line.starts_with(FIRST_MARK)) {

@@ -112,12 +112,18 @@ impl Document {
             }
             match result {
                 Ok(_) if merged.is_some() && !is_same => {
-                    // What was typed meanwhile and what is on disk now come from the same text: they are merged next.
-                    document.common.replace(Some(ours.text));
-                    document.overwrites.take();
                     document.look_again.set(true);
+                    // What was typed meanwhile and what is on disk now come from the same text: they are merged next.
+                    // A merge that was undone meanwhile is asked about first.
+                    if !document.is_merge_undone() {
+                        document.common.replace(Some(ours.text));
+                        document.overwrites.take();
+                    }
                 }
                 Ok(seen) => {
+                    if matches!(target, Target::Other(_)) {
+                        document.forget_merge();
+                    }
                     document.saved(seen, merged.unwrap_or(ours), recode);
                     if let Target::Other(path) = target {
                         document.become_file(path);
@@ -147,11 +153,17 @@ impl Document {
 
     /// This is on disk now.
     fn saved(&self, seen: Seen, written: Version, recode: Recode) {
-        self.seen.replace(Some(seen));
-        self.common.replace(Some(written.text));
-        self.overwrites.take();
-        self.format.set(recode.of(written.format));
-        self.outdated.set(false);
+        let written = Version {
+            format: recode.of(written.format),
+            seen: Some(seen),
+            common: Some(written.text.clone()),
+            overwrites: None,
+            ..written
+        };
+        if self.is_merge_undone() {
+            return self.written_before_undo(written);
+        }
+        self.come_from(&written);
         self.notice.close();
     }
 

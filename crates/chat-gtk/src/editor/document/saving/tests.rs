@@ -1,65 +1,13 @@
 //! One saving is enough, also of a file that changed on disk without anybody noticing until then.
 
-use std::cell::{Cell, RefCell};
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use super::super::super::Engine;
-use super::*;
+use relm4::gtk::prelude::*;
+
+use super::super::scene::{LINES, Scene};
 use crate::main_loop::until;
 
-const LINES: &str = "one\ntwo\nthree\nfour\nfive\n";
 const SAVED: &str = "Changes from disk were merged with yours, and saved.";
-
-/// An open file.
-struct Scene {
-    folder: tempfile::TempDir,
-    document: Rc<Document>,
-    notes: Rc<RefCell<Vec<String>>>,
-}
-
-impl Scene {
-    fn new() -> Self {
-        adw::init().expect("a display");
-        crate::init();
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("a.txt"), LINES).unwrap();
-        let notes = Rc::new(RefCell::new(Vec::new()));
-        let told = Rc::clone(&notes);
-        let path = Path::new("a.txt");
-        let document = Document::new(folder.path(), path, Engine::default(), move |_, what| {
-            if let Told::Note(words) = what {
-                told.borrow_mut().push(words);
-            }
-        });
-        document.load();
-        until("the text", || document.has_text());
-        Self { folder, document, notes }
-    }
-
-    fn file(&self) -> PathBuf {
-        self.folder.path().join("a.txt")
-    }
-
-    fn on_disk(&self) -> String {
-        fs::read_to_string(self.file()).unwrap()
-    }
-
-    fn type_at(&self, line: i32, words: &str) {
-        let mut at = self.document.iter_at(line, 0);
-        self.document.buffer.insert(&mut at, words);
-    }
-
-    /// Saves, and says whether that was done; `meanwhile` comes before it is.
-    fn save(&self, meanwhile: impl FnOnce()) -> bool {
-        let saved = Rc::new(Cell::new(None));
-        let told = Rc::clone(&saved);
-        self.document.save(move |is_saved| told.set(Some(is_saved)));
-        meanwhile();
-        until("saving to end", || saved.get().is_some());
-        saved.get() == Some(true)
-    }
-}
 
 #[gtk::test]
 fn what_saving_merges_is_saved() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use anyhow::Result;
-use chat_core::message::{Fid, Message, Role, Thinking};
+use chat_core::message::{Fid, Message, Role, SessionMeta};
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::text;
@@ -91,20 +91,13 @@ pub async fn long_chat(desktop: &Desktop, messages: usize) -> Result<Fid> {
     }
     store.release(&made.fid).await?;
     store.flush().await?;
-    Ok(made.fid)
+    Ok(made.meta.fid)
 }
 
 fn session(title: &str) -> NewSession {
-    NewSession {
-        title: title.to_owned(),
-        agent: "just-ask".to_owned(),
-        model: None,
-        thinking: Thinking::default(),
-        options: chat_core::message::Options::default(),
-        project: None,
-        mode: chat_core::permission::Mode::default(),
-        rules: Vec::new(),
-    }
+    let (title, agent) = (title.to_owned(), "just-ask".to_owned());
+    let meta = SessionMeta { title, agent, ..SessionMeta::default() };
+    NewSession { meta, ..NewSession::default() }
 }
 
 fn exchange(n: usize) -> Vec<Arc<Message>> {

@@ -79,7 +79,7 @@ async fn a_backup_is_restored_in_the_preferences() -> Result<()> {
     let store = Store::open(&stage.folders())?.store;
     keep(&store, "Apples", "Apples are red.".to_owned()).await?;
     store.back_up(&|| Some(Duration::ZERO))?.context("no backup")?;
-    let apples = store.sessions().await?.remove(0).fid;
+    let apples = store.sessions().await?.remove(0).meta.fid;
     store.delete(&apples).await?;
     keep(&store, "Pears", "Pears are green.".to_owned()).await?;
     drop(store);
@@ -111,7 +111,7 @@ async fn the_chat_that_was_shown_is_shown_again_after_a_kill() -> Result<()> {
     keep(&store, "Apples", "Apples are red.".to_owned()).await?;
     keep(&store, "Pears", "Pears are green.".to_owned()).await?;
     let apples = store.sessions().await?.into_iter().find(|session| session.title == "Apples");
-    let apples = apples.context("no such chat")?.fid;
+    let apples = apples.context("no such chat")?.meta.fid;
     drop(store);
     let window = stage.window().await?;
     window.open("Apples").await?;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use chat_core::message::SessionMeta;
 use chat_core::permission::Mode;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::Script;
@@ -315,7 +316,10 @@ async fn with_editing_model(edits: &[(&str, &str)]) -> Result<(Stage, PathBuf, W
     // Who has it open by this name is not told when it changes.
     std::os::unix::fs::symlink("count.txt", folder.join("linked.txt"))?;
     let store = Store::open(&stage.folders())?.store;
-    let work = NewSession { project: Some(folder.clone()), mode: Mode::Edits, ..chat("Work") };
+    let work = NewSession {
+        meta: SessionMeta { project: Some(folder.clone()), mode: Mode::Edits, ..chat("Work").meta },
+        ..chat("Work")
+    };
     store.create(work, Vec::new()).await?;
     drop(store);
     for (number, (old, new)) in edits.iter().enumerate() {

@@ -20,7 +20,7 @@ async fn with_chats(stage: &Stage) -> Result<Vec<Fid>> {
         let text = format!("What was said in {index}");
         let mut message = Message::text(Said::User, None, text);
         message.time -= Duration::from_secs(60 * (CHATS - index) as u64);
-        all.push(store.create(chat(&title(index)), vec![message.into()]).await?.fid);
+        all.push(store.create(chat(&title(index)), vec![message.into()]).await?.meta.fid);
     }
     Ok(all)
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
-use chat_core::message::ModelRef;
+use chat_core::message::{ModelRef, SessionMeta};
 use chat_core::models::{CONNECTION, Library, catalogue};
 use chat_core::store::{NewSession, Store};
 use chat_gguf::write::Writer;
@@ -233,7 +233,12 @@ async fn a_model_that_was_removed_is_not_begun_with() -> Result<()> {
     let stage = Stage::bare().await?;
     let store = Store::open(&stage.folders())?.store;
     let model = Some(ModelRef::new(CONNECTION, "nimble"));
-    let stored = store.create(NewSession { model, ..chat("Before") }, Vec::new()).await?;
+    let stored = store
+        .create(
+            NewSession { meta: SessionMeta { model, ..chat("Before").meta }, ..chat("Before") },
+            Vec::new(),
+        )
+        .await?;
     store.release(&stored.fid).await?;
     drop(store);
     let path = file(&stage, "nimble.gguf", &self::model())?;

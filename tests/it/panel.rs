@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::fs;
 
 use anyhow::{Context, Result};
-use chat_core::message::{Message, Role as Who};
+use chat_core::message::{Message, Role as Who, SessionMeta};
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::Script;
 use chat_testkit::ui::{Role, State, containing, named, until};
@@ -100,7 +100,10 @@ async fn nothing_is_cut_in_a_chat_of_360_pixels() -> Result<()> {
         Message::text(Who::User, None, "A question that is as long as questions are. ".repeat(6));
     let reply = Message::text(Who::Assistant, Some(said.id), REPLY);
     let store = Store::open(&stage.folders())?.store;
-    let work = NewSession { project: Some(project), ..chat("Work") };
+    let work = NewSession {
+        meta: SessionMeta { project: Some(project), ..chat("Work").meta },
+        ..chat("Work")
+    };
     store.create(work, vec![said.into(), reply.into()]).await?;
     drop(store);
     let panel = INSIDE - LIST - NARROWEST;

@@ -52,7 +52,7 @@ async fn a_chat_begun_in_a_folder_works_there_in_the_mode_that_is_chosen() -> Re
     window.say("What grows here?").await?;
     window.shows("You said: What grows here?").await?;
     let session = stored(&stage, "What grows here?").await?;
-    assert_eq!((session.project, session.mode), (Some(garden), Mode::Edits));
+    assert_eq!((&session.project, session.mode), (&Some(garden), Mode::Edits));
     assert!(offered(&stage).contains(&"read_file".to_owned()), "{:?}", offered(&stage));
 
     // A new chat works there too, and is given no more leave than any; told so it works nowhere.
@@ -91,7 +91,7 @@ async fn a_folder_named_to_a_second_program_reaches_the_first_as_seen_from_there
     assert!(call(&["--session", session.fid.as_str(), "--project", "garden"])?.success());
     window.find(named("Apples").role(Role::Frame)).await?;
     until("the folder to be stored", || async {
-        Ok(stored(&stage, "Apples").await?.project.map(drop))
+        Ok(stored(&stage, "Apples").await?.meta.project.map(drop))
     })
     .await?;
     window.close().await
@@ -158,7 +158,7 @@ async fn a_folder_that_is_dropped_is_worked_in_where_the_person_says_so() -> Res
     window.click(named("Work There")).await?;
     window.find(named("kitchen").role(Role::Label)).await?;
     until("the folder to be stored", || async {
-        let project = stored(&stage, "Apples").await?.project;
+        let project = stored(&stage, "Apples").await?.meta.project;
         Ok((project.as_ref() == Some(&kitchen)).then_some(()))
     })
     .await?;

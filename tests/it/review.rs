@@ -3,6 +3,7 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
+use chat_core::message::SessionMeta;
 use chat_core::permission::Mode;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::Script;
@@ -22,7 +23,10 @@ async fn edited() -> Result<(Stage, std::path::PathBuf, Window)> {
     let file = project.join("count.txt");
     fs::write(&file, LINES)?;
     let store = Store::open(&stage.folders())?.store;
-    let work = NewSession { project: Some(project), mode: Mode::Edits, ..chat("Work") };
+    let work = NewSession {
+        meta: SessionMeta { project: Some(project), mode: Mode::Edits, ..chat("Work").meta },
+        ..chat("Work")
+    };
     store.create(work, Vec::new()).await?;
     drop(store);
     for (id, old, new) in [("c1", "two\n", "zwei\n"), ("c2", "eleven\n", "elf\n")] {
@@ -118,7 +122,10 @@ async fn what_is_saved_while_a_command_runs_is_not_to_be_reviewed() -> Result<()
     let (notes, built) = (project.join("notes.txt"), project.join("built.txt"));
     fs::write(&notes, "mine\n")?;
     let store = Store::open(&stage.folders())?.store;
-    let work = NewSession { project: Some(project), mode: Mode::Edits, ..chat("Work") };
+    let work = NewSession {
+        meta: SessionMeta { project: Some(project), mode: Mode::Edits, ..chat("Work").meta },
+        ..chat("Work")
+    };
     store.create(work, Vec::new()).await?;
     drop(store);
     let command = "echo built > built.txt; until grep -q saved notes.txt; do sleep 0.05; done";
@@ -173,7 +180,10 @@ async fn a_plan_is_started_with_one_click_in_the_mode_that_asks() -> Result<()> 
     let project = stage.desktop.folder().canonicalize()?.join("project");
     fs::create_dir(&project)?;
     let store = Store::open(&stage.folders())?.store;
-    let work = NewSession { project: Some(project), mode: Mode::Plan, ..chat("Work") };
+    let work = NewSession {
+        meta: SessionMeta { project: Some(project), mode: Mode::Plan, ..chat("Work").meta },
+        ..chat("Work")
+    };
     store.create(work, Vec::new()).await?;
     drop(store);
     stage.server.push(Script::new().text("First this, then that."));
@@ -198,7 +208,14 @@ async fn nothing_slides_under_the_pointer_that_rejected_something() -> Result<()
     let project = stage.desktop.folder().canonicalize()?.join("project");
     fs::create_dir(&project)?;
     let store = Store::open(&stage.folders())?.store;
-    let work = NewSession { project: Some(project.clone()), mode: Mode::Edits, ..chat("Work") };
+    let work = NewSession {
+        meta: SessionMeta {
+            project: Some(project.clone()),
+            mode: Mode::Edits,
+            ..chat("Work").meta
+        },
+        ..chat("Work")
+    };
     store.create(work, Vec::new()).await?;
     drop(store);
     for (id, name) in [("c1", "a.txt"), ("c2", "b.txt")] {

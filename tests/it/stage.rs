@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
-use chat_core::message::{self, Message, ModelRef, Options, Thinking};
+use chat_core::message::{self, Message, ModelRef, SessionMeta};
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::{Gate, Script, Server};
@@ -173,7 +173,7 @@ impl Stage {
         for session in store.sessions().await? {
             let page = store.page(&session.fid, None, ALL).await?;
             let messages = page.messages.iter().map(|m| m.as_ref().clone()).collect();
-            all.insert(session.title, Transcript { messages });
+            all.insert(session.meta.title, Transcript { messages });
         }
         Ok(all)
     }
@@ -199,16 +199,13 @@ pub fn program() -> Launch {
 
 /// A chat with the scripted model, to be stored before the program starts.
 pub fn chat(title: &str) -> NewSession {
-    NewSession {
+    let meta = SessionMeta {
         title: title.to_owned(),
         agent: "just-ask".to_owned(),
         model: Some(ModelRef::new("Test", "scripted")),
-        thinking: Thinking::default(),
-        options: Options::default(),
-        project: None,
-        mode: chat_core::permission::Mode::default(),
-        rules: Vec::new(),
-    }
+        ..SessionMeta::default()
+    };
+    NewSession { meta, ..NewSession::default() }
 }
 
 /// A stored chat.

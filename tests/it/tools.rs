@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
+use chat_core::message::SessionMeta;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::Script;
 use chat_testkit::ui::{Role, State, containing, named, until};
@@ -18,7 +19,10 @@ pub async fn at_work() -> Result<(Stage, PathBuf)> {
     fs::create_dir(&project)?;
     let project = project.canonicalize()?;
     let store = Store::open(&stage.folders())?.store;
-    let at_work = NewSession { project: Some(project.clone()), ..chat("Work") };
+    let at_work = NewSession {
+        meta: SessionMeta { project: Some(project.clone()), ..chat("Work").meta },
+        ..chat("Work")
+    };
     store.create(at_work, Vec::new()).await?;
     Ok((stage, project))
 }

@@ -199,7 +199,7 @@ impl Conversation<'_> {
         let Some(fid) = request.session.take() else {
             return ChatRequest { agent: None, ..request };
         };
-        if let Ok(session) = self.session(&fid).await {
+        if let Ok(session) = self.session(&fid).await.map(|session| session.meta) {
             request.model = request.model.or(session.model);
             request.agent.get_or_insert(session.agent);
             request.thinking.get_or_insert(session.thinking);

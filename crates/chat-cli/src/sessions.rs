@@ -167,7 +167,7 @@ async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) 
         Some(text) => {
             let found = program.manager.search(text, limit).await?;
             let row = |hit: Hit| Row {
-                session: hit.session.into(),
+                session: hit.session.meta.into(),
                 excerpt: hit.excerpt,
                 marks: hit.marks,
             };
@@ -189,7 +189,7 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
     for fid in fids {
         let fid = Fid::new(fid);
         let subscription = program.manager.subscribe();
-        let title = program.manager.open(&fid, 1, &subscription).await?.session.title;
+        let title = program.manager.open(&fid, 1, &subscription).await?.session.meta.title;
         let terminal = program.terminal;
         if !yes && !terminal.input {
             return Err(Trouble::Said(say::nobody_to_ask()));

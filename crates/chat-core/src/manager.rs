@@ -38,7 +38,7 @@ use crate::store::Page;
 use crate::tool::Registry;
 
 pub use self::agents::AgentInfo;
-pub use crate::session::Change as SessionChange;
+pub use crate::message::SessionChange;
 
 /// In how many of the newest chats the model to begin with is looked for.
 const RECENT: usize = 20;
@@ -173,13 +173,13 @@ impl Manager {
                 let register = |session: &Arc<Session>| this.register(session);
                 let (fid, message) = Session::create(&this.inner.world, request, register).await?;
                 if let Some(session) = this.loaded(&fid) {
-                    this.inner.connections.set_last_used(session.placeholder().model);
+                    this.inner.connections.set_last_used(session.placeholder().meta.model);
                 }
                 return Ok(Sent { fid, message, queued: false });
             };
             let session = this.session(&fid).await?;
             let (message, queued) = session.send(request).await?;
-            this.inner.connections.set_last_used(session.placeholder().model);
+            this.inner.connections.set_last_used(session.placeholder().meta.model);
             Ok(Sent { fid, message, queued })
         })
         .await

@@ -9,6 +9,7 @@ mod meter;
 mod options;
 mod provider;
 mod request;
+mod session;
 pub(crate) mod thoughts;
 mod tool;
 mod tree;
@@ -22,6 +23,7 @@ pub use meter::{Compaction, Filling, Meter, PromptPreview};
 pub use options::{Options, Sampling, Thinking};
 pub use provider::ProviderData;
 pub use request::{Attachment, ChatRequest, Content, Queued};
+pub use session::{SessionChange, SessionMeta};
 pub use tool::{
     BackgroundCommand, CommandExit, CommandLimit, Todo, TodoState, ToolCall, ToolResult, ToolSpec,
     ToolView, Verdict,

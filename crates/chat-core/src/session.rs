@@ -35,7 +35,6 @@ use tokio::sync::Notify;
 pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
 use project_start::FirstLook;
-pub use state::Change;
 use state::State;
 pub(crate) use title::from_text as title_from_text;
 pub(crate) use world::{Clients, World};
@@ -162,7 +161,7 @@ impl Session {
 
     /// Stores a change of the session's row, and tells. The gate must be held.
     async fn patch_claimed(&self, mut patch: SessionPatch) -> Result<()> {
-        if let (Some(project), None) = (&patch.project, &patch.rules) {
+        if let (Some(project), None) = (&patch.change.project, &patch.rules) {
             let state = self.lock();
             patch.rules = (*project != state.record.project)
                 .then(|| asked::of_any_folder(&state.record.rules))

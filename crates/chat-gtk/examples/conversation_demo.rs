@@ -9,8 +9,8 @@ use adw::prelude::*;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{SessionPlaceholder, Snapshot, Stage, Status};
 use chat_core::message::{
-    Content, Context, Ending, Fid, Message, MessageId, ModelRef, Options, Part, Queued, Role,
-    Thinking, ToolCall, ToolCallId, ToolResult, Usage,
+    Content, Context, Ending, Fid, Message, MessageId, ModelRef, Part, Queued, Role, SessionMeta,
+    ToolCall, ToolCallId, ToolResult, Usage,
 };
 use chat_gtk::conversation::Conversation;
 use gtk::glib;
@@ -108,20 +108,15 @@ fn snapshot(live: bool) -> Snapshot {
     let queued = Queued { id: MessageId::new(), content, context: Context::default() };
     Snapshot {
         session: SessionPlaceholder {
-            fid: Fid::new("2026-01-15-14-30-45"),
-            title: "Fix the parser".to_owned(),
-            agent: "just-ask".to_owned(),
-            model: None,
-            thinking: Thinking::Habit,
-            options: Options::default(),
-            project: None,
-            mode: chat_core::permission::Mode::default(),
+            meta: SessionMeta {
+                fid: Fid::new("2026-01-15-14-30-45"),
+                title: "Fix the parser".to_owned(),
+                agent: "just-ask".to_owned(),
+                created: now,
+                updated: now,
+                ..SessionMeta::default()
+            },
             status: Status::Idle,
-            unread: false,
-            trouble: None,
-            created: now,
-            updated: now,
-            in_use: false,
         },
         messages: messages.into_iter().map(Arc::new).collect(),
         more: false,

@@ -9,11 +9,11 @@ use std::time::Duration;
 use adw::prelude::*;
 use chat_core::event::{Event, SessionPlaceholder, Snapshot, Stage, Status};
 use chat_core::message::{
-    Ask, AskId, Asked, CommandExit, Ending, Fid, Message, MessageId, ModelRef, Options, Part,
-    PermissionRequest, Preview, Question, Role, Thinking, ToolCall, ToolCallId, ToolResult,
+    Ask, AskId, Asked, CommandExit, Ending, Fid, Message, MessageId, ModelRef, Part,
+    PermissionRequest, Preview, Question, Role, SessionMeta, ToolCall, ToolCallId, ToolResult,
     ToolView, Verdict,
 };
-use chat_core::permission::{Action, Mode, Why};
+use chat_core::permission::{Action, Why};
 use chat_gtk::conversation::Conversation;
 use gtk::glib;
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ fn show(app: &adw::Application) {
     let what = place.and_then(|place| arguments.get(place + 1)).map_or("", String::as_str);
     let (snapshot, reply) = snapshot(asked(what));
     conversation.show(&snapshot);
-    let fid = snapshot.session.fid;
+    let fid = snapshot.session.meta.fid;
     let tail: Arc<str> = Arc::from(OUTPUT);
     conversation.apply(&[
         Event::ToolCallChanged {
@@ -182,20 +182,15 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
     let at_work = next.id;
     let snapshot = Snapshot {
         session: SessionPlaceholder {
-            fid: Fid::new("2026-01-15-14-30-45"),
-            title: "Fix the parser".to_owned(),
-            agent: "just-ask".to_owned(),
-            model: None,
-            thinking: Thinking::Habit,
-            options: Options::default(),
-            project: None,
-            mode: Mode::default(),
+            meta: SessionMeta {
+                fid: Fid::new("2026-01-15-14-30-45"),
+                title: "Fix the parser".to_owned(),
+                agent: "just-ask".to_owned(),
+                created: now,
+                updated: now,
+                ..SessionMeta::default()
+            },
             status: Status::NeedsInput,
-            unread: false,
-            trouble: None,
-            created: now,
-            updated: now,
-            in_use: false,
         },
         messages: [user, reply, results, next].into_iter().map(Arc::new).collect(),
         more: false,

@@ -90,7 +90,7 @@ impl Conversation<'_> {
     async fn folder(&self) -> Result<Option<PathBuf>> {
         match (&self.request.project, &self.request.session) {
             (Some(folder), _) => Ok(Some(folder.clone())),
-            (None, Some(fid)) => Ok(self.session(fid).await?.project),
+            (None, Some(fid)) => Ok(self.session(fid).await?.meta.project),
             (None, None) => Ok(None),
         }
     }

@@ -1,19 +1,17 @@
 //! The events and the plain data in them.
 
-use std::ops::Range;
-use std::path::PathBuf;
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat_permission::Mode;
 use jiff::Timestamp;
 
 use crate::chat::TextKind;
 use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
-    Ask, BackgroundCommand, Fid, Message, MessageId, Meter, ModelRef, Options, Queued, Thinking,
-    Todo, ToolCallId, ToolResult, Trouble, Usage,
+    Ask, BackgroundCommand, Fid, Message, MessageId, Meter, ModelRef, Queued, SessionMeta, Todo,
+    ToolCallId, ToolResult, Usage,
 };
 use crate::settings::Connection;
 
@@ -265,37 +263,34 @@ impl Status {
     }
 }
 
-/// A row of the history list: a session that may not be loaded.
-#[derive(Clone, Debug, PartialEq)]
+/// A session as a row of the history list.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionPlaceholder {
-    /// Its id.
-    pub fid: Fid,
-    /// Its title.
-    pub title: String,
-    /// Its agent's name.
-    pub agent: String,
-    /// Its model.
-    pub model: Option<ModelRef>,
-    /// How much it thinks.
-    pub thinking: Thinking,
-    /// Its options.
-    pub options: Options,
-    /// The folder that it works in, where it has one.
-    pub project: Option<PathBuf>,
-    /// What its tools may do without asking.
-    pub mode: Mode,
+    /// What is known of it.
+    pub meta: SessionMeta,
     /// What it does.
     pub status: Status,
-    /// Whether a reply came that nobody has looked at.
-    pub unread: bool,
-    /// What became of the last reply, where it failed or was interrupted.
-    pub trouble: Option<Trouble>,
-    /// When it began.
-    pub created: Timestamp,
-    /// When it last had a message.
-    pub updated: Timestamp,
-    /// Whether another program is writing it: it can be read, not continued.
-    pub in_use: bool,
+}
+
+impl Deref for SessionPlaceholder {
+    type Target = SessionMeta;
+
+    fn deref(&self) -> &SessionMeta {
+        &self.meta
+    }
+}
+
+impl DerefMut for SessionPlaceholder {
+    fn deref_mut(&mut self) -> &mut SessionMeta {
+        &mut self.meta
+    }
+}
+
+impl From<SessionMeta> for SessionPlaceholder {
+    /// Nothing is at work in it.
+    fn from(meta: SessionMeta) -> Self {
+        Self { meta, status: Status::Idle }
+    }
 }
 
 /// A session as it is opened: the end of its shown branch, and its place in the events.

@@ -96,7 +96,7 @@ impl Manager {
                 hub.tell(&Event::SessionRemoved { fid });
             }
             for record in records {
-                hub.tell(&Event::SessionAdded(record.into()));
+                hub.tell(&Event::SessionAdded(record.meta.into()));
             }
             Ok(())
         })

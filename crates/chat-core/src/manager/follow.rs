@@ -98,7 +98,7 @@ impl Manager {
                     }
                     session.placeholder()
                 }
-                None => record.clone().into(),
+                None => record.meta.clone().into(),
             };
             match known {
                 None => hub.tell(&Event::SessionAdded(row)),

@@ -21,7 +21,7 @@ impl Manager {
             this.remember_last_used(&records);
             let rows = records.into_iter().map(|record| match this.loaded(&record.fid) {
                 Some(session) => session.placeholder(),
-                None => record.into(),
+                None => record.meta.into(),
             });
             Ok(rows.collect())
         })
@@ -37,7 +37,7 @@ impl Manager {
                 let records = this.inner.world.store.sessions().await?;
                 let there =
                     records.into_iter().filter(|it| it.project.as_deref() == Some(&project));
-                Ok(there.max_by_key(|record| record.updated).map(|record| record.agent))
+                Ok(there.max_by_key(|record| record.updated).map(|record| record.meta.agent))
             })
             .await;
         let is_there = |agent: &str| self.inner.world.agent(agent).is_ok();
@@ -120,16 +120,7 @@ impl Manager {
 
     /// Changes a session's agent, model, thinking or options; the next request uses them.
     pub async fn change_session(&self, fid: &Fid, change: SessionChange) -> Result<()> {
-        let patch = SessionPatch {
-            agent: change.agent,
-            model: change.model,
-            thinking: change.thinking,
-            options: change.options,
-            project: change.project,
-            mode: change.mode,
-            ..SessionPatch::default()
-        };
-        self.patch(fid, patch).await?;
+        self.patch(fid, SessionPatch { change, ..SessionPatch::default() }).await?;
         if let Some(session) = self.loaded(fid) {
             session.rejudge();
         }
@@ -170,7 +161,7 @@ impl Manager {
         let (this, fid) = (self.clone(), fid.clone());
         self.run(async move {
             let record = this.inner.world.store.restore(&fid).await?;
-            this.inner.world.hub.tell(&Event::SessionAdded(record.into()));
+            this.inner.world.hub.tell(&Event::SessionAdded(record.meta.into()));
             Ok(())
         })
         .await
@@ -225,6 +216,7 @@ mod tests {
     use super::*;
     use crate::client::Timeouts;
     use crate::manager::StartOptions;
+    use crate::message::SessionMeta;
     use crate::settings::Folders;
     use crate::store::NewSession;
 
@@ -246,16 +238,9 @@ mod tests {
     }
 
     fn new(project: Option<std::path::PathBuf>) -> NewSession {
-        NewSession {
-            title: "New".to_owned(),
-            agent: "just-ask".to_owned(),
-            model: None,
-            thinking: crate::message::Thinking::default(),
-            options: crate::message::Options::default(),
-            project,
-            mode: chat_permission::Mode::default(),
-            rules: Vec::new(),
-        }
+        let (title, agent) = ("New".to_owned(), "just-ask".to_owned());
+        let meta = SessionMeta { title, agent, project, ..SessionMeta::default() };
+        NewSession { meta, ..NewSession::default() }
     }
 
     #[tokio::test]
@@ -264,7 +249,7 @@ mod tests {
         let manager = start(folder.path()).await;
         let world = &manager.inner.world;
         let root = project.path().to_owned();
-        let fid = world.store.create(new(Some(root.clone())), Vec::new()).await.unwrap().fid;
+        let fid = world.store.create(new(Some(root.clone())), Vec::new()).await.unwrap().meta.fid;
         let opened = chat_permission::path::Project::open(&root, &world.kept).unwrap();
         let journal = world.journals.of(&opened).unwrap();
         let origin =
@@ -291,7 +276,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let manager = start(folder.path()).await;
         let store = &manager.inner.world.store;
-        let fid = store.create(new(None), Vec::new()).await.unwrap().fid;
+        let fid = store.create(new(None), Vec::new()).await.unwrap().meta.fid;
         let session = manager.session(&fid).await.unwrap();
         let mut first = pin!(session.patch(titled("first")));
         let mut second = pin!(session.patch(titled("second")));
@@ -305,7 +290,7 @@ mod tests {
         store.patch(&fid, SessionPatch::default()).await.unwrap();
         let (second, first) = tokio::join!(biased; second, first);
         first.and(second).unwrap();
-        let stored = store.session(&fid).await.unwrap().title;
-        assert_eq!((stored.as_str(), session.placeholder().title), ("second", stored.clone()));
+        let stored = store.session(&fid).await.unwrap().meta.title;
+        assert_eq!((stored.as_str(), session.placeholder().meta.title), ("second", stored.clone()));
     }
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 /// A session's id: its local start time, `2026-01-15-14-30-45`, with `-2`, `-3` … where several
 /// begin in one second. Cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fid(Arc<str>);
 
 impl Fid {

@@ -14,7 +14,8 @@ use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
 use crate::event::Event;
 use crate::message::{
-    ChatRequest, Fid, Message, MessageId, ModelRef, Options, Part, Role, Thinking,
+    ChatRequest, Fid, Message, MessageId, ModelRef, Options, Part, Role, SessionChange,
+    SessionMeta, Thinking,
 };
 use crate::store::{NewSession, SessionPatch, SessionRecord};
 
@@ -77,7 +78,7 @@ impl ResolvedRequest {
         // What was allowed in the one folder is not allowed in the other.
         let rules =
             if project.is_some() { of_any_folder(&known.rules) } else { known.rules.clone() };
-        let patch = SessionPatch {
+        let change = SessionChange {
             agent: Some(self.agent.name().to_owned()).filter(|agent| *agent != known.agent),
             model: Some(self.model.clone()).filter(|model| Some(model) != known.model.as_ref()),
             thinking: request.thinking.filter(|thinking| *thinking != known.thinking),
@@ -85,6 +86,9 @@ impl ResolvedRequest {
                 .filter(|o| *o != known.options),
             project: project.map(Some),
             mode: request.mode.filter(|mode| *mode != known.mode),
+        };
+        let patch = SessionPatch {
+            change,
             rules: Some(with_rules(&rules, &request.allow)).filter(|rules| *rules != known.rules),
             ..SessionPatch::default()
         };
@@ -106,7 +110,7 @@ impl Session {
             Said::of(world, &request, request.project.clone(), &[], Rejected::nothing()).await;
         let user = Arc::new(said.message(&*resolved.agent, None));
         let reply = Arc::new(Message::reply(Some(user.id), resolved.model.clone()));
-        let new = NewSession {
+        let meta = SessionMeta {
             title: super::title_from_text(&request.content.text),
             agent: resolved.agent.name().to_owned(),
             model: Some(resolved.model.clone()),
@@ -114,8 +118,9 @@ impl Session {
             options: request.options.clone(),
             project: request.project.clone(),
             mode: request.mode.unwrap_or(world.clients.settings().permissions.mode),
-            rules: entries(&request.allow).collect(),
+            ..SessionMeta::default()
         };
+        let new = NewSession { meta, rules: entries(&request.allow).collect() };
         let messages = vec![Arc::clone(&user), Arc::clone(&reply)];
         let record = world.store.create(new, messages).await?;
         let session = Self::new(Arc::clone(world), record, Vec::new());

@@ -17,7 +17,7 @@ use crate::client::{Price, Room, as_text};
 use crate::error::Result;
 use crate::event::Event;
 use crate::message::{
-    ChatRequest, Fid, Message, Meter, ModelRef, Options, Part, PromptPreview, Role,
+    ChatRequest, Message, Meter, ModelRef, Options, Part, PromptPreview, Role, SessionMeta,
 };
 use crate::store::SessionRecord;
 
@@ -33,25 +33,12 @@ pub(super) struct Measured {
 impl Session {
     /// A session that is not stored, to see what its first request would be.
     pub(crate) fn sketch(world: &Arc<World>, request: &ChatRequest) -> Arc<Self> {
-        let now = jiff::Timestamp::now();
-        let record = SessionRecord {
-            fid: Fid::new(""),
-            title: String::new(),
-            titled_by_person: false,
-            agent: String::new(),
-            model: None,
-            thinking: crate::message::Thinking::Habit,
-            options: Options::default(),
+        let meta = SessionMeta {
             project: request.project.clone(),
             mode: request.mode.unwrap_or(world.clients.settings().permissions.mode),
-            rules: Vec::new(),
-            head: None,
-            unread: false,
-            trouble: None,
-            created: now,
-            updated: now,
-            in_use: false,
+            ..SessionMeta::default()
         };
+        let record = SessionRecord { meta, ..SessionRecord::default() };
         Self::new(Arc::clone(world), record, Vec::new())
     }
 

@@ -226,7 +226,8 @@ async fn chat(world: &World, fid: &Fid) -> Gathered {
             break;
         }
     }
-    let title = world.store.session(fid).await.map_or_else(|_| fid.to_string(), |row| row.title);
+    let title =
+        world.store.session(fid).await.map_or_else(|_| fid.to_string(), |row| row.meta.title);
     (title, Ok(conversation(&messages, more)))
 }
 

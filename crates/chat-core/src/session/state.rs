@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
-use chat_permission::Mode;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Pending;
@@ -15,8 +14,7 @@ use super::turn::{ActiveTurn, TurnId};
 use crate::agent::{Surroundings, todos};
 use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
 use crate::message::{
-    BackgroundCommand, ChatRequest, Fid, Message, MessageId, Meter, ModelRef, Options, Thinking,
-    Trouble,
+    BackgroundCommand, ChatRequest, Fid, Message, MessageId, Meter, SessionMeta, Trouble,
 };
 use crate::store::SessionRecord;
 
@@ -76,23 +74,6 @@ impl From<Queued> for Waiting {
     }
 }
 
-/// What a person may change about a session. Unset fields stay.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Change {
-    /// The agent.
-    pub agent: Option<String>,
-    /// The model.
-    pub model: Option<ModelRef>,
-    /// How much to think.
-    pub thinking: Option<Thinking>,
-    /// Options.
-    pub options: Option<Options>,
-    /// The folder to work in; `Some(None)` takes it away.
-    pub project: Option<Option<PathBuf>>,
-    /// What tools may do without asking.
-    pub mode: Option<Mode>,
-}
-
 impl State {
     pub(super) fn new(record: SessionRecord, waiting: Vec<Queued>) -> Self {
         Self {
@@ -134,11 +115,8 @@ impl State {
     }
 
     pub(super) fn placeholder(&self) -> SessionPlaceholder {
-        SessionPlaceholder {
-            status: self.status(),
-            trouble: self.trouble,
-            ..SessionPlaceholder::from(self.record.clone())
-        }
+        let meta = SessionMeta { trouble: self.trouble, ..self.record.meta.clone() };
+        SessionPlaceholder { meta, status: self.status() }
     }
 
     /// A turn begins.
@@ -264,27 +242,6 @@ impl State {
             commands,
             todos,
             seq: self.seq,
-        }
-    }
-}
-
-impl From<SessionRecord> for SessionPlaceholder {
-    fn from(record: SessionRecord) -> Self {
-        Self {
-            fid: record.fid,
-            title: record.title,
-            agent: record.agent,
-            model: record.model,
-            thinking: record.thinking,
-            options: record.options,
-            project: record.project,
-            mode: record.mode,
-            status: Status::Idle,
-            unread: record.unread,
-            trouble: record.trouble,
-            created: record.created,
-            updated: record.updated,
-            in_use: record.in_use,
         }
     }
 }

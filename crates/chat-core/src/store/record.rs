@@ -1,69 +1,45 @@
 //! What goes into the store and comes out of it.
 
-use std::ops::Range;
-use std::path::PathBuf;
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
-use chat_permission::{Entry, Mode};
-use jiff::Timestamp;
+use chat_permission::Entry;
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Fid, Message, MessageId, ModelRef, Options, Thinking, Trouble};
+use crate::message::{Message, MessageId, SessionChange, SessionMeta};
 
 /// A stored session without its messages.
-#[derive(Clone, Debug, PartialEq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct SessionRecord {
-    /// Its id.
-    pub fid: Fid,
-    /// Its title.
-    pub title: String,
+    /// What is told of it.
+    pub meta: SessionMeta,
     /// Whether the person chose the title, so that no better one is asked for.
     pub titled_by_person: bool,
-    /// Its agent's name.
-    pub agent: String,
-    /// Its model, where one was chosen.
-    pub model: Option<ModelRef>,
-    /// How much to think.
-    pub thinking: Thinking,
-    /// Its options.
-    pub options: Options,
-    /// The folder that it works in, where it has one.
-    pub project: Option<PathBuf>,
-    /// What its tools may do without asking.
-    pub mode: Mode,
     /// What was answered for this session.
     pub rules: Vec<Entry>,
     /// The last message of the shown branch.
     pub head: Option<MessageId>,
-    /// Whether a reply came that nobody has looked at.
-    pub unread: bool,
-    /// What became of the reply at its head, where it failed or was interrupted.
-    pub trouble: Option<Trouble>,
-    /// When it began.
-    pub created: Timestamp,
-    /// When it last had a message.
-    pub updated: Timestamp,
-    /// Whether another living process is writing it now.
-    pub in_use: bool,
+}
+
+impl Deref for SessionRecord {
+    type Target = SessionMeta;
+
+    fn deref(&self) -> &SessionMeta {
+        &self.meta
+    }
+}
+
+impl DerefMut for SessionRecord {
+    fn deref_mut(&mut self) -> &mut SessionMeta {
+        &mut self.meta
+    }
 }
 
 /// A session to be made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewSession {
-    /// Its title.
-    pub title: String,
-    /// Its agent's name.
-    pub agent: String,
-    /// Its model.
-    pub model: Option<ModelRef>,
-    /// How much to think.
-    pub thinking: Thinking,
-    /// Its options.
-    pub options: Options,
-    /// The folder that it works in, where it has one.
-    pub project: Option<PathBuf>,
-    /// What its tools may do without asking.
-    pub mode: Mode,
+    /// What is told of it; its id and its times are the store's to choose.
+    pub meta: SessionMeta,
     /// What is allowed from its beginning.
     pub rules: Vec<Entry>,
 }
@@ -71,21 +47,11 @@ pub struct NewSession {
 /// A change of what is stored about a session; unset fields stay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionPatch {
+    /// What the user may change.
+    pub change: SessionChange,
     /// A title, and whether the person chose it. One made by the program never replaces one that
     /// the person chose.
     pub title: Option<(String, bool)>,
-    /// An agent's name.
-    pub agent: Option<String>,
-    /// A model.
-    pub model: Option<ModelRef>,
-    /// How much to think.
-    pub thinking: Option<Thinking>,
-    /// Options.
-    pub options: Option<Options>,
-    /// A folder to work in; `Some(None)` takes it away.
-    pub project: Option<Option<PathBuf>>,
-    /// What tools may do without asking.
-    pub mode: Option<Mode>,
     /// What was answered for this session.
     pub rules: Option<Vec<Entry>>,
     /// A head; `Some(None)` stands before the first message.

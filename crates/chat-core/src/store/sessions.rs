@@ -1,11 +1,12 @@
 //! Sessions as rows: making, listing, changing, claiming and deleting them.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 use std::{fs, io};
 
 use jiff::{SignedDuration, Timestamp, Zoned};
-use rusqlite::{Row, params};
+use rusqlite::{Row, ToSql, params};
 
 use super::columns::{self, instant, nanoseconds, word};
 use super::desk::Desk;
@@ -15,51 +16,82 @@ use super::missing;
 use super::owner::Living;
 use super::record::{NewSession, SessionPatch, SessionRecord};
 use crate::error::Kind;
-use crate::message::{Ending, Fid, MessageId, ModelRef};
+use crate::message::{Ending, Fid, MessageId, ModelRef, SessionMeta};
 
+/// Names the columns that are read of a session: each by its name, at no cost for each row.
 macro_rules! columns {
-    ($ending:literal) => {
-        concat!(
-            "fid, title, titled_by_person, agent, connection, model, thinking, options, \
-             head, unread, created, updated, owner, ",
-            $ending,
-            ", project, mode, rules"
-        )
+    ($($name:ident),* $(,)?) => {
+        #[expect(non_camel_case_types, reason = "as the database calls them")]
+        #[derive(Clone, Copy)]
+        enum Column {
+            $($name),*
+        }
+
+        /// The columns that [`record`] reads, but for what became of the reply at the head.
+        const OF_ROW: &str = concat!($(stringify!($name), ", "),*);
     };
 }
 
-/// The columns that [`record`] reads, in its order.
-const COLUMNS: &str = columns!(
-    "(SELECT m.ended FROM messages m INDEXED BY messages_failed WHERE m.id = sessions.head \
-     AND m.ended IN ('failed', 'interrupted'))"
+columns!(
+    fid,
+    title,
+    titled_by_person,
+    agent,
+    connection,
+    model,
+    thinking,
+    options,
+    project,
+    mode,
+    rules,
+    head,
+    unread,
+    created,
+    updated,
+    owner
 );
 
+/// How many columns there are.
+const ENDED: usize = Column::owner as usize + 1;
+
+/// The columns that [`record`] reads.
+static COLUMNS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{OF_ROW}(SELECT m.ended FROM messages m INDEXED BY messages_failed \
+         WHERE m.id = sessions.head AND m.ended IN ('failed', 'interrupted'))"
+    )
+});
+
 /// The same without a look at the messages.
-const ROW_ALONE: &str = columns!("NULL");
+static ROW_ALONE: LazyLock<String> = LazyLock::new(|| format!("{OF_ROW}NULL"));
 
 fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRecord> {
-    let connection: Option<String> = row.get(4)?;
-    let model: Option<String> = row.get(5)?;
-    let options = row.get_ref(7)?.as_str_or_null()?;
-    let owner = row.get_ref(12)?.as_str_or_null()?;
-    let ended = row.get_ref(13)?.as_str_or_null()?;
-    Ok(SessionRecord {
-        fid: Fid::new(row.get::<_, String>(0)?),
-        title: row.get(1)?,
-        titled_by_person: row.get(2)?,
-        agent: row.get(3)?,
+    let text = |column: Column| -> rusqlite::Result<Option<&str>> {
+        Ok(row.get_ref(column as usize)?.as_str_or_null()?)
+    };
+    let connection: Option<String> = row.get(Column::connection as usize)?;
+    let model: Option<String> = row.get(Column::model as usize)?;
+    let ended = row.get_ref(ENDED)?.as_str_or_null()?;
+    let meta = SessionMeta {
+        fid: Fid::new(row.get::<_, String>(Column::fid as usize)?),
+        title: row.get(Column::title as usize)?,
+        agent: row.get(Column::agent as usize)?,
         model: connection.zip(model).map(|(c, m)| ModelRef::new(c, m)),
-        thinking: columns::read_word(row.get_ref(6)?.as_str()?).unwrap_or_default(),
-        options: columns::read_json(options),
-        project: row.get::<_, Option<String>>(14)?.map(PathBuf::from),
-        mode: row.get_ref(15)?.as_str_or_null()?.and_then(columns::read_word).unwrap_or_default(),
-        rules: columns::read_json(row.get_ref(16)?.as_str_or_null()?),
-        head: row.get::<_, Option<[u8; 16]>>(8)?.map(MessageId::from_bytes),
-        unread: row.get(9)?,
+        thinking: text(Column::thinking)?.and_then(columns::read_word).unwrap_or_default(),
+        options: columns::read_json(text(Column::options)?),
+        project: text(Column::project)?.map(PathBuf::from),
+        mode: text(Column::mode)?.and_then(columns::read_word).unwrap_or_default(),
+        unread: row.get(Column::unread as usize)?,
         trouble: ended.and_then(columns::read_word).and_then(Ending::trouble),
-        created: instant(row.get(10)?),
-        updated: instant(row.get(11)?),
-        in_use: owner.is_some_and(|owner| living.elsewhere(owner)),
+        created: instant(row.get(Column::created as usize)?),
+        updated: instant(row.get(Column::updated as usize)?),
+        in_use: text(Column::owner)?.is_some_and(|owner| living.elsewhere(owner)),
+    };
+    Ok(SessionRecord {
+        meta,
+        titled_by_person: row.get(Column::titled_by_person as usize)?,
+        rules: columns::read_json(text(Column::rules)?),
+        head: row.get::<_, Option<[u8; 16]>>(Column::head as usize)?.map(MessageId::from_bytes),
     })
 }
 
@@ -71,8 +103,9 @@ pub(super) fn newest(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
 fn newest_by_index(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
     let mut living = Living::new(&desk.places.owners);
     let mut statement = desk.connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM sessions WHERE deleted IS NULL ORDER BY updated DESC, key DESC \
-         LIMIT ?1"
+        "SELECT {} FROM sessions WHERE deleted IS NULL ORDER BY updated DESC, key DESC \
+         LIMIT ?1",
+        *COLUMNS
     ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_map([limit], |row| record(row, &mut living))?;
@@ -84,7 +117,7 @@ pub(super) fn one(desk: &Desk, fid: &Fid) -> Outcome<SessionRecord> {
     let by_index = || {
         let mut living = Living::new(&desk.places.owners);
         desk.find(
-            &format!("SELECT {COLUMNS} FROM sessions WHERE fid = ?1 AND deleted IS NULL"),
+            &format!("SELECT {} FROM sessions WHERE fid = ?1 AND deleted IS NULL", *COLUMNS),
             [fid.as_str()],
             |row| record(row, &mut living),
         )
@@ -103,21 +136,21 @@ pub(super) fn readable(
     key: i64,
     living: &mut Living<'_>,
 ) -> Outcome<Option<SessionRecord>> {
-    let mut read = |columns| {
+    let mut read = |columns: &str| {
         let sql = format!(
             "SELECT {columns} FROM sessions NOT INDEXED WHERE key = ?1 AND deleted IS NULL"
         );
         desk.find(&sql, [key], |row| record(row, living))
     };
-    match read(COLUMNS) {
-        Err(fault) if fault.is_damage() => read(ROW_ALONE),
+    match read(&COLUMNS) {
+        Err(fault) if fault.is_damage() => read(&ROW_ALONE),
         found => found,
     }
 }
 
 /// One session by its key.
 pub(super) fn by_key(desk: &Desk, key: i64, living: &mut Living<'_>) -> Outcome<SessionRecord> {
-    desk.find(&format!("SELECT {COLUMNS} FROM sessions WHERE key = ?1"), [key], |row| {
+    desk.find(&format!("SELECT {} FROM sessions WHERE key = ?1", *COLUMNS), [key], |row| {
         record(row, living)
     })?
     .ok_or_else(|| Kind::Internal.into())
@@ -150,25 +183,29 @@ pub(super) fn key_and_writer(desk: &Desk, fid: &Fid) -> Outcome<(i64, bool)> {
 /// Makes a session that this process owns, and gives its key and id.
 pub(super) fn insert(desk: &Desk, new: &NewSession, time: Timestamp) -> Outcome<(i64, Fid)> {
     let fid = free_fid(desk, &Zoned::now())?;
-    desk.run(
-        "INSERT INTO sessions (fid, title, titled_by_person, agent, connection, model, thinking, \
-         options, unread, created, updated, owner, project, mode, rules) \
-         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?8, ?9, ?10, ?11, ?12)",
-        params![
-            fid.as_str(),
-            new.title,
-            new.agent,
-            new.model.as_ref().map(|m| &m.connection),
-            new.model.as_ref().map(|m| &m.model),
-            word(&new.thinking)?,
-            columns::options(&new.options)?,
-            nanoseconds(time),
-            desk.places.owners.id(),
-            columns::path(new.project.as_deref()),
-            word(&new.mode)?,
-            columns::rules(&new.rules)?,
-        ],
-    )?;
+    let meta = &new.meta;
+    let time = nanoseconds(time);
+    let values: &[(&str, &dyn ToSql)] = &[
+        ("fid", &fid.as_str()),
+        ("title", &meta.title),
+        ("titled_by_person", &false),
+        ("agent", &meta.agent),
+        ("connection", &meta.model.as_ref().map(|m| &m.connection)),
+        ("model", &meta.model.as_ref().map(|m| &m.model)),
+        ("thinking", &word(&meta.thinking)?),
+        ("options", &columns::options(&meta.options)?),
+        ("unread", &meta.unread),
+        ("created", &time),
+        ("updated", &time),
+        ("owner", &desk.places.owners.id()),
+        ("project", &columns::path(meta.project.as_deref())),
+        ("mode", &word(&meta.mode)?),
+        ("rules", &columns::rules(&new.rules)?),
+    ];
+    let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
+    let places: Vec<_> = (1..=values.len()).map(|at| format!("?{at}")).collect();
+    let sql = format!("INSERT INTO sessions ({}) VALUES ({})", names.join(", "), places.join(", "));
+    desk.run(&sql, rusqlite::params_from_iter(values.iter().map(|(_, value)| value)))?;
     Ok((desk.connection.last_insert_rowid(), fid))
 }
 
@@ -264,40 +301,37 @@ pub(super) fn patch(desk: &Desk, fid: &Fid, patch: &SessionPatch) -> Outcome<Ses
             params![key, title, by_person],
         )?;
     }
-    if let Some(agent) = &patch.agent {
-        desk.run("UPDATE sessions SET agent = ?2 WHERE key = ?1", params![key, agent])?;
+    let set = |name: &str, value: &dyn ToSql| {
+        desk.run(&format!("UPDATE sessions SET {name} = ?2 WHERE key = ?1"), params![key, value])
+    };
+    let change = &patch.change;
+    if let Some(agent) = &change.agent {
+        set("agent", agent)?;
     }
-    if let Some(model) = &patch.model {
-        desk.run(
-            "UPDATE sessions SET connection = ?2, model = ?3 WHERE key = ?1",
-            params![key, model.connection, model.model],
-        )?;
+    if let Some(model) = &change.model {
+        set("connection", &model.connection)?;
+        set("model", &model.model)?;
     }
-    if let Some(thinking) = &patch.thinking {
-        let thinking = word(thinking)?;
-        desk.run("UPDATE sessions SET thinking = ?2 WHERE key = ?1", params![key, thinking])?;
+    if let Some(thinking) = &change.thinking {
+        set("thinking", &word(thinking)?)?;
     }
-    if let Some(options) = &patch.options {
-        let options = columns::options(options)?;
-        desk.run("UPDATE sessions SET options = ?2 WHERE key = ?1", params![key, options])?;
+    if let Some(options) = &change.options {
+        set("options", &columns::options(options)?)?;
     }
-    if let Some(project) = &patch.project {
-        let project = columns::path(project.as_deref());
-        desk.run("UPDATE sessions SET project = ?2 WHERE key = ?1", params![key, project])?;
+    if let Some(project) = &change.project {
+        set("project", &columns::path(project.as_deref()))?;
     }
-    if let Some(mode) = &patch.mode {
-        desk.run("UPDATE sessions SET mode = ?2 WHERE key = ?1", params![key, word(mode)?])?;
+    if let Some(mode) = &change.mode {
+        set("mode", &word(mode)?)?;
     }
     if let Some(rules) = &patch.rules {
-        let rules = columns::rules(rules)?;
-        desk.run("UPDATE sessions SET rules = ?2 WHERE key = ?1", params![key, rules])?;
+        set("rules", &columns::rules(rules)?)?;
     }
     if let Some(head) = &patch.head {
-        let head = head.as_ref().map(MessageId::as_bytes);
-        desk.run("UPDATE sessions SET head = ?2 WHERE key = ?1", params![key, head])?;
+        set("head", &head.as_ref().map(MessageId::as_bytes))?;
     }
     if let Some(unread) = patch.unread {
-        desk.run("UPDATE sessions SET unread = ?2 WHERE key = ?1", params![key, unread])?;
+        set("unread", &unread)?;
     }
     one(desk, fid)
 }

@@ -17,26 +17,22 @@ use std::time::Duration;
 
 use chat_core::error::{Error, Kind};
 use chat_core::message::{
-    Ending, Fid, Message, MessageId, ModelRef, Options, Part, Role, Thinking, ToolCall, ToolCallId,
-    ToolResult, Trouble, Usage,
+    Ending, Fid, Message, MessageId, ModelRef, Options, Part, Role, SessionMeta, Thinking,
+    ToolCall, ToolCallId, ToolResult, Trouble, Usage,
 };
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Segment, SegmentKind, SessionPatch, Store};
-use chat_permission::Mode;
 use serde_json::json;
 
 /// A new session of this title.
 pub fn titled(title: &str) -> NewSession {
-    NewSession {
+    let meta = SessionMeta {
         title: title.to_owned(),
         agent: "just-ask".to_owned(),
         model: Some(ModelRef::new("local", "smol")),
-        thinking: Thinking::default(),
-        options: Options::default(),
-        project: None,
-        mode: Mode::default(),
-        rules: Vec::new(),
-    }
+        ..SessionMeta::default()
+    };
+    NewSession { meta, ..NewSession::default() }
 }
 
 /// A store below a folder, without a notice.
@@ -103,7 +99,8 @@ async fn everything_comes_back_after_a_restart() {
         ..reply(&question)
     };
     let options = Options { temperature: Some(0.7), ..Options::default() };
-    let new = NewSession { thinking: Thinking::High, options, ..titled("First") };
+    let meta = SessionMeta { thinking: Thinking::High, options, ..titled("First").meta };
+    let new = NewSession { meta, ..NewSession::default() };
     let messages = vec![Arc::new(question), Arc::new(answer)];
     let made = store.create(new, messages.clone()).await.unwrap();
     assert_eq!(made.head, Some(messages[1].id));
@@ -123,7 +120,7 @@ async fn a_reply_grows_in_the_journal_and_is_folded() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let question = user(None, "Hello?");
-    let fid = store.create(titled("Hello"), vec![Arc::clone(&question)]).await.unwrap().fid;
+    let fid = store.create(titled("Hello"), vec![Arc::clone(&question)]).await.unwrap().meta.fid;
     let begun = reply(&question);
     store.append(&fid, vec![Arc::new(begun.clone())], begun.id).await.unwrap();
 
@@ -163,7 +160,7 @@ async fn a_reply_grows_in_the_journal_and_is_folded() {
 async fn a_title_of_the_person_stays() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    let fid = store.create(titled("made up"), vec![user(None, "x")]).await.unwrap().fid;
+    let fid = store.create(titled("made up"), vec![user(None, "x")]).await.unwrap().meta.fid;
     let title = |title: &str, by_person| SessionPatch {
         title: Some((title.to_owned(), by_person)),
         ..SessionPatch::default()
@@ -183,7 +180,7 @@ async fn sessions_of_one_second_have_their_own_ids() {
     let store = open(folder.path());
     let mut fids = Vec::new();
     for n in 0..40 {
-        fids.push(store.create(titled(&n.to_string()), vec![]).await.unwrap().fid);
+        fids.push(store.create(titled(&n.to_string()), vec![]).await.unwrap().meta.fid);
     }
     for pair in fids.windows(2) {
         let number =
@@ -202,8 +199,8 @@ async fn a_deleted_session_can_be_restored_until_it_is_purged() {
         let image = Part::Image { mime: "image/png".to_owned(), data: [1, 2, 3].as_slice().into() };
         Arc::new(Message { parts: vec![image], ..Message::text(Role::User, parent, "") })
     };
-    let fid = store.create(titled("unicorn"), vec![picture(None)]).await.unwrap().fid;
-    let other = store.create(titled("other"), vec![picture(None)]).await.unwrap().fid;
+    let fid = store.create(titled("unicorn"), vec![picture(None)]).await.unwrap().meta.fid;
+    let other = store.create(titled("other"), vec![picture(None)]).await.unwrap().meta.fid;
     let files = || std::fs::read_dir(folder.path().join("data/attachments")).unwrap().count();
     assert_eq!(files(), 1, "the same picture is kept once");
 
@@ -244,7 +241,7 @@ async fn a_long_chat_is_read_by_pages() {
         let parent = messages.last().map(|m| m.id);
         messages.push(user(parent, &format!("message {n}")));
     }
-    let fid = store.create(titled("long"), messages.clone()).await.unwrap().fid;
+    let fid = store.create(titled("long"), messages.clone()).await.unwrap().meta.fid;
 
     let mut read: Vec<Arc<Message>> = Vec::new();
     loop {
@@ -265,7 +262,7 @@ async fn a_reply_that_is_recovered_is_told_from_its_thoughts() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let question = user(None, "Hello?");
-    let fid = store.create(titled("Hello"), vec![Arc::clone(&question)]).await.unwrap().fid;
+    let fid = store.create(titled("Hello"), vec![Arc::clone(&question)]).await.unwrap().meta.fid;
     let begun = reply(&question);
     store.append(&fid, vec![Arc::new(begun.clone())], begun.id).await.unwrap();
     store.journal(vec![segment(&begun, 0, "hm\n</think>\n\nGood day")]).await.unwrap();
@@ -307,7 +304,7 @@ async fn a_round_of_tools_that_was_killed_is_interrupted_and_keeps_what_was_writ
         let folder = tempfile::tempdir().unwrap();
         let store = open(folder.path());
         let asked = user(None, "Build it");
-        let fid = store.create(titled("Build"), vec![Arc::clone(&asked)]).await.unwrap().fid;
+        let fid = store.create(titled("Build"), vec![Arc::clone(&asked)]).await.unwrap().meta.fid;
         let round = calls(&asked, ids);
         store.append(&fid, vec![Arc::new(round.clone())], round.id).await.unwrap();
         let mut parent = round.id;
@@ -357,7 +354,7 @@ async fn what_ended_well_before_a_kill_is_left_as_it_is() {
         ..reply(&asked)
     };
     let messages = vec![asked, Arc::new(done)];
-    let fid = store.create(titled("Hello"), messages.clone()).await.unwrap().fid;
+    let fid = store.create(titled("Hello"), messages.clone()).await.unwrap().meta.fid;
     drop(store);
     let raw = rusqlite::Connection::open(folder.path().join("data/natter.db")).unwrap();
     raw.execute("UPDATE sessions SET owner = 'dead'", []).unwrap();
@@ -372,7 +369,7 @@ async fn a_branch_is_shown_by_its_head() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let root = user(None, "root");
-    let fid = store.create(titled("tree"), vec![Arc::clone(&root)]).await.unwrap().fid;
+    let fid = store.create(titled("tree"), vec![Arc::clone(&root)]).await.unwrap().meta.fid;
     let left = user(Some(root.id), "left");
     let right = user(Some(root.id), "right");
     store.append(&fid, vec![Arc::clone(&left)], left.id).await.unwrap();

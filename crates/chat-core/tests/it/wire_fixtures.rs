@@ -3,7 +3,7 @@
 use chat_core::chat::{Chat, Progress};
 use chat_core::client::{Capabilities, Delta, Finish, ModelInfo, Request};
 use chat_core::error::{Error, Kind};
-use chat_core::message::Usage;
+use chat_core::message::{ProviderData, Usage};
 use chat_core::settings::ConnectionKind;
 use chat_testkit::fixtures::Fixture;
 use chat_testkit::server::{Answer, Script, Server, Split};
@@ -239,8 +239,15 @@ async fn lm_studio() {
 async fn openrouter() {
     let (deltas, error) = streamed(OPENAI, Fixture::OPENROUTER.read("stream.sse")).await;
     assert_eq!(error, None);
+    let details = r#"[{"format":"openai-responses-v1","index":0,"summary":"Short and plain.","type":"reasoning.summary"}]"#;
     let expected = [
         thinking("Short and plain."),
+        Delta::Provider(ProviderData {
+            protocol: "openai".to_owned(),
+            connection: "here".to_owned(),
+            model: "scripted".to_owned(),
+            json: details.to_owned(),
+        }),
         text("Sure – naïve 日本語."),
         Delta::Usage(Usage { cached_tokens: Some(1_000), ..tokens(1_200, 30) }),
         Delta::Finish(Finish::Stop),

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use adw::prelude::*;
 use chat_core::event::{Event, SessionPlaceholder, Snapshot, Stage, Status, TextKind};
-use chat_core::message::{Fid, Message, MessageId, ModelRef, Options, Role, Thinking};
+use chat_core::message::{Fid, Message, MessageId, ModelRef, Role, SessionMeta};
 use chat_edge::diagnostics::thread_cpu;
 use chat_gtk::conversation::Conversation;
 use gtk::glib;
@@ -310,20 +310,15 @@ fn snapshot(fid: Fid, messages: Vec<Arc<Message>>) -> Snapshot {
     let now = jiff::Timestamp::now();
     Snapshot {
         session: SessionPlaceholder {
-            fid,
-            title: "Bench".to_owned(),
-            agent: "just-ask".to_owned(),
-            model: None,
-            thinking: Thinking::Habit,
-            options: Options::default(),
-            project: None,
-            mode: chat_core::permission::Mode::default(),
+            meta: SessionMeta {
+                fid,
+                title: "Bench".to_owned(),
+                agent: "just-ask".to_owned(),
+                created: now,
+                updated: now,
+                ..SessionMeta::default()
+            },
             status: Status::Answering,
-            unread: false,
-            trouble: None,
-            created: now,
-            updated: now,
-            in_use: false,
         },
         messages,
         more: false,

@@ -80,8 +80,7 @@ impl Shown {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::message::{Fid, Options, Thinking};
-    use jiff::Timestamp;
+    use chat_core::message::{Fid, SessionMeta};
 
     use super::*;
 
@@ -93,20 +92,13 @@ mod tests {
         ] {
             for (unread, class) in [(true, "failed"), (false, "looked-at")] {
                 let shown = Shown::of(&SessionPlaceholder {
-                    fid: Fid::new("2026-01-15-14-30-45"),
-                    title: String::new(),
-                    agent: String::new(),
-                    model: None,
-                    thinking: Thinking::default(),
-                    options: Options::default(),
-                    project: None,
-                    mode: chat_core::permission::Mode::default(),
+                    meta: SessionMeta {
+                        fid: Fid::new("2026-01-15-14-30-45"),
+                        unread,
+                        trouble: Some(trouble),
+                        ..SessionMeta::default()
+                    },
                     status: Status::Idle,
-                    unread,
-                    trouble: Some(trouble),
-                    created: Timestamp::UNIX_EPOCH,
-                    updated: Timestamp::UNIX_EPOCH,
-                    in_use: false,
                 });
                 assert_eq!(shown.class(), class);
                 assert_eq!(shown.word().as_deref(), Some(word));

@@ -28,8 +28,8 @@ impl Changes {
             self.of.insert(fid.clone(), UnderWay { chosen: change.clone(), next: None });
             return Some(change);
         };
-        add(&mut under_way.chosen, &change);
-        add(under_way.next.get_or_insert_default(), &change);
+        under_way.chosen.add(change.clone());
+        under_way.next.get_or_insert_default().add(change);
         None
     }
 
@@ -45,38 +45,14 @@ impl Changes {
     /// Puts what is under way over what the engine tells of a chat.
     pub(super) fn keep(&self, session: &mut SessionPlaceholder) {
         let Some(UnderWay { chosen, .. }) = self.of.get(&session.fid) else { return };
-        let SessionChange { agent, model, thinking, options, project, mode } = chosen.clone();
-        if let Some(agent) = agent {
-            session.agent = agent;
-        }
-        session.model = model.or(session.model.take());
-        session.thinking = thinking.unwrap_or(session.thinking);
-        if let Some(options) = options {
-            session.options = options;
-        }
-        if let Some(project) = project {
-            session.project = project;
-        }
-        session.mode = mode.unwrap_or(session.mode);
+        chosen.clone().apply(&mut session.meta);
     }
-}
-
-/// Adds a later change to an earlier one.
-fn add(change: &mut SessionChange, later: &SessionChange) {
-    let SessionChange { agent, model, thinking, options, project, mode } = later.clone();
-    change.agent = agent.or(change.agent.take());
-    change.model = model.or(change.model.take());
-    change.thinking = thinking.or(change.thinking);
-    change.options = options.or(change.options.take());
-    change.project = project.or(change.project.take());
-    change.mode = mode.or(change.mode);
 }
 
 #[cfg(test)]
 mod tests {
     use chat_core::event::Status;
-    use chat_core::message::{ModelRef, Options, Thinking};
-    use jiff::Timestamp;
+    use chat_core::message::{ModelRef, Options, SessionMeta};
 
     use super::*;
 
@@ -88,20 +64,15 @@ mod tests {
     /// A chat as the engine tells of it.
     fn told(fid: &Fid, temperature: f64, model: &str) -> SessionPlaceholder {
         SessionPlaceholder {
-            fid: fid.clone(),
-            title: "Chat".to_owned(),
-            agent: "just-ask".to_owned(),
-            model: Some(ModelRef::new("Home", model)),
-            thinking: Thinking::default(),
-            options: warmth(temperature).options.unwrap_or_default(),
-            project: None,
-            mode: chat_core::permission::Mode::default(),
+            meta: SessionMeta {
+                fid: fid.clone(),
+                title: "Chat".to_owned(),
+                agent: "just-ask".to_owned(),
+                model: Some(ModelRef::new("Home", model)),
+                options: warmth(temperature).options.unwrap_or_default(),
+                ..SessionMeta::default()
+            },
             status: Status::Idle,
-            unread: false,
-            trouble: None,
-            created: Timestamp::UNIX_EPOCH,
-            updated: Timestamp::UNIX_EPOCH,
-            in_use: false,
         }
     }
 

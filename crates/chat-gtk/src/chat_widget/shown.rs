@@ -105,8 +105,7 @@ impl Shown {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::message::{MessageId, Thinking};
-    use jiff::Timestamp;
+    use chat_core::message::{MessageId, SessionMeta};
 
     use super::*;
     use crate::conversation::Standing;
@@ -116,20 +115,8 @@ mod tests {
         let (before, now) = (Fid::new("2026-01-15-14-30-45"), Fid::new("2026-01-16-08-00-00"));
         let open = |fid: &Fid| {
             Shown::Open(SessionPlaceholder {
-                fid: fid.clone(),
-                title: String::new(),
-                agent: String::new(),
-                model: None,
-                thinking: Thinking::default(),
-                options: Options::default(),
-                project: None,
-                mode: chat_core::permission::Mode::default(),
+                meta: SessionMeta { fid: fid.clone(), ..SessionMeta::default() },
                 status: Status::Idle,
-                unread: false,
-                trouble: None,
-                created: Timestamp::UNIX_EPOCH,
-                updated: Timestamp::UNIX_EPOCH,
-                in_use: false,
             })
         };
         let of_one = [

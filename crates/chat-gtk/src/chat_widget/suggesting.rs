@@ -90,7 +90,8 @@ impl Gathered {
         };
         let mut chats: Vec<_> = chats.into_iter().filter(fits).collect();
         chats.sort_by_key(|chat| std::cmp::Reverse(chat.updated));
-        self.chats = chats.into_iter().take(CHATS).map(|chat| (chat.fid, chat.title)).collect();
+        self.chats =
+            chats.into_iter().take(CHATS).map(|chat| (chat.meta.fid, chat.meta.title)).collect();
     }
 
     /// All of it, the best first.

@@ -25,7 +25,7 @@ fn find<T: IsA<gtk::Widget>>(widget: &gtk::Widget) -> Option<T> {
 
 /// From a widget to the innermost one that gives it its width.
 fn widest(widget: &gtk::Widget) -> String {
-    let wide = children(widget).filter(|child| child.should_layout()).max_by_key(least);
+    let wide = children(widget).filter(gtk::prelude::WidgetExt::should_layout).max_by_key(least);
     let here = format!("{} {}", widget.type_(), least(widget));
     match wide {
         Some(wide) => format!("{here} > {}", widest(&wide)),
@@ -45,13 +45,14 @@ fn every_page_fits_into_the_narrowest_window() {
         hub: chat_core::models::HubOptions::default(),
         discover: false,
         better_titles: false,
+        agents: chat_core::agent::AgentRegistry::built_in(),
         tools: chat_core::tool::Registry::default(),
     };
     let manager = runtime.block_on(Manager::start(options)).unwrap();
     let parent = adw::ApplicationWindow::builder().build();
     open(&parent, &manager, Page::General);
-    let windows = gtk::Window::list_toplevels().into_iter();
-    let window = windows.filter_map(|it| it.downcast::<adw::PreferencesWindow>().ok()).next();
+    let mut windows = gtk::Window::list_toplevels().into_iter();
+    let window = windows.find_map(|it| it.downcast::<adw::PreferencesWindow>().ok());
     let window = window.expect("the preferences");
     let stack = find::<adw::ViewStack>(window.upcast_ref()).expect("the pages");
     // A narrow window has it at its foot.

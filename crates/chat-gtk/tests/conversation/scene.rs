@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::event::{Event, SessionPlaceholder, Snapshot, Stage, Status, TextKind};
-use chat_core::message::{Fid, Message, MessageId, ModelRef, Options, Role, Thinking};
+use chat_core::message::{Fid, Message, MessageId, ModelRef, Role, SessionMeta};
 use chat_gtk::conversation::{Conversation, Output};
 use gtk::glib;
 use gtk::prelude::*;
@@ -129,20 +129,14 @@ pub fn snapshot(messages: Vec<Message>, more: bool) -> Snapshot {
     let now = jiff::Timestamp::now();
     Snapshot {
         session: SessionPlaceholder {
-            fid: fid(),
-            title: String::new(),
-            agent: "just-ask".to_owned(),
-            model: None,
-            thinking: Thinking::Habit,
-            options: Options::default(),
-            project: None,
-            mode: chat_core::permission::Mode::default(),
+            meta: SessionMeta {
+                fid: fid(),
+                agent: "just-ask".to_owned(),
+                created: now,
+                updated: now,
+                ..SessionMeta::default()
+            },
             status: Status::Idle,
-            unread: false,
-            trouble: None,
-            created: now,
-            updated: now,
-            in_use: false,
         },
         messages: messages.into_iter().map(Arc::new).collect(),
         more,

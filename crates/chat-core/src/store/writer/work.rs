@@ -276,16 +276,7 @@ mod tests {
     /// A store with this message, and the work of a second writer, for which it is not indexed yet.
     async fn unindexed(folder: &Path, text: &str) -> (Store, Work) {
         let store = Store::open(&Folders::below(folder)).unwrap().store;
-        let chat = NewSession {
-            title: String::new(),
-            agent: String::new(),
-            model: None,
-            thinking: crate::message::Thinking::default(),
-            options: crate::message::Options::default(),
-            project: None,
-            mode: chat_permission::Mode::default(),
-            rules: Vec::new(),
-        };
+        let chat = NewSession::default();
         let said = Arc::new(Message::text(Role::User, None, text));
         store.create(chat, vec![said]).await.unwrap();
         // The store's own writer has looked already, and found none.

@@ -20,7 +20,7 @@ fn back_up(store: &Store) -> Backup {
 
 async fn titles(store: &Store) -> Vec<String> {
     let mut titles: Vec<_> =
-        store.sessions().await.unwrap().into_iter().map(|session| session.title).collect();
+        store.sessions().await.unwrap().into_iter().map(|session| session.meta.title).collect();
     titles.sort();
     titles
 }
@@ -59,7 +59,7 @@ async fn what_is_written_meanwhile_does_not_hold_it_up() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let long: Vec<_> = (0..50).map(|n| user(None, &format!("{n} ").repeat(20_000))).collect();
-    let fid = store.create(titled("long"), long).await.unwrap().fid;
+    let fid = store.create(titled("long"), long).await.unwrap().meta.fid;
     let (backing_up, writing) = (store.clone(), store.clone());
     let steps = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let counted = Arc::clone(&steps);
@@ -89,12 +89,12 @@ async fn going_back_keeps_what_there_was_with_its_pictures() {
         let image = Part::Image { mime: "image/png".to_owned(), data: Arc::new([byte]) };
         Arc::new(Message { parts: vec![image], ..Message::text(Role::User, None, "") })
     };
-    let old = store.create(titled("old"), vec![picture(1)]).await.unwrap().fid;
+    let old = store.create(titled("old"), vec![picture(1)]).await.unwrap().meta.fid;
     let backup = back_up(&store);
     store.delete(&old).await.unwrap();
     store.release(&old).await.unwrap();
     store.purge(Duration::ZERO).await.unwrap();
-    let new = store.create(titled("new"), vec![picture(2)]).await.unwrap().fid;
+    let new = store.create(titled("new"), vec![picture(2)]).await.unwrap().meta.fid;
     store.search("old", 9).await.unwrap();
 
     store.restore_backup(&backup.path).await.unwrap();
@@ -161,7 +161,7 @@ async fn what_was_deleted_since_does_not_come_back() {
         let mut fids = Vec::new();
         for title in ["kept", "deleted", "purged"] {
             let messages = vec![user(None, &format!("message of {title}"))];
-            fids.push(store.create(titled(title), messages).await.unwrap().fid);
+            fids.push(store.create(titled(title), messages).await.unwrap().meta.fid);
         }
         back_up(&store);
         for fid in [&fids[2], &fids[1]] {
@@ -234,7 +234,7 @@ async fn a_chat_whose_row_is_lost_has_its_messages() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let messages = vec![user(None, "How do I sort a list?")];
-    let fid = store.create(titled("Sorting"), messages).await.unwrap().fid;
+    let fid = store.create(titled("Sorting"), messages).await.unwrap().meta.fid;
     drop(store);
     lose(folder.path(), "sessions");
     let opened = Store::open(&Folders::below(folder.path())).unwrap();

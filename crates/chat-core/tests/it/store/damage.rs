@@ -41,7 +41,7 @@ async fn is_kept_aside(folder: &Path) {
     assert_eq!(fs::read(&kept_as).unwrap(), damaged);
     let store = opened.store;
     assert_eq!(store.sessions().await.unwrap(), []);
-    let fid = store.create(titled("new"), vec![user(None, "hello")]).await.unwrap().fid;
+    let fid = store.create(titled("new"), vec![user(None, "hello")]).await.unwrap().meta.fid;
     assert_eq!(texts(&store, &fid).await, ["hello"]);
     store.notice_was_shown().unwrap();
     drop(store);

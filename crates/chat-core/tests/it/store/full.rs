@@ -25,7 +25,7 @@ async fn fills_the_disk() {
     let (settings, before, _) = SettingsFile::load(&folders);
     settings.change(|s| s.ui.enter_sends = false).unwrap();
     let asked = user(None, "kept");
-    let fid = store.create(titled("full"), vec![Arc::clone(&asked)]).await.unwrap().fid;
+    let fid = store.create(titled("full"), vec![Arc::clone(&asked)]).await.unwrap().meta.fid;
 
     // One that is too large fails alone; its small neighbour finds room.
     let large = user(Some(asked.id), &"large ".repeat(1_000_000));

@@ -64,7 +64,7 @@ fn wait_until(raw: &Connection, come: impl Fn(Option<i64>) -> bool) {
 
 async fn found(store: &Store, query: &str) -> Vec<String> {
     let hits = store.search(query, 9).await.unwrap().hits;
-    hits.into_iter().map(|hit| hit.session.title).collect()
+    hits.into_iter().map(|hit| hit.session.meta.title).collect()
 }
 
 #[tokio::test]

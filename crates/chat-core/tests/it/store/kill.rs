@@ -47,7 +47,7 @@ async fn writes_until_it_is_killed() {
         let asked = user(None, &question);
         let begun = reply(&asked);
         let messages = vec![Arc::clone(&asked), Arc::new(begun.clone())];
-        let fid = store.create(titled(&question), messages).await.unwrap().fid;
+        let fid = store.create(titled(&question), messages).await.unwrap().meta.fid;
         tell(&Step::Begun { fid: fid.to_string(), question });
         let mut text = String::new();
         for _ in 0..random.random_range(0..40) {
@@ -168,7 +168,7 @@ async fn begins_a_tool_call() {
     let asked = user(None, "?");
     let begun = reply(&asked);
     let messages = vec![asked, Arc::new(begun.clone())];
-    let fid = store.create(titled("tools"), messages).await.unwrap().fid;
+    let fid = store.create(titled("tools"), messages).await.unwrap().meta.fid;
     let call = |at, json| chat_core::store::Segment {
         kind: SegmentKind::ToolCall,
         ..segment(&begun, at, json)

@@ -99,8 +99,8 @@ async fn apply(store: &Store, sessions: &mut Vec<Session>, op: &Op) {
         Op::Create => {
             let made = store.create(titled("new"), vec![]).await.unwrap();
             sessions.push(Session {
-                fid: made.fid,
-                title: (made.title, false),
+                fid: made.meta.fid,
+                title: (made.meta.title, false),
                 messages: HashMap::new(),
                 order: Vec::new(),
                 head: None,
@@ -207,7 +207,8 @@ async fn apply(store: &Store, sessions: &mut Vec<Session>, op: &Op) {
 
 async fn check(store: &Store, sessions: &[Session]) {
     let stored = store.sessions().await.unwrap();
-    let mut stored: Vec<_> = stored.into_iter().map(|s| (s.fid, s.title, s.head)).collect();
+    let mut stored: Vec<_> =
+        stored.into_iter().map(|s| (s.meta.fid, s.meta.title, s.head)).collect();
     stored.sort();
     let there = sessions.iter().filter(|session| !session.deleted);
     let mut expected: Vec<_> = there.map(|s| (s.fid.clone(), s.title.0.clone(), s.head)).collect();

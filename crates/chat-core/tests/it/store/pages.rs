@@ -52,7 +52,7 @@ async fn six_chats(store: &Store, random: &mut StdRng) -> Chats {
         }
         let made = store.create(titled(&format!("Chat {chat}")), messages.clone()).await.unwrap();
         store.release(&made.fid).await.unwrap();
-        chats.insert(made.fid, messages);
+        chats.insert(made.meta.fid, messages);
     }
     chats
 }
@@ -197,7 +197,7 @@ async fn streams_until_it_is_told_to_end() {
     let asked = user(None, "a live question");
     let begun = reply(&asked);
     let messages = vec![Arc::clone(&asked), Arc::new(begun.clone())];
-    let fid = store.create(titled("live"), messages).await.unwrap().fid;
+    let fid = store.create(titled("live"), messages).await.unwrap().meta.fid;
     for n in 0..3 {
         store.journal(vec![segment(&begun, 0, &format!("piece {n} "))]).await.unwrap();
         say(&n.to_string());

@@ -23,7 +23,7 @@ async fn holds_a_session() {
     let asked = user(None, "Anyone there?");
     let begun = reply(&asked);
     let messages = vec![asked, Arc::new(begun.clone())];
-    let fid = store.create(titled("held"), messages).await.unwrap().fid;
+    let fid = store.create(titled("held"), messages).await.unwrap().meta.fid;
     store.journal(vec![segment(&begun, 0, "half an ")]).await.unwrap();
     say(fid.as_str());
     another::wait();
@@ -92,7 +92,7 @@ async fn make_many(store: &chat_core::store::Store) {
         let asked = user(None, "?");
         let begun = reply(&asked);
         let messages = vec![asked, Arc::new(begun.clone())];
-        let fid = store.create(titled("many"), messages).await.unwrap().fid;
+        let fid = store.create(titled("many"), messages).await.unwrap().meta.fid;
         store.journal(vec![segment(&begun, 0, "!")]).await.unwrap();
         let mut done = begun;
         done.ended = Some(Ending::Complete);

@@ -311,7 +311,7 @@ async fn what_a_message_no_longer_says_does_not_find_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let question = user(None, "?");
-    let fid = store.create(titled("t"), vec![Arc::clone(&question)]).await.unwrap().fid;
+    let fid = store.create(titled("t"), vec![Arc::clone(&question)]).await.unwrap().meta.fid;
     let begun = super::reply(&question);
     store.append(&fid, vec![Arc::new(begun.clone())], begun.id).await.unwrap();
     for (now, before) in [("Go", "No"), ("No", "Go")] {
@@ -341,7 +341,7 @@ fn every_word_of_a_text_finds_it() {
             let mut fids = Vec::new();
             for words in &texts {
                 let said = vec![user(None, &words.join(" "))];
-                fids.push(store.create(titled(""), said).await.unwrap().fid);
+                fids.push(store.create(titled(""), said).await.unwrap().meta.fid);
             }
             fids
         });

@@ -2,7 +2,7 @@
 
 use chat_core::event::{SessionPlaceholder, Status, TextKind};
 use chat_core::message::{
-    AskId, Asked, Ending, ModelRef, Options, Question, Thinking, ToolCall, ToolResult,
+    AskId, Asked, Ending, ModelRef, Question, SessionMeta, ToolCall, ToolResult,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -12,20 +12,8 @@ use super::*;
 fn snapshot(messages: Vec<Message>) -> Snapshot {
     Snapshot {
         session: SessionPlaceholder {
-            fid: Fid::new("2026-01-15-14-30-45"),
-            title: String::new(),
-            agent: String::new(),
-            model: None,
-            thinking: Thinking::default(),
-            options: Options::default(),
-            project: None,
-            mode: chat_core::permission::Mode::default(),
+            meta: SessionMeta { fid: Fid::new("2026-01-15-14-30-45"), ..SessionMeta::default() },
             status: Status::Answering,
-            unread: false,
-            trouble: None,
-            created: Timestamp::UNIX_EPOCH,
-            updated: Timestamp::UNIX_EPOCH,
-            in_use: false,
         },
         messages: messages.into_iter().map(Arc::new).collect(),
         more: false,

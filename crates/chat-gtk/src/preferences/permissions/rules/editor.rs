@@ -37,7 +37,7 @@ pub(super) fn open(place: &Place, old: Option<Remembered>) {
         let rules = place.manager.settings().permissions.rules.clone();
         let folders: BTreeSet<PathBuf> = chats
             .into_iter()
-            .filter_map(|chat| chat.project)
+            .filter_map(|chat| chat.meta.project)
             .chain(rules.into_iter().filter_map(|rule| rule.project))
             .collect();
         let Some(window) = place.window.upgrade() else { return };

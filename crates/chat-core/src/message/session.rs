@@ -1,0 +1,87 @@
+//! What is known of a session besides its messages.
+
+use std::path::PathBuf;
+
+use chat_permission::Mode;
+use jiff::Timestamp;
+
+use super::{Fid, ModelRef, Options, Thinking, Trouble};
+
+/// A session without its messages: what its row in the store says, what the list of chats shows, and
+/// what its next request is made with.
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
+pub struct SessionMeta {
+    /// Its id.
+    pub fid: Fid,
+    /// Its title.
+    pub title: String,
+    /// Its agent's name.
+    pub agent: String,
+    /// Its model, where one was chosen.
+    pub model: Option<ModelRef>,
+    /// How much to think.
+    pub thinking: Thinking,
+    /// Its options.
+    pub options: Options,
+    /// The folder that it works in, where it has one.
+    pub project: Option<PathBuf>,
+    /// What its tools may do without asking.
+    pub mode: Mode,
+    /// Whether a reply came that nobody has looked at.
+    pub unread: bool,
+    /// What became of the last reply, where it failed or was interrupted.
+    pub trouble: Option<Trouble>,
+    /// When it began.
+    pub created: Timestamp,
+    /// When it last had a message.
+    pub updated: Timestamp,
+    /// Whether another program is writing it: it can be read, not continued.
+    pub in_use: bool,
+}
+
+/// What the user may change about a session. Unset fields stay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionChange {
+    /// The agent.
+    pub agent: Option<String>,
+    /// The model.
+    pub model: Option<ModelRef>,
+    /// How much to think.
+    pub thinking: Option<Thinking>,
+    /// Options.
+    pub options: Option<Options>,
+    /// The folder to work in; `Some(None)` takes it away.
+    pub project: Option<Option<PathBuf>>,
+    /// What tools may do without asking.
+    pub mode: Option<Mode>,
+}
+
+impl SessionChange {
+    /// Makes the change.
+    pub fn apply(self, session: &mut SessionMeta) {
+        let Self { agent, model, thinking, options, project, mode } = self;
+        set(&mut session.agent, agent);
+        session.model = model.or(session.model.take());
+        set(&mut session.thinking, thinking);
+        set(&mut session.options, options);
+        set(&mut session.project, project);
+        set(&mut session.mode, mode);
+    }
+
+    /// Adds a later change.
+    pub fn add(&mut self, later: Self) {
+        let Self { agent, model, thinking, options, project, mode } = later;
+        self.agent = agent.or(self.agent.take());
+        self.model = model.or(self.model.take());
+        self.thinking = thinking.or(self.thinking);
+        self.options = options.or(self.options.take());
+        self.project = project.or(self.project.take());
+        self.mode = mode.or(self.mode);
+    }
+}
+
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}

@@ -2,12 +2,14 @@
 
 mod kinds;
 mod mailbox;
+mod session;
 
 pub use kinds::{
     CallState, ConnectionState, Event, Failure, Health, ModelEntry, OpenCall, SessionPlaceholder,
     Snapshot, Stage, Status, StopReason,
 };
 pub use mailbox::Subscription;
+pub use session::SessionEvent;
 
 pub use crate::chat::TextKind;
 pub use crate::message::Queued;

@@ -40,7 +40,7 @@ pub(crate) use title::from_text as title_from_text;
 pub(crate) use world::{Clients, World};
 
 use crate::error::Result;
-use crate::event::{Event, Failure, Queued, SessionPlaceholder, Status};
+use crate::event::{Event, Failure, Queued, SessionEvent, SessionPlaceholder, Status};
 use crate::message::{BackgroundCommand, Fid};
 use crate::store::{SessionPatch, SessionRecord};
 use crate::tool::Memory;
@@ -111,7 +111,7 @@ impl Session {
         let mut state = self.lock();
         // Behind the lock, so that what is told last is how it is.
         let commands = self.memory.commands();
-        state.tell(|seq, fid| Event::CommandsChanged { fid, seq, commands });
+        state.tell(SessionEvent::CommandsChanged { commands });
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -201,7 +201,7 @@ impl Session {
         if state.transcript.is_stored() {
             state.transcript.unload();
         }
-        state.tell(|_, fid| Event::SessionReset { fid });
+        state.tell(SessionEvent::Reset);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adw::prelude::*;
-use chat_core::event::{Event, SessionPlaceholder, Snapshot, Stage, Status};
+use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status};
 use chat_core::message::{
     Ask, AskId, Asked, CommandExit, Ending, Fid, Message, MessageId, ModelRef, Part,
     PermissionRequest, Preview, Question, Role, SessionMeta, ToolCall, ToolCallId, ToolResult,
@@ -58,21 +58,25 @@ fn show(app: &adw::Application) {
     let fid = snapshot.session.meta.fid;
     let tail: Arc<str> = Arc::from(OUTPUT);
     conversation.apply(&[
-        Event::ToolCallChanged {
+        Event::Session {
             fid: fid.clone(),
             seq: 1,
-            message: reply,
-            call: ToolCallId::new("live"),
-            running: true,
-            result: None,
+            event: SessionEvent::ToolCallChanged {
+                message: reply,
+                call: ToolCallId::new("live"),
+                running: true,
+                result: None,
+            },
         },
-        Event::ToolOutput {
+        Event::Session {
             fid,
             seq: 2,
-            message: reply,
-            call: ToolCallId::new("live"),
-            bytes: tail.len() as u64,
-            tail,
+            event: SessionEvent::ToolOutput {
+                message: reply,
+                call: ToolCallId::new("live"),
+                bytes: tail.len() as u64,
+                tail,
+            },
         },
     ]);
     window.present();

@@ -122,20 +122,7 @@ async fn next_after(subscription: &mut Subscription, not_before: Instant) -> Opt
 /// The session that an event is about, where it is about what a session says.
 pub(crate) fn about(event: &Event) -> Option<&Fid> {
     match event {
-        Event::MessageAdded { fid, .. }
-        | Event::TextAdded { fid, .. }
-        | Event::MessageChanged { fid, .. }
-        | Event::SessionReset { fid }
-        | Event::ToolCallChanged { fid, .. }
-        | Event::ToolOutput { fid, .. }
-        | Event::AsksChanged { fid, .. }
-        | Event::CommandsChanged { fid, .. }
-        | Event::TodosChanged { fid, .. }
-        | Event::FilesChanged { fid, .. }
-        | Event::MeterChanged { fid, .. }
-        | Event::QueueChanged { fid, .. }
-        | Event::StageChanged { fid, .. }
-        | Event::RequestFinished { fid, .. } => Some(fid),
+        Event::Session { fid, .. } | Event::RequestFinished { fid, .. } => Some(fid),
         Event::SessionAdded(_)
         | Event::SessionChanged(_)
         | Event::SessionRemoved { .. }

@@ -36,7 +36,7 @@ use gtk::gdk;
 use gtk::prelude::*;
 
 use chat_core::error::Error;
-use chat_core::event::{Event, Snapshot};
+use chat_core::event::{Event, SessionEvent, Snapshot};
 use chat_core::message::{Answer, AskId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
 use serde::{Deserialize, Serialize};
@@ -236,7 +236,7 @@ impl Conversation {
             finished |= change == Change::Finished;
         }
         drop(state);
-        if events.iter().any(|event| matches!(event, Event::AsksChanged { .. })) {
+        if events.iter().any(is_of_asks) {
             self.inner.give_back();
         }
         if said {
@@ -371,4 +371,9 @@ impl Conversation {
     pub fn is_at_end(&self) -> bool {
         self.inner.column.follows()
     }
+}
+
+/// Whether what waits for the user's answer changed.
+fn is_of_asks(event: &Event) -> bool {
+    matches!(event, Event::Session { event: SessionEvent::AsksChanged { .. }, .. })
 }

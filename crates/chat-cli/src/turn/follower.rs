@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use chat_core::event::{Event, Snapshot, StopReason, TextKind};
+use chat_core::event::{Event, SessionEvent, Snapshot, StopReason, TextKind};
 use chat_core::manager::Sent;
 use chat_core::message::{
     Ask, Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
@@ -72,31 +72,9 @@ impl Follower {
     /// Shows what an event tells of this session.
     pub(super) fn event(&mut self, fid: &Fid, event: Event, sink: &mut dyn Sink) -> Followed {
         match event {
-            Event::MessageAdded { fid: of, message, .. }
-            | Event::MessageChanged { fid: of, message, .. }
-                if of == *fid && message.id != self.after =>
-            {
-                self.message(&message, sink);
+            Event::Session { fid: of, event, .. } if of == *fid => {
+                return self.hear_session(event, sink);
             }
-            Event::TextAdded { fid: of, message, part, kind, range, text, .. } if of == *fid => {
-                let shown = self.shown.entry((message, part)).or_default();
-                let Some(new) = shown.checked_sub(range.start).and_then(|at| text.get(at..)) else {
-                    return if *shown < range.start { Followed::Lost } else { Followed::Well };
-                };
-                *shown = range.end.max(*shown);
-                self.text_bytes += new.len();
-                sink.text(kind, new);
-            }
-            Event::ToolCallChanged { fid: of, call, running: true, .. } if of == *fid => {
-                if let Some(call) = self.calls.get(&call) {
-                    sink.tool_runs(call);
-                }
-            }
-            Event::ToolOutput { fid: of, tail, .. } if of == *fid => sink.tool_output(&tail),
-            Event::AsksChanged { fid: of, asks, .. } if of == *fid => self.asks = asks,
-            Event::TodosChanged { fid: of, todos, .. } if of == *fid => sink.todos(&todos),
-            Event::SessionReset { fid: of } if of == *fid => return Followed::Lost,
-            Event::StageChanged { fid: of, stage, .. } if of == *fid => sink.stage(&stage),
             Event::RequestFinished { fid: of, reason, usage, error } if of == *fid => {
                 self.finished = Some(Done { reason, usage, error });
             }
@@ -110,6 +88,38 @@ impl Follower {
             Event::Notice(failure) if failure.session.as_ref().is_none_or(|of| of == fid) => {
                 sink.notice(&failure);
             }
+            _ => {}
+        }
+        Followed::Well
+    }
+
+    /// Shows what happened in the session.
+    fn hear_session(&mut self, event: SessionEvent, sink: &mut dyn Sink) -> Followed {
+        match event {
+            SessionEvent::MessageAdded { message } | SessionEvent::MessageChanged { message }
+                if message.id != self.after =>
+            {
+                self.message(&message, sink);
+            }
+            SessionEvent::TextAdded { message, part, kind, range, text } => {
+                let shown = self.shown.entry((message, part)).or_default();
+                let Some(new) = shown.checked_sub(range.start).and_then(|at| text.get(at..)) else {
+                    return if *shown < range.start { Followed::Lost } else { Followed::Well };
+                };
+                *shown = range.end.max(*shown);
+                self.text_bytes += new.len();
+                sink.text(kind, new);
+            }
+            SessionEvent::ToolCallChanged { call, running: true, .. } => {
+                if let Some(call) = self.calls.get(&call) {
+                    sink.tool_runs(call);
+                }
+            }
+            SessionEvent::ToolOutput { tail, .. } => sink.tool_output(&tail),
+            SessionEvent::AsksChanged { asks } => self.asks = asks,
+            SessionEvent::TodosChanged { todos } => sink.todos(&todos),
+            SessionEvent::Reset => return Followed::Lost,
+            SessionEvent::StageChanged { stage } => sink.stage(&stage),
             _ => {}
         }
         Followed::Well

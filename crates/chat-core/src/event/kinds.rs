@@ -1,22 +1,22 @@
 //! The events and the plain data in them.
 
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::chat::TextKind;
+use super::SessionEvent;
 use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
-    Ask, BackgroundCommand, Fid, Message, MessageId, Meter, ModelRef, Queued, SessionMeta, Todo,
+    Ask, BackgroundCommand, Fid, Message, MessageId, ModelRef, Queued, SessionMeta, Todo,
     ToolCallId, ToolResult, Usage,
 };
 use crate::settings::Connection;
 
-/// Something that happened. Events about messages of a session reach only subscriptions that
-/// watch it ([`Manager::open`](crate::manager::Manager::open)); all others reach every one.
+/// Something that happened. [`Event::Session`] reaches only subscriptions that watch the session
+/// ([`Manager::open`](crate::manager::Manager::open)); all others reach every one.
 ///
 /// A subscriber that takes them late gets fewer: each is told in its latest state, and text in
 /// larger pieces, always the whole of it.
@@ -31,139 +31,14 @@ pub enum Event {
         /// Which.
         fid: Fid,
     },
-    /// A message begins (replies) or is there whole (all others). What is in its parts already is
-    /// not told again as text.
-    MessageAdded {
+    /// Something happened in a session; only those who watch it hear of it.
+    Session {
         /// The session.
         fid: Fid,
-        /// The session's sequence number.
+        /// Its place in the order of the session's events, and of snapshots.
         seq: u64,
-        /// The message.
-        message: Arc<Message>,
-    },
-    /// A reply grew.
-    TextAdded {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// The message.
-        message: MessageId,
-        /// Which of its parts; one more than there were begins a part.
-        part: usize,
-        /// What the part is.
-        kind: TextKind,
-        /// The bytes of the part that this is.
-        range: Range<usize>,
-        /// The text.
-        text: String,
-    },
-    /// A message ended, or its counts or parts other than text changed. Its texts are those that
-    /// were told, but for thoughts that came as text: at the end they are a part of their own.
-    MessageChanged {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// The message as it is now.
-        message: Arc<Message>,
-    },
-    /// Another branch of the session is shown, or another process wrote it: open it again.
-    SessionReset {
-        /// The session.
-        fid: Fid,
-    },
-    /// A tool call began or ended.
-    ToolCallChanged {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// The assistant's message that holds the call.
-        message: MessageId,
-        /// The call.
-        call: ToolCallId,
-        /// Whether it is still running.
-        running: bool,
-        /// What came of it, once it ended. The same comes as a message of its own, as soon as it
-        /// is stored.
-        result: Option<Arc<ToolResult>>,
-    },
-    /// A running command wrote more.
-    ToolOutput {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// The assistant's message that holds the call.
-        message: MessageId,
-        /// The call.
-        call: ToolCallId,
-        /// The end of what it wrote so far.
-        tail: Arc<str>,
-        /// How many bytes it wrote so far.
-        bytes: u64,
-    },
-    /// A command in the background began, wrote or ended.
-    CommandsChanged {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// Those that run, the oldest first.
-        commands: Vec<BackgroundCommand>,
-    },
-    /// What waits for the person's answer changed.
-    AsksChanged {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// What waits, in order.
-        asks: Vec<Arc<Ask>>,
-    },
-    /// The session's plan changed.
-    TodosChanged {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// The plan.
-        todos: Vec<Todo>,
-    },
-    /// Files of the project were changed for the session, or what is to be reviewed of it was.
-    FilesChanged {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-    },
-    /// How full the model's window is changed: a message ended or went out.
-    MeterChanged {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// How full it is now.
-        meter: Meter,
-    },
-    /// What waits to be sent changed.
-    QueueChanged {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// What waits, in order.
-        queue: Vec<Queued>,
-    },
-    /// What a request does while no text comes changed.
-    StageChanged {
-        /// The session.
-        fid: Fid,
-        /// The session's sequence number.
-        seq: u64,
-        /// What it does.
-        stage: Stage,
+        /// What happened.
+        event: SessionEvent,
     },
     /// A request ended: all its messages are stored.
     RequestFinished {

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
-use super::{Event, TextKind};
+use super::session::SessionKey;
+use super::{Event, SessionEvent, TextKind};
 use crate::chat::LiveText;
-use crate::message::{Fid, MessageId, ToolCallId};
+use crate::message::{Fid, MessageId};
 
 /// A place among the Manager's subscribers. Dropping it ends the subscription.
 #[derive(Debug)]
@@ -118,21 +119,9 @@ pub(crate) struct Growth {
 /// What an entry is about.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
-    Session(Fid),
-    Added(MessageId),
-    Changed(MessageId),
-    Text(MessageId, usize),
-    Reset(Fid),
-    /// Servers give the same ids to calls of different replies.
-    Tool(MessageId, ToolCallId),
-    Output(MessageId, ToolCallId),
-    Asks(Fid),
-    Commands(Fid),
-    Todos(Fid),
-    Files(Fid),
-    Meter(Fid),
-    Queue(Fid),
-    Stage(Fid),
+    /// A row of the list of sessions.
+    Row(Fid),
+    Session(Fid, SessionKey),
     Models,
     Downloads,
     Connections,
@@ -144,21 +133,9 @@ enum Key {
 /// None where a later event never makes up for an earlier one.
 fn key(event: &Event) -> Option<Key> {
     Some(match event {
-        Event::SessionAdded(row) | Event::SessionChanged(row) => Key::Session(row.fid.clone()),
-        Event::SessionRemoved { fid } => Key::Session(fid.clone()),
-        Event::MessageAdded { message, .. } => Key::Added(message.id),
-        Event::MessageChanged { message, .. } => Key::Changed(message.id),
-        Event::TextAdded { message, part, .. } => Key::Text(*message, *part),
-        Event::SessionReset { fid } => Key::Reset(fid.clone()),
-        Event::ToolCallChanged { message, call, .. } => Key::Tool(*message, call.clone()),
-        Event::ToolOutput { message, call, .. } => Key::Output(*message, call.clone()),
-        Event::AsksChanged { fid, .. } => Key::Asks(fid.clone()),
-        Event::CommandsChanged { fid, .. } => Key::Commands(fid.clone()),
-        Event::TodosChanged { fid, .. } => Key::Todos(fid.clone()),
-        Event::FilesChanged { fid, .. } => Key::Files(fid.clone()),
-        Event::MeterChanged { fid, .. } => Key::Meter(fid.clone()),
-        Event::QueueChanged { fid, .. } => Key::Queue(fid.clone()),
-        Event::StageChanged { fid, .. } => Key::Stage(fid.clone()),
+        Event::SessionAdded(row) | Event::SessionChanged(row) => Key::Row(row.fid.clone()),
+        Event::SessionRemoved { fid } => Key::Row(fid.clone()),
+        Event::Session { fid, event, .. } => Key::Session(fid.clone(), event.key()),
         // Each request ends in its own way, and whoever waits for one waits for that one.
         Event::RequestFinished { .. } => return None,
         Event::ModelsChanged => Key::Models,
@@ -170,30 +147,10 @@ fn key(event: &Event) -> Option<Key> {
     })
 }
 
-/// The session that an event is about, where only those who watch it hear of that.
-fn watched(event: &Event) -> Option<&Fid> {
-    match event {
-        Event::MessageAdded { fid, .. }
-        | Event::TextAdded { fid, .. }
-        | Event::MessageChanged { fid, .. }
-        | Event::SessionReset { fid }
-        | Event::ToolCallChanged { fid, .. }
-        | Event::ToolOutput { fid, .. }
-        | Event::AsksChanged { fid, .. }
-        | Event::CommandsChanged { fid, .. }
-        | Event::TodosChanged { fid, .. }
-        | Event::FilesChanged { fid, .. }
-        | Event::MeterChanged { fid, .. }
-        | Event::QueueChanged { fid, .. }
-        | Event::StageChanged { fid, .. } => Some(fid),
-        _ => None,
-    }
-}
-
 impl Entry {
     fn is_of(&self, session: &Fid) -> bool {
         match self {
-            Self::Event(event) => watched(event) == Some(session),
+            Self::Event(event) => matches!(event, Event::Session { fid, .. } if fid == session),
             Self::Text(growth) => growth.fid == *session,
         }
     }
@@ -251,7 +208,8 @@ impl Mailbox {
     /// Notes that a text grew. What is not yet taken of it stays one entry, at its first place.
     pub(crate) fn grow(&self, growth: &Growth) {
         let mut dirty = lock(&self.dirty);
-        let key = Key::Text(growth.message, growth.part);
+        let key = SessionKey::Text(growth.message, growth.part);
+        let key = Key::Session(growth.fid.clone(), key);
         if let Some(&place) = dirty.places.get(&key) {
             if let Some(Some(Entry::Text(known))) = dirty.entries.get_mut(place) {
                 known.seq = growth.seq;
@@ -294,15 +252,14 @@ impl Mailbox {
                 Entry::Event(event) => event,
                 Entry::Text(growth) => {
                     let text = growth.text.between(growth.from, growth.to);
-                    Event::TextAdded {
-                        fid: growth.fid,
-                        seq: growth.seq,
+                    let event = SessionEvent::TextAdded {
                         message: growth.message,
                         part: growth.part,
                         kind: growth.kind,
                         range: growth.from..growth.to,
                         text,
-                    }
+                    };
+                    Event::Session { fid: growth.fid, seq: growth.seq, event }
                 }
             })
             .collect();

@@ -9,7 +9,7 @@ use crate::tool::Bounds;
 
 impl Manager {
     /// The commands that run in the background of a session, the oldest first; also where nobody
-    /// watches it. [`Event::CommandsChanged`](super::Event::CommandsChanged) tells of changes.
+    /// watches it. [`SessionEvent::CommandsChanged`](crate::event::SessionEvent::CommandsChanged) tells of changes.
     pub fn commands(&self, fid: &Fid) -> Vec<BackgroundCommand> {
         self.loaded(fid).map(|session| session.commands()).unwrap_or_default()
     }

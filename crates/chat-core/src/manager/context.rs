@@ -6,7 +6,7 @@ use crate::session::{Session, at_words};
 
 impl Manager {
     /// How full the window of a session's model is, and what the chat cost. Those who watch the
-    /// session hear of changes by [`Event::MeterChanged`](crate::event::Event::MeterChanged), when a
+    /// session hear of changes by [`SessionEvent::MeterChanged`](crate::event::SessionEvent::MeterChanged), when a
     /// message ended or went out. Asks a server for its window and tools where nobody knows them.
     ///
     /// # Errors

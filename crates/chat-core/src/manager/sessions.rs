@@ -93,7 +93,7 @@ impl Manager {
     }
 
     /// Shows the branch that this message is in: from its newest reply back to the beginning. Whether
-    /// another was shown before; [`Event::SessionReset`] tells then.
+    /// another was shown before; [`SessionEvent::Reset`](crate::event::SessionEvent::Reset) tells then.
     ///
     /// # Errors
     /// `SessionNotFound`, `SessionAtWork`, `SessionInUse`, and the store's.

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use super::asked::{action, scope, target};
 use crate::error::Result;
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::message::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};
 use crate::settings::Settings;
 use crate::store::SessionPatch;
@@ -365,6 +365,6 @@ impl super::state::State {
     fn tell_asks(&mut self) {
         let asks = self.asks();
         self.round.wait_for(&asks);
-        self.tell(|seq, fid| Event::AsksChanged { fid, seq, asks });
+        self.tell(SessionEvent::AsksChanged { asks });
     }
 }

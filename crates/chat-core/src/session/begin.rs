@@ -12,7 +12,7 @@ use super::said::Said;
 use super::{Session, World};
 use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
-use crate::event::Event;
+use crate::event::{Event, SessionEvent};
 use crate::message::{
     ChatRequest, Fid, Message, MessageId, ModelRef, Options, Part, Role, SessionChange,
     SessionMeta, Thinking,
@@ -352,7 +352,7 @@ impl Session {
         };
         self.start(resolved, reply, cancel);
         if other_branch {
-            self.lock().tell(|_, fid| Event::SessionReset { fid });
+            self.lock().tell(SessionEvent::Reset);
         }
     }
 

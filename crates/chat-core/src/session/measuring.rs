@@ -15,7 +15,7 @@ use crate::agent::{
 };
 use crate::client::{Price, Room, as_text};
 use crate::error::Result;
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::message::{
     ChatRequest, Message, Meter, ModelRef, Options, Part, PromptPreview, Role, SessionMeta,
 };
@@ -152,7 +152,7 @@ impl Session {
         let mut state = self.lock();
         if state.meter.as_ref() != Some(&meter) {
             state.meter = Some(meter.clone());
-            state.tell(|seq, fid| Event::MeterChanged { fid, seq, meter });
+            state.tell(SessionEvent::MeterChanged { meter });
         }
     }
 

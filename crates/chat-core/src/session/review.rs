@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::Session;
 use crate::error::{Error, Kind, NoReview, Result};
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::message::{Content, Message, MessageId, Part, Role};
 use crate::store::SessionPatch;
 
@@ -66,7 +66,7 @@ impl Session {
 
     /// Tells that files were changed for this session, or that what is to be reviewed is other.
     pub(crate) fn changed_files(&self) {
-        self.lock().tell(|seq, fid| Event::FilesChanged { fid, seq });
+        self.lock().tell(SessionEvent::FilesChanged);
     }
 
     /// Does something with the journal of the session's project, and tells that it did where it
@@ -155,7 +155,7 @@ impl Session {
             let mut state = self.lock();
             state.trouble = None;
             state.transcript.set_head(asked.parent);
-            state.tell(|_, fid| Event::SessionReset { fid });
+            state.tell(SessionEvent::Reset);
         }
         let text = asked.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),

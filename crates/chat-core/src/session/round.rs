@@ -11,7 +11,7 @@ use super::Session;
 use super::state::State;
 use super::turn::TurnId;
 use crate::error::{Kind, Result};
-use crate::event::{CallState, Event, OpenCall};
+use crate::event::{CallState, OpenCall, SessionEvent};
 use crate::message::{Ask, Message, MessageId, ModelRef, Part, ToolCall, ToolCallId, ToolResult};
 
 /// The calls of a reply whose tools run.
@@ -142,7 +142,7 @@ impl Session {
         let Some(mut state) = self.lock_turn(turn) else { return };
         let Some(message) = state.round.note(&call.id, call_state) else { return };
         let (call, running) = (call.id.clone(), result.is_none());
-        state.tell(|seq, fid| Event::ToolCallChanged { fid, seq, message, call, running, result });
+        state.tell(SessionEvent::ToolCallChanged { message, call, running, result });
     }
 
     /// A running command wrote more.
@@ -152,7 +152,7 @@ impl Session {
         let now = running(Arc::clone(&tail), bytes);
         let Some(message) = state.round.note(&call.id, now) else { return };
         let call = call.id.clone();
-        state.tell(|seq, fid| Event::ToolOutput { fid, seq, message, call, tail, bytes });
+        state.tell(SessionEvent::ToolOutput { message, call, tail, bytes });
     }
 
     /// Stores a result while others of its round are still to come. Where the store refuses it, it

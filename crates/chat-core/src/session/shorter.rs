@@ -12,7 +12,7 @@ use super::begin::ResolvedRequest;
 use super::turn::TurnId;
 use crate::agent::{Compactor, compaction_limit};
 use crate::error::{Kind, Result};
-use crate::event::{Event, Stage};
+use crate::event::{SessionEvent, Stage};
 use crate::message::{ChatRequest, Message, ModelRef, Part, Role};
 
 /// The limit where the window is not known: nothing is too long.
@@ -45,7 +45,7 @@ impl Session {
         state.transcript.insert(Arc::clone(&marker));
         state.tell_added(&marker);
         state.begin_reply(&reply);
-        state.tell(|_, fid| Event::SessionReset { fid });
+        state.tell(SessionEvent::Reset);
         Ok(())
     }
 
@@ -158,7 +158,7 @@ impl Session {
         self.world.store.fold(&self.fid, Arc::clone(&marker)).await?;
         let mut state = self.lock();
         state.transcript.insert(Arc::clone(&marker));
-        state.tell(|seq, fid| Event::MessageChanged { fid, seq, message: marker });
+        state.tell(SessionEvent::MessageChanged { message: marker });
         Ok(true)
     }
 }

@@ -14,7 +14,7 @@ use super::{Session, World};
 use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, Delta, Room};
 use crate::error::{Kind, Result};
-use crate::event::{Event, Stage};
+use crate::event::{SessionEvent, Stage};
 use crate::message::{
     Message, MessageId, ModelRef, Options, Part, Question, Todo, ToolCall, Usage,
 };
@@ -118,7 +118,7 @@ impl ToolHost for Host {
 
     fn on_todos(&self, todos: Vec<Todo>) {
         if let Some(mut state) = self.session.lock_turn(self.turn) {
-            state.tell(|seq, fid| Event::TodosChanged { fid, seq, todos });
+            state.tell(SessionEvent::TodosChanged { todos });
         }
     }
 }

@@ -12,9 +12,11 @@ use super::round::Round;
 use super::transcript::Transcript;
 use super::turn::{ActiveTurn, TurnId};
 use crate::agent::{Surroundings, todos};
-use crate::event::{Event, Mailbox, Queued, SessionPlaceholder, Snapshot, Stage, Status};
+use crate::event::{
+    Event, Mailbox, Queued, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status,
+};
 use crate::message::{
-    BackgroundCommand, ChatRequest, Fid, Message, MessageId, Meter, SessionMeta, Trouble,
+    BackgroundCommand, ChatRequest, Message, MessageId, Meter, SessionMeta, Trouble,
 };
 use crate::store::SessionRecord;
 
@@ -162,9 +164,8 @@ impl State {
     }
 
     /// Tells those who watch.
-    pub(super) fn tell(&mut self, event: impl FnOnce(u64, Fid) -> Event) {
-        let seq = self.next_seq();
-        let event = event(seq, self.record.fid.clone());
+    pub(super) fn tell(&mut self, event: SessionEvent) {
+        let event = Event::Session { fid: self.record.fid.clone(), seq: self.next_seq(), event };
         for mailbox in self.watchers() {
             mailbox.put(event.clone());
         }
@@ -172,7 +173,7 @@ impl State {
 
     pub(super) fn tell_added(&mut self, message: &Arc<Message>) {
         let message = Arc::clone(message);
-        self.tell(|seq, fid| Event::MessageAdded { fid, seq, message });
+        self.tell(SessionEvent::MessageAdded { message });
     }
 
     /// A reply begins in the transcript.
@@ -203,7 +204,7 @@ impl State {
 
     pub(super) fn tell_queue(&mut self) {
         let queue = self.queued();
-        self.tell(|seq, fid| Event::QueueChanged { fid, seq, queue });
+        self.tell(SessionEvent::QueueChanged { queue });
     }
 
     /// Notes what the request does, and tells those who watch. Says whether the status is another
@@ -215,7 +216,7 @@ impl State {
         }
         let before = self.status();
         self.stage = stage.clone();
-        self.tell(|seq, fid| Event::StageChanged { fid, seq, stage });
+        self.tell(SessionEvent::StageChanged { stage });
         self.status() != before
     }
 

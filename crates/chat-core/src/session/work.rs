@@ -15,7 +15,7 @@ use super::sink::Sink;
 use super::turn::TurnId;
 use crate::agent::{Outcome, ReplyEnd, TurnInput};
 use crate::error::{Error, Kind};
-use crate::event::{Event, Stage, StopReason};
+use crate::event::{Event, SessionEvent, Stage, StopReason};
 use crate::message::{Ending, Message, ModelRef, Role, Trouble, Usage};
 use crate::store::SessionPatch;
 
@@ -132,7 +132,7 @@ impl Session {
             state.trouble = message.ended.and_then(Ending::trouble);
             state.round = Round::of(&message);
             let told = Arc::clone(&message);
-            state.tell(|seq, fid| Event::MessageChanged { fid, seq, message: told });
+            state.tell(SessionEvent::MessageChanged { message: told });
             message
         };
         self.fold(Arc::clone(&message)).await;
@@ -160,7 +160,7 @@ impl Session {
         let mut state = self.lock();
         state.transcript.withdraw_reply();
         state.record.head = Some(results.id);
-        state.tell(|_, fid| Event::SessionReset { fid });
+        state.tell(SessionEvent::Reset);
         Some(results)
     }
 

@@ -17,7 +17,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adw::prelude::*;
-use chat_core::event::{Event, SessionPlaceholder, Snapshot, Stage, Status, TextKind};
+use chat_core::event::{
+    Event, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status, TextKind,
+};
 use chat_core::message::{Fid, Message, MessageId, ModelRef, Role, SessionMeta};
 use chat_edge::diagnostics::thread_cpu;
 use chat_gtk::conversation::Conversation;
@@ -303,7 +305,8 @@ fn added(
     range: std::ops::Range<usize>,
     text: String,
 ) -> Event {
-    Event::TextAdded { fid: fid.clone(), seq, message, part: 0, kind: TextKind::Text, range, text }
+    let event = SessionEvent::TextAdded { message, part: 0, kind: TextKind::Text, range, text };
+    Event::Session { fid: fid.clone(), seq, event }
 }
 
 fn snapshot(fid: Fid, messages: Vec<Arc<Message>>) -> Snapshot {

@@ -3,7 +3,7 @@
 use chat_core::agent::EDITOR_PANEL;
 use chat_core::client::Capabilities;
 use chat_core::error::{Kind, Result};
-use chat_core::event::{Event, Health, Snapshot};
+use chat_core::event::{Event, Health, SessionEvent, Snapshot};
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, MessageId, ModelRef};
 use chat_core::models::CONNECTION;
@@ -121,7 +121,11 @@ impl ChatWidget {
             if !events.is_empty() {
                 view.conversation.apply(&events);
                 let about_work = |event: &Event| {
-                    matches!(event, Event::TodosChanged { .. } | Event::CommandsChanged { .. })
+                    let Event::Session { event, .. } = event else { return false };
+                    matches!(
+                        event,
+                        SessionEvent::TodosChanged { .. } | SessionEvent::CommandsChanged { .. }
+                    )
                 };
                 if events.iter().any(about_work) {
                     view.show_work();
@@ -152,9 +156,16 @@ impl ChatWidget {
                 sender.input(gone(fid));
                 false
             }
-            Event::SessionReset { fid } => {
-                if let (Some(bridge), true) = (&self.bridge, self.shown.fid() == Some(fid)) {
-                    bridge.open(fid.clone(), PAGE);
+            Event::Session { fid, event, .. } if self.shown.fid() == Some(fid) => {
+                match event {
+                    SessionEvent::Reset => {
+                        if let Some(bridge) = &self.bridge {
+                            bridge.open(fid.clone(), PAGE);
+                        }
+                    }
+                    SessionEvent::FilesChanged => self.look_at_changes(view, sender),
+                    SessionEvent::MeterChanged { meter } => self.meter_changed(fid, meter, view),
+                    _ => {}
                 }
                 false
             }
@@ -173,16 +184,6 @@ impl ChatWidget {
                     session.model = manager.empty_session().model;
                 }
                 true
-            }
-            Event::FilesChanged { fid, .. } => {
-                if self.shown.fid() == Some(fid) {
-                    self.look_at_changes(view, sender);
-                }
-                false
-            }
-            Event::MeterChanged { fid, meter, .. } => {
-                self.meter_changed(fid, meter, view);
-                false
             }
             Event::SettingsChanged => {
                 self.take_settings(view);
@@ -336,7 +337,10 @@ impl ChatWidget {
             return;
         }
         let Some(fid) = self.shown.fid() else { return };
-        let text = events.iter().any(|event| matches!(event, Event::TextAdded { .. }));
+        let is_text = |event: &Event| {
+            matches!(event, Event::Session { event: SessionEvent::TextAdded { .. }, .. })
+        };
+        let text = events.iter().any(is_text);
         let ended = events.iter().any(|event| matches!(event, Event::RequestFinished { .. }));
         if text {
             self.diagnostics.reply(fid.as_str(), Moment::FirstByte);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use chat_core::error::Error;
-use chat_core::event::{Event, OpenCall, Snapshot, Stage};
+use chat_core::event::{Event, OpenCall, SessionEvent, Snapshot, Stage};
 use chat_core::message::{
     Ask, BackgroundCommand, Ending, Fid, Message, MessageId, Part, Queued, Role, Todo, ToolCallId,
 };
@@ -144,25 +144,42 @@ impl Transcript {
     pub fn take(&mut self, event: &Event) -> Change {
         let Some(session) = &self.session else { return Change::Nothing };
         match event {
-            Event::MessageAdded { fid, seq, message } if fid == session && *seq > self.seq => {
+            Event::Session { fid, seq, event } if fid == session => {
+                self.take_of_session(*seq, event)
+            }
+            Event::RequestFinished { fid, error, .. } if fid == session => {
+                let told = self.entries.last().is_some_and(|entry| entry.message.error.is_some());
+                self.error = error.clone().filter(|_| !told);
+                self.entries.iter_mut().rev().take(LATEST).for_each(Entry::stop_tools);
+                Change::Finished
+            }
+            _ => Change::Nothing,
+        }
+    }
+
+    fn take_of_session(&mut self, seq: u64, event: &SessionEvent) -> Change {
+        // Text that was told twice is taken once; anything else may be in the snapshot.
+        if seq <= self.seq && !matches!(event, SessionEvent::TextAdded { .. }) {
+            return Change::Nothing;
+        }
+        match event {
+            SessionEvent::MessageAdded { message } => {
                 self.error = None;
                 self.add(message);
                 if message.role == Role::User { Change::Said } else { Change::Drawn }
             }
-            Event::TextAdded { fid, message, part, kind, range, text, .. } if fid == session => {
+            SessionEvent::TextAdded { message, part, kind, range, text } => {
                 let Some(entry) = self.entry(*message) else { return Change::Nothing };
                 if !entry.add_text(*part, *kind, range.start, text) {
                     tracing::warn!(part, start = range.start, "text that fits nowhere");
                 }
                 Change::Drawn
             }
-            Event::MessageChanged { fid, seq, message } if fid == session && *seq > self.seq => {
+            SessionEvent::MessageChanged { message } => {
                 self.add(message);
                 Change::Drawn
             }
-            Event::ToolCallChanged { fid, seq, message, call, running, result }
-                if fid == session && *seq > self.seq =>
-            {
+            SessionEvent::ToolCallChanged { message, call, running, result } => {
                 if let Some(entry) = self.with_call(*message, call) {
                     entry.set_running(call, *running);
                     // What came of it is seen though others of its round still run.
@@ -172,45 +189,37 @@ impl Transcript {
                 }
                 Change::Drawn
             }
-            Event::ToolOutput { fid, seq, message, call, tail, bytes }
-                if fid == session && *seq > self.seq =>
-            {
+            SessionEvent::ToolOutput { message, call, tail, bytes } => {
                 if let Some(entry) = self.with_call(*message, call) {
                     entry.set_output(call, tail, *bytes);
                 }
                 Change::Drawn
             }
-            Event::AsksChanged { fid, seq, asks } if fid == session && *seq > self.seq => {
+            SessionEvent::AsksChanged { asks } => {
                 self.asks.clone_from(asks);
                 self.place_asks();
                 Change::Drawn
             }
-            Event::CommandsChanged { fid, seq, commands } if fid == session && *seq > self.seq => {
+            SessionEvent::CommandsChanged { commands } => {
                 self.commands.clone_from(commands);
                 // What shows them is not a part of the conversation.
                 Change::Nothing
             }
-            Event::TodosChanged { fid, seq, todos } if fid == session && *seq > self.seq => {
+            SessionEvent::TodosChanged { todos } => {
                 self.todos.clone_from(todos);
                 // What shows it is not a part of the conversation.
                 Change::Nothing
             }
-            Event::QueueChanged { fid, seq, queue } if fid == session && *seq > self.seq => {
+            SessionEvent::QueueChanged { queue } => {
                 self.queue.clone_from(queue);
                 Change::Drawn
             }
-            Event::StageChanged { fid, seq, stage } if fid == session && *seq > self.seq => {
+            SessionEvent::StageChanged { stage } => {
                 self.stage = stage.clone();
                 if *stage != Stage::Idle {
                     self.error = None;
                 }
                 Change::Drawn
-            }
-            Event::RequestFinished { fid, error, .. } if fid == session => {
-                let told = self.entries.last().is_some_and(|entry| entry.message.error.is_some());
-                self.error = error.clone().filter(|_| !told);
-                self.entries.iter_mut().rev().take(LATEST).for_each(Entry::stop_tools);
-                Change::Finished
             }
             _ => Change::Nothing,
         }

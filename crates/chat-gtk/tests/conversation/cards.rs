@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chat_core::event::{Event, Snapshot};
+use chat_core::event::{SessionEvent, Snapshot};
 use chat_core::message::{
     Ask, Ending, Message, ModelRef, Part, Role, ToolCall, ToolCallId, ToolResult, ToolView,
 };
@@ -10,7 +10,7 @@ use chat_gtk::conversation::Output;
 use gtk::prelude::*;
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, fid, snapshot, until};
+use crate::scene::{Scene, fid, in_session, snapshot, until};
 use crate::tools::{CALL, calling, command, run};
 
 #[gtk::test]
@@ -122,7 +122,7 @@ fn what_a_person_opens_stays_under_the_pointer() {
     let result = ToolResult { view: Some(view), ..ToolResult::to(&call, "Edited.", false) };
     answer.parts = vec![Part::ToolResult(result)];
     let message = Arc::new(answer);
-    scene.conversation.apply(&[Event::MessageAdded { fid: fid(), seq: 4, message }]);
+    scene.conversation.apply(&[in_session(4, SessionEvent::MessageAdded { message })]);
     scene.settle();
     let adjustment = scene.adjustment();
     let before = adjustment.value();

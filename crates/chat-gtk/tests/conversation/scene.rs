@@ -5,7 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chat_core::event::{Event, SessionPlaceholder, Snapshot, Stage, Status, TextKind};
+use chat_core::event::{
+    Event, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status, TextKind,
+};
 use chat_core::message::{Fid, Message, MessageId, ModelRef, Role, SessionMeta};
 use chat_gtk::conversation::{Conversation, Output};
 use gtk::glib;
@@ -155,15 +157,19 @@ pub fn reply() -> Message {
 }
 
 pub fn added(message: MessageId, start: usize, text: &str) -> Event {
-    Event::TextAdded {
-        fid: fid(),
-        seq: 1,
+    let event = SessionEvent::TextAdded {
         message,
         part: 0,
         kind: TextKind::Text,
         range: start..start + text.len(),
         text: text.to_owned(),
-    }
+    };
+    in_session(1, event)
+}
+
+/// Something that happened in the chat.
+pub fn in_session(seq: u64, event: SessionEvent) -> Event {
+    Event::Session { fid: fid(), seq, event }
 }
 
 pub fn chat(count: usize) -> Vec<Message> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat_core::event::{CallState, Event, OpenCall, Stage, StopReason};
+use chat_core::event::{CallState, Event, OpenCall, SessionEvent, Stage, StopReason};
 use chat_core::message::{
     Answer, Ask, AskId, Asked, Ending, Message, MessageId, ModelRef, Part, PermissionRequest,
     Preview, Role, ToolCall, ToolCallId, ToolResult, ToolView, Usage,
@@ -14,7 +14,7 @@ use chat_gtk::conversation::Output;
 use gtk::prelude::*;
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, fid, snapshot, until, walk};
+use crate::scene::{Scene, fid, in_session, snapshot, until, walk};
 
 pub const CALL: &str = "c1";
 /// How long it runs when the chat is opened.
@@ -71,7 +71,7 @@ impl Scene {
     }
 
     pub fn asks(&self, asks: Vec<Arc<Ask>>) {
-        self.conversation.apply(&[Event::AsksChanged { fid: fid(), seq: 5, asks }]);
+        self.conversation.apply(&[in_session(5, SessionEvent::AsksChanged { asks })]);
         self.settle();
     }
 
@@ -148,20 +148,25 @@ fn a_result_is_seen_while_other_calls_of_its_reply_run_and_wait() {
     };
     told(2, &|seq| {
         let message = Arc::new(reply.clone());
-        Event::MessageAdded { fid: fid(), seq, message }
+        in_session(seq, SessionEvent::MessageAdded { message })
     });
     reply.parts.extend(pages.iter().chain([&after]).cloned().map(Part::ToolCall));
     reply.ended = Some(Ending::Complete);
-    told(3, &|seq| Event::MessageChanged { fid: fid(), seq, message: Arc::new(reply.clone()) });
+    told(3, &|seq| {
+        in_session(seq, SessionEvent::MessageChanged { message: Arc::new(reply.clone()) })
+    });
     assert!(scene.shows("Fetch //c1 · waits for its turn"), "{:?}", scene.texts());
     let change = |seq, call: &ToolCall, result: Option<ToolResult>| {
-        told(seq, &|seq| Event::ToolCallChanged {
-            fid: fid(),
-            seq,
-            message: reply.id,
-            call: call.id.clone(),
-            running: result.is_none(),
-            result: result.clone().map(Arc::new),
+        told(seq, &|seq| {
+            in_session(
+                seq,
+                SessionEvent::ToolCallChanged {
+                    message: reply.id,
+                    call: call.id.clone(),
+                    running: result.is_none(),
+                    result: result.clone().map(Arc::new),
+                },
+            )
         });
     };
     change(4, &pages[0], None);
@@ -196,21 +201,22 @@ fn what_a_command_writes_is_shown_while_it_runs_and_no_longer() {
     let (scene, message) = calling("run_command", run("make"), 0);
     assert!(scene.shows("62 min"), "{:?}", scene.texts());
     let call = ToolCallId::new(CALL);
-    let write = |text: &str| Event::ToolOutput {
-        fid: fid(),
-        seq: 3,
-        message,
-        call: call.clone(),
-        tail: Arc::from(text),
-        bytes: text.len() as u64,
+    let write = |text: &str| {
+        in_session(
+            3,
+            SessionEvent::ToolOutput {
+                message,
+                call: call.clone(),
+                tail: Arc::from(text),
+                bytes: text.len() as u64,
+            },
+        )
     };
-    let running = |running| Event::ToolCallChanged {
-        fid: fid(),
-        seq: 2,
-        message,
-        call: call.clone(),
-        running,
-        result: None,
+    let running = |running| {
+        in_session(
+            2,
+            SessionEvent::ToolCallChanged { message, call: call.clone(), running, result: None },
+        )
     };
     scene.conversation.apply(&[running(true), write("10 %\r\x1b[32m50 %\x1b[0m")]);
     scene.settle();
@@ -253,7 +259,7 @@ fn an_edit_opens_into_its_diff() {
         ..ToolResult::to(&call, "Edited.", false)
     })];
     let message = Arc::new(answer);
-    scene.conversation.apply(&[Event::MessageAdded { fid: fid(), seq: 4, message }]);
+    scene.conversation.apply(&[in_session(4, SessionEvent::MessageAdded { message })]);
     scene.settle();
     assert!(scene.shows("Edited a.rs +1 −1"), "{:?}", scene.texts());
     scene.press("Edited a.rs +1 −1");

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::message::ToolCallId;
 
 fn growth(text: &Arc<LiveText>, message: MessageId, (from, to): (usize, usize)) -> Growth {
     Growth {
@@ -44,7 +45,9 @@ fn what_is_written_between_a_piece_and_its_telling_comes_once() {
     let pieces: Vec<_> = seen
         .iter()
         .map(|event| match event {
-            Event::TextAdded { range, text, .. } => (range.clone(), text.as_str()),
+            Event::Session { event: SessionEvent::TextAdded { range, text, .. }, .. } => {
+                (range.clone(), text.as_str())
+            }
             _ => panic!("only text"),
         })
         .collect();
@@ -76,20 +79,21 @@ fn calls_of_one_id_in_two_replies_are_two() {
     for (fid, running) in [("a", true), ("b", true), ("b", false)] {
         static IDS: std::sync::OnceLock<[MessageId; 2]> = std::sync::OnceLock::new();
         let ids = IDS.get_or_init(|| [MessageId::new(), MessageId::new()]);
-        hub.tell(&Event::ToolCallChanged {
-            fid: Fid::new(fid),
-            seq: 1,
+        let event = SessionEvent::ToolCallChanged {
             message: ids[usize::from(fid == "b")],
             call: ToolCallId::new("call_0"),
             running,
             result: None,
-        });
+        };
+        hub.tell(&Event::Session { fid: Fid::new(fid), seq: 1, event });
     }
     let told: Vec<_> = subscription
         .take()
         .into_iter()
         .map(|event| match event {
-            Event::ToolCallChanged { fid, running, .. } => (fid.to_string(), running),
+            Event::Session {
+                fid, event: SessionEvent::ToolCallChanged { running, .. }, ..
+            } => (fid.to_string(), running),
             _ => panic!("only calls"),
         })
         .collect();
@@ -135,7 +139,13 @@ fn what_a_snapshot_holds_is_forgotten_and_nothing_else() {
             [
                 Event::ModelsChanged,
                 Event::RequestFinished { .. },
-                Event::TextAdded { range: std::ops::Range { start: 3, end: 6 }, .. }
+                Event::Session {
+                    event: SessionEvent::TextAdded {
+                        range: std::ops::Range { start: 3, end: 6 },
+                        ..
+                    },
+                    ..
+                }
             ]
         ),
         "{events:?}"
@@ -164,7 +174,10 @@ proptest! {
         let mut seen = String::new();
         let mut read = |subscription: &mut Subscription| {
             for event in subscription.take() {
-                let Event::TextAdded { range, text, .. } = event else { panic!("only text") };
+                let Event::Session { event: SessionEvent::TextAdded { range, text, .. }, .. } = event
+                else {
+                    panic!("only text")
+                };
                 assert_eq!(range, seen.len()..seen.len() + text.len());
                 seen.push_str(&text);
             }

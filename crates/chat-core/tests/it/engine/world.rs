@@ -7,7 +7,8 @@ use std::time::Duration;
 use chat_core::client::Timeouts;
 use chat_core::error::Error;
 use chat_core::event::{
-    Event, Queued, SessionPlaceholder, Snapshot, Stage, StopReason, Subscription, TextKind,
+    Event, Queued, SessionEvent, SessionPlaceholder, Snapshot, Stage, StopReason, Subscription,
+    TextKind,
 };
 use chat_core::manager::{Manager, Sent, StartOptions};
 use chat_core::message::{
@@ -295,65 +296,67 @@ impl Mirror {
             Event::SessionRemoved { fid } => {
                 self.rows.remove(&fid);
             }
-            Event::MessageAdded { fid, seq, message } => {
+            Event::Session { fid, seq, event } => {
                 self.follows(&fid, seq);
-                let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
-                assert!(transcript.iter().all(|known| known.id != message.id), "added twice");
-                transcript.push(Message::clone(&message));
-            }
-            Event::TextAdded { fid, seq, message, part, kind, range, text } => {
-                self.follows(&fid, seq);
-                let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
-                let known = transcript.iter_mut().find(|known| known.id == message).unwrap();
-                grow(known, part, kind, range, &text);
-            }
-            Event::MessageChanged { fid, seq, message } => {
-                self.follows(&fid, seq);
-                let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
-                let known = transcript.iter_mut().find(|known| known.id == message.id).unwrap();
-                assert_eq!(known.plain_text(), message.plain_text(), "its texts were told");
-                *known = Message::clone(&message);
-            }
-            Event::SessionReset { fid } => self.resets.push(fid),
-            Event::QueueChanged { fid, seq, queue } => {
-                self.follows(&fid, seq);
-                self.queues.insert(fid, queue);
-            }
-            Event::StageChanged { fid, seq, stage } => {
-                self.follows(&fid, seq);
-                self.stages.push(stage);
+                self.apply_to(fid, event);
             }
             Event::RequestFinished { fid, reason, usage, error } => {
                 self.finished.entry(fid).or_default().push(Finished { reason, error, usage });
             }
             Event::Notice(failure) => self.notices.push(failure.error),
-            Event::AsksChanged { fid, seq, asks } => {
-                self.follows(&fid, seq);
-                self.asks.insert(fid, asks);
-            }
-            Event::FilesChanged { .. } => self.files += 1,
-            Event::TodosChanged { fid, todos, .. } => {
-                self.todos.insert(fid, todos);
-            }
-            Event::ToolOutput { tail, bytes, .. } => self.outputs.push((tail.to_string(), bytes)),
-            Event::ToolCallChanged { fid, seq, call, running, result, .. } => {
-                self.follows(&fid, seq);
-                assert_eq!(running, result.is_none(), "what ended has a result");
-                self.results.extend(result.map(|result| (call.as_str().to_owned(), result)));
-            }
-            Event::CommandsChanged { fid, seq, commands } => {
-                self.follows(&fid, seq);
-                self.commands = commands;
-            }
-            Event::MeterChanged { fid, seq, meter } => {
-                self.follows(&fid, seq);
-                self.meters.push(meter);
-            }
             Event::ModelsChanged
             | Event::ConnectionsChanged
             | Event::AgentsChanged
             | Event::DownloadsChanged
             | Event::SettingsChanged => {}
+        }
+    }
+
+    fn apply_to(&mut self, fid: Fid, event: SessionEvent) {
+        match event {
+            SessionEvent::MessageAdded { message } => {
+                let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
+                assert!(transcript.iter().all(|known| known.id != message.id), "added twice");
+                transcript.push(Message::clone(&message));
+            }
+            SessionEvent::TextAdded { message, part, kind, range, text } => {
+                let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
+                let known = transcript.iter_mut().find(|known| known.id == message).unwrap();
+                grow(known, part, kind, range, &text);
+            }
+            SessionEvent::MessageChanged { message } => {
+                let transcript = self.transcripts.get_mut(&fid).expect("only what is watched");
+                let known = transcript.iter_mut().find(|known| known.id == message.id).unwrap();
+                assert_eq!(known.plain_text(), message.plain_text(), "its texts were told");
+                *known = Message::clone(&message);
+            }
+            SessionEvent::Reset => self.resets.push(fid),
+            SessionEvent::QueueChanged { queue } => {
+                self.queues.insert(fid, queue);
+            }
+            SessionEvent::StageChanged { stage } => {
+                self.stages.push(stage);
+            }
+            SessionEvent::AsksChanged { asks } => {
+                self.asks.insert(fid, asks);
+            }
+            SessionEvent::FilesChanged => self.files += 1,
+            SessionEvent::TodosChanged { todos } => {
+                self.todos.insert(fid, todos);
+            }
+            SessionEvent::ToolOutput { tail, bytes, .. } => {
+                self.outputs.push((tail.to_string(), bytes));
+            }
+            SessionEvent::ToolCallChanged { call, running, result, .. } => {
+                assert_eq!(running, result.is_none(), "what ended has a result");
+                self.results.extend(result.map(|result| (call.as_str().to_owned(), result)));
+            }
+            SessionEvent::CommandsChanged { commands } => {
+                self.commands = commands;
+            }
+            SessionEvent::MeterChanged { meter } => {
+                self.meters.push(meter);
+            }
         }
     }
 }

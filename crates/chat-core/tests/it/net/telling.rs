@@ -1,7 +1,7 @@
 //! What the engine gives and tells, as JSON that does not depend on the names of Rust types.
 
-use chat_core::event::{Event, SessionPlaceholder, Snapshot, TextKind};
-use chat_core::message::{Ask, Asked, Queued};
+use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot, TextKind};
+use chat_core::message::{Ask, Asked, Fid, Queued};
 use serde_json::{Value, json};
 
 pub fn row(row: &SessionPlaceholder) -> Value {
@@ -56,39 +56,7 @@ pub fn event(event: &Event) -> Value {
         Event::SessionAdded(added) => json!({ "session_added": row(added) }),
         Event::SessionChanged(changed) => json!({ "session_changed": row(changed) }),
         Event::SessionRemoved { fid } => json!({ "session_removed": fid }),
-        Event::MessageAdded { message, .. } => json!({ "message_added": message }),
-        Event::TextAdded { message, part, kind, range, text, .. } => {
-            let thinking = *kind == TextKind::Thinking;
-            let range = [range.start, range.end];
-            json!({ "text_added": {
-                "message": message, "part": part, "thinking": thinking, "range": range, "text": text,
-            } })
-        }
-        Event::MessageChanged { message, .. } => json!({ "message_changed": message }),
-        Event::SessionReset { fid } => json!({ "session_reset": fid }),
-        Event::ToolCallChanged { message, call, running, result, .. } => {
-            json!({ "tool_call_changed": {
-                "message": message, "call": call, "running": running, "result": result,
-            } })
-        }
-        Event::ToolOutput { message, call, tail, bytes, .. } => json!({ "tool_output": {
-            "message": message, "call": call, "tail": &**tail, "bytes": bytes,
-        } }),
-        Event::CommandsChanged { commands, .. } => json!({ "commands_changed": commands.len() }),
-        Event::AsksChanged { asks, .. } => {
-            json!({ "asks_changed": asks.iter().map(|it| ask(it)).collect::<Vec<_>>() })
-        }
-        Event::TodosChanged { todos, .. } => json!({ "todos_changed": todos }),
-        Event::FilesChanged { .. } => json!("files_changed"),
-        // How many tokens there are depends on how long the project's path is.
-        Event::MeterChanged { meter, .. } => json!({ "meter_changed": {
-            "window": meter.window, "limit": meter.limit, "measured": meter.measured,
-            "shortened": meter.shortened,
-        } }),
-        Event::QueueChanged { queue, .. } => {
-            json!({ "queue_changed": queue.iter().map(queued).collect::<Vec<_>>() })
-        }
-        Event::StageChanged { stage, .. } => json!({ "stage_changed": format!("{stage:?}") }),
+        Event::Session { fid, event, .. } => in_session(fid, event),
         Event::RequestFinished { reason, usage, error, .. } => json!({ "request_finished": {
             "reason": format!("{reason:?}"), "usage": usage, "error": error,
         } }),
@@ -98,5 +66,43 @@ pub fn event(event: &Event) -> Value {
         Event::AgentsChanged => json!("agents_changed"),
         Event::SettingsChanged => json!("settings_changed"),
         Event::Notice(failure) => json!({ "notice": failure.error, "session": failure.session }),
+    }
+}
+
+fn in_session(fid: &Fid, event: &SessionEvent) -> Value {
+    match event {
+        SessionEvent::MessageAdded { message } => json!({ "message_added": message }),
+        SessionEvent::TextAdded { message, part, kind, range, text } => {
+            let thinking = *kind == TextKind::Thinking;
+            let range = [range.start, range.end];
+            json!({ "text_added": {
+                "message": message, "part": part, "thinking": thinking, "range": range, "text": text,
+            } })
+        }
+        SessionEvent::MessageChanged { message } => json!({ "message_changed": message }),
+        SessionEvent::Reset => json!({ "session_reset": fid }),
+        SessionEvent::ToolCallChanged { message, call, running, result } => {
+            json!({ "tool_call_changed": {
+                "message": message, "call": call, "running": running, "result": result,
+            } })
+        }
+        SessionEvent::ToolOutput { message, call, tail, bytes } => json!({ "tool_output": {
+            "message": message, "call": call, "tail": &**tail, "bytes": bytes,
+        } }),
+        SessionEvent::CommandsChanged { commands } => json!({ "commands_changed": commands.len() }),
+        SessionEvent::AsksChanged { asks } => {
+            json!({ "asks_changed": asks.iter().map(|it| ask(it)).collect::<Vec<_>>() })
+        }
+        SessionEvent::TodosChanged { todos } => json!({ "todos_changed": todos }),
+        SessionEvent::FilesChanged => json!("files_changed"),
+        // How many tokens there are depends on how long the project's path is.
+        SessionEvent::MeterChanged { meter } => json!({ "meter_changed": {
+            "window": meter.window, "limit": meter.limit, "measured": meter.measured,
+            "shortened": meter.shortened,
+        } }),
+        SessionEvent::QueueChanged { queue } => {
+            json!({ "queue_changed": queue.iter().map(queued).collect::<Vec<_>>() })
+        }
+        SessionEvent::StageChanged { stage } => json!({ "stage_changed": format!("{stage:?}") }),
     }
 }

@@ -67,7 +67,8 @@ fn calls_of_different_replies_may_have_the_same_id() {
         what: Asked::Question(question),
     });
     let fid = Fid::new("2026-01-15-14-30-45");
-    transcript.take(&Event::AsksChanged { fid, seq: 2, asks: vec![ask] });
+    let event = SessionEvent::AsksChanged { asks: vec![ask] };
+    transcript.take(&Event::Session { fid, seq: 2, event });
     let (entry, part) = transcript.newest_ask().expect("something waits");
     assert_eq!((transcript.entries[entry].id(), part), (asks_in, 0));
     assert_eq!(
@@ -92,16 +93,16 @@ fn an_event_counts_though_text_before_it_has_a_later_number() {
     let id = reply.id;
     let mut transcript = Transcript::of(&snapshot(vec![reply]));
     // The text became dirty first, and grew until it was taken.
-    transcript.take(&Event::TextAdded {
-        fid: fid.clone(),
-        seq: 9,
+    let event = SessionEvent::TextAdded {
         message: id,
         part: 0,
         kind: TextKind::Text,
         range: 0..2,
         text: "Hi".to_owned(),
-    });
-    transcript.take(&Event::StageChanged { fid, seq: 3, stage: Stage::Streaming });
+    };
+    transcript.take(&Event::Session { fid: fid.clone(), seq: 9, event });
+    let event = SessionEvent::StageChanged { stage: Stage::Streaming };
+    transcript.take(&Event::Session { fid, seq: 3, event });
     assert_eq!(transcript.stage, Stage::Streaming);
     assert_eq!(transcript.text_of(id).as_deref(), Some("Hi"));
 }

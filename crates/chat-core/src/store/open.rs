@@ -10,7 +10,6 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -128,7 +127,6 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         database,
         owners,
         immutable: false,
-        backing_up: AtomicBool::default(),
     });
     let signal = Signal::open(&places.database);
     let desk = Desk { connection, places: Arc::clone(&places) };
@@ -321,7 +319,6 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
         database: database.to_owned(),
         owners: Owners::watch_only(owners),
         immutable,
-        backing_up: AtomicBool::default(),
     };
     let readable = |places: &Places| {
         let version = places.reading().and_then(|connection| schema::version(&connection));

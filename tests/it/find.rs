@@ -186,6 +186,26 @@ async fn short_words_and_words_without_their_accents_find_a_chat() -> Result<()>
 }
 
 #[tokio::test]
+async fn a_search_for_one_letter_asks_for_more() -> Result<()> {
+    let more = || named("Type at least two letters to find longer words.");
+    let stage = Stage::new().await?;
+    stage.store("Trees", ["On paper, where are the apples?".to_owned()]).await?;
+    let window = stage.window().await?;
+    window.keys(&["ctrl+shift+f"]).await?;
+    window.find(named("Search Chats").state(State::Focused)).await?;
+    window.type_text("a").await?;
+    window.find(more()).await?;
+    assert!(!window.has(named("No chat found")).await);
+    window.type_text("p").await?;
+    let row = window.find(containing("are the apples").under("Chats")).await?;
+    window.gone(more()).await?;
+    // It opens at the word that was begun, and not within the one before it.
+    row.click_with_mouse().await?;
+    window.find(named("2 of 2")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_search_says_that_older_messages_are_still_being_indexed() -> Result<()> {
     let note = || named("Older messages are still being indexed.");
     let stage = Stage::new().await?;

@@ -8,6 +8,7 @@ use chat_core::settings::ConnectionKind;
 use chat_edge::words;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
@@ -18,6 +19,24 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// Reads the command line. Ends the program where it cannot be meant or help was asked for.
+    pub fn read() -> Self {
+        Self::try_parse().unwrap_or_else(|error| with_hint(error).exit())
+    }
+}
+
+/// Says where chats are searched to somebody who looks for a command of that name.
+fn with_hint(mut error: clap::Error) -> clap::Error {
+    let name = error.get(ContextKind::InvalidSubcommand);
+    if name == Some(&ContextValue::String("search".to_owned())) {
+        error.remove(ContextKind::SuggestedSubcommand);
+        let hint = "to search chats, use 'natter-cli sessions --search TEXT'".into();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
+    }
+    error
 }
 
 /// What to do.
@@ -36,6 +55,7 @@ pub enum Command {
         /// The chat, as `sessions` names it
         fid: String,
         /// Its new title
+        #[arg(allow_hyphen_values = true)]
         title: String,
     },
     /// Delete chats
@@ -147,7 +167,7 @@ pub struct Request {
 #[derive(Debug, Args)]
 pub struct Sessions {
     /// Only those whose title or messages hold this
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub search: Option<String>,
     /// At most so many
     #[arg(short = 'n', long, value_name = "NUMBER")]
@@ -371,6 +391,30 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_begins_with_a_hyphen_is_searched_for_and_titles_a_chat() {
+        let parse = |line: &[&str]| Cli::try_parse_from([&["natter-cli"], line].concat());
+        let searched = parse(&["sessions", "--search", "->", "--json"]).unwrap().command;
+        let Command::Sessions(Sessions { search, json: true, .. }) = searched else {
+            panic!("{searched:?}")
+        };
+        assert_eq!(search.as_deref(), Some("->"));
+        let renamed = parse(&["rename", "a-chat", "--help is no title", "-> arrows"]);
+        assert!(renamed.is_err(), "one title is enough");
+        let renamed = parse(&["rename", "a-chat", "-> arrows"]).unwrap().command;
+        assert!(matches!(&renamed, Command::Rename { title, .. } if title == "-> arrows"));
+        let help = parse(&["rename", "--help"]).unwrap_err();
+        assert_eq!(help.kind(), clap::error::ErrorKind::DisplayHelp);
+    }
+
+    #[test]
+    fn who_looks_for_a_command_to_search_is_told_the_option() {
+        let error = |name: &str| with_hint(Cli::try_parse_from(["natter-cli", name]).unwrap_err());
+        let told = error("search").to_string();
+        assert!(told.contains("natter-cli sessions --search TEXT"), "{told}");
+        assert!(!error("serve").to_string().contains("--search"));
     }
 
     #[test]

@@ -142,13 +142,10 @@ impl Conversation<'_> {
             Command::Commands => self.commands(),
             Command::End(id) => self.end(&id).await?,
             Command::Sessions(search) => {
-                let (list, note) =
+                let (list, notes) =
                     crate::sessions::lines(search.as_deref(), Some(20), self.program).await?;
-                if list.is_empty() {
-                    self.remark(&say::no_chats(search.is_some()));
-                }
                 self.program.output.print(list).await?;
-                if let Some(note) = note {
+                for note in notes {
                     self.remark(&note);
                 }
             }

@@ -26,7 +26,6 @@ mod turn;
 use std::process::ExitCode;
 
 use chat_edge::diagnostics::Diagnostics;
-use clap::Parser as _;
 
 use args::{Cli, Command};
 use engine::Program;
@@ -36,7 +35,7 @@ use trouble::{Outcome, Result, Trouble};
 fn main() -> ExitCode {
     let diagnostics = Diagnostics::from_env("natter-cli");
     chat_edge::i18n::init();
-    let cli = Cli::parse();
+    let cli = Cli::read();
     let terminal = Terminal::detect();
     let outcome = run(cli.command, terminal, &diagnostics).unwrap_or_else(|trouble| {
         trouble.tell(terminal);

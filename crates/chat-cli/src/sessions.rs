@@ -33,8 +33,8 @@ struct Row {
 /// Chats, all or those that a search found.
 struct Listing {
     rows: Vec<Row>,
-    /// Why the search may have missed older messages.
-    gap: Option<SearchGap>,
+    /// What the search left out.
+    gaps: Vec<SearchGap>,
 }
 
 /// A chat as programs get it.
@@ -52,7 +52,7 @@ pub struct View<'a> {
     trouble: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     excerpt: Option<&'a str>,
-    /// Whether the search that found it may have missed older messages.
+    /// Whether the search that found it left messages out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     incomplete: bool,
 }
@@ -83,27 +83,40 @@ impl<'a> View<'a> {
 pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
     let listing = listing(args.search.as_deref(), args.limit, program).await?;
     let text = if args.json { json_lines(&listing) } else { lines_of(&listing, program.terminal) };
-    // With JSON each chat says it, where there is one.
-    let note = listing.gap.filter(|_| !args.json || text.is_empty()).map(words::search_gap);
+    // With JSON each chat says that messages were left out, where there is one.
+    let in_json = args.json && !text.is_empty();
+    let gaps = listing.gaps.iter().filter(|gap| !(in_json && gap.leaves_messages_out()));
+    let notes: Vec<_> = gaps.map(|gap| words::search_gap(*gap)).collect();
     // A script reads it off the empty list.
-    if text.is_empty() && !args.json && program.terminal.error {
-        terminal::say(&format!("{}\n", say::no_chats(args.search.is_some())));
+    if !args.json
+        && program.terminal.error
+        && let Some(words) = nothing_found(&listing, args.search.is_some())
+    {
+        terminal::say(&format!("{words}\n"));
     }
     program.output.print(text).await?;
-    if let Some(note) = note {
+    for note in notes {
         terminal::say(&format!("{note}\n"));
     }
     Ok(Outcome::Done)
 }
 
-/// The list for people, with what there is to say of it.
+/// The list for people, and the remarks on it.
 pub async fn lines(
     search: Option<&str>,
     limit: Option<usize>,
     program: &Program,
-) -> Result<(String, Option<String>)> {
+) -> Result<(String, Vec<String>)> {
     let listing = listing(search, limit, program).await?;
-    Ok((lines_of(&listing, program.terminal), listing.gap.map(words::search_gap)))
+    let empty = nothing_found(&listing, search.is_some());
+    let gaps = listing.gaps.iter().copied().map(words::search_gap);
+    Ok((lines_of(&listing, program.terminal), empty.into_iter().chain(gaps).collect()))
+}
+
+/// The sentence for an empty list; none where there are chats, or where a gap says why there are none.
+fn nothing_found(listing: &Listing, searched: bool) -> Option<String> {
+    let told = !listing.rows.is_empty() || listing.gaps.contains(&SearchGap::OneLetter);
+    (!told).then(|| say::no_chats(searched))
 }
 
 fn lines_of(listing: &Listing, terminal: Terminal) -> String {
@@ -148,7 +161,7 @@ fn note(session: &SessionPlaceholder) -> Option<String> {
 
 fn json_lines(listing: &Listing) -> String {
     let mut out = String::new();
-    let incomplete = listing.gap.is_some();
+    let incomplete = listing.gaps.iter().any(|gap| gap.leaves_messages_out());
     for Row { session, excerpt, .. } in &listing.rows {
         let view = View { excerpt: excerpt.as_deref(), incomplete, ..View::new(session) };
         out.push_str(&line_of(&view));
@@ -162,7 +175,7 @@ async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) 
         None => {
             let all = program.manager.sessions().await?;
             let row = |session| Row { session, excerpt: None, marks: Vec::new() };
-            Listing { rows: all.into_iter().take(limit).map(row).collect(), gap: None }
+            Listing { rows: all.into_iter().take(limit).map(row).collect(), gaps: Vec::new() }
         }
         Some(text) => {
             let found = program.manager.search(text, limit).await?;
@@ -171,7 +184,7 @@ async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) 
                 excerpt: hit.excerpt,
                 marks: hit.marks,
             };
-            Listing { rows: found.hits.into_iter().map(row).collect(), gap: found.gap }
+            Listing { rows: found.hits.into_iter().map(row).collect(), gaps: found.gaps }
         }
     };
     Ok(listing)

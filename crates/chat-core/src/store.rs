@@ -92,6 +92,8 @@ pub struct Opened {
     /// that can be read (`DatabaseDamaged`), or the database can only be read (`ReadOnly`), and every change will fail with that.
     /// A repair is told again until [`Store::notice_was_shown`].
     pub notice: Option<Error>,
+    /// Earlier repairs that the person was not shown yet, oldest first.
+    pub earlier: Vec<Error>,
 }
 
 impl Store {
@@ -102,10 +104,10 @@ impl Store {
     /// where one must be upgraded or repaired first; `DiskFull`, `Storage`. A damaged file is no
     /// error: it is repaired, or used as far as it can be read where another process has it.
     pub fn open(folders: &Folders) -> Result<Opened> {
-        let open::Parts { places, writer, lock, notice } = open::open(folders)?;
+        let open::Parts { places, writer, lock, notice, earlier } = open::open(folders)?;
         let readers = Readers::new(Arc::clone(&places));
         let inner = Arc::new(Inner { readers, writer, places, lock });
-        Ok(Opened { store: Self { inner }, notice })
+        Ok(Opened { store: Self { inner }, notice, earlier })
     }
 
     /// Makes a session with its first messages, in one commit, and claims it for this process.
@@ -339,7 +341,7 @@ impl Store {
         Ok(recovered)
     }
 
-    /// The person was shown the notice with which the store was opened: a repair is not told again. Removes a file.
+    /// The person was shown the notices with which the store was opened: repairs are not told again. Removes a file.
     ///
     /// # Errors
     /// `ReadOnly`, `Storage`: it is told again.

@@ -39,8 +39,8 @@ pub(crate) struct ChatList {
     early: Option<Vec<Event>>,
     shown: Option<Fid>,
     query: String,
-    /// Why what was found may be missing older messages.
-    gap: Option<SearchGap>,
+    /// What the search left out.
+    gaps: Vec<SearchGap>,
     /// The search of the texts that is at work; dropping it breaks it off.
     searching: Option<DropGuard>,
 }
@@ -126,7 +126,7 @@ impl Component for ChatList {
             early: Some(Vec::new()),
             shown: None,
             query: String::new(),
-            gap: None,
+            gaps: Vec::new(),
             searching: None,
         };
         ComponentParts { model, widgets }
@@ -178,9 +178,9 @@ impl Component for ChatList {
             Input::Query(query) => {
                 query.trim().clone_into(&mut self.query);
                 self.searching = None;
-                if self.query.is_empty() {
-                    self.gap = None;
-                }
+                // What stays true until the new search is done: the others are about the old text.
+                let is_empty = self.query.is_empty();
+                self.gaps.retain(|gap| !is_empty && gap.leaves_messages_out());
                 self.model.search_titles(&self.query);
                 self.show_shown(view);
             }
@@ -225,10 +225,10 @@ impl Component for ChatList {
             Command::Found { query, results } if query == self.query => match results {
                 Ok(results) => {
                     self.model.add_hits(&query, &results.hits);
-                    self.gap = results.gap;
+                    self.gaps = results.gaps;
                 }
                 Err(error) => {
-                    self.gap = None;
+                    self.gaps.clear();
                     tell(&sender, Output::Failed(error));
                 }
             },
@@ -350,15 +350,19 @@ impl ChatList {
 
     /// What stands in the place of a list without rows, and below what a search found.
     fn show_state(&self, view: &View) {
+        let mut gaps = self.gaps.clone();
         let words = if !self.model.is_empty() || self.early.is_some() {
             None
         } else if self.query.is_empty() {
             Some(gettext("Your chats will be here"))
+        } else if let Some(place) = gaps.iter().position(|gap| *gap == SearchGap::OneLetter) {
+            Some(words::search_gap(gaps.remove(place)))
         } else {
             Some(gettext("No chat found"))
         };
         view.set_placeholder(words.as_deref());
-        view.set_note(self.gap.map(words::search_gap).as_deref());
+        let notes: Vec<_> = gaps.into_iter().map(words::search_gap).collect();
+        view.set_note(&notes.join("\n"));
     }
 }
 

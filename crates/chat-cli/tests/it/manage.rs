@@ -22,7 +22,8 @@ fn chats_are_listed_found_renamed_and_deleted() {
     assert_eq!(home.run(["sessions", "-n", "1"]).ok().stdout.lines().count(), 1);
 
     // Short words, and others without their accents.
-    for (search, at) in [("東京", 0), ("京", 0), ("is", 0), ("grusse", 1)] {
+    for (search, at) in [("東京", 0), ("京", 0), ("is", 0), ("wh", 0), ("gr", 1), ("grusse", 1)]
+    {
         let found = home.run(["sessions", "--json", "--search", search]).ok().events();
         assert!(found.iter().any(|chat| chat["fid"] == sessions[at]["fid"]), "{search}");
     }
@@ -42,6 +43,26 @@ fn chats_are_listed_found_renamed_and_deleted() {
         assert_eq!(run.code, Some(1), "{gone:?}");
         assert!(run.stderr.contains(&format!("There is no chat “{fid}”.")), "{gone:?}: {run:?}");
     }
+}
+
+#[test]
+fn a_search_says_what_it_was_not_made_for() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    home.run(["ask", "Where does p->next lead?"]).ok();
+    let search = |words: &str| home.run(["sessions", "--search", words]).ok();
+    let arrow = search("->");
+    assert!(arrow.stdout.contains("p->next") && arrow.stderr.is_empty(), "{arrow:?}");
+    let letter = search("q");
+    assert_eq!(letter.stdout, "");
+    assert_eq!(letter.stderr, "Type at least two letters to find longer words.\n");
+    let long = search(&"next ".repeat(40));
+    assert!(long.stdout.contains("p->next"), "{long:?}");
+    assert_eq!(long.stderr, "Only the first part of the text was searched for.\n");
+    // Chats as programs get them do not say this.
+    let long = home.run(["sessions", "--json", "--search", &"next ".repeat(40)]).ok();
+    assert_eq!(long.events()[0].get("incomplete"), None);
+    assert_eq!(long.stderr, "Only the first part of the text was searched for.\n");
 }
 
 #[test]

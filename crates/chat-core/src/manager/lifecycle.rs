@@ -43,8 +43,8 @@ impl Manager {
             Store::open(&folders).map(|opened| (opened, file, settings, problem))
         });
         let opened = opening.await.map_err(|_| Kind::Internal)?;
-        let (Opened { store, notice }, file, settings, problem) = opened?;
-        let mut notices: Vec<_> = notice.into_iter().chain(problem).collect();
+        let (Opened { store, notice, earlier }, file, settings, problem) = opened?;
+        let mut notices: Vec<_> = earlier.into_iter().chain(notice).chain(problem).collect();
         if let Err(error) = store.recover().await {
             notices.push(error);
         }

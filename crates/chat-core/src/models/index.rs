@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::{self, Facts};
 use super::library::Installed;
-use super::{name, offer};
+use super::{catalogue, name};
 use crate::error::{Error, FileFault, Kind, Result};
 use crate::settings::disk;
 
@@ -31,6 +31,9 @@ pub(super) struct Entry {
     pub model: Installed,
     #[serde(default)]
     pub modified: Option<SystemTime>,
+    /// The catalogue's name, by which chats may know a model that had it wrongly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formerly: Option<String>,
 }
 
 impl Index {
@@ -56,6 +59,25 @@ impl Index {
                 && let Some(here) = moved(&model.path, folder)
             {
                 model.path = here;
+            }
+        }
+        self
+    }
+
+    /// Renames what has the name of a model of the catalogue and is not known to be that one: it may
+    /// have come on the list when a file's name was enough.
+    fn with_true_names(mut self) -> Self {
+        for place in 0..self.models.len() {
+            let entry = &self.models[place];
+            let is_wrong = |name: &str| catalogue::is_of_another(name, &entry.model);
+            if is_wrong(&entry.model.name) {
+                let taken = |name: &str| {
+                    is_wrong(name) || self.models.iter().any(|other| other.model.name == name)
+                };
+                let quantization = entry.model.facts.quantization.as_deref();
+                let name = name::free(&entry.model.name, quantization, taken);
+                let entry = &mut self.models[place];
+                entry.formerly = Some(std::mem::replace(&mut entry.model.name, name));
             }
         }
         self
@@ -170,7 +192,7 @@ fn read(folder: &Path) -> Result<Index, Unread> {
     }
     let index: Index =
         serde_json::from_slice(&content).map_err(|error| Unread::Damaged(error.to_string()))?;
-    Ok(index.located_in(folder))
+    Ok(index.located_in(folder).with_true_names())
 }
 
 /// The models that lie in the folder, each in one of its own, but for those that are known: what a
@@ -199,15 +221,10 @@ fn found_in(folder: &Path, known: &[Entry]) -> Index {
         files.sort();
         let Some(path) = files.into_iter().next() else { continue };
         let words = own.file_name().unwrap_or_default().to_string_lossy();
-        let Ok(mut entry) = entry(&path, name::of_words(&words), true) else { continue };
-        // Where it came from is lost with the list: a folder and a file that are both named so are what is left.
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        let taken = |name: &str| offer(name).is_some_and(|offer| !offer.is_file(&file));
-        let quantization = entry.model.facts.quantization.as_deref();
-        entry.model.name = name::free(&entry.model.name, quantization, taken);
+        let Ok(entry) = entry(&path, name::of_words(&words), true) else { continue };
         index.models.push(entry);
     }
-    index
+    index.with_true_names()
 }
 
 /// An entry for a file that is verified here.
@@ -225,7 +242,7 @@ pub(super) fn entry(path: &Path, name: String, owned: bool) -> Result<Entry> {
         facts: Facts::of(&header),
         problem: None,
     };
-    Ok(Entry { model, modified })
+    Ok(Entry { model, modified, formerly: None })
 }
 
 /// Refuses what the list cannot name: its format has Unicode alone.

@@ -216,12 +216,13 @@ impl Library {
             let was_there = |old: &Entry| !old.model.owned && before.contains(&old.model.path);
             let known = index.models.iter().position(was_there);
             // Chats know it by the name that it had.
-            let former = known.map(|place| index.models.remove(place).model.name);
+            let former = known.map(|place| index.models.remove(place));
+            entry.formerly = former.as_ref().and_then(|former| former.formerly.clone());
+            let former = former.map(|former| former.model.name);
             let taken = |name: &str| {
-                let is_kept = former.as_deref() == Some(name);
                 index.models.iter().any(|other| other.model.name == name)
                     || self.folder.join(name).exists()
-                    || (!is_kept && catalogue::is_of_another(name, &entry.model))
+                    || catalogue::is_of_another(name, &entry.model)
             };
             let quantization = entry.model.facts.quantization.as_deref();
             let name = name::free(former.as_deref().unwrap_or(wanted), quantization, taken);
@@ -290,7 +291,11 @@ impl Library {
 
     fn entry(&self, name: &str) -> Result<Entry> {
         let entries = index::load(&self.folder)?.models;
-        let found = entries.into_iter().find(|entry| entry.model.name.eq_ignore_ascii_case(name));
+        let is_it = |entry: &&Entry| entry.model.name.eq_ignore_ascii_case(name);
+        let was_it = |entry: &&Entry| {
+            entry.formerly.as_ref().is_some_and(|formerly| formerly.eq_ignore_ascii_case(name))
+        };
+        let found = entries.iter().find(is_it).or_else(|| entries.iter().find(was_it)).cloned();
         found.ok_or_else(|| Kind::ModelNotFound { model: name.to_owned() }.into())
     }
 

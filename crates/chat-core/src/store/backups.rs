@@ -1,8 +1,7 @@
 //! Backups of the database: whole copies beside it, made by SQLite while it is in use.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -83,20 +82,22 @@ pub(super) enum Purpose {
     BeforeRestore,
 }
 
-/// Says for as long as it is there that a backup is being made.
-struct Making<'a>(&'a Places);
-
-impl<'a> Making<'a> {
-    fn begin(places: &'a Places) -> Self {
-        places.backing_up.store(true, Ordering::Relaxed);
-        Self(places)
-    }
+/// Whether a backup is being made, by this process or another one.
+pub(super) fn is_at_work(folder: &Path) -> bool {
+    // What a crash left has nobody who holds the lock, which is looked at only where there is something: whoever
+    // begins a backup in that moment would take it for another one.
+    let is_held = |lock: File| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
+    unfinished(folder).exists() && File::open(lock_of(folder)).is_ok_and(is_held)
 }
 
-impl Drop for Making<'_> {
-    fn drop(&mut self) {
-        self.0.backing_up.store(false, Ordering::Relaxed);
-    }
+/// A backup that is not whole yet.
+fn unfinished(folder: &Path) -> PathBuf {
+    folder.join("unfinished")
+}
+
+/// What is locked by the one who makes a backup.
+fn lock_of(folder: &Path) -> PathBuf {
+    folder.join("lock")
 }
 
 /// Makes a backup. After each step it rests for as long as `pace` says, and is given up where that
@@ -108,7 +109,7 @@ pub(super) fn make(
 ) -> Outcome<Option<Backup>> {
     let folder = &places.backups;
     disk::private_folder(folder).map_err(|error| disk::fault(folder, &error))?;
-    let lock_path = folder.join("lock");
+    let lock_path = lock_of(folder);
     let lock = disk::private_file(&lock_path).map_err(|error| disk::fault(&lock_path, &error))?;
     match purpose {
         Purpose::Safety if lock.try_lock().is_err() || !has_room(places) => return Ok(None),
@@ -118,8 +119,7 @@ pub(super) fn make(
         }
     }
     // Only one at a time comes so far.
-    let _making = Making::begin(places);
-    let part = folder.join("unfinished");
+    let part = unfinished(folder);
     salvage::remove(&part);
     let made = copy(places, purpose, &part, pace);
     let finished = made

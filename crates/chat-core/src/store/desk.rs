@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -26,8 +25,6 @@ pub(super) struct Places {
     pub(super) owners: Owners,
     /// Whether nothing can change the file, so that SQLite need not look for others.
     pub(super) immutable: bool,
-    /// Whether this process is making a backup.
-    pub(super) backing_up: AtomicBool,
 }
 
 impl Places {

@@ -10,7 +10,6 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -40,6 +39,7 @@ pub(super) struct Parts {
     /// Held while the store is open: shared with other programs, alone while migrating.
     pub(super) lock: Option<File>,
     pub(super) notice: Option<Error>,
+    pub(super) earlier: Vec<Error>,
 }
 
 /// Opens or makes the database.
@@ -119,7 +119,9 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         }
     };
 
-    let notice = notice.or_else(|| repair::untold(&database).map(Error::from));
+    let mut earlier: Vec<Error> = repair::untold(&database).into_iter().map(Error::from).collect();
+    earlier.retain(|untold| notice.as_ref() != Some(untold));
+    let notice = notice.or_else(|| earlier.pop());
     let owners = Owners::enter(&owners).map_err(|e| disk::fault(&owners, &e))?;
     let places = Arc::new(Places {
         attachments: folders.data.join("attachments"),
@@ -128,12 +130,11 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         database,
         owners,
         immutable: false,
-        backing_up: AtomicBool::default(),
     });
     let signal = Signal::open(&places.database);
     let desk = Desk { connection, places: Arc::clone(&places) };
     let writer = Writer::start(desk, signal).map_err(|e| disk::fault(&places.database, &e))?;
-    Ok(Parts { places, writer: Some(writer), lock: Some(lock), notice })
+    Ok(Parts { places, writer: Some(writer), lock: Some(lock), notice, earlier })
 }
 
 /// What a database is found to be.
@@ -321,7 +322,6 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
         database: database.to_owned(),
         owners: Owners::watch_only(owners),
         immutable,
-        backing_up: AtomicBool::default(),
     };
     let readable = |places: &Places| {
         let version = places.reading().and_then(|connection| schema::version(&connection));
@@ -335,5 +335,6 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
         .filter(readable)
         .or_else(|| Some(places(true)).filter(|places| without_log && readable(places)))
         .ok_or_else(read_only)?;
-    Ok(Parts { places: Arc::new(places), writer: None, lock: None, notice: Some(read_only()) })
+    let (places, notice) = (Arc::new(places), Some(read_only()));
+    Ok(Parts { places, writer: None, lock: None, notice, earlier: Vec::new() })
 }

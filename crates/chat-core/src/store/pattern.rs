@@ -14,7 +14,8 @@ pub(super) const TRIGRAM: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     folded: String,
-    is_short: bool,
+    /// How many characters were typed.
+    length: usize,
 }
 
 impl Pattern {
@@ -24,19 +25,32 @@ impl Pattern {
         for letter in words.chars() {
             fold(letter, &mut |letter| folded.push(letter));
         }
-        let is_short = words.chars().count() < TRIGRAM;
-        (!folded.trim().is_empty()).then_some(Self { folded, is_short })
+        let length = words.chars().count();
+        (!folded.trim().is_empty()).then_some(Self { folded, length })
     }
 
     /// Whether it is too short to be looked for in the middle of words, where there are others.
     pub(super) fn is_short(&self) -> bool {
-        self.is_short
+        self.length < TRIGRAM
+    }
+
+    /// Whether it is one letter of a script that puts spaces between words.
+    pub(super) fn is_one_letter(&self) -> bool {
+        self.length == 1
+            && self.folded.chars().all(|letter| letter.is_alphabetic() && is_spaced(letter))
+    }
+
+    /// Whether a place where a text has it begins a word, or is one where it is a single character:
+    /// far too many words begin with that.
+    pub fn begins_word(&self, text: &str, place: &Range<usize>) -> bool {
+        !self.is_short()
+            || !continues(text, place.start) && (self.length > 1 || !continues(text, place.end))
     }
 
     /// Whether a place where a text has it is one that a search of the chats comes to first: nobody
     /// who looks for “Go” means “ago”.
     pub fn is_meant(&self, text: &str, place: &Range<usize>) -> bool {
-        !self.is_short || stands_alone(text, place)
+        !self.is_short() || stands_alone(text, place)
     }
 
     /// Where a text has it, as ranges of bytes that do not overlap.
@@ -65,12 +79,13 @@ impl Pattern {
 
 /// Whether no word goes on before or behind a place.
 fn stands_alone(text: &str, place: &Range<usize>) -> bool {
-    let begins = |text: &str| text.starts_with(is_spaced);
-    let ends = |text: &str| text.trim_end_matches(is_accent).ends_with(is_spaced);
-    let found = &text[place.clone()];
-    let goes_on =
-        ends(&text[..place.start]) && begins(found) || ends(found) && begins(&text[place.end..]);
-    !goes_on
+    !continues(text, place.start) && !continues(text, place.end)
+}
+
+/// Whether a word goes on at this byte, having begun before it.
+fn continues(text: &str, at: usize) -> bool {
+    let (before, behind) = text.split_at(at);
+    before.trim_end_matches(is_accent).ends_with(is_spaced) && behind.starts_with(is_spaced)
 }
 
 /// A text as it is compared.

@@ -97,21 +97,35 @@ pub enum SegmentKind {
 }
 
 /// What a search found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SearchResults {
     /// The sessions, the best first.
     pub hits: Vec<Hit>,
-    /// Why older messages may be missing; none where all were searched.
-    pub gap: Option<SearchGap>,
+    /// Why others may be missing, or may not have all that was typed; none where all was searched for
+    /// everywhere.
+    pub gaps: Vec<SearchGap>,
 }
 
-/// Why a search may miss older messages.
+/// What a search left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchGap {
-    /// They are still being indexed.
+    /// Older messages are still being indexed.
     Indexing,
-    /// No index has what was looked for, so only the newest were read.
+    /// No index has what was looked for, so only the newest messages were read.
     NewestOnly,
+    /// The database is damaged, so only titles were searched.
+    Damaged,
+    /// A single letter is found only where it is a word.
+    OneLetter,
+    /// What was typed is so long that only its first part was looked for.
+    Cut,
+}
+
+impl SearchGap {
+    /// Whether messages were left out that may have what was looked for.
+    pub fn leaves_messages_out(self) -> bool {
+        matches!(self, Self::Indexing | Self::NewestOnly | Self::Damaged)
+    }
 }
 
 /// A session that a search found.

@@ -1,7 +1,7 @@
 //! Puts a new database in the place of a damaged one. Whoever does this holds the lock alone.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
@@ -39,8 +39,7 @@ fn prepare(database: &Path, backups: &Path) -> Outcome<Kind> {
         Kind::DatabaseRepaired { kept_as, missing, from_backup }
     };
     // Without the note a repair that is broken off goes unsaid; that is no reason not to repair.
-    if let Err(error) = write_note(database, &notice) {
-        let _ = fs::remove_file(note(database));
+    if let Err(error) = add_to_note(database, &notice) {
         tracing::warn!("the notice of a repair is not kept: {error}");
     }
     if let Err(error) = fs::rename(&part, whole(database)) {
@@ -50,15 +49,21 @@ fn prepare(database: &Path, backups: &Path) -> Outcome<Kind> {
     Ok(notice)
 }
 
-fn write_note(database: &Path, notice: &Kind) -> io::Result<()> {
-    let json = serde_json::to_vec(notice)?;
-    let mut note = disk::private_file(&note(database))?;
-    note.set_len(0)?;
-    note.write_all(&json)?;
-    note.sync_all()
+/// Adds to what the person should hear: earlier repairs may not have been shown to them yet.
+fn add_to_note(database: &Path, notice: &Kind) -> io::Result<()> {
+    let mut notices = noted(database);
+    notices.push(notice.clone());
+    disk::replace(&note(database), &serde_json::to_vec(&notices)?)
 }
 
-/// What the person should hear of a new database, until they were shown it.
+/// What the person should hear, oldest first. Earlier versions noted one repair only.
+fn noted(database: &Path) -> Vec<Kind> {
+    let Ok(json) = fs::read(note(database)) else { return Vec::new() };
+    let one = |_| serde_json::from_slice(&json).map(|notice| vec![notice]);
+    serde_json::from_slice(&json).or_else(one).unwrap_or_default()
+}
+
+/// What the person should hear of new databases, until they were shown it.
 fn note(database: &Path) -> PathBuf {
     database.with_extension("db.repaired-notice")
 }
@@ -77,14 +82,11 @@ pub(super) fn is_unfinished(database: &Path) -> bool {
 /// done again: the new one stays where it is until the last. Gives what the person should hear,
 /// where that was noted.
 pub(super) fn exchange(database: &Path) -> io::Result<Option<Kind>> {
-    let notice = fs::read(note(database)).ok();
-    let notice: Option<Kind> = notice.and_then(|json| serde_json::from_slice(&json).ok());
-    let kept_as = match &notice {
-        Some(Kind::DatabaseDamaged { kept_as } | Kind::DatabaseRepaired { kept_as, .. }) => {
-            kept_as.clone()
-        }
-        _ => free_name(database),
-    };
+    // Of an earlier repair, where this one could not be noted: its damaged file is never overwritten.
+    let is_earlier = |notice: &Kind| database.exists() && kept_as(notice).is_none_or(Path::exists);
+    let notice = noted(database).pop().filter(|notice| !is_earlier(notice));
+    let kept_as = notice.as_ref().and_then(kept_as);
+    let kept_as = kept_as.map_or_else(|| free_name(database), Path::to_owned);
     keep_aside(database, &kept_as)?;
     fs::rename(whole(database), database)?;
     if let Some(folder) = database.parent() {
@@ -93,23 +95,26 @@ pub(super) fn exchange(database: &Path) -> io::Result<Option<Kind>> {
     Ok(notice)
 }
 
-/// What the person should hear of the last repair, and was not shown yet. One that was noted and never came to pass is
-/// forgotten: then there is no damaged file.
-pub(super) fn untold(database: &Path) -> Option<Kind> {
-    let notice = serde_json::from_slice(&fs::read(note(database)).ok()?).ok();
-    let untold = notice.filter(|notice| match notice {
-        Kind::DatabaseDamaged { kept_as } | Kind::DatabaseRepaired { kept_as, .. } => {
-            kept_as.exists()
-        }
-        _ => false,
-    });
-    if untold.is_none() {
+/// Where a repair keeps the damaged file.
+fn kept_as(notice: &Kind) -> Option<&Path> {
+    match notice {
+        Kind::DatabaseDamaged { kept_as } | Kind::DatabaseRepaired { kept_as, .. } => Some(kept_as),
+        _ => None,
+    }
+}
+
+/// What the person should hear of repairs, oldest first, and was not shown yet. One that was noted and never came to
+/// pass is left out: then there is no damaged file.
+pub(super) fn untold(database: &Path) -> Vec<Kind> {
+    let mut untold = noted(database);
+    untold.retain(|notice| kept_as(notice).is_some_and(Path::exists));
+    if untold.is_empty() {
         let _ = fs::remove_file(note(database));
     }
     untold
 }
 
-/// The person was shown what became of the last repair.
+/// The person was shown what became of the repairs.
 pub(super) fn was_told(database: &Path) -> io::Result<()> {
     match fs::remove_file(note(database)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -203,8 +208,51 @@ mod tests {
         let folders = Folders::below(folder.path());
         drop(Store::open(&folders).unwrap());
         let kept_as = free_name(&folders.database());
-        write_note(&folders.database(), &Kind::DatabaseDamaged { kept_as }).unwrap();
+        add_to_note(&folders.database(), &Kind::DatabaseDamaged { kept_as }).unwrap();
         assert_eq!(Store::open(&folders).unwrap().notice, None);
         assert!(!note(&folders.database()).exists());
+    }
+
+    /// Damages the database, and has it repaired by the next start.
+    fn repaired(folders: &Folders, content: &str) -> crate::store::Opened {
+        fs::create_dir_all(&folders.data).unwrap();
+        fs::write(folders.database(), content).unwrap();
+        Store::open(folders).unwrap()
+    }
+
+    #[test]
+    fn repairs_that_were_not_shown_are_told_with_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = Folders::below(folder.path());
+        let first = repaired(&folders, "Dear diary").notice.unwrap();
+        // As an earlier version noted it.
+        fs::write(note(&folders.database()), serde_json::to_vec(&first.kind).unwrap()).unwrap();
+        let opened = repaired(&folders, "Dear other diary");
+        let second = opened.notice.clone().unwrap();
+        assert_eq!(opened.earlier, std::slice::from_ref(&first));
+        assert_ne!(first, second);
+        drop(opened);
+        let opened = Store::open(&folders).unwrap();
+        assert_eq!((&opened.earlier, &opened.notice), (&vec![first], &Some(second)));
+        opened.store.notice_was_shown().unwrap();
+        drop(opened);
+        let opened = Store::open(&folders).unwrap();
+        assert_eq!((opened.earlier, opened.notice), (vec![], None));
+    }
+
+    #[test]
+    fn a_repair_that_could_not_be_noted_overwrites_no_earlier_damaged_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = Folders::below(folder.path());
+        let database = folders.database();
+        let first = repaired(&folders, "Dear diary").notice.unwrap();
+        let noted = fs::read(note(&database)).unwrap();
+        fs::write(&database, "Dear other diary").unwrap();
+        prepare(&database, &folders.backups()).unwrap();
+        fs::write(note(&database), noted).unwrap();
+        let opened = Store::open(&folders).unwrap();
+        assert_eq!(opened.notice.as_ref(), Some(&first));
+        let kept = kept_as(&first.kind).unwrap();
+        assert_eq!(fs::read_to_string(kept).unwrap(), "Dear diary");
     }
 }

@@ -40,18 +40,25 @@ const WORDS: &str = "word_index";
 /// messages do. Where very many messages have it, how well says little and takes long to know: then
 /// the newest come first, and no more is read than the answer takes.
 ///
-/// Short words are looked for as words of their own first; titles and messages that have them within
-/// longer words come last.
+/// Short words are looked for as words of their own first, then at the beginnings of words; titles and
+/// messages that have them within longer words come last.
 pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<SearchResults> {
     let query = Query::new(text);
     if query.is_empty() {
-        return Ok(SearchResults { hits: Vec::new(), gap: None });
+        return Ok(SearchResults::default());
     }
-    missing::or_else(
+    let mut results = missing::or_else(
         desk,
         || found(desk, &query, limit),
         || in_readable_titles(desk, &query, limit),
-    )
+    )?;
+    if query.is_one_letter() {
+        results.gaps.push(SearchGap::OneLetter);
+    }
+    if query.is_cut {
+        results.gaps.push(SearchGap::Cut);
+    }
+    Ok(results)
 }
 
 /// Looks through the titles that can be read: the index is damaged.
@@ -59,7 +66,8 @@ fn in_readable_titles(desk: &Desk, query: &Query, limit: usize) -> Outcome<Searc
     let sessions = sessions::newest(desk, usize::MAX)?.into_iter();
     let titled = sessions.filter(|session| query.find(&session.title, Fit::Parts).is_some());
     let hit = |session| Hit { session, excerpt: None, marks: Vec::new(), message: None };
-    Ok(SearchResults { hits: titled.take(limit).map(hit).collect(), gap: None })
+    let gaps = vec![SearchGap::Damaged];
+    Ok(SearchResults { hits: titled.take(limit).map(hit).collect(), gaps })
 }
 
 fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
@@ -68,6 +76,8 @@ fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
     hits.add_titled(&titled.words)?;
     if query.has_short_words() {
         hits.add_by_words()?;
+        hits.add_titled(&titled.beginnings)?;
+        hits.add_by_beginnings()?;
         hits.add_by_parts()?;
     } else {
         hits.add_by_parts()?;
@@ -80,7 +90,7 @@ fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
         indexing::is_unfinished(desk)?.then_some(SearchGap::Indexing)
     };
     hits.add_titled(&titled.parts)?;
-    Ok(SearchResults { hits: hits.found, gap })
+    Ok(SearchResults { hits: hits.found, gaps: gap.into_iter().collect() })
 }
 
 /// The sessions whose titles hold all words, newest first.
@@ -88,6 +98,8 @@ fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
 struct Titled {
     /// Short ones as words of their own.
     words: Vec<i64>,
+    /// Short ones at the beginnings of others.
+    beginnings: Vec<i64>,
     /// Short ones within others.
     parts: Vec<i64>,
 }
@@ -102,6 +114,8 @@ fn in_titles(desk: &Desk, query: &Query) -> Outcome<Titled> {
         let title = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
         if query.find(title, Fit::Words).is_some() {
             titled.words.push(row.get(0)?);
+        } else if query.has_short_words() && query.find(title, Fit::Beginnings).is_some() {
+            titled.beginnings.push(row.get(0)?);
         } else if query.has_short_words() && query.find(title, Fit::Parts).is_some() {
             titled.parts.push(row.get(0)?);
         }
@@ -198,6 +212,15 @@ impl<'a> Hits<'a> {
         self.in_vain = READ_IN_VAIN;
         match self.query.whole.as_deref() {
             Some(asked) => self.add_newest(WORDS, asked, i64::MAX, Fit::Words).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds sessions whose messages have words that begin with the short ones, the newest first.
+    fn add_by_beginnings(&mut self) -> Outcome<()> {
+        self.in_vain = READ_IN_VAIN;
+        match self.query.beginnings.as_deref() {
+            Some(asked) => self.add_newest(WORDS, asked, i64::MAX, Fit::Beginnings).map(drop),
             None => Ok(()),
         }
     }

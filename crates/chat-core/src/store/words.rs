@@ -45,8 +45,8 @@ pub(super) fn of_text(text: &str) -> String {
 }
 
 /// What the index is asked for to find a word as somebody typed it: all of these terms.
-/// `beginnings`: whether longer words that begin with it are wanted too.
-pub(super) fn terms(word: &str, beginnings: bool) -> Vec<String> {
+/// `open_from`: how many letters it must have for longer words that begin with it to be wanted too.
+pub(super) fn terms(word: &str, open_from: usize) -> Vec<String> {
     let runs = runs(word);
     let mut terms = Vec::new();
     for (at, run) in runs.iter().enumerate() {
@@ -56,8 +56,7 @@ pub(super) fn terms(word: &str, beginnings: bool) -> Vec<String> {
                 terms.extend(letters.windows(2).map(|pair| format!("\"{}{}\"", pair[0], pair[1])));
             }
             (letters, false) => {
-                // Nobody means all words with one or two letters.
-                let open = beginnings && at + 1 == runs.len() && letters.len() > 2;
+                let open = at + 1 == runs.len() && letters.len() >= open_from;
                 terms.push(format!("\"{}\"{}", cut(letters), if open { "*" } else { "" }));
             }
         }
@@ -141,13 +140,14 @@ mod tests {
 
     #[test]
     fn a_word_is_asked_for_whole() {
-        assert_eq!(terms("Go", true), ["\"go\""]);
-        assert_eq!(terms("Café", true), ["\"cafe\"*"]);
-        assert_eq!(terms("Café", false), ["\"cafe\""]);
-        assert_eq!(terms("sort_unst", true), ["\"sort\"", "\"unst\"*"]);
-        assert_eq!(terms("東京都", true), ["\"東京\"", "\"京都\""]);
-        assert_eq!(terms("京", true), ["\"京\"*"]);
-        assert_eq!(terms("\"*", true), [""; 0]);
+        assert_eq!(terms("Go", 3), ["\"go\""]);
+        assert_eq!(terms("Go", 2), ["\"go\"*"]);
+        assert_eq!(terms("Café", 3), ["\"cafe\"*"]);
+        assert_eq!(terms("Café", usize::MAX), ["\"cafe\""]);
+        assert_eq!(terms("sort_unst", 3), ["\"sort\"", "\"unst\"*"]);
+        assert_eq!(terms("東京都", 3), ["\"東京\"", "\"京都\""]);
+        assert_eq!(terms("京", 3), ["\"京\"*"]);
+        assert_eq!(terms("\"*", 3), [""; 0]);
     }
 
     proptest! {
@@ -156,7 +156,7 @@ mod tests {
         fn every_word_of_a_text_proposes_it(text in "\\PC{0,60}|([a-zé]{1,4}|[東京都が]{1,4}|[0-9]{1,2}|[ ,.\"'_-]){0,20}") {
             let index = words(&text);
             for word in text.split_whitespace() {
-                for term in terms(word, true) {
+                for term in terms(word, 3) {
                     let (term, open) = match term.strip_suffix('*') {
                         Some(term) => (term, true),
                         None => (&*term, false),

@@ -38,13 +38,18 @@ pub fn short_time(time: Duration) -> String {
     fill(&text, &values)
 }
 
-/// Why a search may have missed older messages.
+/// What a search left out.
 pub fn search_gap(gap: SearchGap) -> String {
     match gap {
         SearchGap::Indexing => gettext("Older messages are still being indexed."),
         SearchGap::NewestOnly => {
             gettext("Only the newest messages were searched for these characters.")
         }
+        SearchGap::Damaged => {
+            gettext("Messages couldn’t be searched because the chat database is damaged.")
+        }
+        SearchGap::OneLetter => gettext("Type at least two letters to find longer words."),
+        SearchGap::Cut => gettext("Only the first part of the text was searched for."),
     }
 }
 

@@ -209,10 +209,10 @@ impl View {
         self.stack.set_visible_child_name(if words.is_some() { "placeholder" } else { "list" });
     }
 
-    /// Shows a sentence below what a search found, or none.
-    pub(super) fn set_note(&self, words: Option<&str>) {
-        self.note.set_label(words.unwrap_or_default());
-        self.note.set_visible(words.is_some());
+    /// Shows sentences below what a search found, or none.
+    pub(super) fn set_note(&self, words: &str) {
+        self.note.set_label(words);
+        self.note.set_visible(!words.is_empty());
     }
 
     /// Asks for a new title beside the chat's row.

@@ -112,6 +112,31 @@ fn what_only_looks_like_a_model_of_the_catalogue_has_another_name_than_that() {
 }
 
 #[test]
+fn what_was_listed_under_a_name_of_the_catalogue_gets_another_and_is_found_by_both() {
+    let place = place();
+    let added = place.library.add(&place.file("Qwen3-4B-Q4_K_M.gguf")).unwrap();
+    let ours = place.library.take_in(&place.file("Qwen3-8B-Q4_K_M.gguf")).unwrap();
+    let list = place.library.folder().join("index.json");
+    // As earlier versions named them.
+    let listed = fs::read_to_string(&list).unwrap();
+    let listed = listed.replace("\"qwen3-4b-f32\"", "\"qwen3-4b\"");
+    fs::write(&list, listed.replace("\"qwen3-8b-f32\"", "\"qwen3-8b\"")).unwrap();
+    assert_eq!(place.names(), ["qwen3-4b-f32", "qwen3-8b-f32"]);
+    // Chats go on with it, also when the list was written again and the file was moved in.
+    assert_eq!(place.library.find("qwen3-4b").unwrap(), added);
+    let moved = place.library.take_in(&added.path).unwrap();
+    assert_eq!(moved.name, "qwen3-4b-f32");
+    assert_eq!(place.library.find("qwen3-4b").unwrap(), moved);
+    assert_eq!(place.library.find("qwen3-8b").unwrap(), ours);
+    // The real one comes before it.
+    let offer = catalogue::offer("qwen3-4b").unwrap();
+    let source = Source { repository: offer.repository.clone(), file: offer.file.clone() };
+    let files = [place.file("real.gguf")];
+    let real = place.library.adopt(&files, &[], "qwen3-4b", Some((source, None))).unwrap();
+    assert_eq!(place.library.find("qwen3-4b").unwrap(), real);
+}
+
+#[test]
 fn what_is_no_model_never_gets_in() {
     let place = place();
     let whole = Writer::tiny("Tiny", 256).bytes();

@@ -8,15 +8,24 @@ use crate::store::words;
 /// How much stands on either side of a hit, in characters: two lines of a narrow list.
 const AROUND: usize = 50;
 
-/// How much of what was typed is looked for: the rest of a pasted text is cut off quietly.
+/// How much of what was typed is looked for: the rest of a pasted text is cut off.
 const MOST_CHARACTERS: usize = 1_000;
 const MOST_WORDS: usize = 32;
+
+/// How many letters a word of a query has so that the index of words is asked for longer ones, too,
+/// that begin with it. Two letters begin very many words: these are asked for only behind the
+/// words that are no longer.
+const OPEN: usize = 3;
+const OPEN_LAST: usize = 2;
+const NEVER_OPEN: usize = usize::MAX;
 
 /// How a text must have the short words of a query. Longer ones are found within words in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
     /// As words of their own.
     Words,
+    /// At the beginnings of words; a single character as a word of its own.
+    Beginnings,
     /// Anywhere.
     Parts,
 }
@@ -33,31 +42,44 @@ pub(super) struct Query {
     pub(super) whole: Option<String>,
     /// The same without longer words that begin so: there it finds one chat's messages fast.
     pub(super) exact: Option<String>,
+    /// The same with longer words that begin with two letters, where that is something else.
+    pub(super) beginnings: Option<String>,
+    /// Whether only a part of what was typed is looked for.
+    pub(super) is_cut: bool,
 }
 
 impl Query {
     pub(super) fn new(text: &str) -> Self {
         // SQLite takes a NUL for the end of a text.
-        let text = beginning(text).replace('\0', " ");
-        let words: Vec<&str> = text.split_whitespace().take(MOST_WORDS).collect();
+        let (text, cut) = beginning(text);
+        let text = text.replace('\0', " ");
+        let mut rest = text.split_whitespace();
+        let words: Vec<&str> = rest.by_ref().take(MOST_WORDS).collect();
+        let is_cut = cut || rest.next().is_some();
         let long = |word: &&str| word.chars().count() >= TRIGRAM;
         let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\"\""));
         let mut parts: Vec<String> = words.iter().copied().filter(long).map(quoted).collect();
-        let whole = words.join(" ");
+        let typed = words.join(" ");
         let has_short = parts.len() < words.len();
-        let phrase = (has_short && long(&whole.as_str())).then(|| quoted(&whole));
-        if parts.is_empty() && long(&whole.as_str()) {
-            parts.push(quoted(&whole));
+        let phrase = (has_short && long(&typed.as_str())).then(|| quoted(&typed));
+        if parts.is_empty() && long(&typed.as_str()) {
+            parts.push(quoted(&typed));
         }
-        let terms = |beginnings| {
-            words.iter().flat_map(|word| words::terms(word, beginnings)).collect::<Vec<_>>()
+        let terms = |open_from| {
+            let terms = words.iter().flat_map(|word| words::terms(word, open_from));
+            all_of(&terms.collect::<Vec<_>>())
         };
+        let whole = terms(OPEN);
+        let beginnings =
+            terms(OPEN_LAST).filter(|terms| has_short && whole.as_ref() != Some(terms));
         Self {
             words: words.iter().filter_map(|word| Pattern::new(word)).collect(),
             parts: all_of(&parts),
             phrase,
-            whole: all_of(&terms(true)),
-            exact: all_of(&terms(false)),
+            whole,
+            exact: terms(NEVER_OPEN),
+            beginnings,
+            is_cut,
         }
     }
 
@@ -68,6 +90,11 @@ impl Query {
     /// Whether some word is too short for the index of parts.
     pub(super) fn has_short_words(&self) -> bool {
         self.words.iter().any(Pattern::is_short)
+    }
+
+    /// Whether it is a single letter, which is found only where it is a word.
+    pub(super) fn is_one_letter(&self) -> bool {
+        matches!(&self.words[..], [word] if word.is_one_letter())
     }
 
     /// Whether it is signs alone that neither index knows, like `->`.
@@ -100,20 +127,25 @@ impl Query {
 }
 
 fn places(word: &Pattern, text: &str, fit: Fit) -> impl Iterator<Item = Range<usize>> {
-    let fits = move |place: &Range<usize>| fit == Fit::Parts || word.is_meant(text, place);
+    let fits = move |place: &Range<usize>| match fit {
+        Fit::Words => word.is_meant(text, place),
+        Fit::Beginnings => word.begins_word(text, place),
+        Fit::Parts => true,
+    };
     word.find(text).into_iter().filter(fits)
 }
 
-/// As much of a text as is looked for. A word that would be cut in two is left out, unless it is the
-/// only one.
-fn beginning(text: &str) -> &str {
-    let text = text.trim_start();
-    let Some((end, next)) = text.char_indices().nth(MOST_CHARACTERS) else { return text };
+/// As much of a text as is looked for, and whether there is more. A word that would be cut in two is
+/// left out, unless it is the only one.
+fn beginning(text: &str) -> (&str, bool) {
+    let text = text.trim();
+    let Some((end, next)) = text.char_indices().nth(MOST_CHARACTERS) else { return (text, false) };
     let cut = &text[..end];
-    match cut.rfind(char::is_whitespace) {
+    let cut = match cut.rfind(char::is_whitespace) {
         Some(space) if !next.is_whitespace() => &cut[..space],
         _ => cut,
-    }
+    };
+    (cut, true)
 }
 
 fn all_of(terms: &[String]) -> Option<String> {
@@ -171,6 +203,10 @@ mod tests {
             assert_eq!(finds("go", text, Fit::Words), text.contains("go_"), "{text}");
             assert!(finds("go", text, Fit::Parts), "{text}");
         }
+        for (text, begins) in [("good", true), ("a cargo_goal", true), ("ago", false)] {
+            assert_eq!(finds("go", text, Fit::Beginnings), begins, "{text}");
+        }
+        assert!(!finds("g", "good", Fit::Beginnings) && finds("g", "a g!", Fit::Beginnings));
         assert!(finds("京", "東京都", Fit::Words));
         assert!(finds("c#", "C# and F#", Fit::Words));
         assert!(!finds("7", "17 or 70", Fit::Words));
@@ -206,6 +242,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_looked_for_is_known() {
+        let is_cut = |text: &str| Query::new(text).is_cut;
+        assert!(!is_cut(&"word ".repeat(MOST_WORDS)) && is_cut(&"word ".repeat(MOST_WORDS + 1)));
+        let most = "x".repeat(MOST_CHARACTERS);
+        assert!(!is_cut(&format!("  {most} ")) && is_cut(&format!("{most}x")));
+        assert!(is_cut(&format!("{most} x")));
+    }
+
+    #[test]
+    fn a_single_letter_is_told_from_what_is_found_everywhere() {
+        for (text, single) in
+            [("r", true), (" É ", true), ("7", false), ("京", false), ("?", false), ("ab", false)]
+        {
+            assert_eq!(Query::new(text).is_one_letter(), single, "{text}");
+        }
+        assert!(!Query::new("a b").is_one_letter());
+    }
+
+    #[test]
     fn the_indexes_are_asked_for_quoted_words() {
         let parts = |text| Query::new(text).parts;
         assert_eq!(parts("say \"hi\" OR not").as_deref(), Some(r#""say" AND """hi""" AND "not""#));
@@ -215,5 +270,10 @@ mod tests {
         let whole = |text| Query::new(text).whole;
         assert_eq!(whole("say \"hi\" OR").as_deref(), Some(r#""say"* AND "hi" AND "or""#));
         assert_eq!(whole("\"\" -"), None);
+        let beginnings = |text| Query::new(text).beginnings;
+        assert_eq!(beginnings("dr c say").as_deref(), Some(r#""dr"* AND "c" AND "say"*"#));
+        for nothing_else in ["say", "c", "京", "->"] {
+            assert_eq!(beginnings(nothing_else), None, "{nothing_else}");
+        }
     }
 }

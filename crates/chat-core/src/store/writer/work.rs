@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::{Job, Operation, isolated};
 use crate::error::{Error, Kind, Result};
+use crate::store::backups;
 use crate::store::changes::Signal;
 use crate::store::desk::Desk;
 use crate::store::fault::{Fault, Outcome};
@@ -129,7 +130,7 @@ impl Work {
 
     /// Other processes are not told: what they show does not change.
     fn index_some(&mut self) {
-        if self.desk.places.backing_up.load(Ordering::Relaxed) {
+        if backups::is_at_work(&self.desk.places.backups) {
             // Until it is done nothing can leave the log, which would grow with each step.
             self.indexing = Indexing::Waiting;
             return;
@@ -293,7 +294,9 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_indexed_while_a_backup_is_made() {
         let folder = tempfile::tempdir().unwrap();
-        let (store, work) = unindexed(folder.path(), &"many words ".repeat(200_000)).await;
+        let (_store, work) = unindexed(folder.path(), &"many words ".repeat(200_000)).await;
+        // As another process has it open.
+        let store = Store::open(&Folders::below(folder.path())).unwrap().store;
         let (work, looks) = (RefCell::new(work), Cell::new(0));
         let made = store.back_up(&|| {
             let mut work = work.borrow_mut();
@@ -304,6 +307,8 @@ mod tests {
         });
         assert!(made.unwrap().is_some() && looks.get() > 0);
         let mut work = work.into_inner();
+        // A program that ended in the middle of a backup holds nothing up.
+        std::fs::write(folder.path().join("data/backups/unfinished"), "").unwrap();
         work.index_some();
         assert_eq!(work.indexing, Indexing::AtWork);
         work.index_some();

@@ -123,10 +123,10 @@ async fn indexing_survives_kill_9_and_two_processes_share_it() {
 #[tokio::test]
 async fn a_search_says_whether_older_messages_are_still_being_indexed() {
     let folder = tempfile::tempdir().unwrap();
-    let gap = async |store: &Store, query| store.search(query, 9).await.unwrap().gap;
+    let gaps = async |store: &Store, query| store.search(query, 9).await.unwrap().gaps;
     let store = open(folder.path());
     store.create(titled("Any"), vec![user(None, "some words")]).await.unwrap();
-    assert_eq!(gap(&store, "words").await, None);
+    assert_eq!(gaps(&store, "words").await, []);
     drop(store);
     let raw = raw(folder.path());
     raw.execute_batch(
@@ -135,13 +135,13 @@ async fn a_search_says_whether_older_messages_are_still_being_indexed() {
     )
     .unwrap();
     let store = open(folder.path());
-    assert_eq!(gap(&store, "words").await, Some(SearchGap::Indexing));
-    assert_eq!(gap(&store, "nowhere").await, Some(SearchGap::Indexing));
+    assert_eq!(gaps(&store, "words").await, [SearchGap::Indexing]);
+    assert_eq!(gaps(&store, "nowhere").await, [SearchGap::Indexing]);
     drop(store);
     raw.execute_batch("DROP TRIGGER held").unwrap();
     let store = open(folder.path());
     wait_until(&raw, |below| below.is_none());
-    assert_eq!(gap(&store, "nowhere").await, None);
+    assert_eq!(gaps(&store, "nowhere").await, []);
 }
 
 /// Each segment is merged with others later on: one for each message would be most of the work.

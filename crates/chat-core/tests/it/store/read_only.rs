@@ -64,7 +64,7 @@ async fn without_rights() {
 async fn can_be_read(root: &Path) {
     let path = root.join("data/natter.db");
     let denied = Kind::ReadOnly { path };
-    let Opened { store, notice } = Store::open(&Folders::below(root)).unwrap();
+    let Opened { store, notice, .. } = Store::open(&Folders::below(root)).unwrap();
     assert_eq!(notice.map(|notice| notice.kind), Some(denied.clone()));
     let sessions = store.sessions().await.unwrap();
     assert_eq!(sessions.len(), 1);

@@ -44,6 +44,11 @@ fn titles(hits: &[Hit]) -> Vec<&str> {
 #[case::part_of_a_title("äu", &["Häuser"])]
 #[case::a_short_word("go", &["Café"])]
 #[case::a_digit("7", &["Café"])]
+#[case::two_letters_that_begin_a_word("be", &["Two words"])]
+#[case::two_letters_that_begin_a_word_without_its_accent("CA", &["Café", "Sorting"])]
+#[case::two_letters_that_begin_a_title("sî", &["Signs"])]
+#[case::two_letters_within_a_word("ep", &[])]
+#[case::a_letter_that_begins_words("q", &[])]
 #[case::without_its_accent("CAFE", &["Café"])]
 #[case::the_beginning_of_a_word_without_its_accent("caf ouv", &["Café"])]
 #[case::with_an_accent_that_is_not_there("théré", &[])]
@@ -197,25 +202,28 @@ async fn a_common_word_loses_no_chat() {
     assert_eq!(titles(&store.search("common wor", 9).await.unwrap().hits), ["old"]);
 }
 
-/// Parts of words too short for the index are looked for in the texts, which takes long where very many have
-/// the others: older ones are found only where they have the words as they were typed.
+/// Parts of words and signs too short for the index are looked for in the texts, which takes long where very
+/// many have the others: older ones are found only where they have the words as they were typed.
 #[tokio::test]
 async fn no_more_texts_are_read_in_vain_than_a_person_waits_for() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    store.create(titled("far"), vec![user(None, "x7z before the end")]).await.unwrap();
-    store.create(titled("typed"), vec![user(None, "what the 7zip says")]).await.unwrap();
+    store.create(titled("far"), vec![user(None, "x7z -> before the end")]).await.unwrap();
+    store.create(titled("typed"), vec![user(None, "what the -> says")]).await.unwrap();
+    store.create(titled("begun"), vec![user(None, "what 7zip says of the end")]).await.unwrap();
     let mut many: Vec<_> = (0..10_000).map(|_| user(None, "the")).collect();
     let newest = many.split_off(9_900);
     let store_many = async |title: &str, many: Vec<Arc<Message>>| {
         store.create(titled(title), many).await.unwrap();
     };
     store_many("many", many).await;
-    store_many("near", vec![user(None, "x7z before the end")]).await;
+    store_many("near", vec![user(None, "x7z -> before the end")]).await;
     store_many("newest", newest).await;
     let hits = store.search("the 7z", 9).await.unwrap().hits;
+    assert_eq!(titles(&hits), ["begun", "near"]);
+    let hits = store.search("the ->", 9).await.unwrap().hits;
     assert_eq!(titles(&hits), ["near", "typed"]);
-    assert_eq!(hits[1].excerpt.as_deref(), Some("what the 7zip says"));
+    assert_eq!(hits[1].excerpt.as_deref(), Some("what the -> says"));
     // As a word of its own it is in the index, however far away.
     store.create(titled("word"), vec![user(None, "7z, the end")]).await.unwrap();
     store_many("others", (0..10_000).map(|_| user(None, "the")).collect()).await;
@@ -236,14 +244,14 @@ async fn signs_are_looked_for_in_the_newest_messages() {
     let many = |count| (0..count).map(|_| user(None, "nothing")).collect();
     store.create(titled("many"), many(9_999)).await.unwrap();
     let found = store.search("<-", 9).await.unwrap();
-    assert_eq!((titles(&found.hits), found.gap), (vec!["far"], None));
+    assert_eq!((titles(&found.hits), found.gaps), (vec!["far"], vec![]));
     assert_eq!(found.hits[0].excerpt.as_deref(), Some("a <- b"));
     store.create(titled("one more"), many(1)).await.unwrap();
     let found = store.search("<-", 9).await.unwrap();
-    assert_eq!((titles(&found.hits), found.gap), (vec![], Some(SearchGap::NewestOnly)));
+    assert_eq!((titles(&found.hits), found.gaps), (vec![], vec![SearchGap::NewestOnly]));
     // What an index has is found however far it is.
     let found = store.search("a <-", 9).await.unwrap();
-    assert_eq!((titles(&found.hits), found.gap), (vec!["far"], None));
+    assert_eq!((titles(&found.hits), found.gaps), (vec!["far"], vec![]));
 }
 
 #[tokio::test]
@@ -267,14 +275,53 @@ async fn a_short_word_comes_before_longer_ones_that_have_it() {
     for (title, text) in [
         ("Old", "We wrote it in Go."),
         ("Mongo", "a database"),
-        ("Never", "ago, good, cargo"),
+        ("Begun", "ago, göod, cargo"),
+        ("Goodbye", "then"),
+        ("Never", "ago, cargo"),
         ("Go on", "please"),
     ] {
         store.create(titled(title), vec![user(None, text)]).await.unwrap();
     }
     let hits = store.search("go", 9).await.unwrap().hits;
-    assert_eq!(titles(&hits), ["Go on", "Old", "Mongo"]);
+    assert_eq!(titles(&hits), ["Go on", "Old", "Goodbye", "Begun", "Mongo"]);
     assert_eq!(hits[1].excerpt.as_deref(), Some("We wrote it in Go."));
+    assert_eq!(hits[3].excerpt.as_deref(), Some("ago, göod, cargo"));
+    assert_eq!(&hits[3].excerpt.as_ref().unwrap()[hits[3].marks[0].clone()], "gö");
+    assert_eq!(hits[3].marks.len(), 1, "what has it within a word is not marked");
+}
+
+#[tokio::test]
+async fn a_single_letter_says_that_more_are_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    store.create(titled("one"), vec![user(None, "Plan C")]).await.unwrap();
+    store.create(titled("two"), vec![user(None, "carrots")]).await.unwrap();
+    let found = store.search("c", 9).await.unwrap();
+    assert_eq!((titles(&found.hits), found.gaps), (vec!["one"], vec![SearchGap::OneLetter]));
+    assert_eq!(store.search("ca", 9).await.unwrap().gaps, []);
+    assert_eq!(store.search("7", 9).await.unwrap().gaps, []);
+}
+
+/// Where the index is damaged, titles are searched, and that messages are not is told.
+#[rstest::rstest]
+#[case::parts("text_index", "kangaroo")]
+#[case::words("word_index", "at")]
+#[tokio::test]
+async fn a_damaged_index_is_told(#[case] index: &str, #[case] query: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    store.create(titled("Kangaroo at home"), vec![user(None, "hello")]).await.unwrap();
+    store.create(titled("messages"), vec![user(None, "kangaroo at work")]).await.unwrap();
+    let found = store.search(query, 9).await.unwrap();
+    assert_eq!((found.hits.len(), found.gaps), (2, vec![]));
+    let raw = rusqlite::Connection::open(folder.path().join("data/natter.db")).unwrap();
+    raw.execute(&format!("UPDATE {index}_data SET block = x'00ff00ff00ff' WHERE id > 10"), [])
+        .unwrap();
+    drop(store);
+    let store = open(folder.path());
+    let found = store.search(query, 9).await.unwrap();
+    assert_eq!(titles(&found.hits), ["Kangaroo at home"]);
+    assert_eq!(found.gaps, [SearchGap::Damaged]);
 }
 
 #[tokio::test]
@@ -283,8 +330,9 @@ async fn a_long_text_is_looked_for_by_its_beginning() {
     let store = open(folder.path());
     let words: Vec<String> = (0..100).map(|n| format!("word{n}")).collect();
     store.create(titled("pasted from"), vec![user(None, &words[..40].join(" "))]).await.unwrap();
-    let hits = store.search(&words.join("\n"), 9).await.unwrap().hits;
-    assert_eq!(titles(&hits), ["pasted from"]);
+    let found = store.search(&words.join("\n"), 9).await.unwrap();
+    assert_eq!((titles(&found.hits), found.gaps), (vec!["pasted from"], vec![SearchGap::Cut]));
+    assert_eq!(store.search(&words[..32].join(" "), 9).await.unwrap().gaps, []);
     let hits = store.search(&words[9..].join(" "), 9).await.unwrap().hits;
     assert_eq!(hits, [], "word 40 is among the first 32");
 }

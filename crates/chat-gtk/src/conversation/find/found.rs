@@ -16,8 +16,19 @@ pub struct Hit {
     pub bytes: Range<usize>,
     /// The same in characters.
     pub letters: Range<usize>,
-    /// Whether a search of the chats comes to it first.
-    is_meant: bool,
+    /// How likely a search of the chats means it.
+    aptness: Aptness,
+}
+
+/// How a place fits what was looked for: a search of the chats comes to the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aptness {
+    /// As it was typed.
+    Meant,
+    /// Short, and at the beginning of a word.
+    BeginsWord,
+    /// Short, and within a word.
+    Within,
 }
 
 /// What was found in a message.
@@ -63,11 +74,14 @@ impl Found {
         (row..self.rows.len()).find(|row| !self.rows[*row].hits.is_empty()).map(|row| (row, 0))
     }
 
-    /// The first place that a search of the chats means; the first of all where it means none.
+    /// The first of the places that a search of the chats means the most.
     pub fn first_meant(&self) -> Option<(usize, usize)> {
-        let meant = |row: &Row| row.hits.iter().position(|hit| hit.is_meant);
-        let mut rows = self.rows.iter().enumerate();
-        rows.find_map(|(row, hits)| Some((row, meant(hits)?))).or_else(|| self.first_from(0))
+        let first = |aptness| {
+            let meant = |row: &Row| row.hits.iter().position(|hit| hit.aptness == aptness);
+            let mut rows = self.rows.iter().enumerate();
+            rows.find_map(|(row, hits)| Some((row, meant(hits)?)))
+        };
+        first(Aptness::Meant).or_else(|| first(Aptness::BeginsWord)).or_else(|| self.first_from(0))
     }
 
     /// The last place before this row.
@@ -116,7 +130,13 @@ fn add(pattern: &Pattern, cell: Cell, text: &str, hits: &mut Vec<Hit>) {
         let start = letter + text[at..bytes.start].chars().count();
         let end = start + text[bytes.clone()].chars().count();
         (at, letter) = (bytes.end, end);
-        let is_meant = pattern.is_meant(text, &bytes);
-        hits.push(Hit { cell, bytes, letters: start..end, is_meant });
+        let aptness = if pattern.is_meant(text, &bytes) {
+            Aptness::Meant
+        } else if pattern.begins_word(text, &bytes) {
+            Aptness::BeginsWord
+        } else {
+            Aptness::Within
+        };
+        hits.push(Hit { cell, bytes, letters: start..end, aptness });
     }
 }

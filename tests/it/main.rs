@@ -24,6 +24,7 @@ mod notifications;
 mod opening;
 mod panel;
 mod places;
+mod popover_focus;
 mod projects;
 mod reading;
 mod real_model;

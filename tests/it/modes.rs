@@ -2,19 +2,15 @@
 
 use anyhow::Result;
 use chat_core::permission::Mode;
-use chat_testkit::ui::{Role, containing, named, until};
+use chat_testkit::ui::{Role, containing, named};
 
 use crate::projects::{folder, stored, window_in};
 use crate::stage::{Stage, Window};
 
 /// Opens the list of modes.
 async fn open(window: &Window) -> Result<()> {
-    // A click at a list or dialog that is still closing is taken by that.
-    until("the list of modes", || async {
-        window.find(named("Permissions")).await?.click_with_mouse().await?;
-        Ok(window.wait_briefly(containing("nothing is written")).await.then_some(()))
-    })
-    .await
+    window.find(named("Permissions")).await?.click_with_mouse().await?;
+    window.find(containing("nothing is written")).await.map(drop)
 }
 
 /// Waits until the closed list shows this mode.

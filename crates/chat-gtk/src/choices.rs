@@ -82,7 +82,6 @@ impl<T: Clone + PartialEq + 'static> Choices<T> {
 
     /// Opens the list, as when a chat needs another choice.
     pub(crate) fn open(&self) {
-        self.dropdown.grab_focus();
         self.dropdown.activate();
     }
 

@@ -8,6 +8,7 @@ mod pages;
 mod pasting;
 mod pinning;
 mod plain_words;
+mod popover_focus;
 mod room;
 mod suggestions;
 mod written;
@@ -267,6 +268,11 @@ impl Composer {
 
     pub(crate) fn focus(&self) {
         self.inner.text.grab_focus();
+    }
+
+    /// Has the focus return here when the popover of a menu button or dropdown closes.
+    pub(crate) fn focus_after_popover(&self, button: &impl IsA<gtk::Widget>) {
+        popover_focus::connect(button.upcast_ref(), &self.inner.text);
     }
 
     pub(crate) fn set_enter_sends(&self, enter_sends: bool) {

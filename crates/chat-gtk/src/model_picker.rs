@@ -13,7 +13,6 @@ use chat_core::client::Capabilities;
 use chat_core::event::ModelEntry;
 use chat_core::message::{ModelRef, Options};
 use gettextrs::gettext;
-use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use crate::accessible;
@@ -61,8 +60,6 @@ struct Inner {
     chosen: RefCell<Option<ModelRef>>,
     /// What the list answers.
     query: RefCell<String>,
-    /// What had the keyboard before a key opened the list.
-    before: glib::WeakRef<gtk::Widget>,
 }
 
 impl ModelPicker {
@@ -134,7 +131,6 @@ impl ModelPicker {
                 favourites: RefCell::default(),
                 chosen: RefCell::default(),
                 query: RefCell::default(),
-                before: glib::WeakRef::new(),
             }
         });
         let picker = Self { inner };
@@ -158,17 +154,6 @@ impl ModelPicker {
             if let Some(inner) = weak.upgrade() {
                 inner.focus();
                 inner.list.reveal_selected();
-            }
-        });
-        let weak = Rc::downgrade(inner);
-        inner.popover.connect_closed(move |_| {
-            let before = weak.upgrade().and_then(|inner| {
-                let before = inner.before.upgrade();
-                inner.before.set(None);
-                before
-            });
-            if let Some(before) = before {
-                before.grab_focus();
             }
         });
         let weak = Rc::downgrade(inner);
@@ -264,9 +249,7 @@ impl ModelPicker {
 
     /// Opens the list, as when a message needs another model.
     pub(crate) fn open(&self) {
-        let button = &self.inner.button;
-        self.inner.before.set(button.root().and_then(|root| root.focus()).as_ref());
-        button.popup();
+        self.inner.button.popup();
     }
 }
 

@@ -34,8 +34,6 @@ struct Inner {
     chosen: RefCell<Option<PathBuf>>,
     /// Counts how often the list was opened: what is found out late is of no use.
     opened: Cell<u64>,
-    /// What had the keyboard before a key opened the list.
-    before: glib::WeakRef<gtk::Widget>,
 }
 
 impl ProjectPicker {
@@ -76,7 +74,6 @@ impl ProjectPicker {
             recent: RefCell::default(),
             chosen: RefCell::default(),
             opened: Cell::default(),
-            before: glib::WeakRef::new(),
         });
         inner.connect(&open, &output);
         inner.show_label();
@@ -102,9 +99,7 @@ impl ProjectPicker {
 
     /// Opens the list by keyboard.
     pub(crate) fn open(&self) {
-        let button = &self.inner.button;
-        self.inner.before.set(button.root().and_then(|root| root.focus()).as_ref());
-        button.popup();
+        self.inner.button.popup();
     }
 }
 
@@ -116,16 +111,6 @@ impl Inner {
             if let Some(inner) = weak.upgrade() {
                 inner.fill();
                 inner.leave_out_gone();
-            }
-        });
-        let weak = Rc::downgrade(self);
-        self.popover.connect_closed(move |_| {
-            if let Some(before) = weak.upgrade().and_then(|inner| {
-                let before = inner.before.upgrade();
-                inner.before.set(None);
-                before
-            }) {
-                before.grab_focus();
             }
         });
         let (weak, told) = (Rc::downgrade(self), Rc::clone(output));

@@ -192,6 +192,8 @@ impl ChatWidget {
             return view.composer.focus();
         }
         view.modes.show(&self.shown.mode());
+        // Where the keyboard is once the dialog has closed.
+        view.composer.focus();
         let told = tells(sender, Told::Unattended);
         let epoch = self.epoch;
         let window = root.root().and_downcast::<gtk::Window>();

@@ -92,13 +92,17 @@ impl View {
         let project = ProjectPicker::new(tells(sender, Told::Project));
         let modes = choices::modes(tells(sender, Told::Mode));
         let meter = MeterButton::new(tells(sender, Told::Meter));
-        let about = [
+        let about: [gtk::Widget; 3] = [
             project.widget().clone().upcast(),
             modes.widget().clone().upcast(),
             meter.widget().clone().upcast(),
         ];
-        let to = [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
+        let to: [gtk::Widget; 2] =
+            [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
         let composer = Composer::new(&about, &to, tells(sender, Told::Composer));
+        for button in about.iter().chain(&to).chain([agents.widget().upcast_ref()]) {
+            composer.focus_after_popover(button);
+        }
 
         let start_slot = gtk::ScrolledWindow::builder()
             .hscrollbar_policy(gtk::PolicyType::Never)

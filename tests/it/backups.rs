@@ -69,7 +69,14 @@ async fn a_damaged_reply_costs_itself_and_is_named_once_the_window_was_closed() 
     window.open("Numbers").await?;
     window.find(containing("A message is missing here")).await?;
     window.close().await?;
-    assert_eq!(Store::open(&folders)?.notice, None, "what was shown is not said again");
+    // It was on the screen, and nobody said that they read it.
+    let window = stage.window().await?;
+    window.find(containing("1 message is missing: “Numbers” (1)")).await?;
+    window.click(named("Close this notice")).await?;
+    let note = folders.data.join("natter.db.repaired-notice");
+    until("the notice to be forgotten", || async { Ok((!note.exists()).then_some(())) }).await?;
+    window.close().await?;
+    assert_eq!(Store::open(&folders)?.notice, None, "what was read is not said again");
     Ok(())
 }
 

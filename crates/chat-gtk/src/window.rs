@@ -186,7 +186,7 @@ impl Component for Window {
                 self.list.emit(chat_list::Input::Connect(manager.clone()));
                 self.chat.emit(chat_widget::Input::Connect(manager.clone()));
                 self.panel.editor().connect(&manager);
-                view.tell_start(&manager, root);
+                view.tell_start(&manager);
                 self.manager = Some(manager);
             }
             Command::Started(Err(error)) => view.show_failure(&words::sentence(&error), &sender),

@@ -256,17 +256,23 @@ impl View {
         }
     }
 
-    /// Says what was met at the start, all of it in one note: a second one would take the first one's place. What was
-    /// on no screen is told again at the next start.
-    pub(super) fn tell_start(&self, manager: &Manager, root: &adw::ApplicationWindow) {
+    /// Says what was met at the start, all of it in one note: a second one would take the first one's place. Until
+    /// the person closes it, it is told again at the next start.
+    pub(super) fn tell_start(&self, manager: &Manager) {
         let notices: Vec<_> = manager.start_notices().iter().map(words::sentence).collect();
         if notices.is_empty() {
             return;
         }
-        self.note(&notices.join("\n"));
-        let manager = manager.clone();
-        crate::paint::once_seen(root, move || {
-            glib::spawn_future_local(async move { manager.start_notices_shown().await });
+        let told = notices.join("\n");
+        self.notice_words.set_label(&told);
+        self.notice.set_reveal_child(true);
+        let (manager, words) = (manager.clone(), self.notice_words.clone());
+        self.notice.connect_reveal_child_notify(move |notice| {
+            // Another note may have taken its place, unread.
+            if !notice.reveals_child() && words.label() == told {
+                let manager = manager.clone();
+                glib::spawn_future_local(async move { manager.start_notices_shown().await });
+            }
         });
     }
 

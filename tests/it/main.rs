@@ -31,6 +31,7 @@ mod real_model;
 mod review;
 mod sessions;
 mod stage;
+mod toasts;
 mod together;
 mod tools;
 mod typing;

@@ -362,6 +362,15 @@ impl Conversation {
         &self.inner.jump
     }
 
+    /// The area of the buttons below the last reply, as far as they are in sight, in the coordinates of another
+    /// widget. What floats over the conversation must leave them free, too.
+    pub(crate) fn last_buttons_bounds(&self, target: &gtk::Widget) -> Option<gtk::graphene::Rect> {
+        let seen =
+            self.inner.root.compute_bounds(target).filter(|_| self.inner.root.is_mapped())?;
+        let bounds = self.inner.state.try_borrow().ok()?.rows.last_buttons_bounds(target)?;
+        bounds.intersection(&seen)
+    }
+
     /// Scrolls by so many pages.
     pub fn scroll_pages(&self, pages: f64) {
         self.inner.column.scroll_pages(pages);

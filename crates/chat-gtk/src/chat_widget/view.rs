@@ -175,9 +175,8 @@ impl View {
         &self.foot
     }
 
-    /// What floats over the conversation and leads to its end.
-    pub(crate) fn jump_button(&self) -> &gtk::Button {
-        self.conversation.jump_button()
+    pub(crate) fn conversation(&self) -> &Conversation {
+        &self.conversation
     }
 
     /// Whether another part of the window has the keyboard.

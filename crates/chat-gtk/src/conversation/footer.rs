@@ -95,6 +95,17 @@ impl Footer {
         &self.root
     }
 
+    /// The area of its buttons in the coordinates of another widget; none while it is not on the screen.
+    pub fn buttons_bounds(&self, target: &gtk::Widget) -> Option<gtk::graphene::Rect> {
+        let parts = std::iter::successors(self.root.first_child(), WidgetExt::next_sibling);
+        // The details behind the buttons may be covered.
+        let details = self.root.last_child();
+        parts
+            .filter(|part| part.is_mapped() && Some(part) != details.as_ref())
+            .filter_map(|part| part.compute_bounds(target))
+            .reduce(|all, part| all.union(&part))
+    }
+
     /// Whether this is the last reply: only that can be asked for again.
     pub fn set_last(&self, last: bool) {
         self.again.set_visible(last);

@@ -410,6 +410,14 @@ impl Rows {
         }
     }
 
+    /// The area of the buttons below the last reply, where that ends the conversation.
+    pub fn last_buttons_bounds(&self, target: &gtk::Widget) -> Option<gtk::graphene::Rect> {
+        match &self.all.last()?.widget {
+            Some(RowWidget::Footer(footer)) => footer.buttons_bounds(target),
+            _ => None,
+        }
+    }
+
     /// Has a row that has a widget begin so far below the top of the sight, in pixels.
     pub fn put_at(&self, index: usize, below: i32) {
         self.column.put_at(index - self.made.start, below);

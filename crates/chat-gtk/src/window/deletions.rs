@@ -10,6 +10,8 @@ use chat_edge::words;
 use gettextrs::{gettext, ngettext};
 use gtk::{gdk, glib};
 
+use super::toasts;
+
 /// How long a deletion can be taken back, in seconds.
 const UNDO: u32 = 8;
 
@@ -62,12 +64,7 @@ impl Deletions {
             let text = ngettext("{n} chat deleted", "{n} chats deleted", count);
             words::fill(&text, &[("n", &count.to_string())])
         };
-        let toast = adw::Toast::builder()
-            .title(glib::markup_escape_text(&words))
-            .button_label(gettext("Undo"))
-            .priority(adw::ToastPriority::High)
-            .timeout(UNDO)
-            .build();
+        let toast = toasts::offer(&words, &gettext("Undo"), UNDO);
         let this = self.clone();
         toast.connect_button_clicked(move |_| undo(this.take()));
         let inner = Rc::downgrade(&self.inner);

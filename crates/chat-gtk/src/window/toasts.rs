@@ -1,5 +1,5 @@
-//! What is said in passing, in the middle of the conversation's width and above what the person writes:
-//! it covers neither the composer nor what stands over it.
+//! Shows toasts in the middle of the conversation's width, and no wider than that. They cover neither the composer
+//! and what stands over it, nor the buttons in the conversation.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -9,6 +9,7 @@ use gettextrs::gettext;
 use gtk::{gio, glib};
 
 use crate::chat_widget::ESCAPE_TWICE;
+use crate::conversation::Conversation;
 
 /// Between a toast and what is below it, in pixels.
 const SPACE: i32 = 12;
@@ -17,10 +18,9 @@ const SPACE: i32 = 12;
 const OFFER: u32 = 10;
 
 /// What toasts stand above, in the middle of its width.
-#[derive(Debug)]
 pub(super) struct Ground {
     foot: glib::WeakRef<gtk::Widget>,
-    jump: glib::WeakRef<gtk::Widget>,
+    conversation: Conversation,
 }
 
 /// How far a toast stays from the edges, in pixels.
@@ -74,12 +74,7 @@ impl Toasts {
 
     /// Says what was answered, in the place of what was answered before, and offers to take it back.
     pub(super) fn offer_undo(&self, answer: u64, words: &str, then: impl Fn() + 'static) {
-        let toast = adw::Toast::builder()
-            .title(glib::markup_escape_text(words))
-            .button_label(gettext("Undo"))
-            .priority(adw::ToastPriority::High)
-            .timeout(OFFER)
-            .build();
+        let toast = offer(words, &gettext("Undo"), OFFER);
         toast.connect_button_clicked(move |_| then());
         let former = self.answered.replace(Some((answer, toast.clone())));
         if let Some((_, former)) = former {
@@ -107,7 +102,7 @@ impl Toasts {
     /// one it would be a lie.
     pub(super) fn ask_escape(&self, asked: bool) {
         let toast = asked.then(|| {
-            let toast = adw::Toast::new(&gettext("Press Esc again to stop the reply"));
+            let toast = toast(&gettext("Press Esc again to stop the reply"));
             toast.set_priority(adw::ToastPriority::High);
             // No longer than it counts as the second one.
             toast.set_timeout(ESCAPE_TWICE);
@@ -123,20 +118,36 @@ impl Toasts {
 
     /// Asks something of one line, at once; `then` is done where the button is pressed.
     pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
-        let toast = adw::Toast::builder()
-            .title(glib::markup_escape_text(words))
-            .button_label(button)
-            .priority(adw::ToastPriority::High)
-            .timeout(OFFER)
-            .build();
+        let toast = offer(words, button, OFFER);
         toast.connect_button_clicked(move |_| then());
         self.overlay.add_toast(toast);
     }
 
     /// Says something of one line.
     pub(super) fn say(&self, words: &str) {
-        self.overlay.add_toast(adw::Toast::new(&glib::markup_escape_text(words)));
+        self.overlay.add_toast(toast(words));
     }
+}
+
+/// A toast with these words, which wrap where they have no room in one line.
+fn toast(words: &str) -> adw::Toast {
+    let label = gtk::Label::builder()
+        .label(words)
+        .xalign(0.0)
+        .wrap(true)
+        .wrap_mode(gtk::pango::WrapMode::WordChar)
+        .css_classes(["heading"])
+        .build();
+    adw::Toast::builder().custom_title(&adw::Clamp::builder().child(&label).build()).build()
+}
+
+/// A toast with a button, shown for so many seconds.
+pub(super) fn offer(words: &str, button: &str, seconds: u32) -> adw::Toast {
+    let toast = toast(words);
+    toast.set_button_label(Some(button));
+    toast.set_priority(adw::ToastPriority::High);
+    toast.set_timeout(seconds);
+    toast
 }
 
 /// Keeps a toast above the ground as long as it is there: panes come and go, and the composer grows.
@@ -148,45 +159,68 @@ fn keep_above(
     // libadwaita counts a widget's own margin twice here, and that of its style once.
     let provider = gtk::CssProvider::new();
     toast.style_context().add_provider(&provider, gtk::STYLE_PROVIDER_PRIORITY_APPLICATION);
+    let words = toast.first_child().and_then(|bin| bin.first_child()).and_downcast::<adw::Clamp>();
+    let beside_words = words.as_ref().map_or(0, |words| width(toast) - width(words));
     let (overlay, ground, placed) = (overlay.clone(), Rc::clone(ground), Cell::new(None));
-    let place = move || {
+    let place = move |toast: &gtk::Widget| {
         let Some(overlay) = overlay.upgrade() else { return };
-        let margins = ground.margins(overlay.upcast_ref());
-        if placed.replace(Some(margins)) != Some(margins) {
+        let margins = ground.margins(toast, overlay.upcast_ref());
+        let placing = Some((margins, overlay.width()));
+        if placed.replace(placing) != placing {
             let Margins { left, right, below } = margins;
             provider.load_from_data(&format!(
                 "toast {{ margin-left: {left}px; margin-right: {right}px; margin-bottom: {below}px; }}"
             ));
+            if let Some(words) = &words {
+                let room = (overlay.width() - left - right - beside_words).max(1);
+                words.set_maximum_size(room);
+                words.set_tightening_threshold(room);
+            }
         }
     };
-    place();
-    toast.add_tick_callback(move |_, _| {
-        place();
+    place(toast);
+    toast.add_tick_callback(move |toast, _| {
+        place(toast);
         glib::ControlFlow::Continue
     });
 }
 
+/// How wide a widget wants to be.
+fn width(widget: &impl IsA<gtk::Widget>) -> i32 {
+    widget.measure(gtk::Orientation::Horizontal, -1).1
+}
+
 impl Ground {
-    /// `foot` is what stands below the conversation, and `jump` the button that floats over its end.
-    pub(super) fn new(foot: &impl IsA<gtk::Widget>, jump: &impl IsA<gtk::Widget>) -> Self {
-        Self { foot: foot.upcast_ref().downgrade(), jump: jump.upcast_ref().downgrade() }
+    /// `foot` is what stands below the conversation.
+    pub(super) fn new(foot: &impl IsA<gtk::Widget>, conversation: &Conversation) -> Self {
+        Self { foot: foot.upcast_ref().downgrade(), conversation: conversation.clone() }
     }
 
     /// How far a toast stays from the edges of the overlay.
-    fn margins(&self, overlay: &gtk::Widget) -> Margins {
-        let seen =
-            |widget: &glib::WeakRef<gtk::Widget>| widget.upgrade().filter(gtk::Widget::is_mapped);
+    fn margins(&self, toast: &gtk::Widget, overlay: &gtk::Widget) -> Margins {
         let place = |widget: &gtk::Widget| widget.compute_bounds(overlay);
-        let foot = seen(&self.foot);
+        let foot = self.foot.upgrade().filter(gtk::Widget::is_mapped);
         let chat = foot.as_ref().and_then(gtk::Widget::parent).as_ref().and_then(place);
         // Another page is seen: there the edges of the window are what counts.
         let (Some(foot), Some(chat)) = (foot, chat) else {
             return Margins { left: SPACE, right: SPACE, below: SPACE };
         };
+        let jump: &gtk::Widget = self.conversation.jump_button().upcast_ref();
         let foot_top = place(&foot).map(|place| place.y() - foot.margin_top() as f32);
-        let jump_top = seen(&self.jump).as_ref().and_then(place).map(|place| place.y());
+        let jump_top = Some(jump).filter(|jump| jump.is_mapped()).and_then(place);
+        let jump_top = jump_top.map(|place| place.y());
         let height = overlay.height() as f32;
-        let top = [foot_top, jump_top].into_iter().flatten().fold(height, f32::min);
+        let mut top = [foot_top, jump_top].into_iter().flatten().fold(height, f32::min);
+        let buttons = self.conversation.last_buttons_bounds(overlay);
+        if let (Some(buttons), Some(toast)) = (buttons, place(toast)) {
+            let space = SPACE as f32;
+            let middle = chat.x() + chat.width() / 2.0;
+            let left = middle - toast.width() / 2.0 - space;
+            let is_above = buttons.y() + buttons.height() <= top - toast.height() - 2.0 * space;
+            if !is_above && buttons.x() + buttons.width() > left {
+                top = top.min(buttons.y());
+            }
+        }
         let right = overlay.width() as f32 - chat.x() - chat.width();
         Margins {
             left: (chat.x() as i32).max(0) + SPACE,
@@ -210,7 +244,7 @@ mod tests {
     fn a_toast_that_was_seen_is_gone_with_all_that_kept_it_in_its_place() {
         crate::init();
         let page = gtk::Box::new(gtk::Orientation::Vertical, 0);
-        let ground = Ground::new(&page, &page);
+        let ground = Ground::new(&page, &Conversation::new(|_, _| {}));
         let kept = Rc::new(());
         let toasts = Toasts::new(&page, ground);
         let window = gtk::Window::builder().child(toasts.widget()).build();

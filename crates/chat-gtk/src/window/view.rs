@@ -31,7 +31,7 @@ use crate::{choices, popover, projects};
 const LIST_WIDTH: i32 = 260;
 /// Narrower than this the chat is shown alone.
 const CHAT_WIDTH: i32 = 340;
-/// Longer words than these do not fit a toast, which has one line.
+/// Longer words than these are too much to be read in passing.
 const TOAST_LIMIT: usize = 64;
 
 /// What the component needs again of its widgets.
@@ -119,7 +119,7 @@ impl View {
         pages.add_named(&leaflet, Some("chats"));
         let ground = {
             let chat = chat.widgets();
-            Ground::new(chat.foot(), chat.jump_button())
+            Ground::new(chat.foot(), chat.conversation())
         };
         let toasts = Toasts::new(&pages, ground);
         root.set_content(Some(toasts.widget()));

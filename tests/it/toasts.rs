@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::Result;
-use chat_core::message::{Message, Role as Who};
+use chat_core::message::{Message, Role as Who, SessionMeta};
 use chat_core::store::{NewSession, Store};
 use chat_testkit::ui::{By, Role, named, until};
 use serde_json::json;
@@ -50,7 +50,9 @@ async fn a_toast_wraps_in_a_narrow_conversation_and_leaves_the_buttons_free() ->
         messages.push(Message::text(who, parent, format!("Number {index}")).into());
     }
     let store = Store::open(&stage.folders())?.store;
-    store.create(NewSession { project: Some(project), ..chat("Work") }, messages).await?;
+    let new = chat("Work");
+    let meta = SessionMeta { project: Some(project), ..new.meta };
+    store.create(NewSession { meta, ..new }, messages).await?;
     drop(store);
     stage.store(TITLE, ["Apples".to_owned()]).await?;
     fs::create_dir_all(stage.folders().state)?;

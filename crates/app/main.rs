@@ -36,6 +36,7 @@ fn main() -> Result<ExitCode> {
             discover: true,
             better_titles: true,
             tools: chat_tools::all().into_iter().collect(),
+            services: chat_tools::services(),
         };
         engine.spawn(Manager::start(options))
     };

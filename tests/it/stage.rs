@@ -148,6 +148,7 @@ impl Stage {
             discover: false,
             better_titles: false,
             tools: chat_core::tool::Registry::default(),
+            services: chat_core::tool::ToolServices::default(),
         };
         Ok(Manager::start(options).await?)
     }

@@ -51,6 +51,7 @@ impl Program {
             discover: false,
             better_titles,
             tools: chat_tools::all().into_iter().collect(),
+            services: chat_tools::services(),
         };
         let manager = Manager::start(options).await?;
         for notice in manager.start_notices() {

@@ -78,6 +78,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
         discover: true,
         better_titles: true,
         tools: chat_core::tool::Registry::default(),
+        services: chat_core::tool::ToolServices::default(),
     };
     let manager = Manager::start(options).await?;
     if let Some(url) = std::env::args().nth(1) {

@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn every_tool_has_lines_of_its_own() {
         for tool in chat_tools::all() {
-            let (id, name) = (ToolCallId::new("1"), tool.spec().name.clone());
+            let (id, name) = (ToolCallId::new("1"), tool.info().name().to_owned());
             let call = ToolCall { id, name: name.clone(), arguments: json!({}) };
             let (done, failed) =
                 (ToolResult::to(&call, "", false), ToolResult::to(&call, "no", true));

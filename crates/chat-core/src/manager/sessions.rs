@@ -240,6 +240,7 @@ mod tests {
             discover: false,
             better_titles: false,
             tools: crate::tool::Registry::default(),
+            services: crate::tool::ToolServices::default(),
         };
         Manager::start(options).await.unwrap()
     }

@@ -272,6 +272,7 @@ mod tests {
             discover: false,
             better_titles: false,
             tools: chat_core::tool::Registry::default(),
+            services: chat_core::tool::ToolServices::default(),
         };
         let manager = runtime.block_on(Manager::start(options)).unwrap();
         let row = ModelRow::new("folder-download-symbolic", "Tiny");

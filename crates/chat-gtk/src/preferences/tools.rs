@@ -37,13 +37,13 @@ fn switches(place: &Place) -> adw::PreferencesGroup {
         .build();
     let agents = place.manager.agents();
     let tools = place.manager.tools();
-    for tool in &tools {
+    for tool in tools.all().map(|info| &info.spec) {
         match &agents[..] {
             [] | [_] => group.add(&tool_row(place, tool)),
             agents => group.add(&tool_row_for(place, tool, agents)),
         }
     }
-    if tools.is_empty() {
+    if tools.all().next().is_none() {
         group.add(&plain_row(&gettext("No tools here"), ""));
     }
     group

@@ -104,6 +104,7 @@ async fn start(folder: &Path) -> Manager {
         discover: false,
         better_titles: false,
         tools: chat_core::tool::Registry::default(),
+        services: chat_core::tool::ToolServices::default(),
     };
     Manager::start(options).await.unwrap()
 }

@@ -117,6 +117,7 @@ impl World {
             discover: false,
             better_titles: true,
             tools,
+            services: chat_core::tool::ToolServices::default(),
         };
         let manager = Manager::start(options).await.unwrap();
         let events = Mirror::new(manager.subscribe());

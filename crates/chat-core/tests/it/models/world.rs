@@ -129,6 +129,7 @@ pub async fn manager(folder: &Path, hub: &HubOptions) -> Manager {
         discover: false,
         better_titles: false,
         tools: chat_core::tool::Registry::default(),
+        services: chat_core::tool::ToolServices::default(),
     };
     Manager::start(options).await.unwrap()
 }

@@ -16,6 +16,7 @@ fn manager(runtime: &tokio::runtime::Runtime, folder: &tempfile::TempDir) -> Man
         discover: false,
         better_titles: false,
         tools: chat_core::tool::Registry::default(),
+        services: chat_core::tool::ToolServices::default(),
     };
     runtime.block_on(Manager::start(options)).unwrap()
 }

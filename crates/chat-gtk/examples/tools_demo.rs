@@ -14,6 +14,7 @@ use chat_core::message::{
     ToolView, Verdict,
 };
 use chat_core::permission::{Action, Mode, Why};
+use chat_core::tool::Registry;
 use chat_gtk::conversation::Conversation;
 use gtk::glib;
 use serde_json::{Value, json};
@@ -41,6 +42,7 @@ fn show(app: &adw::Application) {
         adw::StyleManager::default().set_color_scheme(adw::ColorScheme::ForceDark);
     }
     let conversation = Conversation::new(|_, output| println!("{output:?}"));
+    conversation.set_tools(chat_tools::all().into_iter().collect::<Registry>().toolbox());
     let content = gtk::Box::new(gtk::Orientation::Vertical, 0);
     content.append(&adw::HeaderBar::builder().css_classes(["flat"]).build());
     content.append(conversation.widget());

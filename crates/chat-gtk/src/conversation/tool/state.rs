@@ -210,8 +210,14 @@ fn is_failed_command(result: &ToolResult) -> bool {
 #[cfg(test)]
 pub mod tests {
     use chat_core::message::{AskId, Question, ToolCallId};
+    use chat_core::tool::{Registry, Toolbox};
 
     use super::*;
+
+    /// What is known of Natter's own tools.
+    pub fn ours() -> Toolbox {
+        chat_tools::all().into_iter().collect::<Registry>().toolbox()
+    }
 
     /// A call of a tool.
     pub fn call(name: &str, arguments: serde_json::Value) -> ToolCall {

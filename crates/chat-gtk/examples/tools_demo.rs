@@ -135,7 +135,7 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
     let mut results = Message::text(Role::Tool, None, "");
     results.parts.clear();
     let mut add = |id: &str, name: &str, arguments: Value, ms: u64, view, verdict, failed| {
-        let call = ToolCall { id: ToolCallId::new(id), name: name.to_owned(), arguments };
+        let call = ToolCall::new(ToolCallId::new(id), name, arguments);
         let took = Some(Duration::from_millis(ms));
         let result = ToolResult { view, took, verdict, ..ToolResult::to(&call, OUTPUT, failed) };
         reply.parts.push(Part::ToolCall(call));
@@ -167,7 +167,7 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
     add("5", "delete_file", json!({ "path": "Cargo.lock" }), 0, None, Some(denied), true);
     add("6", "read_file", json!({ "path": "nowhere.rs" }), 1, None, None, true);
     let call = |id: &str, name: &str, arguments| {
-        Part::ToolCall(ToolCall { id: ToolCallId::new(id), name: name.to_owned(), arguments })
+        Part::ToolCall(ToolCall::new(ToolCallId::new(id), name, arguments))
     };
     reply.ended = Some(Ending::Complete);
     let mut next = Message::reply(None, ModelRef::new("local", "qwen3-coder:30b"));

@@ -88,7 +88,7 @@ mod tests {
     fn every_tool_has_lines_of_its_own() {
         for tool in ours().all() {
             let (id, name) = (ToolCallId::new("1"), tool.name().to_owned());
-            let call = ToolCall { id, name, arguments: json!({}) };
+            let call = ToolCall::new(id, name, json!({}));
             let (done, failed) =
                 (ToolResult::to(&call, "", false), ToolResult::to(&call, "no", true));
             let ended = [&done, &failed].map(Progress::Ended);
@@ -104,7 +104,7 @@ mod tests {
     fn what_was_put_aside_is_named() {
         let id = ToolCallId::new("1");
         let arguments = json!({ "command": "git init" });
-        let call = ToolCall { id, name: "run_command".to_owned(), arguments };
+        let call = ToolCall::new(id, "run_command", arguments);
         let line = |count: usize| {
             let view = ToolView::Ran {
                 command: "git init".to_owned(),

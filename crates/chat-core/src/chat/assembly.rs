@@ -65,11 +65,11 @@ impl Assembly {
     pub(super) fn into_parts(mut self) -> (Vec<Part>, Usage) {
         sort_thoughts(&mut self.parts);
         for call in self.calls {
-            self.parts.push(Part::ToolCall(ToolCall {
-                id: call.id.map_or_else(ToolCallId::generate, ToolCallId::new),
-                name: call.name,
-                arguments: arguments(&call.arguments),
-            }));
+            self.parts.push(Part::ToolCall(ToolCall::new(
+                call.id.map_or_else(ToolCallId::generate, ToolCallId::new),
+                call.name,
+                arguments(&call.arguments),
+            )));
         }
         (self.parts, self.usage)
     }

@@ -168,6 +168,10 @@ impl ReplySink for Sink {
     }
 
     async fn end_reply(&self, mut end: ReplyEnd) -> Arc<Message> {
+        for call in &mut end.calls {
+            let tool = self.session.world.tools.get(&call.name);
+            call.title = tool.and_then(|tool| tool.info().kept_title()).map(str::to_owned);
+        }
         if let Some(error) = &mut end.error {
             error.connection.get_or_insert_with(|| self.model.connection.clone());
             if matches!(error.kind, Kind::Unauthorized { .. }) {

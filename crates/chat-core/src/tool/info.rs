@@ -63,6 +63,15 @@ impl ToolInfo {
     pub fn name(&self) -> &str {
         &self.spec.name
     }
+
+    /// What a call keeps of the title: words of others that its name does not say already. Nobody
+    /// can look these up when the tool is gone.
+    pub fn kept_title(&self) -> Option<&str> {
+        match &self.title {
+            Text::Verbatim(title) if *title != self.spec.name => Some(title),
+            Text::Verbatim(_) | Text::Message(_) => None,
+        }
+    }
 }
 
 /// What a tool has to do with.

@@ -115,7 +115,8 @@ impl About<'_> {
 
     /// What the tool is called, also where it is gone.
     fn title(&self) -> String {
-        self.tool.map_or_else(|| one_line(&self.call.name), tool_title)
+        let kept = || one_line(self.call.title.as_ref().unwrap_or(&self.call.name));
+        self.tool.map_or_else(kept, tool_title)
     }
 
     /// What the call did, and what there is to say of it.

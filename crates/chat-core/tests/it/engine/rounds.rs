@@ -11,7 +11,7 @@ use chat_core::message::{
 use chat_core::permission::Mode;
 use chat_core::settings::ConnectionKind;
 use chat_core::tool::{
-    Background, Memory, Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput,
+    Background, Memory, Registry, Text, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput,
 };
 use chat_testkit::server::{Script, Server};
 use jiff::Timestamp;
@@ -320,6 +320,36 @@ async fn commands_in_the_background_are_listed_and_ended() {
     scene.world.events.until(|told| told.commands.is_empty()).await;
     assert!(manager.commands(&fid).is_empty());
     assert!(!manager.end_command(&fid, "out1").await.unwrap());
+}
+
+#[tokio::test]
+async fn a_call_keeps_what_a_tool_of_others_calls_itself_and_no_model_hears_of_it() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "quick", json!({})).tool_call(
+        "c2",
+        "begins",
+        json!({}),
+    ));
+    server.push(Script::new().text("Done."));
+    let title = Text::Verbatim("The Quick One".to_owned());
+    let tools: [Arc<dyn Tool>; 2] =
+        [Arc::new(Quick(ToolInfo { title, ..info("quick") })), Arc::new(Begins(info("begins")))];
+    let tools: Registry = tools.into_iter().collect();
+    let mut world = World::with_tools(&server, ConnectionKind::OpenAi, timeouts(), tools).await;
+    let project = TempDir::new().unwrap();
+    let asked = ChatRequest { project: Some(project.path().to_owned()), ..request(None, "Go") };
+    let fid = world.manager.send(asked).await.unwrap().fid;
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    let stored = world.manager.transcript(&fid).await.unwrap();
+    let calls: Vec<_> = stored.iter().flat_map(|message| message.tool_calls()).collect();
+    assert_eq!(calls[0].title.as_deref(), Some("The Quick One"));
+    let plain = serde_json::to_value(calls[1]).unwrap();
+    assert_eq!(plain, json!({ "id": "c2", "name": "begins", "arguments": {} }));
+    let sent = &server.chats()[1].body;
+    assert!(
+        sent.to_string().contains("quick") && !sent.to_string().contains("Quick One"),
+        "{sent}"
+    );
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: ToolCallId::new("c1"), name: name.to_owned(), arguments }
+    ToolCall::new(ToolCallId::new("c1"), name, arguments)
 }
 
 fn ours() -> Toolbox {
@@ -229,6 +229,8 @@ fn a_tool_that_is_not_ours_speaks_for_itself_and_hides_nothing() {
     assert_eq!(tool_subject(&tools, &call, None), None);
     let lines = |result: &ToolResult| tool_line(&tools, &unknown, Progress::Ended(result));
     assert_eq!(lines(&ToolResult::to(&unknown, "no", true)), "Use gone · failed");
+    let titled = ToolCall { title: Some("The\nClock".to_owned()), ..unknown.clone() };
+    assert_eq!(tool_line(&tools, &titled, Progress::Lost), "Use The⏎Clock · has no result");
     let found = ToolView::Listed { what: "a".to_owned(), entries: 2 };
     assert_eq!(lines(&answered(&unknown, Some(found))), "Used gone · 2 entries");
 }

@@ -221,7 +221,7 @@ pub mod tests {
 
     /// A call of a tool.
     pub fn call(name: &str, arguments: serde_json::Value) -> ToolCall {
-        ToolCall { id: ToolCallId::new("c1"), name: name.to_owned(), arguments }
+        ToolCall::new(ToolCallId::new("c1"), name, arguments)
     }
 
     fn question() -> Arc<Ask> {

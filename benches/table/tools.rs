@@ -90,7 +90,7 @@ async fn search(plan: &Plan) -> Result<Row> {
         }
         std::fs::write(below.join(format!("file{at}.md")), content)?;
     }
-    let tool = chat_tools::all().into_iter().find(|tool| tool.spec().name == "search_files");
+    let tool = chat_tools::all().into_iter().find(|tool| tool.info().name() == "search_files");
     let tool = tool.context("there is no search_files")?;
     for round in 0..=plan.rounds {
         let began = Instant::now();

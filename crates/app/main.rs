@@ -38,6 +38,7 @@ fn main() -> Result<ExitCode> {
             better_titles: true,
             agents: AgentRegistry::built_in(),
             tools: chat_tools::all().into_iter().collect(),
+            services: chat_tools::services(),
         };
         engine.spawn(Manager::start(options))
     };

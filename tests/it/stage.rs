@@ -149,6 +149,7 @@ impl Stage {
             better_titles: false,
             agents: chat_core::agent::AgentRegistry::built_in(),
             tools: chat_core::tool::Registry::default(),
+            services: chat_core::tool::ToolServices::default(),
         };
         Ok(Manager::start(options).await?)
     }

@@ -16,7 +16,7 @@ use crate::turn::Turns;
 /// Asks, shows the answer as it comes, and gives how it ended.
 pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
     let mut signals = Signals::new()?;
-    let mut sink = output::sink(args.request.json, program.terminal);
+    let mut sink = output::sink(args.request.json, program.terminal, program.manager.tools());
     let mut turns =
         Turns { program, subscription: program.manager.subscribe(), signals: &mut signals };
     let request = tokio::select! {

@@ -31,7 +31,7 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
         () = signals.next() => return Err(Trouble::Stopped),
     };
     request.content.attachments = request::attachments(&args)?;
-    let sink = output::sink(args.json, program.terminal);
+    let sink = output::sink(args.json, program.terminal, program.manager.tools());
     let allow = args.allow.clone();
     let mut conversation = Conversation { program, request, allow, sink, last: Outcome::Done };
     if let Some(fid) = conversation.request.session.clone() {

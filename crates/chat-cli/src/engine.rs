@@ -53,6 +53,7 @@ impl Program {
             better_titles,
             agents: AgentRegistry::built_in(),
             tools: chat_tools::all().into_iter().collect(),
+            services: chat_tools::services(),
         };
         let manager = Manager::start(options).await?;
         for notice in manager.start_notices() {

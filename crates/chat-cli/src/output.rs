@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{Answer, Ask, Message, Todo, ToolCall, ToolResult, Usage};
+use chat_core::tool::Toolbox;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::task::JoinHandle;
 
@@ -61,8 +62,12 @@ pub trait Sink {
 }
 
 /// Shows a conversation as lines of JSON, or as text.
-pub fn sink(json: bool, terminal: Terminal) -> Box<dyn Sink> {
-    if json { Box::new(json::Json::new(terminal)) } else { Box::new(text::Text::new(terminal)) }
+pub fn sink(json: bool, terminal: Terminal, tools: Toolbox) -> Box<dyn Sink> {
+    if json {
+        Box::new(json::Json::new(terminal, tools))
+    } else {
+        Box::new(text::Text::new(terminal, tools))
+    }
 }
 
 /// How a request ended.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use chat_core::event::SessionPlaceholder;
 use chat_core::message::{Fid, Message, Options};
+use chat_core::tool::Toolbox;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -26,6 +27,8 @@ use crate::trouble::{Outcome, Result, Trouble};
 struct Chat {
     session: SessionPlaceholder,
     messages: Vec<Arc<Message>>,
+    /// What is known of the tools that it called.
+    tools: Toolbox,
 }
 
 /// Prints a chat.
@@ -86,7 +89,7 @@ async fn read(fid: &str, program: &Program) -> Result<Chat> {
     let subscription = program.manager.subscribe();
     let session = program.manager.open(&fid, 1, &subscription).await?.session;
     let messages = program.manager.transcript(&fid).await?;
-    Ok(Chat { session, messages })
+    Ok(Chat { session, messages, tools: program.manager.tools() })
 }
 
 /// A chat as programs get it: as the list shows it, with its messages.
@@ -98,7 +101,7 @@ struct View<'a> {
 }
 
 fn json(chat: &Chat) -> String {
-    let mut calls = Calls::default();
+    let mut calls = Calls::new(chat.tools.clone());
     let messages = chat.messages.iter().map(|message| {
         calls.add_all(message);
         MessageView::new(message, &calls)

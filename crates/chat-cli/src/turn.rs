@@ -82,7 +82,7 @@ impl Turns<'_> {
             Err(error) => return Ok((None, self.end_early(Some(error), sink).await)),
         };
         sink.session(&snapshot.session);
-        let mut follower = Follower::new(&sent);
+        let mut follower = Follower::new(&sent, self.program.manager.tools());
         follower.open(&snapshot, sink);
         if follower.text_bytes > 0 {
             self.program.diagnostics.reply(&name, Moment::FirstByte);

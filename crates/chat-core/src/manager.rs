@@ -28,14 +28,14 @@ use crate::error::{Error, Kind, Result};
 use crate::event::{
     ConnectionState, Event, ModelEntry, Queued, SessionPlaceholder, Snapshot, Subscription,
 };
-use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef, ToolSpec};
+use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef};
 use crate::models::{Downloads, HubOptions, Library};
 use crate::session::{Clients, EmptySession, Session, World};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
 };
 use crate::store::Page;
-use crate::tool::Registry;
+use crate::tool::{Registry, ToolServices, Toolbox};
 
 pub use self::agents::AgentInfo;
 pub use crate::message::SessionChange;
@@ -59,6 +59,7 @@ struct Inner {
     settings: Arc<SettingsFile>,
     /// Held from a change of the settings until it is taken: the later one is taken last.
     changing: tokio::sync::Mutex<()>,
+    services: ToolServices,
     library: Library,
     downloads: Arc<Downloads>,
     /// The sessions that are open or at work.
@@ -95,6 +96,8 @@ pub struct StartOptions {
     pub agents: AgentRegistry,
     /// The tools that agents may offer to models.
     pub tools: Registry,
+    /// What there is for the person themselves.
+    pub services: ToolServices,
 }
 
 /// What [`Manager::send`] did.
@@ -273,9 +276,9 @@ impl Manager {
         }
     }
 
-    /// The tools that there are, by name; each as a model is told of it.
-    pub fn tools(&self) -> Vec<ToolSpec> {
-        self.inner.world.tools.specs()
+    /// What is known of the tools that there are.
+    pub fn tools(&self) -> Toolbox {
+        self.inner.world.tools.toolbox()
     }
 
     /// The models of all connections that answered, in the person's order of connections.

@@ -5,15 +5,17 @@ mod arguments;
 mod bounds;
 mod changes;
 mod context;
+mod info;
 mod journals;
+mod label;
 mod memory;
 mod registry;
+mod services;
 
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::error::Result;
-use crate::message::{ToolSpec, ToolView};
+use crate::message::ToolView;
 use crate::settings::ToolSettings;
 
 pub use aliases::{Alias, Form};
@@ -21,59 +23,30 @@ pub use arguments::{Checked, check, repair};
 pub use bounds::{Bounds, Enforcement, Gap, WhyNot};
 pub use changes::{Changes, Looked};
 pub use context::{AskedSoFar, Denied, Leave, ToolContext, ToolHost, Wish};
+pub use info::{Hint, HintText, OutputForm, Target, ToolGroup, ToolIcon, ToolInfo, ToolKind};
 pub use journals::Journals;
+pub use label::{CallData, Label, Labels, MsgId, N_, Tense, Text};
 pub use memory::{Background, Busy, Memory};
-pub use registry::Registry;
+pub use registry::{Registry, Toolbox};
+pub use services::{BoundsReport, PageReader, ToolServices};
 
-/// A tool: what it is called, what it takes, and what it does.
+/// A tool: what is known of it, and what it does.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// The tool as it is told to a model.
-    fn spec(&self) -> &ToolSpec;
+    /// What is known of it, which never changes.
+    fn info(&self) -> &ToolInfo;
 
-    /// Other names and forms in which models give its arguments.
-    fn aliases(&self) -> &'static [Alias] {
-        &[]
-    }
-
-    /// Whether it changes nothing, so that neighbouring calls of such tools may run at once.
-    fn reads_only(&self) -> bool;
-
-    /// The same for one call. They may not have been held against the schema yet.
+    /// Whether a call changes nothing, so that neighbouring ones may run at once. The arguments may
+    /// not have been held against the schema yet.
     fn only_reads(&self, arguments: &Value) -> bool {
         let _ = arguments;
-        self.reads_only()
-    }
-
-    /// Whether it is offered in plan mode: what it does there changes nothing.
-    fn in_plan_mode(&self) -> bool {
-        self.reads_only()
-    }
-
-    /// Whether it is offered only where the session has a project.
-    fn needs_project(&self) -> bool {
-        false
+        self.info().kind.only_reads()
     }
 
     /// Whether it is there with these settings. One that is not set up is not offered.
     fn is_set_up(&self, settings: &ToolSettings) -> bool {
         let _ = settings;
         true
-    }
-
-    /// What keeps its commands in bounds on this machine; none where it runs none.
-    async fn bounds(&self) -> Option<Bounds> {
-        None
-    }
-
-    /// The text of a page that the person themselves named, so that nobody is asked for leave; none
-    /// where it fetches nothing. Dropping the future ends the fetching.
-    ///
-    /// # Errors
-    /// `PageNotFetched`.
-    async fn page(&self, url: &str, settings: &ToolSettings) -> Option<Result<String>> {
-        let _ = (url, settings);
-        None
     }
 
     /// Runs it with arguments that fit its schema. Dropping the future ends all that it began; the

@@ -15,7 +15,6 @@ mod number;
 mod page;
 mod permission;
 mod state;
-mod toolbox;
 mod tools;
 mod visible;
 
@@ -35,8 +34,10 @@ pub use state::{
     agent_description, agent_title, ending, health, kept, notice, role, search_gap, seconds,
     short_time, stage, stop_reason, thinking,
 };
-pub use toolbox::{tool_description, tool_title};
-pub use tools::{Progress, changed, command_exit, tool_line, tool_reason};
+pub use tools::{
+    Progress, changed, command_exit, tool_description, tool_line, tool_reason, tool_subject,
+    tool_title,
+};
 pub use visible::{hides, one_line, visible, visible_line};
 
 #[cfg(test)]

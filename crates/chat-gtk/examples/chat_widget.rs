@@ -79,6 +79,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
         better_titles: true,
         agents: chat_core::agent::AgentRegistry::built_in(),
         tools: chat_core::tool::Registry::default(),
+        services: chat_core::tool::ToolServices::default(),
     };
     let manager = Manager::start(options).await?;
     if let Some(url) = std::env::args().nth(1) {

@@ -69,11 +69,11 @@ fn snapshot(live: bool) -> Snapshot {
             took: Some(Duration::from_secs(4)),
             provider: None,
         },
-        Part::ToolCall(ToolCall {
-            id: call.clone(),
-            name: "read_file".to_owned(),
-            arguments: serde_json::json!({"path": "src/parser.rs"}),
-        }),
+        Part::ToolCall(ToolCall::new(
+            call.clone(),
+            "read_file",
+            serde_json::json!({"path": "src/parser.rs"}),
+        )),
         Part::Text(REPLY.to_owned()),
     ];
     reply.ended = (!live).then_some(Ending::Complete);

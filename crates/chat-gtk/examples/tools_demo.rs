@@ -14,6 +14,7 @@ use chat_core::message::{
     ToolView, Verdict,
 };
 use chat_core::permission::{Action, Why};
+use chat_core::tool::Registry;
 use chat_gtk::conversation::Conversation;
 use gtk::glib;
 use serde_json::{Value, json};
@@ -41,6 +42,7 @@ fn show(app: &adw::Application) {
         adw::StyleManager::default().set_color_scheme(adw::ColorScheme::ForceDark);
     }
     let conversation = Conversation::new(|_, output| println!("{output:?}"));
+    conversation.set_tools(chat_tools::all().into_iter().collect::<Registry>().toolbox());
     let content = gtk::Box::new(gtk::Orientation::Vertical, 0);
     content.append(&adw::HeaderBar::builder().css_classes(["flat"]).build());
     content.append(conversation.widget());
@@ -137,7 +139,7 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
     let mut results = Message::text(Role::Tool, None, "");
     results.parts.clear();
     let mut add = |id: &str, name: &str, arguments: Value, ms: u64, view, verdict, failed| {
-        let call = ToolCall { id: ToolCallId::new(id), name: name.to_owned(), arguments };
+        let call = ToolCall::new(ToolCallId::new(id), name, arguments);
         let took = Some(Duration::from_millis(ms));
         let result = ToolResult { view, took, verdict, ..ToolResult::to(&call, OUTPUT, failed) };
         reply.parts.push(Part::ToolCall(call));
@@ -169,7 +171,7 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
     add("5", "delete_file", json!({ "path": "Cargo.lock" }), 0, None, Some(denied), true);
     add("6", "read_file", json!({ "path": "nowhere.rs" }), 1, None, None, true);
     let call = |id: &str, name: &str, arguments| {
-        Part::ToolCall(ToolCall { id: ToolCallId::new(id), name: name.to_owned(), arguments })
+        Part::ToolCall(ToolCall::new(ToolCallId::new(id), name, arguments))
     };
     reply.ended = Some(Ending::Complete);
     let mut next = Message::reply(None, ModelRef::new("local", "qwen3-coder:30b"));

@@ -319,6 +319,7 @@ impl ChatWidget {
             *session = EmptySession { project, ..manager.empty_session() };
         }
         self.default_mode = manager.settings().permissions.mode;
+        view.conversation.set_tools(manager.tools());
         self.manager = Some(manager);
         self.fetch_pages(view.composer.pages(), sender);
         self.take_settings(view);

@@ -39,6 +39,7 @@ use chat_core::error::Error;
 use chat_core::event::{Event, SessionEvent, Snapshot};
 use chat_core::message::{Answer, AskId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
+use chat_core::tool::Toolbox;
 use serde::{Deserialize, Serialize};
 
 pub use files::{FilePlace, Files, KnownFiles};
@@ -196,6 +197,11 @@ impl Conversation {
         if self.inner.has_project.replace(has_project) != has_project {
             self.inner.state.borrow().rows.set_project(has_project);
         }
+    }
+
+    /// Takes what is known of the tools, before a session is shown.
+    pub fn set_tools(&self, tools: Toolbox) {
+        self.inner.state.borrow().rows.around.tools.replace(tools);
     }
 
     /// Takes why commands are not held as well as they could be, which the next question about one

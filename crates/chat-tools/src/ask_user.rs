@@ -1,8 +1,11 @@
 //! `ask_user`: a question to the person.
 
 use async_trait::async_trait;
-use chat_core::message::{Question, ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::{Question, ToolView};
+use chat_core::tool::{
+    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure,
+    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +16,7 @@ use crate::spec::{arguments, spec};
 const CHOICES: usize = 10;
 
 /// Asks the person.
-pub struct AskUser(ToolSpec);
+pub struct AskUser(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -26,26 +29,48 @@ struct Arguments {
 
 impl Default for AskUser {
     fn default() -> Self {
-        Self(spec::<Arguments>(
+        Self(info())
+    }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
             "ask_user",
             "Ask the user a question and wait for the answer, when you cannot go on without it.",
-        ))
+        ),
+        title: N_("Ask You").into(),
+        summary: N_("A question to you, with answers to choose from").into(),
+        group: ToolGroup::Planning,
+        kind: ToolKind::Asks,
+        icon: ToolIcon::Question,
+        labels: Labels::Own(label),
+        target: |_| None,
+        permissions: &[],
+        needs_project: false,
+        output: OutputForm::Text,
+        aliases: &[],
+        hints: &[Hint { order: 80, tells: HintText::Line("Ask the user with ask_user.") }],
     }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Asked { question, .. }) => question.clone(),
+        _ => call.text("question"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Ask you: {what}"),
+        Tense::Doing => N_("Asking you: {what}"),
+        Tense::Done => N_("Asked you: {what}"),
+    };
+    Label::what(sentence, what)
 }
 
 #[async_trait]
 impl Tool for AskUser {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    /// Asking changes nothing.
-    fn in_plan_mode(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

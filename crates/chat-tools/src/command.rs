@@ -7,7 +7,7 @@ mod plain;
 mod tail;
 
 pub use background::{Background, Commands};
-pub use bounds::bounds_of;
+pub use bounds::CommandBounds;
 pub use ending::{exit_of, put_aside, told};
 pub use plain::plain;
 pub use tail::Tail;

@@ -1,8 +1,12 @@
 //! `delete_file`: puts a file or a folder into the desktop's trash. Nothing is ever really deleted.
 
 use async_trait::async_trait;
-use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::{Preview, ToolView};
+use chat_core::tool::{
+    CallData, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext, ToolFailure,
+    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
+use chat_permission::Action;
 use chat_permission::path::Kind;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +19,7 @@ use crate::trash::Trash;
 
 /// Deletes files.
 pub struct DeleteFile {
-    spec: ToolSpec,
+    info: ToolInfo,
     trash: Trash,
 }
 
@@ -28,29 +32,45 @@ struct Arguments {
 impl DeleteFile {
     /// One that uses this trash.
     pub fn new(trash: Trash) -> Self {
-        Self {
-            spec: spec::<Arguments>("delete_file", "Move a file or folder to the trash."),
-            trash,
-        }
+        Self { info: info(), trash }
     }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>("delete_file", "Move a file or folder to the trash."),
+        title: N_("Delete Files").into(),
+        summary: N_("Into the trash, from where it can be taken back").into(),
+        group: ToolGroup::Files,
+        kind: ToolKind::Deletes,
+        icon: ToolIcon::Trash,
+        labels: Labels::Own(label),
+        target: Target::path,
+        permissions: &[Action::Write],
+        needs_project: true,
+        output: OutputForm::Text,
+        aliases: aliases::FILE,
+        hints: &[],
+    }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Deleted { path }) => path.clone(),
+        _ => call.text("path"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Move {what} to the trash"),
+        Tense::Doing => N_("Moving {what} to the trash"),
+        Tense::Done => N_("Moved {what} to the trash"),
+    };
+    Label::what(sentence, what)
 }
 
 #[async_trait]
 impl Tool for DeleteFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::FILE
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    fn needs_project(&self) -> bool {
-        true
+    fn info(&self) -> &ToolInfo {
+        &self.info
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

@@ -1,8 +1,12 @@
 //! `edit_file`: replaces text in a file.
 
 use async_trait::async_trait;
-use chat_core::message::ToolSpec;
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::ToolView;
+use chat_core::tool::{
+    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
+    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
+use chat_permission::Action;
 use chat_project::text::{self, Encoding};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,7 +21,7 @@ use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
 
 /// Edits files.
-pub struct EditFile(ToolSpec);
+pub struct EditFile(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -29,10 +33,7 @@ struct Arguments {
 
 impl Default for EditFile {
     fn default() -> Self {
-        Self(spec::<Arguments>(
-            "edit_file",
-            "Replace text in a file. Each `old` must match exactly one place: include enough lines around it.",
-        ))
+        Self(info())
     }
 }
 
@@ -44,22 +45,51 @@ struct Ready {
     diff: Diff,
 }
 
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
+            "edit_file",
+            "Replace text in a file. Each `old` must match exactly one place: include enough lines around it.",
+        ),
+        title: N_("Edit Files").into(),
+        summary: N_("Replaces pieces of a text").into(),
+        group: ToolGroup::Files,
+        kind: ToolKind::Edits,
+        icon: ToolIcon::Edit,
+        labels: Labels::Own(label),
+        target: Target::path,
+        permissions: &[Action::Read, Action::Write],
+        needs_project: true,
+        output: OutputForm::Text,
+        aliases: aliases::EDIT,
+        hints: &[Hint {
+            order: 30,
+            tells: HintText::Line(
+                "Change files with edit_file: copy `old` exactly from the file as it is now, \
+                     without line numbers, with enough lines to match only one place. Put all edits \
+                     of a file into one call.",
+            ),
+        }],
+    }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Edited { path, .. }) => path.clone(),
+        _ => call.text("path"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Edit {what}"),
+        Tense::Doing => N_("Editing {what}"),
+        Tense::Done => N_("Edited {what}"),
+    };
+    Label::what(sentence, what)
+}
+
 #[async_trait]
 impl Tool for EditFile {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::EDIT
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

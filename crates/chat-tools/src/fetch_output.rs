@@ -3,18 +3,22 @@
 use std::io::BufReader;
 
 use async_trait::async_trait;
-use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::ToolView;
+use chat_core::tool::{
+    CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure, ToolGroup,
+    ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::lines::with_lines;
 use crate::outputs;
 use crate::part::{self, Range, Without};
 use crate::spec::{arguments, on_disk, spec};
 
 /// Fetches outputs.
-pub struct FetchOutput(ToolSpec);
+pub struct FetchOutput(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,21 +35,48 @@ struct Arguments {
 
 impl Default for FetchOutput {
     fn default() -> Self {
-        Self(spec::<Arguments>(
+        Self(info())
+    }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
             "fetch_output",
             "Read lines of an earlier output that you were shown only in part.",
-        ))
+        ),
+        title: N_("Look Up Long Outputs").into(),
+        summary: N_("Parts of an output that was too long for the model").into(),
+        group: ToolGroup::Commands,
+        kind: ToolKind::Reads,
+        icon: ToolIcon::Text,
+        labels: Labels::Own(label),
+        target: |_| None,
+        permissions: &[],
+        needs_project: false,
+        output: OutputForm::Terminal,
+        aliases: &[],
+        hints: &[],
     }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Read { path, from, to }) => with_lines(path, *from, *to),
+        _ => call.text("id"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Read more of the output {what}"),
+        Tense::Doing => N_("Reading the output {what}"),
+        Tense::Done => N_("Read the output {what}"),
+    };
+    Label::what(sentence, what)
 }
 
 #[async_trait]
 impl Tool for FetchOutput {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

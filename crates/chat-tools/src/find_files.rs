@@ -4,8 +4,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::ToolView;
+use chat_core::tool::{
+    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
+    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
+use chat_permission::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,7 +24,7 @@ use crate::walk::{self, Beneath, FileType};
 const ENTRIES: usize = 1000;
 
 /// Finds files.
-pub struct FindFiles(ToolSpec);
+pub struct FindFiles(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,29 +38,48 @@ struct Arguments {
 
 impl Default for FindFiles {
     fn default() -> Self {
-        Self(spec::<Arguments>(
+        Self(info())
+    }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
             "find_files",
             "Find files by a glob that matches paths, or names if it has no slash. Respects .gitignore.",
-        ))
+        ),
+        title: N_("Find Files").into(),
+        summary: N_("By a pattern of their names").into(),
+        group: ToolGroup::Files,
+        kind: ToolKind::Reads,
+        icon: ToolIcon::Folder,
+        labels: Labels::Own(label),
+        target: Target::path,
+        permissions: &[Action::Read],
+        needs_project: true,
+        output: OutputForm::Text,
+        aliases: aliases::FIND,
+        hints: &[Hint { order: 10, tells: HintText::Finds("names") }],
     }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Listed { what, .. }) => what.clone(),
+        _ => call.text("glob"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Look for files {what}"),
+        Tense::Doing => N_("Looking for files {what}"),
+        Tense::Done => N_("Looked for files {what}"),
+    };
+    Label::what(sentence, what)
 }
 
 #[async_trait]
 impl Tool for FindFiles {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::FIND
-    }
-
-    fn reads_only(&self) -> bool {
-        true
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

@@ -17,6 +17,7 @@ mod edit;
 mod edit_file;
 mod fetch_output;
 mod find_files;
+mod lines;
 mod list_files;
 mod marks;
 mod move_file;
@@ -40,12 +41,12 @@ mod write_file;
 
 use std::sync::Arc;
 
-use chat_core::tool::Tool;
+use chat_core::tool::{Tool, ToolServices};
 use chat_sandbox::Preference;
 
 pub use edit::{Applied, Edit, Near, Note, Reason, Refusal, Tolerance, apply as apply_edits};
 pub use trash::Trash;
-pub use web_fetch::WebFetch;
+pub use web_fetch::{Pages, WebFetch};
 pub use web_search::WebSearch;
 
 /// What tools use of the person's machine.
@@ -83,4 +84,12 @@ pub fn all_on(machine: Machine) -> Vec<Arc<dyn Tool>> {
         Arc::new(WebSearch::default()),
         Arc::new(write_file::WriteFile::default()),
     ]
+}
+
+/// What there is for the person themselves.
+pub fn services() -> ToolServices {
+    ToolServices {
+        pages: Some(Arc::new(Pages::default())),
+        bounds: Some(Arc::new(command::CommandBounds(Preference::Best))),
+    }
 }

@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
-use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput};
+use chat_core::message::ToolView;
+use chat_core::tool::{
+    CallData, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext, ToolFailure,
+    ToolGroup, ToolHost, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
+use chat_permission::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,7 +28,7 @@ const BYTES: usize = 128 * 1024;
 const DEPTH: usize = 3;
 
 /// Lists folders.
-pub struct ListFiles(ToolSpec);
+pub struct ListFiles(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -39,26 +43,45 @@ struct Arguments {
 
 impl Default for ListFiles {
     fn default() -> Self {
-        Self(spec::<Arguments>("list_files", "List a folder as a tree. Respects .gitignore."))
+        Self(info())
     }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>("list_files", "List a folder as a tree. Respects .gitignore."),
+        title: N_("List Files").into(),
+        summary: N_("What lies in a folder and below it").into(),
+        group: ToolGroup::Files,
+        kind: ToolKind::Reads,
+        icon: ToolIcon::Folder,
+        labels: Labels::Own(label),
+        target: Target::path,
+        permissions: &[Action::Read],
+        needs_project: true,
+        output: OutputForm::Text,
+        aliases: aliases::FOLDER,
+        hints: &[],
+    }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Listed { what, .. }) => what.clone(),
+        _ => call.arguments.get("path").and_then(Value::as_str).unwrap_or(".").to_owned(),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("List {what}"),
+        Tense::Doing => N_("Listing {what}"),
+        Tense::Done => N_("Listed {what}"),
+    };
+    Label::what(sentence, what)
 }
 
 #[async_trait]
 impl Tool for ListFiles {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::FOLDER
-    }
-
-    fn reads_only(&self) -> bool {
-        true
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

@@ -1,10 +1,13 @@
 //! `move_file`: gives a file or a folder another name.
 
 use async_trait::async_trait;
-use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
-use chat_permission::Request;
+use chat_core::message::{Preview, ToolView};
+use chat_core::tool::{
+    CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure, ToolGroup,
+    ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
 use chat_permission::path::{Error, Kind};
+use chat_permission::{Action, Request};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +18,7 @@ use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, spec, still_wanted};
 
 /// Moves files.
-pub struct MoveFile(ToolSpec);
+pub struct MoveFile(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,26 +30,45 @@ struct Arguments {
 
 impl Default for MoveFile {
     fn default() -> Self {
-        Self(spec::<Arguments>("move_file", "Move or rename a file or folder."))
+        Self(info())
     }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>("move_file", "Move or rename a file or folder."),
+        title: N_("Move Files").into(),
+        summary: N_("Moves or renames one").into(),
+        group: ToolGroup::Files,
+        kind: ToolKind::Moves,
+        icon: ToolIcon::Move,
+        labels: Labels::Own(label),
+        target: |_| None,
+        permissions: &[Action::Write, Action::Read],
+        needs_project: true,
+        output: OutputForm::Text,
+        aliases: aliases::MOVE,
+        hints: &[],
+    }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let (from, to) = match call.view {
+        Some(ToolView::Moved { from, to }) => (from.clone(), to.clone()),
+        _ => (call.text("from"), call.text("to")),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Move {from} to {to}"),
+        Tense::Doing => N_("Moving {from} to {to}"),
+        Tense::Done => N_("Moved {from} to {to}"),
+    };
+    Label::new(sentence).with("from", from).with("to", to)
 }
 
 #[async_trait]
 impl Tool for MoveFile {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::MOVE
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

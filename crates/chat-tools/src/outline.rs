@@ -3,9 +3,13 @@
 use std::fmt::Write;
 
 use async_trait::async_trait;
-use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::ToolView;
+use chat_core::tool::{
+    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
+    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
 use chat_outline::{Language, Symbol, outline};
+use chat_permission::Action;
 use chat_project::text;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,7 +24,7 @@ use crate::spec::{arguments, on_disk, spec};
 const MOST: usize = 400;
 
 /// Tells what a file defines.
-pub struct Outline(ToolSpec);
+pub struct Outline(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -30,29 +34,48 @@ struct Arguments {
 
 impl Default for Outline {
     fn default() -> Self {
-        Self(spec::<Arguments>(
+        Self(info())
+    }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
             "outline",
             "List the functions, types or headings of a file with their line numbers.",
-        ))
+        ),
+        title: N_("Outline Files").into(),
+        summary: N_("What a file defines, with its lines").into(),
+        group: ToolGroup::Files,
+        kind: ToolKind::Reads,
+        icon: ToolIcon::Text,
+        labels: Labels::Own(label),
+        target: Target::path,
+        permissions: &[Action::Read],
+        needs_project: true,
+        output: OutputForm::Text,
+        aliases: aliases::FILE,
+        hints: &[Hint { order: 20, tells: HintText::Finds("what a file defines") }],
     }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Read { path, .. }) => path.clone(),
+        _ => call.text("path"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Look at the outline of {what}"),
+        Tense::Doing => N_("Looking at the outline of {what}"),
+        Tense::Done => N_("Looked at the outline of {what}"),
+    };
+    Label::what(sentence, what)
 }
 
 #[async_trait]
 impl Tool for Outline {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::FILE
-    }
-
-    fn reads_only(&self) -> bool {
-        true
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

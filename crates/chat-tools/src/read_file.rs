@@ -5,14 +5,19 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::ToolView;
+use chat_core::tool::{
+    CallData, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext, ToolFailure,
+    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
+use chat_permission::Action;
 use chat_project::text::{self, Encoding};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
+use crate::lines::with_lines;
 use crate::marks::{self, Mark, Marks};
 use crate::part::{self, Part, Range, Without};
 use crate::place::{Place, failed};
@@ -27,7 +32,7 @@ const UTF16: u64 = 16 * 1024 * 1024;
 const LONGEST: u64 = 1 << 30;
 
 /// Reads files.
-pub struct ReadFile(ToolSpec);
+pub struct ReadFile(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -43,29 +48,55 @@ struct Arguments {
 
 impl Default for ReadFile {
     fn default() -> Self {
-        Self(spec::<Arguments>(
+        Self(info())
+    }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
             "read_file",
             "Read lines of a text file (each starts with its number and a tab), or view a picture.",
-        ))
+        ),
+        title: N_("Read Files").into(),
+        summary: N_("Lines of a text, or a picture").into(),
+        group: ToolGroup::Files,
+        kind: ToolKind::Reads,
+        icon: ToolIcon::Text,
+        labels: Labels::Own(label),
+        target,
+        permissions: &[Action::Read],
+        needs_project: true,
+        output: OutputForm::Text,
+        aliases: aliases::READ,
+        hints: &[],
     }
+}
+
+/// What is not read yet will be read from the first line on that was asked for.
+fn target(arguments: &Value) -> Option<Target> {
+    let line = arguments.get("from").and_then(Value::as_u64);
+    Target::path(arguments).map(|target| Target { line, ..target })
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Read { path, from, to }) => with_lines(path, *from, *to),
+        _ => with_lines(&call.text("path"), call.number("from"), call.number("to")),
+    };
+    let sentence = match tense {
+        // “Read …” alone would be what was done.
+        Tense::ToDo => N_("Read the file {what}"),
+        Tense::Doing => N_("Reading {what}"),
+        Tense::Done => N_("Read {what}"),
+    };
+    Label::what(sentence, what)
 }
 
 #[async_trait]
 impl Tool for ReadFile {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::READ
-    }
-
-    fn reads_only(&self) -> bool {
-        true
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

@@ -1,8 +1,11 @@
 //! `read_output`: what a command in the background wrote since it was read before.
 
 use async_trait::async_trait;
-use chat_core::message::ToolSpec;
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::ToolView;
+use chat_core::tool::{
+    CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure, ToolGroup,
+    ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,7 +14,7 @@ use crate::run_command::{background, report};
 use crate::spec::{arguments, spec};
 
 /// Reads what background commands write.
-pub struct ReadOutput(ToolSpec);
+pub struct ReadOutput(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -22,25 +25,47 @@ struct Arguments {
 
 impl Default for ReadOutput {
     fn default() -> Self {
-        Self(spec::<Arguments>(
+        Self(info())
+    }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
             "read_output",
             "Read what a background command wrote since you last read it, and whether it still runs.",
-        ))
+        ),
+        title: N_("Watch Commands").into(),
+        summary: N_("What a command in the background has written").into(),
+        group: ToolGroup::Commands,
+        kind: ToolKind::Reads,
+        icon: ToolIcon::Terminal,
+        labels: Labels::Own(label),
+        target: |_| None,
+        permissions: &[],
+        needs_project: true,
+        output: OutputForm::Terminal,
+        aliases: &[],
+        hints: &[],
     }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    if let Some(ToolView::Ran { command, .. }) = call.view {
+        return Label::what(N_("Read the output of {what}"), command);
+    }
+    let sentence = match tense {
+        Tense::ToDo => N_("Read more of the output {what}"),
+        Tense::Doing => N_("Reading the output {what}"),
+        Tense::Done => N_("Read the output {what}"),
+    };
+    Label::what(sentence, call.text("id"))
 }
 
 #[async_trait]
 impl Tool for ReadOutput {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        true
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::tool::{Alias, Bounds, Denied, Leave, Tool, ToolContext, ToolFailure, ToolOutput};
-use chat_permission::{Request, ResolvedPath, Run, Why};
+use chat_core::message::{Preview, ToolView};
+use chat_core::tool::{
+    CallData, Denied, Hint, HintText, Label, Labels, Leave, N_, OutputForm, Tense, Tool,
+    ToolContext, ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
+use chat_permission::{Action, Request, ResolvedPath, Run, Why};
 use chat_sandbox::{
     Command, Enforcement, Exit, Follow, Keep, Limits, Preference, Running, Sandbox, Secrets, Spool,
 };
@@ -17,7 +20,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use crate::aliases;
-use crate::command::{Background, Commands, Tail, bounds_of, exit_of, plain, put_aside, told};
+use crate::command::{Background, Commands, Tail, exit_of, plain, put_aside, told};
 use crate::outputs;
 use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
@@ -31,7 +34,7 @@ const FRAME: Duration = Duration::from_millis(50);
 
 /// Runs commands.
 pub struct RunCommand {
-    spec: ToolSpec,
+    info: ToolInfo,
     preference: Preference,
 }
 
@@ -59,37 +62,66 @@ struct Arguments {
 impl RunCommand {
     /// One that is kept in bounds in this way.
     pub fn new(preference: Preference) -> Self {
-        let description = "Run a shell command in the project, in a sandbox that can write only there. \
-                           It cannot ask questions. The exit status comes first.";
-        Self { spec: spec::<Arguments>("run_command", description), preference }
+        Self { info: info(), preference }
     }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
+            "run_command",
+            "Run a shell command in the project, in a sandbox that can write only there. \
+             It cannot ask questions. The exit status comes first.",
+        ),
+        title: N_("Run Commands").into(),
+        summary: N_("In a shell, kept in bounds where this computer can do that").into(),
+        group: ToolGroup::Commands,
+        kind: ToolKind::Runs,
+        icon: ToolIcon::Terminal,
+        labels: Labels::Own(label),
+        target: |_| None,
+        permissions: &[Action::Run, Action::Read],
+        needs_project: true,
+        output: OutputForm::Terminal,
+        aliases: aliases::RUN,
+        hints: &[
+            Hint {
+                order: 50,
+                tells: HintText::Line(
+                    "Use run_command for builds, tests and git, never for anything that waits for \
+                     input. Run servers and other programs that do not end in the background.",
+                ),
+            },
+            Hint {
+                order: 60,
+                tells: HintText::Line(
+                    "Commands run in a sandbox. They see the project, the system and its tools, but \
+                     no secrets and little else of the home folder; they write only to the project \
+                     and temporary folders. Package caches work. There is no network unless you set \
+                     `network`.",
+                ),
+            },
+        ],
+    }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Ran { command, .. }) => command.clone(),
+        _ => call.text("command"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Run {what}"),
+        Tense::Doing => N_("Running {what}"),
+        Tense::Done => N_("Ran {what}"),
+    };
+    Label::what(sentence, what)
 }
 
 #[async_trait]
 impl Tool for RunCommand {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::RUN
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    /// Commands that only read pass there; all others are refused.
-    fn in_plan_mode(&self) -> bool {
-        true
-    }
-
-    fn needs_project(&self) -> bool {
-        true
-    }
-
-    async fn bounds(&self) -> Option<Bounds> {
-        Some(bounds_of(&Sandbox::probe(self.preference).await))
+    fn info(&self) -> &ToolInfo {
+        &self.info
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

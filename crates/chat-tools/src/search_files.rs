@@ -6,8 +6,12 @@ mod show;
 use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
-use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::ToolView;
+use chat_core::tool::{
+    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
+    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
+use chat_permission::Action;
 use chat_permission::path::Kind;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
@@ -27,7 +31,7 @@ const CONTEXT: usize = 10;
 const COMPILED: usize = 10 << 20;
 
 /// Searches files.
-pub struct SearchFiles(ToolSpec);
+pub struct SearchFiles(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -49,29 +53,48 @@ struct Arguments {
 
 impl Default for SearchFiles {
     fn default() -> Self {
-        Self(spec::<Arguments>(
+        Self(info())
+    }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
             "search_files",
             "Search the contents of files. Respects .gitignore.",
-        ))
+        ),
+        title: N_("Search in Files").into(),
+        summary: N_("Lines that match an expression").into(),
+        group: ToolGroup::Files,
+        kind: ToolKind::Reads,
+        icon: ToolIcon::Search,
+        labels: Labels::Own(label),
+        target: Target::path,
+        permissions: &[Action::Read],
+        needs_project: true,
+        output: OutputForm::Text,
+        aliases: aliases::SEARCH,
+        hints: &[Hint { order: 0, tells: HintText::Finds("text") }],
     }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Searched { pattern, .. }) => pattern.clone(),
+        _ => call.text("pattern"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Search for {what}"),
+        Tense::Doing => N_("Searching for {what}"),
+        Tense::Done => N_("Searched for {what}"),
+    };
+    Label::what(sentence, what)
 }
 
 #[async_trait]
 impl Tool for SearchFiles {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::SEARCH
-    }
-
-    fn reads_only(&self) -> bool {
-        true
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

@@ -1,8 +1,11 @@
 //! `stop_command`: ends a command in the background, with all of its processes.
 
 use async_trait::async_trait;
-use chat_core::message::ToolSpec;
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::ToolView;
+use chat_core::tool::{
+    CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure, ToolGroup,
+    ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,7 +14,7 @@ use crate::run_command::{background, report};
 use crate::spec::{arguments, spec};
 
 /// Stops background commands.
-pub struct StopCommand(ToolSpec);
+pub struct StopCommand(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -22,22 +25,44 @@ struct Arguments {
 
 impl Default for StopCommand {
     fn default() -> Self {
-        Self(spec::<Arguments>("stop_command", "Stop a background command and all its processes."))
+        Self(info())
     }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>("stop_command", "Stop a background command and all its processes."),
+        title: N_("Stop Commands").into(),
+        summary: N_("Ends a command in the background").into(),
+        group: ToolGroup::Commands,
+        kind: ToolKind::Stops,
+        icon: ToolIcon::Terminal,
+        labels: Labels::Own(label),
+        target: |_| None,
+        permissions: &[],
+        needs_project: true,
+        output: OutputForm::Terminal,
+        aliases: &[],
+        hints: &[],
+    }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    if let Some(ToolView::Ran { command, .. }) = call.view {
+        return Label::what(N_("Stopped {what}"), command);
+    }
+    let sentence = match tense {
+        Tense::ToDo => N_("Stop the command {what}"),
+        Tense::Doing => N_("Stopping the command {what}"),
+        Tense::Done => N_("Stopped the command {what}"),
+    };
+    Label::what(sentence, call.text("id"))
 }
 
 #[async_trait]
 impl Tool for StopCommand {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

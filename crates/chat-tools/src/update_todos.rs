@@ -1,8 +1,11 @@
 //! `update_todos`: the session's plan.
 
 use async_trait::async_trait;
-use chat_core::message::{Todo, TodoState, ToolSpec, ToolView};
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::{Todo, TodoState, ToolView};
+use chat_core::tool::{
+    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure,
+    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +18,7 @@ const STEPS: usize = 100;
 const CHARACTERS: usize = 500;
 
 /// Keeps the plan.
-pub struct UpdateTodos(ToolSpec);
+pub struct UpdateTodos(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,30 +44,46 @@ enum State {
 
 impl Default for UpdateTodos {
     fn default() -> Self {
-        Self(spec::<Arguments>(
+        Self(info())
+    }
+}
+
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
             "update_todos",
             "Replace your plan, which the user sees. For work with several steps; keep it up to date.",
-        ))
+        ),
+        title: N_("Keep a Plan").into(),
+        summary: N_("What is done and what is left, shown in the chat").into(),
+        group: ToolGroup::Planning,
+        kind: ToolKind::Plans,
+        icon: ToolIcon::Plan,
+        labels: Labels::Own(label),
+        target: |_| None,
+        permissions: &[],
+        needs_project: false,
+        output: OutputForm::Text,
+        aliases: aliases::TODOS,
+        hints: &[Hint {
+            order: 70,
+            tells: HintText::Line("Keep a plan with update_todos when the work has several steps."),
+        }],
     }
+}
+
+fn label(tense: Tense, _: CallData<'_>) -> Label {
+    Label::new(match tense {
+        Tense::ToDo => N_("Change the plan"),
+        Tense::Doing => N_("Changing the plan"),
+        Tense::Done => N_("Changed the plan"),
+    })
 }
 
 #[async_trait]
 impl Tool for UpdateTodos {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::TODOS
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    /// The plan is no file.
-    fn in_plan_mode(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

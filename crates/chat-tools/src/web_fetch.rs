@@ -5,12 +5,13 @@ mod given;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chat_core::error::Result as Fetched;
-use chat_core::message::{Preview, ToolSpec, ToolView};
-use chat_core::settings::ToolSettings;
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::{Preview, ToolView};
+use chat_core::tool::{
+    CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure, ToolGroup,
+    ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
 use chat_permission::reach::Reach;
-use chat_permission::{Request, ResolvedPath};
+use chat_permission::{Action, Request, ResolvedPath};
 use reqwest::Url;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,8 +27,7 @@ use crate::web::page::Form;
 use crate::web::shown::{Shown, heading, shown};
 use crate::web::trouble::Trouble;
 
-/// The tool's name.
-pub const NAME: &str = "web_fetch";
+pub use given::Pages;
 
 /// Redirects that are followed, each judged as if it had been asked for.
 const REDIRECTS: usize = 5;
@@ -61,7 +61,7 @@ enum As {
 
 /// The tool.
 pub struct WebFetch {
-    spec: ToolSpec,
+    info: ToolInfo,
     network: Arc<dyn Network>,
 }
 
@@ -74,8 +74,7 @@ impl Default for WebFetch {
 impl WebFetch {
     /// The tool in a network.
     pub fn new(network: Arc<dyn Network>) -> Self {
-        let spec = spec::<Arguments>(NAME, "Fetch a page, picture or file from the web.");
-        Self { spec, network }
+        Self { info: info(), network }
     }
 
     async fn fetch(
@@ -120,29 +119,50 @@ impl WebFetch {
     }
 }
 
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>("web_fetch", "Fetch a page, picture or file from the web."),
+        title: N_("Fetch Web Pages").into(),
+        summary: N_("A page as text, or a file into the folder").into(),
+        group: ToolGroup::Web,
+        kind: ToolKind::Fetches,
+        icon: ToolIcon::Web,
+        labels: Labels::Own(label),
+        target: |_| None,
+        permissions: &[Action::Network, Action::Write],
+        needs_project: false,
+        output: OutputForm::Text,
+        aliases: &[],
+        hints: &[],
+    }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let url = match call.view {
+        Some(ToolView::Fetched { url, path: Some(path), .. }) => {
+            let sentence = N_("Fetched {from} into {to}");
+            return Label::new(sentence).with("from", url).with("to", path);
+        }
+        Some(ToolView::Fetched { url, .. }) => url.clone(),
+        _ => call.text("url"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Fetch {what}"),
+        Tense::Doing => N_("Fetching {what}"),
+        Tense::Done => N_("Fetched {what}"),
+    };
+    Label::what(sentence, url)
+}
+
 #[async_trait]
 impl Tool for WebFetch {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn reads_only(&self) -> bool {
-        // It may write a file.
-        false
-    }
-
-    /// What would be written into the project is refused there.
-    fn in_plan_mode(&self) -> bool {
-        true
+    fn info(&self) -> &ToolInfo {
+        &self.info
     }
 
     fn only_reads(&self, arguments: &Value) -> bool {
         // What is not understood is refused, and writes nothing.
         arguments.get("as").is_none_or(|form| form != "file")
-    }
-
-    async fn page(&self, url: &str, settings: &ToolSettings) -> Option<Fetched<String>> {
-        Some(given::page(url, &*self.network, settings).await)
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

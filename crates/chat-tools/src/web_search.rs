@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chat_core::message::{Preview, ToolSpec, ToolView};
+use chat_core::message::{Preview, ToolView};
 use chat_core::settings::{Connection, KeyStore, SearchProvider, SearchSettings, ToolSettings};
-use chat_core::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
-use chat_permission::Request as Wanted;
+use chat_core::tool::{
+    CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure, ToolGroup,
+    ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
 use chat_permission::reach::Reach;
+use chat_permission::{Action, Request as Wanted};
 use reqwest::{Client, Request, StatusCode, Url};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,9 +22,6 @@ use crate::web::answer::Budget;
 use crate::web::destination::{self, USER_AGENT, innermost, provide_tls};
 use crate::web::search::{self, Hit, Query};
 use crate::web::trouble::Trouble;
-
-/// The tool's name.
-pub const NAME: &str = "web_search";
 
 /// Results where a call does not say how many.
 const COUNT: usize = 8;
@@ -45,7 +45,7 @@ struct Arguments {
 
 /// The tool.
 pub struct WebSearch {
-    spec: ToolSpec,
+    info: ToolInfo,
     keys: Arc<KeyStore>,
 }
 
@@ -58,8 +58,7 @@ impl Default for WebSearch {
 impl WebSearch {
     /// The tool with the keys of the program.
     pub fn new(keys: Arc<KeyStore>) -> Self {
-        let spec = spec::<Arguments>(NAME, "Search the web for titles, addresses and excerpts.");
-        Self { spec, keys }
+        Self { info: info(), keys }
     }
 
     async fn search(
@@ -120,14 +119,41 @@ impl WebSearch {
     }
 }
 
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>("web_search", "Search the web for titles, addresses and excerpts."),
+        title: N_("Search the Web").into(),
+        summary: N_("With the provider that is chosen below").into(),
+        group: ToolGroup::Web,
+        kind: ToolKind::Fetches,
+        icon: ToolIcon::Web,
+        labels: Labels::Own(label),
+        target: |_| None,
+        permissions: &[Action::Network],
+        needs_project: false,
+        output: OutputForm::Text,
+        aliases: &[],
+        hints: &[],
+    }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::WebSearched { query, .. }) => query.clone(),
+        _ => call.text("query"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Search the web for “{what}”"),
+        Tense::Doing => N_("Searching the web for “{what}”"),
+        Tense::Done => N_("Searched the web for “{what}”"),
+    };
+    Label::what(sentence, what)
+}
+
 #[async_trait]
 impl Tool for WebSearch {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn reads_only(&self) -> bool {
-        true
+    fn info(&self) -> &ToolInfo {
+        &self.info
     }
 
     fn is_set_up(&self, settings: &ToolSettings) -> bool {

@@ -1,8 +1,12 @@
 //! `write_file`: a new file, or the whole of one that was read before.
 
 use async_trait::async_trait;
-use chat_core::message::{Preview, ToolSpec};
-use chat_core::tool::{Alias, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::message::{Preview, ToolView};
+use chat_core::tool::{
+    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
+    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+};
+use chat_permission::Action;
 use chat_permission::path::Kind;
 use chat_project::text;
 use schemars::JsonSchema;
@@ -17,7 +21,7 @@ use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, spec, still_wanted};
 
 /// Writes files.
-pub struct WriteFile(ToolSpec);
+pub struct WriteFile(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -28,10 +32,7 @@ struct Arguments {
 
 impl Default for WriteFile {
     fn default() -> Self {
-        Self(spec::<Arguments>(
-            "write_file",
-            "Create a file, or replace the whole of one you have read. Prefer edit_file for changes.",
-        ))
+        Self(info())
     }
 }
 
@@ -43,22 +44,52 @@ struct Ready {
     notes: &'static str,
 }
 
+fn info() -> ToolInfo {
+    ToolInfo {
+        spec: spec::<Arguments>(
+            "write_file",
+            "Create a file, or replace the whole of one you have read. Prefer edit_file for changes.",
+        ),
+        title: N_("Write Files").into(),
+        summary: N_("Makes a new file, or replaces one that was read before").into(),
+        group: ToolGroup::Files,
+        kind: ToolKind::Edits,
+        icon: ToolIcon::Edit,
+        labels: Labels::Own(label),
+        target: Target::path,
+        permissions: &[Action::Read, Action::Write],
+        needs_project: true,
+        output: OutputForm::Text,
+        aliases: aliases::WRITE,
+        hints: &[Hint {
+            order: 40,
+            tells: HintText::Line(
+                "Use write_file for new files, or when nearly everything changes.",
+            ),
+        }],
+    }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let what = match call.view {
+        Some(ToolView::Edited { path, created: true, .. }) => {
+            return Label::what(N_("Created {what}"), path);
+        }
+        Some(ToolView::Edited { path, .. }) => path.clone(),
+        _ => call.text("path"),
+    };
+    let sentence = match tense {
+        Tense::ToDo => N_("Write {what}"),
+        Tense::Doing => N_("Writing {what}"),
+        Tense::Done => N_("Wrote {what}"),
+    };
+    Label::what(sentence, what)
+}
+
 #[async_trait]
 impl Tool for WriteFile {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        aliases::WRITE
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use chat_core::message::{Message, ToolCall, ToolCallId, ToolResult, ToolView};
+use chat_core::tool::Toolbox;
 use chat_edge::words::{self, Progress};
 
 use crate::say;
@@ -12,13 +13,26 @@ const NAMED: usize = 5;
 
 /// The latest call of each id. Servers begin to count anew with each reply, so that an id alone
 /// names no call; but results follow their calls, and come before the next ones.
-#[derive(Clone, Debug, Default)]
-pub struct Calls(HashMap<ToolCallId, ToolCall>);
+#[derive(Clone, Debug)]
+pub struct Calls {
+    calls: HashMap<ToolCallId, ToolCall>,
+    tools: Toolbox,
+}
 
 impl Calls {
+    /// None yet, of tools among these.
+    pub fn new(tools: Toolbox) -> Self {
+        Self { calls: HashMap::new(), tools }
+    }
+
+    /// What is known of the tools.
+    pub fn tools(&self) -> &Toolbox {
+        &self.tools
+    }
+
     /// A call was made.
     pub fn add(&mut self, call: &ToolCall) {
-        self.0.insert(call.id.clone(), call.clone());
+        self.calls.insert(call.id.clone(), call.clone());
     }
 
     /// The calls of a message were made.
@@ -28,14 +42,14 @@ impl Calls {
 
     /// The call that a result with this id answers.
     pub fn get(&self, id: &ToolCallId) -> Option<&ToolCall> {
-        self.0.get(id)
+        self.calls.get(id)
     }
 }
 
 /// What came of a call, in a line for people; why it failed, too.
-pub fn result_line(call: Option<&ToolCall>, result: &ToolResult) -> String {
+pub fn result_line(tools: &Toolbox, call: Option<&ToolCall>, result: &ToolResult) -> String {
     let line = match call {
-        Some(call) => words::tool_line(call, Progress::Ended(result)),
+        Some(call) => words::tool_line(tools, call, Progress::Ended(result)),
         None => words::one_line(&result.name),
     };
     if !result.needs.is_empty() {
@@ -62,20 +76,26 @@ fn aside(result: &ToolResult) -> Option<String> {
 mod tests {
     use serde_json::json;
 
+    use chat_core::tool::Registry;
+
     use super::*;
+
+    fn ours() -> Toolbox {
+        chat_tools::all().into_iter().collect::<Registry>().toolbox()
+    }
 
     #[test]
     fn every_tool_has_lines_of_its_own() {
-        for tool in chat_tools::all() {
-            let (id, name) = (ToolCallId::new("1"), tool.spec().name.clone());
-            let call = ToolCall { id, name: name.clone(), arguments: json!({}) };
+        for tool in ours().all() {
+            let (id, name) = (ToolCallId::new("1"), tool.name().to_owned());
+            let call = ToolCall::new(id, name, json!({}));
             let (done, failed) =
                 (ToolResult::to(&call, "", false), ToolResult::to(&call, "no", true));
             let ended = [&done, &failed].map(Progress::Ended);
             for progress in [Progress::Queued, Progress::Running].into_iter().chain(ended) {
-                let line = words::tool_line(&call, progress);
-                // A tool that nobody knows is told by its name and what it was given.
-                assert!(!line.starts_with(&name), "{line}");
+                let line = words::tool_line(&ours(), &call, progress);
+                let unknown = words::tool_line(&Toolbox::default(), &call, progress);
+                assert_ne!(line, unknown, "as of a tool that nobody knows");
             }
         }
     }
@@ -84,7 +104,7 @@ mod tests {
     fn what_was_put_aside_is_named() {
         let id = ToolCallId::new("1");
         let arguments = json!({ "command": "git init" });
-        let call = ToolCall { id, name: "run_command".to_owned(), arguments };
+        let call = ToolCall::new(id, "run_command", arguments);
         let line = |count: usize| {
             let view = ToolView::Ran {
                 command: "git init".to_owned(),
@@ -94,7 +114,7 @@ mod tests {
                 put_aside: (1..=count).map(|n| format!("/p\n/config.{n}")).collect(),
             };
             let result = ToolResult { view: Some(view), ..ToolResult::to(&call, "done", false) };
-            result_line(Some(&call), &result)
+            result_line(&ours(), Some(&call), &result)
         };
         assert!(!line(0).contains("put aside"));
         assert!(line(2).ends_with("2 files put aside: /p⏎/config.1, /p⏎/config.2"), "{}", line(2));

@@ -7,6 +7,7 @@ use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{Answer, Ask, Asked, Message, Todo, ToolCall, ToolResult, Usage};
 use chat_core::permission::{Action, Effect, Rule, Scope};
+use chat_core::tool::Toolbox;
 use chat_edge::words;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -24,6 +25,7 @@ pub use views::{ErrorView, MessageView};
 #[derive(Debug)]
 pub struct Json {
     terminal: Terminal,
+    tools: Toolbox,
     pieces: Pieces,
     /// The text that came since the last line, so that it goes out as one.
     chunk: Option<(TextKind, String)>,
@@ -93,8 +95,8 @@ enum Line<'a> {
 
 impl Json {
     /// For an output like this. People hear on standard error of what went wrong all the same.
-    pub fn new(terminal: Terminal) -> Self {
-        Self { terminal, pieces: Pieces::default(), chunk: None }
+    pub fn new(terminal: Terminal, tools: Toolbox) -> Self {
+        Self { terminal, tools, pieces: Pieces::default(), chunk: None }
     }
 
     fn line(&mut self, line: &Line) {
@@ -140,8 +142,8 @@ impl Sink for Json {
     }
 
     fn tool_result(&mut self, call: Option<&ToolCall>, result: &ToolResult) {
-        let result_view = ResultView::new(call, result);
-        self.line(&Line::ToolResult { id: result.call.as_str(), result: result_view });
+        let view = ResultView::new(&self.tools, call, result);
+        self.line(&Line::ToolResult { id: result.call.as_str(), result: view });
     }
 
     fn todos(&mut self, todos: &[Todo]) {
@@ -195,7 +197,7 @@ impl Sink for Json {
     }
 
     fn message(&mut self, message: &Message) {
-        self.line(&Line::Message(MessageView::new(message, &Calls::default())));
+        self.line(&Line::Message(MessageView::new(message, &Calls::new(self.tools.clone()))));
     }
 
     fn stage(&mut self, stage: &Stage) {

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{Answer, Ask, Message, ToolCall, ToolCallId, ToolResult};
+use chat_core::tool::Toolbox;
 use chat_edge::words::{self, Progress};
 use gettextrs::gettext;
 use jiff::Timestamp;
@@ -20,6 +21,7 @@ use crate::trouble::explain;
 #[derive(Debug)]
 pub struct Text {
     terminal: Terminal,
+    tools: Toolbox,
     pieces: Pieces,
     /// Where the cursor stands, as far as we moved it.
     at: At,
@@ -42,9 +44,10 @@ enum At {
 }
 
 impl Text {
-    pub fn new(terminal: Terminal) -> Self {
+    pub fn new(terminal: Terminal, tools: Toolbox) -> Self {
         Self {
             terminal,
+            tools,
             pieces: Pieces::default(),
             at: At::LineStart,
             stage: Stage::Idle,
@@ -134,7 +137,7 @@ impl Sink for Text {
 
     fn tool_runs(&mut self, call: &ToolCall) {
         if self.terminal.rewrites() && self.at != At::MidPrompt {
-            self.show(&words::tool_line(call, Progress::Running));
+            self.show(&words::tool_line(&self.tools, call, Progress::Running));
         }
     }
 
@@ -151,7 +154,7 @@ impl Sink for Text {
         if self.denied.remove(&result.call) && result.failed {
             return;
         }
-        let line = result_line(call, result);
+        let line = result_line(&self.tools, call, result);
         if self.at == At::MidPrompt {
             self.held.push(line);
         } else {
@@ -255,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_comes_while_a_question_waits_is_told_behind_the_answer() {
-        let mut text = Text::new(Terminal::default());
+        let mut text = Text::new(Terminal::default(), Toolbox::default());
         let ask = Ask {
             id: AskId::generate(),
             call: ToolCallId::new("c1"),

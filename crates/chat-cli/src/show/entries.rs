@@ -1,6 +1,7 @@
 //! A chat as it is read: its messages, with the calls of tools and what came of them.
 
 use chat_core::message::{Message, Part, Role, ToolCall, ToolResult};
+use chat_core::tool::Toolbox;
 use chat_edge::words::{self, Progress};
 
 use super::Chat;
@@ -9,6 +10,7 @@ use crate::output::{Calls, result_line};
 /// A message as it is read.
 pub(super) struct Entry<'a> {
     pub message: &'a Message,
+    tools: &'a Toolbox,
     /// Whether it goes on with what stands above it: results of tools, and what the model says
     /// about them.
     pub goes_on: bool,
@@ -21,7 +23,7 @@ pub(super) struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// All messages of a chat that people read.
     pub(super) fn all(chat: &'a Chat) -> Vec<Self> {
-        let mut calls = Calls::default();
+        let mut calls = Calls::new(chat.tools.clone());
         let mut after_tools = false;
         let mut entries = Vec::with_capacity(chat.messages.len());
         for (at, message) in chat.messages.iter().enumerate() {
@@ -34,6 +36,7 @@ impl<'a> Entry<'a> {
             let unanswered = message.tool_calls().filter(|call| !answered.contains(&&call.id));
             let entry = Self {
                 message,
+                tools: &chat.tools,
                 goes_on,
                 calls: results(message).map(|result| calls.get(&result.call).cloned()).collect(),
                 unanswered: unanswered.collect(),
@@ -48,12 +51,12 @@ impl<'a> Entry<'a> {
     /// What came of the calls that this message answers, each with its line.
     pub(super) fn results(&self) -> impl Iterator<Item = (String, &'a ToolResult)> {
         let results = results(self.message).zip(&self.calls);
-        results.map(|(result, call)| (result_line(call.as_ref(), result), result))
+        results.map(|(result, call)| (result_line(self.tools, call.as_ref(), result), result))
     }
 
     /// The lines of the calls that nothing came of.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = String> {
-        self.unanswered.iter().map(|call| words::tool_line(call, Progress::Lost))
+        self.unanswered.iter().map(|call| words::tool_line(self.tools, call, Progress::Lost))
     }
 }
 

@@ -8,6 +8,7 @@ use chat_core::manager::Sent;
 use chat_core::message::{
     Ask, Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
 };
+use chat_core::tool::{ToolKind, Toolbox};
 
 use crate::output::{Calls, Done, Sink};
 
@@ -43,12 +44,12 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    pub(super) fn new(sent: &Sent) -> Self {
+    pub(super) fn new(sent: &Sent, tools: Toolbox) -> Self {
         Self {
             after: sent.message,
             shown: HashMap::new(),
             called: HashSet::new(),
-            calls: Calls::default(),
+            calls: Calls::new(tools),
             ended: HashSet::new(),
             asks: Vec::new(),
             runs_commands: false,
@@ -174,7 +175,8 @@ impl Follower {
     fn call(&mut self, message: MessageId, call: &ToolCall, sink: &mut dyn Sink) {
         if self.called.insert((message, call.id.clone())) {
             self.calls.add(call);
-            self.runs_commands |= call.name == "run_command";
+            let tool = self.calls.tools().get(&call.name);
+            self.runs_commands |= tool.is_some_and(|tool| tool.kind == ToolKind::Runs);
             sink.tool_call(call);
         }
     }

@@ -89,8 +89,8 @@ impl Turn {
             };
             return invalid(format!("there is no tool “{}”. {there}", call.name));
         };
-        let schema = &tool.spec().parameters;
-        let checked = match tool::check(&call.arguments, schema, tool.aliases()) {
+        let info = tool.info();
+        let checked = match tool::check(&call.arguments, &info.spec.parameters, info.aliases) {
             Ok(checked) => checked,
             Err(why) => return invalid(why),
         };

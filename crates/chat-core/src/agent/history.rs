@@ -144,7 +144,7 @@ mod tests {
 
     fn call(id: &str) -> Part {
         let id = ToolCallId::new(id);
-        Part::ToolCall(ToolCall { id, name: "read".into(), arguments: json!({}) })
+        Part::ToolCall(ToolCall::new(id, "read", json!({})))
     }
 
     fn result(id: &str) -> Arc<Message> {

@@ -92,11 +92,8 @@ mod tests {
             let mut told = false;
             for call in *round {
                 let (name, text) = call.split_once('=').unwrap();
-                let call = ToolCall {
-                    id: ToolCallId::generate(),
-                    name: name.to_owned(),
-                    arguments: json!({ "path": "a", "from": 1 }),
-                };
+                let call =
+                    ToolCall::new(ToolCallId::generate(), name, json!({ "path": "a", "from": 1 }));
                 told |= known.add(&call, &ToolResult::to(&call, text, false));
             }
             match known.end_round() {

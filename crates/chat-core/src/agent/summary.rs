@@ -160,11 +160,8 @@ mod tests {
     use crate::message::{ToolCall, ToolCallId, ToolResult};
 
     fn talk() -> Vec<Arc<Message>> {
-        let call = ToolCall {
-            id: ToolCallId::new("1"),
-            name: "read_file".into(),
-            arguments: json!({ "path": "src/main.rs" }),
-        };
+        let call =
+            ToolCall::new(ToolCallId::new("1"), "read_file", json!({ "path": "src/main.rs" }));
         let result = ToolResult::to(&call, "x".repeat(5_000), false);
         vec![
             Arc::new(Message::text(Role::User, None, "Fix the parser, but leave the lexer.")),

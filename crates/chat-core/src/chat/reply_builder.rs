@@ -164,11 +164,8 @@ impl ReplyBuilder {
         for call in &mut self.calls {
             // It keeps this id however often it is built.
             let id = call.id.get_or_insert_with(|| ToolCallId::generate().as_str().to_owned());
-            parts.push(Part::ToolCall(ToolCall {
-                id: ToolCallId::new(id.clone()),
-                name: call.name.clone(),
-                arguments: arguments(&call.arguments),
-            }));
+            let (id, arguments) = (ToolCallId::new(id.clone()), arguments(&call.arguments));
+            parts.push(Part::ToolCall(ToolCall::new(id, call.name.clone(), arguments)));
         }
         (parts, self.usage.clone())
     }

@@ -108,8 +108,7 @@ mod tests {
 
     #[test]
     fn arguments_are_always_an_object() {
-        let call =
-            |arguments| ToolCall { id: ToolCallId::new("x"), name: "look".to_owned(), arguments };
+        let call = |arguments| ToolCall::new(ToolCallId::new("x"), "look", arguments);
         let json = |call: &ToolCall| serde_json::to_string(&Arguments(call)).unwrap();
         assert_eq!(json(&call(serde_json::json!({ "b": 1, "a": [] }))), r#"{"a":[],"b":1}"#);
         assert_eq!(json(&call("{\"a\":".into())), r#"{"invalid_arguments":"{\"a\":"}"#);

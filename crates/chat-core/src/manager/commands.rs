@@ -42,16 +42,8 @@ impl Manager {
     /// # Errors
     /// `Internal`.
     pub async fn bounds(&self) -> Result<Option<Bounds>> {
-        let tools = self.inner.world.tools.clone();
-        self.run(async move {
-            for tool in tools.all() {
-                if let Some(bounds) = tool.bounds().await {
-                    return Ok(Some(bounds));
-                }
-            }
-            Ok(None)
-        })
-        .await
+        let Some(report) = self.inner.services.bounds.clone() else { return Ok(None) };
+        self.run(async move { Ok(Some(report.bounds().await)) }).await
     }
 
     /// The text of a page that the person names, for [`Mention::Page`](crate::message::Mention). It is
@@ -59,18 +51,14 @@ impl Manager {
     /// Dropping the future ends the fetching.
     ///
     /// # Errors
-    /// `PageNotFetched`, and `Unsupported` where no tool fetches pages.
+    /// `PageNotFetched`, and `Unsupported` where nothing fetches pages.
     pub async fn page(&self, url: &str) -> Result<String> {
-        let tools = self.inner.world.tools.clone();
+        let Some(pages) = self.inner.services.pages.clone() else {
+            return Err(Error::new(Kind::Unsupported { feature: Feature::Tools }));
+        };
         let (url, settings) = (url.to_owned(), self.settings());
-        let fetching = self.inner.world.runtime.spawn(async move {
-            for tool in tools.all() {
-                if let Some(page) = tool.page(&url, &settings.tools).await {
-                    return page;
-                }
-            }
-            Err(Error::new(Kind::Unsupported { feature: Feature::Tools }))
-        });
+        let fetching =
+            self.inner.world.runtime.spawn(async move { pages.read(&url, &settings.tools).await });
         AbortOnDropHandle::new(fetching).await.unwrap_or_else(|_| Err(Kind::Internal.into()))
     }
 }

@@ -89,6 +89,7 @@ impl Manager {
                 connections,
                 settings: Arc::new(file),
                 changing: tokio::sync::Mutex::default(),
+                services: options.services,
                 library,
                 downloads,
                 sessions: Mutex::default(),

@@ -233,6 +233,7 @@ mod tests {
             better_titles: false,
             agents: crate::agent::AgentRegistry::built_in(),
             tools: crate::tool::Registry::default(),
+            services: crate::tool::ToolServices::default(),
         };
         Manager::start(options).await.unwrap()
     }

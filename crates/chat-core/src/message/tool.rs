@@ -29,6 +29,17 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments: an object, or the raw text where it was no JSON.
     pub arguments: Value,
+    /// What the tool called itself when it was called, where no translation says it: so the call
+    /// can be read when the tool is gone. No model is told of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+}
+
+impl ToolCall {
+    /// A call as a model makes it.
+    pub fn new(id: ToolCallId, name: impl Into<String>, arguments: Value) -> Self {
+        Self { id, name: name.into(), arguments, title: None }
+    }
 }
 
 /// A tool's answer to a call.

@@ -260,11 +260,8 @@ mod tests {
 
     #[test]
     fn whoever_looks_at_a_round_is_told_how_long_its_calls_run() {
-        let call = |id: &str| ToolCall {
-            id: ToolCallId::new(id),
-            name: "run_command".to_owned(),
-            arguments: serde_json::json!({}),
-        };
+        let call =
+            |id: &str| ToolCall::new(ToolCallId::new(id), "run_command", serde_json::json!({}));
         let calls = [call("c1"), call("c2"), call("c3")];
         let parts = calls.iter().cloned().map(Part::ToolCall).collect();
         let reply = Message { parts, ..Message::text(Role::Assistant, None, "") };

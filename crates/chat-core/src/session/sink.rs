@@ -26,7 +26,7 @@ use crate::tool::{Changes, Denied, Leave, Registry, ToolContext, ToolHost, Wish}
 pub(super) fn offered(world: &World, with_project: bool) -> Registry {
     let settings = &world.clients.settings().tools;
     world.tools.only(|tool| {
-        let fits = with_project || (settings.search.is_some() && !tool.needs_project());
+        let fits = with_project || (settings.search.is_some() && !tool.info().needs_project);
         fits && tool.is_set_up(settings)
     })
 }
@@ -51,8 +51,8 @@ impl Sink {
         }
         let plans = self.session.lock().record.mode == Mode::Plan;
         offered(&self.session.world, self.project.is_some())
-            .only(|tool| settings.is_on(&self.agent, &tool.spec().name))
-            .only(|tool| !plans || tool.in_plan_mode())
+            .only(|tool| settings.is_on(&self.agent, tool.info().name()))
+            .only(|tool| !plans || tool.info().kind.in_plan_mode())
     }
 
     /// The keeper of what a call does to the project's files.

@@ -148,9 +148,20 @@ impl Transcript {
         self.open.as_mut().map(|open| open.builder.build()).unwrap_or_default()
     }
 
-    /// Ends the open reply, and gives its message.
-    pub(super) fn end_reply(&mut self, end: ReplyEnd) -> Option<Arc<Message>> {
-        let message = Arc::new(self.open.take()?.end(end));
+    /// Ends the open reply, and gives its message. Its calls keep the titles that this gives to tools
+    /// by their names.
+    pub(super) fn end_reply(
+        &mut self,
+        end: ReplyEnd,
+        kept_title: impl Fn(&str) -> Option<String>,
+    ) -> Option<Arc<Message>> {
+        let mut message = self.open.take()?.end(end);
+        for part in &mut message.parts {
+            if let Part::ToolCall(call) = part {
+                call.title = kept_title(&call.name);
+            }
+        }
+        let message = Arc::new(message);
         self.insert(Arc::clone(&message));
         Some(message)
     }
@@ -307,7 +318,7 @@ mod tests {
             let (mut transcript, _) = begun();
             transcript.apply(&text("I look."));
             transcript.apply(&call());
-            let message = transcript.end_reply(ReplyEnd { ended, error: None }).unwrap();
+            let message = transcript.end_reply(ReplyEnd { ended, error: None }, |_| None).unwrap();
             assert_eq!(message.parts.len(), kept);
             assert_eq!(transcript.branch().unwrap().last(), Some(&message));
             assert!(transcript.open_reply().is_none());
@@ -355,7 +366,7 @@ mod tests {
         transcript.journaled(&segments);
         assert!(transcript.unjournaled().is_empty());
         let end = ReplyEnd { ended: Ending::Complete, error: None };
-        let message = transcript.end_reply(end).unwrap();
+        let message = transcript.end_reply(end, |_| None).unwrap();
         assert_eq!(message.provider_data().collect::<Vec<_>>(), [&data, &data]);
     }
 

@@ -121,7 +121,9 @@ impl Session {
         let message = {
             let mut state = self.lock();
             let is_open = state.turn.as_ref().is_some_and(|active| active.id == turn);
-            let ended = if is_open { state.transcript.end_reply(end) } else { None };
+            let kept_title =
+                |tool: &str| self.world.tools.get(tool)?.info().kept_title().map(str::to_owned);
+            let ended = is_open.then(|| state.transcript.end_reply(end, kept_title)).flatten();
             let Some(message) = ended else {
                 // It had ended before: what is told twice is stored once.
                 let head = state.transcript.head().and_then(|head| state.transcript.get(head));

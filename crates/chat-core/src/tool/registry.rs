@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Tool;
+use super::{Tool, ToolInfo};
 use crate::message::ToolSpec;
 
 /// The tools that there are, by name.
@@ -15,7 +15,7 @@ pub struct Registry {
 impl Registry {
     /// Adds a tool, or replaces the one of the same name.
     pub fn register(&mut self, tool: Arc<dyn Tool>) {
-        self.tools.insert(tool.spec().name.clone(), tool);
+        self.tools.insert(tool.info().spec.name.clone(), tool);
     }
 
     /// A tool by its name.
@@ -35,7 +35,12 @@ impl Registry {
 
     /// All of them as they are told to a model, in order.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.values().map(|tool| tool.spec().clone()).collect()
+        self.tools.values().map(|tool| tool.info().spec.clone()).collect()
+    }
+
+    /// What is known of them.
+    pub fn toolbox(&self) -> Toolbox {
+        self.tools.values().map(|tool| tool.info().clone()).collect()
     }
 
     /// Those of them that are wanted.
@@ -64,5 +69,29 @@ impl FromIterator<Arc<dyn Tool>> for Registry {
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.names()).finish()
+    }
+}
+
+/// What is known of the tools that there are, by name. Front ends get it of the Manager. Cheap to
+/// clone.
+#[derive(Clone, Debug, Default)]
+pub struct Toolbox(Arc<BTreeMap<String, ToolInfo>>);
+
+impl Toolbox {
+    /// What is known of a tool.
+    pub fn get(&self, name: &str) -> Option<&ToolInfo> {
+        self.0.get(name)
+    }
+
+    /// What is known of all of them, in order.
+    pub fn all(&self) -> impl Iterator<Item = &ToolInfo> {
+        self.0.values()
+    }
+}
+
+impl FromIterator<ToolInfo> for Toolbox {
+    fn from_iter<I: IntoIterator<Item = ToolInfo>>(infos: I) -> Self {
+        let named = infos.into_iter().map(|info| (info.spec.name.clone(), info));
+        Self(Arc::new(named.collect()))
     }
 }

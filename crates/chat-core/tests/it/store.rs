@@ -85,11 +85,11 @@ async fn everything_comes_back_after_a_restart() {
                 provider: None,
             },
             Part::Text("A picture.".to_owned()),
-            Part::ToolCall(ToolCall {
-                id: ToolCallId::new("call_1"),
-                name: "look".to_owned(),
-                arguments: json!({"path": "a.rs", "deep": [1, 2.5, null]}),
-            }),
+            Part::ToolCall(ToolCall::new(
+                ToolCallId::new("call_1"),
+                "look",
+                json!({"path": "a.rs", "deep": [1, 2.5, null]}),
+            )),
         ],
         ended: Some(Ending::Failed),
         error: Some(
@@ -284,7 +284,7 @@ async fn a_reply_that_is_recovered_is_told_from_its_thoughts() {
 fn calls(asked: &Message, ids: &[&str]) -> Message {
     let call = |id: &&str| {
         let (id, name) = (ToolCallId::new(*id), "run_command".to_owned());
-        Part::ToolCall(ToolCall { id, name, arguments: json!({}) })
+        Part::ToolCall(ToolCall::new(id, name, json!({})))
     };
     let parts = ids.iter().map(call).collect();
     Message { parts, ended: Some(Ending::Complete), ..reply(asked) }

@@ -17,9 +17,8 @@ use crate::wire::{OLLAMA, OPENAI, answer, ask, client, connection, hello, timeou
 /// A conversation with everything in it.
 fn conversation() -> Vec<Arc<Message>> {
     let parts = |role, parts| Arc::new(Message { parts, ..Message::text(role, None, "") });
-    let call = |id: &str, arguments| {
-        Part::ToolCall(ToolCall { id: ToolCallId::new(id), name: "look".to_owned(), arguments })
-    };
+    let call =
+        |id: &str, arguments| Part::ToolCall(ToolCall::new(ToolCallId::new(id), "look", arguments));
     vec![
         Message::text(Role::System, None, "Be brief.").into(),
         parts(

@@ -1,15 +1,13 @@
 //! What a tool does or did, in one line.
 
-mod by_call;
-
 use chat_core::message::{
     CommandExit, CommandLimit, TodoState, ToolCall, ToolResult, ToolView, Verdict,
 };
+use chat_core::tool::{CallData, Label, Labels, Tense, Text, ToolInfo, ToolKind, Toolbox};
 use gettextrs::{gettext, ngettext};
 
 use super::visible::line_within;
 use super::{bytes, fill, one_line, short_time};
-use by_call::{Tense, by_call};
 
 /// Between what was done and what there is to say of it.
 const BETWEEN: &str = " · ";
@@ -29,24 +27,144 @@ pub enum Progress<'a> {
     Lost,
 }
 
+/// What a tool is called. One that is not ours is called as it calls itself.
+pub fn tool_title(tool: &ToolInfo) -> String {
+    translated(&tool.title)
+}
+
+/// What a tool does, in a line. Of one that is not ours, what it says itself.
+pub fn tool_description(tool: &ToolInfo) -> String {
+    translated(&tool.summary)
+}
+
+fn translated(text: &Text) -> String {
+    match text {
+        Text::Message(id) => gettext(id.as_str()),
+        Text::Verbatim(text) => one_line(text),
+    }
+}
+
 /// What a call does, waits for or did: “Run cargo test · waits for its turn”, “Read src/main.rs 1–80”,
 /// “Ran cargo test · exit 101 · 12 s”. One line without control characters, whatever the model wrote.
-pub fn tool_line(call: &ToolCall, progress: Progress) -> String {
-    let waits = |what: String| [by_call(call, Tense::ToDo), what].join(BETWEEN);
+pub fn tool_line(tools: &Toolbox, call: &ToolCall, progress: Progress) -> String {
+    let about = About { tool: tools.get(&call.name), call };
+    let waits = |what: String| [about.says(Tense::ToDo, None), what].join(BETWEEN);
     let result = match progress {
         Progress::Queued => return waits(gettext("waits for its turn")),
         Progress::Asking => return waits(gettext("waits for your answer")),
         Progress::Lost => return waits(gettext("has no result")),
-        Progress::Running => return by_call(call, Tense::Doing),
+        Progress::Running => return about.says(Tense::Doing, None),
         Progress::Ended(result) => result,
     };
     let mut line = match &result.view {
-        Some(view) => did(call, view),
-        None if result.failed => vec![by_call(call, Tense::ToDo), how_it_failed(result)],
-        None => vec![by_call(call, Tense::Done)],
+        Some(view) => about.did(view),
+        None if result.failed => vec![about.says(Tense::ToDo, None), how_it_failed(result)],
+        None => vec![about.says(Tense::Done, None)],
     };
     line.extend(result.took.filter(|took| took.as_secs() > 0).map(short_time));
     line.join(BETWEEN)
+}
+
+/// What a call is about, as it stands in its line: the command, the pattern; none where nothing is
+/// known of its tool.
+pub fn tool_subject(
+    tools: &Toolbox,
+    call: &ToolCall,
+    result: Option<&ToolResult>,
+) -> Option<String> {
+    let about = About { tool: tools.get(&call.name), call };
+    let label = match result.and_then(|result| result.view.as_ref()) {
+        Some(view) => about.label(Tense::Done, Some(view))?,
+        None => about.label(Tense::ToDo, None)?,
+    };
+    label.values.first().map(|(_, value)| one_line(value))
+}
+
+/// A call, and its tool where that is known.
+struct About<'a> {
+    tool: Option<&'a ToolInfo>,
+    call: &'a ToolCall,
+}
+
+impl About<'_> {
+    /// The tool's own sentence.
+    fn label(&self, tense: Tense, view: Option<&ToolView>) -> Option<Label> {
+        match self.tool?.labels {
+            Labels::Own(label) => {
+                Some(label(tense, CallData { arguments: &self.call.arguments, view }))
+            }
+            Labels::ByTitle => None,
+        }
+    }
+
+    /// What the call is to do, does or did.
+    fn says(&self, tense: Tense, view: Option<&ToolView>) -> String {
+        let Some(label) = self.label(tense, view) else {
+            let sentence = match tense {
+                Tense::ToDo => gettext("Use {title}"),
+                Tense::Doing => gettext("Using {title}"),
+                Tense::Done => gettext("Used {title}"),
+            };
+            return fill(&sentence, &[("title", &self.title())]);
+        };
+        let values: Vec<_> =
+            label.values.iter().map(|(name, value)| (*name, one_line(value))).collect();
+        let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        fill(&gettext(label.sentence.as_str()), &values)
+    }
+
+    /// What the tool is called, also where it is gone.
+    fn title(&self) -> String {
+        let kept = || one_line(self.call.title.as_ref().unwrap_or(&self.call.name));
+        self.tool.map_or_else(kept, tool_title)
+    }
+
+    /// What the call did, and what there is to say of it.
+    fn did(&self, view: &ToolView) -> Vec<String> {
+        let done = self.says(Tense::Done, Some(view));
+        match view {
+            ToolView::Read { .. } | ToolView::Moved { .. } | ToolView::Deleted { .. } => vec![done],
+            ToolView::Listed { entries, .. } => {
+                let count = small(*entries);
+                let found = ngettext("{n} entry", "{n} entries", count);
+                vec![done, number(&found, count)]
+            }
+            ToolView::Searched { matches, files, .. } => {
+                let (lines, among) = (small(*matches), small(*files));
+                let lines = number(&ngettext("{n} line", "{n} lines", lines), lines);
+                let among = number(&ngettext("in {n} file", "in {n} files", among), among);
+                vec![done, format!("{lines} {among}")]
+            }
+            ToolView::Edited { added, removed, .. } => {
+                vec![format!("{done} {}", changed(*added, *removed))]
+            }
+            ToolView::Ran { exit, put_aside, .. } => {
+                let mut line = vec![done];
+                // Who stopped it knows how it ended.
+                let stops = self.tool.is_some_and(|tool| tool.kind == ToolKind::Stops);
+                line.extend(exit_words(*exit).filter(|_| !stops));
+                if !put_aside.is_empty() {
+                    let count = small(put_aside.len() as u64);
+                    let told = ngettext("{n} file put aside", "{n} files put aside", count);
+                    line.push(number(&told, count));
+                }
+                line
+            }
+            ToolView::Fetched { bytes: size, .. } => vec![done, bytes(*size)],
+            ToolView::WebSearched { results, .. } => {
+                let count = small(*results);
+                let found = ngettext("{n} result", "{n} results", count);
+                vec![done, number(&found, count)]
+            }
+            ToolView::Todos { todos } => {
+                let steps = todos.iter().filter(|todo| todo.state == TodoState::Done).count();
+                let counts = [("done", steps.to_string()), ("all", todos.len().to_string())];
+                let counts = counts.each_ref().map(|(name, count)| (*name, count.as_str()));
+                vec![done, fill(&gettext("{done} of {all} done"), &counts)]
+            }
+            ToolView::Asked { answer, .. } => vec![done, one_line(answer)],
+        }
+    }
 }
 
 /// In a word why there is nothing to show of a call.
@@ -81,84 +199,6 @@ pub fn tool_reason(result: &ToolResult) -> Option<String> {
     Some(fill(&gettext("The model was told: {what}"), &[("what", &told)]))
 }
 
-/// What a call did, and what there is to say of it.
-fn did(call: &ToolCall, view: &ToolView) -> Vec<String> {
-    let name = call.name.as_str();
-    match view {
-        ToolView::Read { path, from, to } => {
-            let what = with_lines(path, *from, *to);
-            let sentence = match name {
-                "fetch_output" | "read_output" => gettext("Read the output {what}"),
-                "outline" => gettext("Looked at the outline of {what}"),
-                _ => gettext("Read {what}"),
-            };
-            vec![of(&sentence, &what)]
-        }
-        ToolView::Listed { what, entries } => {
-            let sentence = match name {
-                "find_files" => gettext("Looked for files {what}"),
-                _ => gettext("Listed {what}"),
-            };
-            let count = small(*entries);
-            let found = ngettext("{n} entry", "{n} entries", count);
-            vec![of(&sentence, what), number(&found, count)]
-        }
-        ToolView::Searched { pattern, matches, files } => {
-            let (lines, among) = (small(*matches), small(*files));
-            let lines = number(&ngettext("{n} line", "{n} lines", lines), lines);
-            let among = number(&ngettext("in {n} file", "in {n} files", among), among);
-            vec![of(&gettext("Searched for {what}"), pattern), format!("{lines} {among}")]
-        }
-        ToolView::Edited { path, added, removed, created, .. } => {
-            let sentence = match name {
-                _ if *created => gettext("Created {what}"),
-                "write_file" => gettext("Wrote {what}"),
-                _ => gettext("Edited {what}"),
-            };
-            vec![format!("{} {}", of(&sentence, path), changed(*added, *removed))]
-        }
-        ToolView::Moved { from, to } => vec![two(&gettext("Moved {from} to {to}"), from, to)],
-        ToolView::Deleted { path } => vec![of(&gettext("Moved {what} to the trash"), path)],
-        ToolView::Ran { command, exit, put_aside, .. } => {
-            let sentence = match name {
-                "read_output" => gettext("Read the output of {what}"),
-                "stop_command" => gettext("Stopped {what}"),
-                _ => gettext("Ran {what}"),
-            };
-            let mut line = vec![of(&sentence, command)];
-            // Who stopped it knows how it ended.
-            line.extend(exit_words(*exit).filter(|_| name != "stop_command"));
-            if !put_aside.is_empty() {
-                let count = small(put_aside.len() as u64);
-                let told = ngettext("{n} file put aside", "{n} files put aside", count);
-                line.push(number(&told, count));
-            }
-            line
-        }
-        ToolView::Fetched { url, bytes: size, path, .. } => {
-            let what = match path {
-                Some(path) => two(&gettext("Fetched {from} into {to}"), url, path),
-                None => of(&gettext("Fetched {what}"), url),
-            };
-            vec![what, bytes(*size)]
-        }
-        ToolView::WebSearched { query, results } => {
-            let count = small(*results);
-            let found = ngettext("{n} result", "{n} results", count);
-            vec![of(&gettext("Searched the web for “{what}”"), query), number(&found, count)]
-        }
-        ToolView::Todos { todos } => {
-            let done = todos.iter().filter(|todo| todo.state == TodoState::Done).count();
-            let counts = [("done", done.to_string()), ("all", todos.len().to_string())];
-            let counts = counts.each_ref().map(|(name, count)| (*name, count.as_str()));
-            vec![gettext("Changed the plan"), fill(&gettext("{done} of {all} done"), &counts)]
-        }
-        ToolView::Asked { question, answer } => {
-            vec![of(&gettext("Asked you: {what}"), question), one_line(answer)]
-        }
-    }
-}
-
 /// How a command ended, where that is worth a word.
 pub fn command_exit(exit: CommandExit) -> Option<String> {
     match exit {
@@ -189,21 +229,8 @@ pub fn changed(added: u64, removed: u64) -> String {
     }
 }
 
-fn with_lines(path: &str, from: Option<u64>, to: Option<u64>) -> String {
-    match (from, to) {
-        (None, None) => path.to_owned(),
-        (Some(from), Some(to)) if from == to => format!("{path} {from}"),
-        (from, Some(to)) => format!("{path} {}–{to}", from.unwrap_or(1)),
-        (Some(from), None) => format!("{path} {from}–"),
-    }
-}
-
 fn of(sentence: &str, what: &str) -> String {
     fill(sentence, &[("what", &one_line(what))])
-}
-
-fn two(sentence: &str, from: &str, to: &str) -> String {
-    fill(sentence, &[("from", &one_line(from)), ("to", &one_line(to))])
 }
 
 fn number(sentence: &str, count: u32) -> String {

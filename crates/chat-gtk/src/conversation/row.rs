@@ -1,12 +1,13 @@
 //! The widgets of rows: making them, and showing in them what is new.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gettextrs::gettext;
 use gtk::prelude::*;
 
 use chat_core::message::MessageId;
+use chat_core::tool::Toolbox;
 use chat_edge::words::{fill, seconds, short_time};
 
 use super::Output;
@@ -32,6 +33,8 @@ pub struct Around {
     pub tags: Tags,
     /// The looks of what tools took and gave.
     pub looks: Looks,
+    /// What is known of the tools that are called.
+    pub tools: Rc<RefCell<Toolbox>>,
     /// Whether the session has a project, for which answers can hold.
     pub has_project: Rc<Cell<bool>>,
     /// Why commands are not held better, which one question says.

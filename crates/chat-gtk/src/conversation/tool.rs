@@ -20,7 +20,10 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 
 use chat_core::message::{Asked, ToolCall, ToolResult, Verdict};
-use chat_edge::words::{Progress, fill, one_line, short_time, tool_line, tool_reason};
+use chat_core::tool::{ToolIcon, ToolInfo, Toolbox};
+use chat_edge::words::{
+    Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject,
+};
 
 use super::Output;
 use super::files::FilePlace;
@@ -55,7 +58,7 @@ pub struct ToolCard {
 impl ToolCard {
     /// A card that shows nothing yet.
     pub fn new(name: &str, around: &Around) -> Self {
-        let fold = Fold::new(icon(name), Some(&around.looks));
+        let fold = Fold::new(icon(around.tools.borrow().get(name)), Some(&around.looks));
         let why = gtk::Label::builder()
             .use_markup(false)
             .wrap(true)
@@ -114,16 +117,21 @@ impl ToolCard {
     /// Shows what changes less often than a clock.
     fn show(&self, tool: &ToolState) {
         let (call, result) = (tool.call(), tool.result());
-        let title = line(call, tool.progress());
+        let tools = self.around.tools.borrow();
+        let known = tools.get(&call.name);
+        let title = line(&tools, call, tool.progress());
         self.fold.set_line(&title, "", "");
-        self.fold.stress(target(call, &title));
+        self.fold.stress(subject(&tools, call, result, &title));
         self.title.replace(title);
-        let path = call.arguments.get("path").and_then(|path| path.as_str());
-        self.about.replace(path.map(|path| (path.to_owned(), place::of(call, result))));
+        let target = known.and_then(|known| (known.target)(&call.arguments));
+        self.about.replace(target.map(|target| {
+            let place = place::of(&target, result);
+            (target.path, place)
+        }));
         self.mark_file();
-        self.fold.set_icon(icon(&call.name), tool.phase() == Phase::Failed);
+        self.fold.set_icon(icon(known), tool.phase() == Phase::Failed);
         self.fold.set_busy(tool.phase() == Phase::Running);
-        self.fold.set_inside(inside(call, result));
+        self.fold.set_inside(inside(known, call, result));
         let why = denial(result).or_else(|| result.and_then(tool_reason));
         self.why.set_text(why.as_deref().unwrap_or_default());
         self.why.set_visible(why.is_some());
@@ -195,10 +203,10 @@ impl ToolCard {
 }
 
 /// What the line says; the time stands at its end, and is counted.
-fn line(call: &ToolCall, progress: Progress) -> String {
-    let Progress::Ended(result) = progress else { return tool_line(call, progress) };
+fn line(tools: &Toolbox, call: &ToolCall, progress: Progress) -> String {
+    let Progress::Ended(result) = progress else { return tool_line(tools, call, progress) };
     let without_time = ToolResult { text: String::new(), took: None, ..result.clone() };
-    tool_line(call, Progress::Ended(&without_time))
+    tool_line(tools, call, Progress::Ended(&without_time))
 }
 
 /// That the person allowed it.
@@ -234,29 +242,36 @@ fn elapsed(time: Duration) -> String {
     short_time(time)
 }
 
-/// Where in the line stands what the call is about.
-fn target(call: &ToolCall, line: &str) -> Option<Range<usize>> {
-    let names = ["path", "command", "pattern", "glob", "url", "query", "from"];
-    let about = names.iter().find_map(|name| call.arguments.get(name)?.as_str())?;
-    let about = one_line(about);
-    let start = line.find(&about).filter(|_| !about.is_empty())?;
-    Some(start..start + about.len())
+/// Where in the line stands what the call is about: the file without its lines, or what else it is.
+fn subject(
+    tools: &Toolbox,
+    call: &ToolCall,
+    result: Option<&ToolResult>,
+    line: &str,
+) -> Option<Range<usize>> {
+    let target = tools.get(&call.name).and_then(|tool| (tool.target)(&call.arguments));
+    let file = target.map(|target| one_line(&target.path));
+    let mut subjects = file.into_iter().chain(tool_subject(tools, call, result));
+    subjects.find_map(|subject| {
+        let start = line.find(&subject).filter(|_| !subject.is_empty())?;
+        Some(start..start + subject.len())
+    })
 }
 
 /// The icon of a tool.
-fn icon(name: &str) -> &'static str {
-    match name {
-        "read_file" | "outline" | "fetch_output" => "text-x-generic-symbolic",
-        "list_files" | "find_files" => "folder-symbolic",
-        "search_files" => "system-search-symbolic",
-        "edit_file" | "write_file" => "document-edit-symbolic",
-        "move_file" => "go-jump-symbolic",
-        "delete_file" => "user-trash-symbolic",
-        "run_command" | "read_output" | "stop_command" => "utilities-terminal-symbolic",
-        "web_fetch" | "web_search" => "web-browser-symbolic",
-        "update_todos" => "view-list-bullet-symbolic",
-        "ask_user" => "dialog-question-symbolic",
-        _ => "natter-tools-symbolic",
+fn icon(tool: Option<&ToolInfo>) -> &'static str {
+    match tool.map_or(ToolIcon::Other, |tool| tool.icon) {
+        ToolIcon::Text => "text-x-generic-symbolic",
+        ToolIcon::Folder => "folder-symbolic",
+        ToolIcon::Search => "system-search-symbolic",
+        ToolIcon::Edit => "document-edit-symbolic",
+        ToolIcon::Move => "go-jump-symbolic",
+        ToolIcon::Trash => "user-trash-symbolic",
+        ToolIcon::Terminal => "utilities-terminal-symbolic",
+        ToolIcon::Web => "web-browser-symbolic",
+        ToolIcon::Plan => "view-list-bullet-symbolic",
+        ToolIcon::Question => "dialog-question-symbolic",
+        ToolIcon::Other => "natter-tools-symbolic",
     }
 }
 
@@ -264,16 +279,21 @@ fn icon(name: &str) -> &'static str {
 mod tests {
     use serde_json::json;
 
-    use super::state::tests::call;
+    use super::state::tests::{call, ours};
     use super::*;
 
     #[test]
     fn what_a_call_is_about_stands_out() {
         let call = call("read_file", json!({ "path": "src/main.rs", "from": 1, "to": 80 }));
-        let line = line(&call, Progress::Running);
-        assert_eq!(&line[target(&call, &line).unwrap()], "src/main.rs");
+        let tools = ours();
+        let line = line(&tools, &call, Progress::Running);
+        assert_eq!(&line[subject(&tools, &call, None, &line).unwrap()], "src/main.rs");
+        let pattern = json!({ "pattern": "fn main", "path": "src" });
+        let search = super::state::tests::call("search_files", pattern);
+        let searching = "Searching for fn main";
+        assert_eq!(&searching[subject(&tools, &search, None, searching).unwrap()], "fn main");
         let odd = super::state::tests::call("read_file", json!({ "path": "" }));
-        assert_eq!(target(&odd, "Reading"), None);
+        assert_eq!(subject(&tools, &odd, None, "Reading"), None);
     }
 
     #[test]
@@ -297,6 +317,6 @@ mod tests {
         let call = call("run_command", json!({ "command": "ls" }));
         let took = Some(Duration::from_secs(12));
         let done = ToolResult { took, ..ToolResult::to(&call, "", false) };
-        assert_eq!(line(&call, Progress::Ended(&done)), "Ran ls");
+        assert_eq!(line(&ours(), &call, Progress::Ended(&done)), "Ran ls");
     }
 }

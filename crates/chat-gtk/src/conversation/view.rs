@@ -125,6 +125,7 @@ impl Inner {
             links,
             tags: tags.clone(),
             looks: looks.clone(),
+            tools: Rc::default(),
             has_project: Rc::clone(&has_project),
             bounds: Rc::clone(&bounds),
             typed: Rc::new(Typed::of(Rc::clone(&session))),

@@ -273,6 +273,7 @@ mod tests {
             better_titles: false,
             agents: chat_core::agent::AgentRegistry::default(),
             tools: chat_core::tool::Registry::default(),
+            services: chat_core::tool::ToolServices::default(),
         };
         let manager = runtime.block_on(Manager::start(options)).unwrap();
         let row = ModelRow::new("folder-download-symbolic", "Tiny");

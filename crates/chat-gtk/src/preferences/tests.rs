@@ -46,6 +46,7 @@ fn every_page_fits_into_the_narrowest_window() {
         discover: false,
         better_titles: false,
         agents: chat_core::agent::AgentRegistry::built_in(),
+        services: chat_core::tool::ToolServices::default(),
         tools: chat_core::tool::Registry::default(),
     };
     let manager = runtime.block_on(Manager::start(options)).unwrap();

@@ -5,8 +5,8 @@ mod search;
 
 use adw::prelude::*;
 use chat_core::manager::AgentInfo;
-use chat_core::message::ToolSpec;
 use chat_core::settings::Settings;
+use chat_core::tool::ToolInfo;
 use chat_edge::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -37,20 +37,20 @@ fn switches(place: &Place) -> adw::PreferencesGroup {
         .build();
     let agents = place.manager.agents();
     let tools = place.manager.tools();
-    for tool in &tools {
+    for tool in tools.all() {
         match &agents[..] {
             [] | [_] => group.add(&tool_row(place, tool)),
             agents => group.add(&tool_row_for(place, tool, agents)),
         }
     }
-    if tools.is_empty() {
+    if tools.all().next().is_none() {
         group.add(&plain_row(&gettext("No tools here"), ""));
     }
     group
 }
 
-fn tool_row(place: &Place, tool: &ToolSpec) -> adw::ActionRow {
-    let (name, of) = (tool.name.clone(), tool.name.clone());
+fn tool_row(place: &Place, tool: &ToolInfo) -> adw::ActionRow {
+    let (name, of) = (tool.name().to_owned(), tool.name().to_owned());
     switch_row(
         place,
         &words::tool_title(tool),
@@ -61,7 +61,7 @@ fn tool_row(place: &Place, tool: &ToolSpec) -> adw::ActionRow {
 }
 
 /// The same with a switch for each agent below it.
-fn tool_row_for(place: &Place, tool: &ToolSpec, agents: &[AgentInfo]) -> adw::ExpanderRow {
+fn tool_row_for(place: &Place, tool: &ToolInfo, agents: &[AgentInfo]) -> adw::ExpanderRow {
     let row = adw::ExpanderRow::builder()
         .use_markup(false)
         .title(words::tool_title(tool))
@@ -69,8 +69,8 @@ fn tool_row_for(place: &Place, tool: &ToolSpec, agents: &[AgentInfo]) -> adw::Ex
         .show_enable_switch(true)
         .build();
     for agent in agents {
-        let (agent_name, tool_name) = (agent.name.clone(), tool.name.clone());
-        let (of_agent, of_tool) = (agent.name.clone(), tool.name.clone());
+        let (agent_name, tool_name) = (agent.name.clone(), tool.name().to_owned());
+        let (of_agent, of_tool) = (agent.name.clone(), tool.name().to_owned());
         row.add_row(&switch_row(
             place,
             &words::agent_title(agent),
@@ -86,13 +86,13 @@ fn tool_row_for(place: &Place, tool: &ToolSpec, agents: &[AgentInfo]) -> adw::Ex
     if let Some(switch) = switch_in(row.upcast_ref()) {
         accessible::set_label(&switch, &words::tool_title(tool));
     }
-    let (weak, name) = (row.downgrade(), tool.name.clone());
+    let (weak, name) = (row.downgrade(), tool.name().to_owned());
     place.shows(move |settings| {
         if let Some(row) = weak.upgrade() {
             row.set_enable_expansion(!settings.tools.off.contains(&name));
         }
     });
-    let (place, name) = (place.clone(), tool.name.clone());
+    let (place, name) = (place.clone(), tool.name().to_owned());
     row.connect_enable_expansion_notify(move |row| {
         if place.is_showing() {
             return;

@@ -83,7 +83,7 @@ fn what_is_typed_below_a_question_stays_while_it_waits() {
     let shown = |asks: Vec<Arc<Ask>>| {
         let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
         let (id, name) = (ToolCallId::new(CALL), "run_command".to_owned());
-        reply.parts.push(Part::ToolCall(ToolCall { id, name, arguments: run("cargo test") }));
+        reply.parts.push(Part::ToolCall(ToolCall::new(id, name, run("cargo test"))));
         (reply.id, reply.ended) = (message, Some(Ending::Complete));
         Snapshot { asks, ..snapshot(vec![reply], false) }
     };
@@ -106,11 +106,7 @@ fn what_is_typed_below_a_question_stays_while_it_waits() {
 #[gtk::test]
 fn what_a_person_opens_stays_under_the_pointer() {
     let (scene, _) = calling("edit_file", json!({ "path": "a.rs", "edits": [] }), 30);
-    let call = ToolCall {
-        id: ToolCallId::new(CALL),
-        name: "edit_file".to_owned(),
-        arguments: Value::Null,
-    };
+    let call = ToolCall::new(ToolCallId::new(CALL), "edit_file", Value::Null);
     let view = ToolView::Edited {
         path: "a.rs".to_owned(),
         diff: format!("@@ -1 +1,200 @@\n-old\n{}", "+new\n".repeat(200)),

@@ -9,6 +9,7 @@ use chat_core::event::{
     Event, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status, TextKind,
 };
 use chat_core::message::{Fid, Message, MessageId, ModelRef, Role, SessionMeta};
+use chat_core::tool::Registry;
 use chat_gtk::conversation::{Conversation, Output};
 use gtk::glib;
 use gtk::prelude::*;
@@ -31,6 +32,7 @@ impl Scene {
         let told: Rc<RefCell<Vec<Output>>> = Rc::default();
         let tell = Rc::clone(&told);
         let conversation = Conversation::new(move |_, output| tell.borrow_mut().push(output));
+        conversation.set_tools(chat_tools::all().into_iter().collect::<Registry>().toolbox());
         let window = gtk::Window::builder().default_width(700).default_height(600).build();
         window.set_child(Some(conversation.widget()));
         window.present();

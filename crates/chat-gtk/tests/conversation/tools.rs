@@ -28,7 +28,7 @@ pub fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId
         .collect();
     let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
     let id = ToolCallId::new(CALL);
-    reply.parts.push(Part::ToolCall(ToolCall { id, name: name.to_owned(), arguments }));
+    reply.parts.push(Part::ToolCall(ToolCall::new(id, name, arguments)));
     reply.ended = Some(Ending::Complete);
     let message = reply.id;
     messages.push(reply);
@@ -134,11 +134,8 @@ pub fn run(command: &str) -> Value {
 fn a_result_is_seen_while_other_calls_of_its_reply_run_and_wait() {
     let scene = Scene::new();
     let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
-    let call = |id: &str, name: &str, arguments| ToolCall {
-        id: ToolCallId::new(id),
-        name: name.to_owned(),
-        arguments,
-    };
+    let call =
+        |id: &str, name: &str, arguments| ToolCall::new(ToolCallId::new(id), name, arguments);
     let pages = ["c1", "c2"].map(|id| call(id, "web_fetch", json!({ "url": format!("//{id}") })));
     let after = call("c3", "run_command", run("make"));
     scene.conversation.show(&snapshot(Vec::new(), true));
@@ -241,11 +238,7 @@ fn what_a_command_writes_is_shown_while_it_runs_and_no_longer() {
 #[gtk::test]
 fn an_edit_opens_into_its_diff() {
     let (scene, _) = calling("edit_file", json!({ "path": "a.rs", "edits": [] }), 0);
-    let call = ToolCall {
-        id: ToolCallId::new(CALL),
-        name: "edit_file".to_owned(),
-        arguments: Value::Null,
-    };
+    let call = ToolCall::new(ToolCallId::new(CALL), "edit_file", Value::Null);
     let view = ToolView::Edited {
         path: "a.rs".to_owned(),
         diff: "@@ -1 +1 @@\n-old <b>\n+new <b>\n".to_owned(),
@@ -276,7 +269,7 @@ fn lines_of_tools_stand_as_close_together_in_two_rounds_as_in_one() {
         }
         reply.parts.extend(calls.iter().map(|id| {
             let (id, name) = (ToolCallId::new(*id), "read_file".to_owned());
-            Part::ToolCall(ToolCall { id, name, arguments: json!({ "path": "a.rs" }) })
+            Part::ToolCall(ToolCall::new(id, name, json!({ "path": "a.rs" })))
         }));
         reply.ended = Some(Ending::Complete);
         reply

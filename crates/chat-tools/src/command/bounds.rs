@@ -1,17 +1,24 @@
 //! What keeps commands in bounds here, as the engine tells it.
 
-use chat_core::tool::{Bounds, Enforcement, Gap, WhyNot};
-use chat_sandbox::Sandbox;
+use async_trait::async_trait;
+use chat_core::tool::{Bounds, BoundsReport, Enforcement, Gap, WhyNot};
+use chat_sandbox::{Preference, Sandbox};
 
-/// What a sandbox keeps, and what it does not.
-pub fn bounds_of(sandbox: &Sandbox) -> Bounds {
-    let reason = |(better, why): &(chat_sandbox::Enforcement, chat_sandbox::WhyNot)| {
-        (enforcement(*better), why_not(why))
-    };
-    Bounds {
-        enforcement: enforcement(sandbox.enforcement()),
-        why_not: sandbox.why_not().iter().map(reason).collect(),
-        gaps: sandbox.gaps().into_iter().map(gap).collect(),
+/// Tells what keeps commands in bounds that are to be kept in this way.
+pub struct CommandBounds(pub Preference);
+
+#[async_trait]
+impl BoundsReport for CommandBounds {
+    async fn bounds(&self) -> Bounds {
+        let sandbox = Sandbox::probe(self.0).await;
+        let reason = |(better, why): &(chat_sandbox::Enforcement, chat_sandbox::WhyNot)| {
+            (enforcement(*better), why_not(why))
+        };
+        Bounds {
+            enforcement: enforcement(sandbox.enforcement()),
+            why_not: sandbox.why_not().iter().map(reason).collect(),
+            gaps: sandbox.gaps().into_iter().map(gap).collect(),
+        }
     }
 }
 

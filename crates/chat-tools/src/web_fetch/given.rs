@@ -1,25 +1,48 @@
 //! A page that the person themselves named: nobody is asked for leave, and redirects lead only to the
 //! open internet, or to the host that was named, where that still lies where it lay.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use chat_core::error::{Error, Kind, PageFault, Result};
 use chat_core::settings::ToolSettings;
+use chat_core::tool::PageReader;
 use chat_permission::reach::Reach;
 use reqwest::Url;
 
 use super::REDIRECTS;
 use crate::web::answer::{Answer, Budget, Step, ask};
 use crate::web::destination::{self, Destination};
-use crate::web::network::Network;
+use crate::web::network::{Network, System};
 use crate::web::page::Form;
 use crate::web::shown::{Shown, heading, shown};
 use crate::web::trouble::Trouble;
 
-/// The page as text, with its address and title above.
-pub(super) async fn page(
-    url: &str,
-    network: &dyn Network,
-    settings: &ToolSettings,
-) -> Result<String> {
+/// Reads such pages.
+pub struct Pages(Arc<dyn Network>);
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self::new(Arc::new(System))
+    }
+}
+
+impl Pages {
+    /// Pages of a network.
+    pub fn new(network: Arc<dyn Network>) -> Self {
+        Self(network)
+    }
+}
+
+#[async_trait]
+impl PageReader for Pages {
+    /// The page as text, with its address and title above.
+    async fn read(&self, url: &str, settings: &ToolSettings) -> Result<String> {
+        page(url, &*self.0, settings).await
+    }
+}
+
+async fn page(url: &str, network: &dyn Network, settings: &ToolSettings) -> Result<String> {
     let failed = |why| Error::new(Kind::PageNotFetched { url: url.to_owned(), why });
     let given = destination::parse(url).map_err(|trouble| failed(fault(trouble)))?;
     let answer = follow(given, network, settings).await.map_err(failed)?;

@@ -9,9 +9,9 @@ use crate::world::World;
 /// What a tool gets where this was given.
 fn meant(tool: &str, given: &Value) -> Value {
     let tools = chat_tools::all();
-    let tool = tools.iter().find(|one| one.spec().name == tool).expect("a tool");
-    let checked =
-        check(given, &tool.spec().parameters, tool.aliases()).expect("arguments that fit");
+    let tool = tools.iter().find(|one| one.info().name() == tool).expect("a tool");
+    let checked = check(given, &tool.info().spec.parameters, tool.info().aliases)
+        .expect("arguments that fit");
     assert_eq!(checked.note(), None, "{given}");
     checked.value
 }
@@ -50,9 +50,9 @@ fn what_models_emit_is_read(#[case] tool: &str, #[case] given: Value, #[case] ex
 #[test]
 fn every_alias_stands_for_an_argument_that_there_is() {
     for tool in chat_tools::all() {
-        let spec = tool.spec();
+        let spec = &tool.info().spec;
         let properties = &spec.parameters["properties"];
-        for alias in tool.aliases() {
+        for alias in tool.info().aliases {
             let of = match alias.form {
                 Form::OnlyItem(list) | Form::EachItem(list) => {
                     &properties[list]["items"]["properties"]

@@ -11,6 +11,7 @@ mod move_file;
 mod outline;
 mod outside;
 mod processes;
+mod prompt;
 mod read;
 mod room;
 mod search;

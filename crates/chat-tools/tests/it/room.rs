@@ -11,10 +11,14 @@ use chat_core::tool::{
     check,
 };
 use chat_permission::path::{Project, Surroundings};
-use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all};
+use chat_permission::{
+    Action, Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+
+use crate::world::{action, asks_only_for_what_it_says};
 
 /// A session with an empty project.
 pub struct Room {
@@ -32,6 +36,8 @@ struct Person {
     /// What they say to what they are asked; none is nobody.
     says: Option<bool>,
     asked: Mutex<Vec<Wish>>,
+    /// What tools asked leave for, whoever gave it.
+    wanted: Mutex<Vec<Action>>,
 }
 
 impl Room {
@@ -51,7 +57,13 @@ impl Room {
             effect,
             scope: Scope::Session,
         });
-        let person = Person { rules: rules.collect(), mode, says, asked: Mutex::new(Vec::new()) };
+        let person = Person {
+            rules: rules.collect(),
+            mode,
+            says,
+            asked: Mutex::default(),
+            wanted: Mutex::default(),
+        };
         Self {
             folder: tempfile::tempdir().unwrap(),
             settings: ToolSettings { fetch_seconds: 20, ..ToolSettings::default() },
@@ -100,8 +112,12 @@ impl Room {
     pub async fn run(&self, tool: &dyn Tool, arguments: Value) -> Result<ToolOutput, ToolFailure> {
         let project = self.project();
         std::fs::create_dir_all(&project).unwrap();
-        let checked = check(&arguments, &tool.spec().parameters, tool.aliases());
-        tool.run(checked.map_err(ToolFailure::new)?.value, self.context(&project)).await
+        let info = tool.info();
+        let checked = check(&arguments, &info.spec.parameters, info.aliases);
+        let checked = checked.map_err(ToolFailure::new)?;
+        let result = tool.run(checked.value, self.context(&project)).await;
+        asks_only_for_what_it_says(info, &std::mem::take(&mut *self.person.wanted.lock().unwrap()));
+        result
     }
 
     fn context(&self, project: &Path) -> ToolContext {
@@ -125,6 +141,7 @@ impl Room {
 #[async_trait]
 impl ToolHost for Person {
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
+        self.wanted.lock().unwrap().extend(wish.requests.iter().map(action));
         match decide_all(&self.rules, self.mode, &wish.requests) {
             Decision::Pass => Ok(Leave::ByRule),
             Decision::Refuse { why, allowed_by } => Err(Denied::ByRule { why, allowed_by }),

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use chat_core::agent::{Agent, CodeAssistant, Surroundings};
-use chat_core::message::ToolSpec;
+use chat_core::message::{ToolSpec, ToolView};
+use chat_core::tool::{CallData, Labels, MsgId, Tense, Text};
 use chat_permission::Mode;
+use serde_json::json;
 
 #[test]
 fn names_are_unique_and_schemas_say_just_what_is_promised() {
@@ -27,7 +29,7 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
         ("write_file", "path, content"),
     ]);
     for tool in &tools {
-        let spec = tool.spec();
+        let spec = &tool.info().spec;
         let Some(promise) = promised.remove(&*spec.name) else { continue };
         let names: BTreeSet<String> =
             promise.split(", ").map(|name| name.trim_end_matches('?').to_owned()).collect();
@@ -44,14 +46,15 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
         );
     }
     assert!(promised.is_empty(), "missing: {promised:?}");
-    let names: BTreeSet<_> = tools.iter().map(|tool| tool.spec().name.clone()).collect();
+    let names: BTreeSet<_> = tools.iter().map(|tool| tool.info().name().to_owned()).collect();
     assert_eq!(names.len(), tools.len());
 }
 
 /// Instructions and schemas as a request in a project carries them.
 fn prompt(mode: Mode) -> (String, Vec<ToolSpec>) {
-    let tools =
-        chat_tools::all().into_iter().filter(|tool| mode != Mode::Plan || tool.in_plan_mode());
+    let tools = chat_tools::all()
+        .into_iter()
+        .filter(|tool| mode != Mode::Plan || tool.info().kind.in_plan_mode());
     let around = Surroundings {
         project: Some("/home/me/project".into()),
         tools: tools.collect(),
@@ -93,5 +96,92 @@ fn plan_mode_offers_what_reads_and_commands_that_the_policy_judges() {
     }
     for name in ["read_file", "search_files", "run_command", "update_todos", "ask_user"] {
         assert!(names.contains(&name), "{name}");
+    }
+}
+
+/// A view of each kind. Labels take any.
+fn views() -> Vec<Option<ToolView>> {
+    let name = || "a.rs".to_owned();
+    let edited = |created| ToolView::Edited {
+        path: name(),
+        diff: String::new(),
+        added: 1,
+        removed: 0,
+        created,
+    };
+    let fetched = |path| ToolView::Fetched { url: name(), title: None, bytes: 1, path };
+    let ran = ToolView::Ran {
+        command: name(),
+        exit: None,
+        output: None,
+        sandboxed: true,
+        put_aside: Vec::new(),
+    };
+    let views = [
+        ToolView::Read { path: name(), from: Some(1), to: None },
+        ToolView::Listed { what: name(), entries: 1 },
+        ToolView::Searched { pattern: name(), matches: 1, files: 1 },
+        edited(true),
+        edited(false),
+        ToolView::Moved { from: name(), to: name() },
+        ToolView::Deleted { path: name() },
+        ran,
+        fetched(None),
+        fetched(Some(name())),
+        ToolView::WebSearched { query: name(), results: 1 },
+        ToolView::Todos { todos: Vec::new() },
+        ToolView::Asked { question: name(), answer: name() },
+    ];
+    std::iter::once(None).chain(views.into_iter().map(Some)).collect()
+}
+
+/// The names in braces.
+fn places(sentence: &str) -> BTreeSet<&str> {
+    sentence.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).collect()
+}
+
+#[test]
+fn every_tool_is_whole() {
+    let catalogue = include_str!("../../../../po/natter.pot");
+    // Long messages stand on several lines.
+    let catalogue = catalogue.replace("\"\n\"", "");
+    let is_known = |tool: &str, id: MsgId| {
+        let line = format!("\nmsgid \"{}\"\n", id.as_str());
+        assert!(catalogue.contains(&line), "{tool}: po/natter.pot does not have “{}”", id.as_str());
+    };
+    for tool in chat_tools::all() {
+        let info = tool.info();
+        let name = info.name();
+        for text in [&info.title, &info.summary] {
+            let Text::Message(id) = text else { panic!("{name}: {text:?}") };
+            assert!(!id.as_str().is_empty() && places(id.as_str()).is_empty(), "{name}: {id:?}");
+            is_known(name, *id);
+        }
+        assert!(!info.spec.description.is_empty(), "{name}");
+        let schema = &info.spec.parameters;
+        jsonschema::meta::validate(schema).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(schema["type"], "object", "{name}");
+        assert_eq!(schema["additionalProperties"], false, "{name}");
+        let Labels::Own(label) = info.labels else { panic!("{name} has no labels") };
+        let mut sentences = BTreeSet::new();
+        for (tense, view) in
+            Tense::ALL.iter().flat_map(|tense| views().into_iter().map(move |view| (*tense, view)))
+        {
+            for arguments in
+                [json!({}), json!(null), json!("raw"), json!({ "path": 5, "from": "x" })]
+            {
+                let call = CallData { arguments: &arguments, view: view.as_ref() };
+                let label = label(tense, call);
+                is_known(name, label.sentence);
+                let given: BTreeSet<_> = label.values.iter().map(|(name, _)| *name).collect();
+                assert_eq!(places(label.sentence.as_str()), given, "{name}: {label:?}");
+                if view.is_none() {
+                    sentences.insert((format!("{tense:?}"), label.sentence.as_str()));
+                }
+            }
+        }
+        assert_eq!(sentences.len(), Tense::ALL.len(), "{name} says in one way: {sentences:?}");
+        let words: BTreeSet<_> = sentences.iter().map(|(_, sentence)| sentence).collect();
+        assert_eq!(words.len(), Tense::ALL.len(), "{name} has the same words twice: {words:?}");
     }
 }

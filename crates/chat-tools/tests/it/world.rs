@@ -9,10 +9,12 @@ use async_trait::async_trait;
 use chat_core::message::{Preview, Question, Todo, ToolCallId};
 use chat_core::settings::ToolSettings;
 use chat_core::tool::{
-    Changes, Denied, Leave, Memory, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
+    Changes, Denied, Leave, Memory, ToolContext, ToolFailure, ToolHost, ToolInfo, ToolOutput, Wish,
 };
 use chat_permission::path::{Project, Surroundings};
-use chat_permission::{Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all};
+use chat_permission::{
+    Action, Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all,
+};
 use chat_sandbox::Preference;
 use chat_tools::{Machine, Trash};
 use serde_json::Value;
@@ -44,12 +46,15 @@ pub struct Host {
     pub tails: Mutex<Vec<(String, u64)>>,
     /// Whether the person has commands that they allow leave the sandbox.
     pub leaves_sandbox: AtomicBool,
+    /// What tools asked leave for, whoever gave it.
+    wanted: Mutex<Vec<Action>>,
     written: tokio::sync::Notify,
 }
 
 #[async_trait]
 impl ToolHost for Host {
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
+        self.wanted.lock().unwrap().extend(wish.requests.iter().map(action));
         let decision =
             decide_all(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), &wish.requests);
         match decision {
@@ -91,6 +96,23 @@ impl ToolHost for Host {
 
     fn on_todos(&self, todos: Vec<Todo>) {
         *self.todos.lock().unwrap() = todos;
+    }
+}
+
+/// What a request is about.
+pub fn action(request: &Request) -> Action {
+    match request {
+        Request::Read { .. } => Action::Read,
+        Request::Write { .. } => Action::Write,
+        Request::Run(_) => Action::Run,
+        Request::Network { .. } => Action::Network,
+    }
+}
+
+/// A tool says what it asks leave for.
+pub fn asks_only_for_what_it_says(info: &ToolInfo, wanted: &[Action]) {
+    for action in wanted {
+        assert!(info.permissions.contains(action), "{} asks leave to {action:?}", info.name());
     }
 }
 
@@ -193,11 +215,14 @@ impl World {
     pub async fn call(&self, name: &str, arguments: Value) -> Result<ToolOutput, ToolFailure> {
         let tools =
             chat_tools::all_on(Machine { trash: Trash::at(self.trash()), sandbox: self.sandbox });
-        let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
+        let tool = tools.iter().find(|tool| tool.info().name() == name).unwrap();
+        let info = tool.info();
         let checked =
-            chat_core::tool::check(&arguments, &tool.spec().parameters, tool.aliases()).unwrap();
+            chat_core::tool::check(&arguments, &info.spec.parameters, info.aliases).unwrap();
         assert!(checked.ignored.is_empty(), "{:?}", checked.ignored);
-        tool.run(checked.value, self.context.clone()).await
+        let result = tool.run(checked.value, self.context.clone()).await;
+        asks_only_for_what_it_says(info, &std::mem::take(&mut *self.host.wanted.lock().unwrap()));
+        result
     }
 
     /// What a tool says.

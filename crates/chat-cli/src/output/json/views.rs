@@ -5,6 +5,7 @@ use chat_core::message::{
     Ending, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage, Verdict,
 };
 use chat_core::permission::Rule;
+use chat_core::tool::Toolbox;
 use chat_edge::words::{self, Progress};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -89,12 +90,12 @@ pub struct ResultView<'a> {
 
 impl<'a> ResultView<'a> {
     /// The result of a call, where that is known.
-    pub fn new(call: Option<&ToolCall>, result: &'a ToolResult) -> Self {
+    pub fn new(tools: &Toolbox, call: Option<&ToolCall>, result: &'a ToolResult) -> Self {
         Self {
             name: &result.name,
             text: &result.text,
             failed: result.failed,
-            line: call.map(|call| words::tool_line(call, Progress::Ended(result))),
+            line: call.map(|call| words::tool_line(tools, call, Progress::Ended(result))),
             view: result.view.as_ref(),
             verdict: result.verdict.as_ref(),
             needs: &result.needs,
@@ -139,7 +140,7 @@ impl<'a> MessageView<'a> {
                 Part::Image { mime, .. } => view.files.push(mime),
                 Part::ToolResult(result) => view.tool_results.push(CalledResult {
                     call: result.call.as_str(),
-                    result: ResultView::new(calls.get(&result.call), result),
+                    result: ResultView::new(calls.tools(), calls.get(&result.call), result),
                 }),
                 Part::Text(_) | Part::Context { .. } | Part::ToolCall(_) | Part::Compaction(_) => {}
             }

@@ -18,7 +18,8 @@ use crate::client::{Delta, Timeouts, ToolChoice, connect};
 use crate::message::{ModelRef, Options, Part, Role, Thinking, ToolResult, ToolSpec, Usage};
 use crate::settings::{Connection, ConnectionKind, KeySource};
 use crate::tool::{
-    Changes, Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
+    Changes, Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolInfo, ToolKind,
+    ToolOutput, Wish,
 };
 
 /// An agent that offers all tools.
@@ -51,16 +52,12 @@ impl Agent for WithTools {
 }
 
 /// A tool in whose run the person stops the request.
-struct Stops(ToolSpec);
+struct Stops(ToolInfo);
 
 #[async_trait]
 impl Tool for Stops {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        true
     }
 
     async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -191,11 +188,12 @@ fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<Told>) {
     };
     let timeouts = Timeouts { question: Duration::from_secs(5), ..Timeouts::default() };
     let mut tools = Registry::default();
-    tools.register(Arc::new(Stops(ToolSpec {
+    let info = ToolInfo::foreign(ToolSpec {
         name: "stops".to_owned(),
         description: String::new(),
         parameters: json!({ "type": "object" }),
-    })));
+    });
+    tools.register(Arc::new(Stops(ToolInfo { kind: ToolKind::Reads, ..info })));
     let told = Arc::new(Told { tools: tools.clone(), ..Told::default() });
     let input = TurnInput {
         agent: Arc::clone(agent),

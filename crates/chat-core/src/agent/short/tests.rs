@@ -19,11 +19,7 @@ pub(crate) fn says(text: &str) -> Arc<Message> {
 
 /// A call and its result.
 pub(crate) fn round(id: &str, text: &str) -> [Arc<Message>; 2] {
-    let call = ToolCall {
-        id: ToolCallId::new(id),
-        name: "read_file".to_owned(),
-        arguments: json!({ "path": id }),
-    };
+    let call = ToolCall::new(ToolCallId::new(id), "read_file", json!({ "path": id }));
     let result = ToolResult::to(&call, text, false);
     let reply = Message { parts: vec![Part::ToolCall(call)], ..Message::clone(&says("")) };
     let result =
@@ -125,7 +121,7 @@ proptest! {
     #[test]
     fn head_and_tail_never_cut_a_letter(text in "\\PC{0,400}", keep in 0_usize..300) {
         let result = ToolResult::to(
-            &ToolCall { id: ToolCallId::new("a"), name: "a".into(), arguments: json!({}) },
+            &ToolCall::new(ToolCallId::new("a"), "a", json!({})),
             text.as_str(),
             false,
         );

@@ -215,7 +215,7 @@ mod tests {
         ];
         if calls {
             let (id, name) = (ToolCallId::new("a"), "look".to_owned());
-            parts.push(Part::ToolCall(ToolCall { id, name, arguments: json!({}) }));
+            parts.push(Part::ToolCall(ToolCall::new(id, name, json!({}))));
         }
         Message { parts, ..Message::text(Role::Assistant, None, "") }
     }

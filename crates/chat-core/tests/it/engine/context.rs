@@ -11,7 +11,7 @@ use chat_core::message::{
     ChatRequest, Content, Ending, Fid, Filling, Message, Options, Part, Role, ToolSpec,
 };
 use chat_core::settings::ConnectionKind;
-use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolKind, ToolOutput};
 use chat_testkit::server::{Gate, Script, Server};
 use serde_json::{Value, json};
 
@@ -21,16 +21,12 @@ use super::world::{World, model, timeouts};
 const ROUND: &str = "And so the king went out to see whether the moon was still there. ";
 
 /// A tool that gives as many bytes as it is asked for, new ones each time.
-struct Reads(ToolSpec);
+struct Reads(ToolInfo);
 
 #[async_trait]
 impl Tool for Reads {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        true
     }
 
     async fn run(&self, arguments: Value, _: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -45,7 +41,8 @@ fn tools() -> Registry {
         "bytes": { "type": "integer" }, "name": { "type": "string" },
     }});
     let spec = ToolSpec { name: "read".into(), description: "Reads.".into(), parameters };
-    [Arc::new(Reads(spec)) as Arc<dyn Tool>].into_iter().collect()
+    let info = ToolInfo { kind: ToolKind::Reads, ..ToolInfo::foreign(spec) };
+    [Arc::new(Reads(info)) as Arc<dyn Tool>].into_iter().collect()
 }
 
 async fn world_with_tools(server: &Server) -> World {

@@ -105,6 +105,7 @@ async fn start(folder: &Path) -> Manager {
         better_titles: false,
         agents: chat_core::agent::AgentRegistry::default(),
         tools: chat_core::tool::Registry::default(),
+        services: chat_core::tool::ToolServices::default(),
     };
     Manager::start(options).await.unwrap()
 }

@@ -11,7 +11,7 @@ use chat_core::message::{
 };
 use chat_core::permission::{Effect, Mode, Request, Scope};
 use chat_core::settings::{ConnectionKind, Remembered, Settings};
-use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolKind, ToolOutput};
 use chat_testkit::server::{Script, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -19,16 +19,16 @@ use tempfile::TempDir;
 use super::world::{World, request, timeouts};
 
 /// Writes nothing, but asks for leave to.
-struct Touch(ToolSpec);
+struct Touch(ToolInfo);
 
 /// Asks the person.
-struct Wonder(ToolSpec);
+struct Wonder(ToolInfo);
 
 /// Has a bug.
-struct Breaks(ToolSpec);
+struct Breaks(ToolInfo);
 
-fn spec(name: &str, argument: &str) -> ToolSpec {
-    ToolSpec {
+fn info(name: &str, argument: &str) -> ToolInfo {
+    ToolInfo::foreign(ToolSpec {
         name: name.to_owned(),
         description: "For tests".to_owned(),
         parameters: json!({
@@ -37,21 +37,13 @@ fn spec(name: &str, argument: &str) -> ToolSpec {
             "required": [argument],
             "additionalProperties": false,
         }),
-    }
+    })
 }
 
 #[async_trait]
 impl Tool for Touch {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, arguments: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -69,12 +61,8 @@ impl Tool for Touch {
 
 #[async_trait]
 impl Tool for Wonder {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
     }
 
     async fn run(&self, arguments: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -89,12 +77,8 @@ impl Tool for Wonder {
 
 #[async_trait]
 impl Tool for Breaks {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        true
     }
 
     async fn run(&self, _: Value, _: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -110,9 +94,9 @@ pub struct Scene {
 impl Scene {
     pub async fn new(server: &Server) -> Self {
         let tools: [Arc<dyn Tool>; 3] = [
-            Arc::new(Touch(spec("touch", "path"))),
-            Arc::new(Wonder(spec("wonder", "question"))),
-            Arc::new(Breaks(spec("breaks", "how"))),
+            Arc::new(Touch(ToolInfo { needs_project: true, ..info("touch", "path") })),
+            Arc::new(Wonder(info("wonder", "question"))),
+            Arc::new(Breaks(ToolInfo { kind: ToolKind::Reads, ..info("breaks", "how") })),
         ];
         let tools: Registry = tools.into_iter().collect();
         let world = World::with_tools(server, ConnectionKind::OpenAi, timeouts(), tools).await;

@@ -10,7 +10,7 @@ use chat_core::message::{
 };
 use chat_core::review::{FileKind, Part};
 use chat_core::settings::ConnectionKind;
-use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput};
 use chat_testkit::server::{Gate, Script, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -21,20 +21,12 @@ use super::world::{World, request, timeouts};
 type Meanwhile = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
 
 /// Writes a file, or what a command would: `path` is `*`, and `text` goes into two files.
-struct Put(ToolSpec, Meanwhile);
+struct Put(ToolInfo, Meanwhile);
 
 #[async_trait]
 impl Tool for Put {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -87,8 +79,9 @@ impl Scene {
                 "required": ["path", "text"],
             }),
         };
+        let info = ToolInfo { needs_project: true, ..ToolInfo::foreign(spec) };
         let tools: Registry =
-            std::iter::once(Arc::new(Put(spec, Arc::clone(&meanwhile))) as Arc<dyn Tool>).collect();
+            std::iter::once(Arc::new(Put(info, Arc::clone(&meanwhile))) as Arc<dyn Tool>).collect();
         let kind = ConnectionKind::Ollama;
         let world = World::with_tools(&server, kind, timeouts(), tools).await;
         Self { server, world, project: tempfile::tempdir().unwrap(), meanwhile }

@@ -10,7 +10,9 @@ use chat_core::message::{
 };
 use chat_core::permission::Mode;
 use chat_core::settings::ConnectionKind;
-use chat_core::tool::{Background, Memory, Registry, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{
+    Background, Memory, Registry, Text, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput,
+};
 use chat_testkit::server::{Script, Server};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -20,36 +22,32 @@ use tokio::sync::Notify;
 use super::world::{World, request, timeouts};
 
 /// Is done at once.
-struct Quick(ToolSpec);
+struct Quick(ToolInfo);
 
 /// Lasts until it is let go, or the person stops it.
-struct Slow(ToolSpec, Arc<Notify>);
+struct Slow(ToolInfo, Arc<Notify>);
 
 /// Begins something in the background.
-struct Begins(ToolSpec);
+struct Begins(ToolInfo);
 
 /// Begins something that takes its time to end, and notes that it did.
-struct Lingers(ToolSpec, Arc<AtomicBool>);
+struct Lingers(ToolInfo, Arc<AtomicBool>);
 
 /// What goes on in the background.
 struct Goes(AtomicBool, Weak<Memory>);
 
-fn spec(name: &str) -> ToolSpec {
-    ToolSpec {
+fn info(name: &str) -> ToolInfo {
+    ToolInfo::foreign(ToolSpec {
         name: name.to_owned(),
         description: "For tests".to_owned(),
         parameters: json!({ "type": "object" }),
-    }
+    })
 }
 
 #[async_trait]
 impl Tool for Quick {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
     }
 
     async fn run(&self, _: Value, _: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -59,12 +57,8 @@ impl Tool for Quick {
 
 #[async_trait]
 impl Tool for Slow {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
     }
 
     async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -78,12 +72,8 @@ impl Tool for Slow {
 
 #[async_trait]
 impl Tool for Begins {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
     }
 
     async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -95,12 +85,8 @@ impl Tool for Begins {
 
 #[async_trait]
 impl Tool for Lingers {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
     }
 
     async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -147,9 +133,9 @@ impl Scene {
     async fn new(server: &Server) -> Self {
         let go = Arc::new(Notify::new());
         let tools: [Arc<dyn Tool>; 3] = [
-            Arc::new(Quick(spec("quick"))),
-            Arc::new(Slow(spec("slow"), Arc::clone(&go))),
-            Arc::new(Begins(spec("begins"))),
+            Arc::new(Quick(info("quick"))),
+            Arc::new(Slow(info("slow"), Arc::clone(&go))),
+            Arc::new(Begins(info("begins"))),
         ];
         let tools: Registry = tools.into_iter().collect();
         let world = World::with_tools(server, ConnectionKind::OpenAi, timeouts(), tools).await;
@@ -337,12 +323,42 @@ async fn commands_in_the_background_are_listed_and_ended() {
 }
 
 #[tokio::test]
+async fn a_call_keeps_what_a_tool_of_others_calls_itself_and_no_model_hears_of_it() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "quick", json!({})).tool_call(
+        "c2",
+        "begins",
+        json!({}),
+    ));
+    server.push(Script::new().text("Done."));
+    let title = Text::Verbatim("The Quick One".to_owned());
+    let tools: [Arc<dyn Tool>; 2] =
+        [Arc::new(Quick(ToolInfo { title, ..info("quick") })), Arc::new(Begins(info("begins")))];
+    let tools: Registry = tools.into_iter().collect();
+    let mut world = World::with_tools(&server, ConnectionKind::OpenAi, timeouts(), tools).await;
+    let project = TempDir::new().unwrap();
+    let asked = ChatRequest { project: Some(project.path().to_owned()), ..request(None, "Go") };
+    let fid = world.manager.send(asked).await.unwrap().fid;
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    let stored = world.manager.transcript(&fid).await.unwrap();
+    let calls: Vec<_> = stored.iter().flat_map(|message| message.tool_calls()).collect();
+    assert_eq!(calls[0].title.as_deref(), Some("The Quick One"));
+    let plain = serde_json::to_value(calls[1]).unwrap();
+    assert_eq!(plain, json!({ "id": "c2", "name": "begins", "arguments": {} }));
+    let sent = &server.chats()[1].body;
+    assert!(
+        sent.to_string().contains("quick") && !sent.to_string().contains("Quick One"),
+        "{sent}"
+    );
+}
+
+#[tokio::test]
 async fn the_program_ends_behind_what_goes_on_in_the_background() {
     let server = Server::start();
     server.push(Script::new().tool_call("c1", "lingers", json!({})));
     server.push(Script::new().text("It runs."));
     let ended = Arc::new(AtomicBool::new(false));
-    let tool: Arc<dyn Tool> = Arc::new(Lingers(spec("lingers"), Arc::clone(&ended)));
+    let tool: Arc<dyn Tool> = Arc::new(Lingers(info("lingers"), Arc::clone(&ended)));
     let tools = Registry::from_iter([tool]);
     let mut world = World::with_tools(&server, ConnectionKind::OpenAi, timeouts(), tools).await;
     let project = TempDir::new().unwrap();

@@ -119,6 +119,7 @@ impl World {
             better_titles: true,
             agents: chat_core::agent::AgentRegistry::built_in(),
             tools,
+            services: chat_core::tool::ToolServices::default(),
         };
         let manager = Manager::start(options).await.unwrap();
         let events = Mirror::new(manager.subscribe());

@@ -130,6 +130,7 @@ pub async fn manager(folder: &Path, hub: &HubOptions) -> Manager {
         better_titles: false,
         agents: chat_core::agent::AgentRegistry::default(),
         tools: chat_core::tool::Registry::default(),
+        services: chat_core::tool::ToolServices::default(),
     };
     Manager::start(options).await.unwrap()
 }

@@ -8,7 +8,7 @@ use chat_core::event::StopReason;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
 use chat_core::settings::{ConnectionKind, Folders};
-use chat_core::tool::Registry;
+use chat_core::tool::{Registry, ToolServices};
 use chat_testkit::recording;
 use chat_testkit::server::{Gate, PATIENCE, Script};
 use rusqlite::Connection;
@@ -29,6 +29,7 @@ async fn answers_until_it_is_killed() {
         better_titles: false,
         agents: chat_core::agent::AgentRegistry::default(),
         tools: Registry::default(),
+        services: ToolServices::default(),
     };
     let manager = Manager::start(options).await.unwrap();
     let mut events = Mirror::new(manager.subscribe());

@@ -6,17 +6,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chat_core::message::{Preview, Todo, TodoState, ToolSpec, ToolView};
 use chat_core::permission::Request;
-use chat_core::tool::{Alias, Registry, Tool, ToolContext, ToolFailure, ToolOutput};
+use chat_core::tool::{
+    Alias, Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolKind, ToolOutput,
+};
 use serde_json::{Value, json};
 
 /// Reads a file of the project.
-struct Look(ToolSpec);
+struct Look(ToolInfo);
 
 /// Writes a file of the project.
-struct Put(ToolSpec);
+struct Put(ToolInfo);
 
 /// Sets the plan.
-struct Plan(ToolSpec);
+struct Plan(ToolInfo);
 
 pub fn tools() -> Registry {
     let text = json!({ "type": "string" });
@@ -30,8 +32,15 @@ pub fn tools() -> Registry {
         spec("put", "Writes a file.", &json!({ "path": text, "text": text }), &["path", "text"]);
     let steps = json!({ "type": "array", "items": text });
     let plan = spec("plan", "Sets the plan.", &json!({ "steps": steps }), &["steps"]);
+    let look = ToolInfo {
+        kind: ToolKind::Reads,
+        needs_project: true,
+        aliases: const { &[Alias::name("file", "path")] },
+        ..ToolInfo::foreign(look)
+    };
+    let put = ToolInfo { needs_project: true, ..ToolInfo::foreign(put) };
     let tools: [Arc<dyn Tool>; 3] =
-        [Arc::new(Look(look)), Arc::new(Put(put)), Arc::new(Plan(plan))];
+        [Arc::new(Look(look)), Arc::new(Put(put)), Arc::new(Plan(ToolInfo::foreign(plan)))];
     tools.into_iter().collect()
 }
 
@@ -48,20 +57,8 @@ fn spec(name: &str, description: &str, properties: &Value, required: &[&str]) ->
 
 #[async_trait]
 impl Tool for Look {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn aliases(&self) -> &'static [Alias] {
-        const { &[Alias::name("file", "path")] }
-    }
-
-    fn reads_only(&self) -> bool {
-        true
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -78,16 +75,8 @@ impl Tool for Look {
 
 #[async_trait]
 impl Tool for Put {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
-    }
-
-    fn needs_project(&self) -> bool {
-        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
@@ -108,12 +97,8 @@ impl Tool for Put {
 
 #[async_trait]
 impl Tool for Plan {
-    fn spec(&self) -> &ToolSpec {
+    fn info(&self) -> &ToolInfo {
         &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        false
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

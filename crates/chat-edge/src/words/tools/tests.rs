@@ -2,13 +2,18 @@
 
 use std::time::Duration;
 
-use chat_core::message::{Todo, ToolCallId};
+use chat_core::message::{Todo, ToolCallId, ToolSpec};
+use chat_core::tool::Registry;
 use serde_json::{Value, json};
 
 use super::*;
 
 fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: ToolCallId::new("c1"), name: name.to_owned(), arguments }
+    ToolCall::new(ToolCallId::new("c1"), name, arguments)
+}
+
+fn ours() -> Toolbox {
+    chat_tools::all().into_iter().collect::<Registry>().toolbox()
 }
 
 fn answered(call: &ToolCall, view: Option<ToolView>) -> ToolResult {
@@ -138,7 +143,7 @@ fn all_lines() {
         let ended = [&done, &plain, &failed, &stopped, &denied].map(Progress::Ended);
         let open = [Progress::Queued, Progress::Asking, Progress::Running, Progress::Lost];
         for progress in open.into_iter().chain(ended) {
-            let line = tool_line(&call, progress);
+            let line = tool_line(&ours(), &call, progress);
             assert!(
                 !line.contains(['{', '?']) || call.name == "not_ours" || call.name == "ask_user",
                 "{line}"
@@ -158,9 +163,9 @@ fn only_what_is_at_work_is_said_to_be() {
     let ended = [&failed, &stopped].map(Progress::Ended);
     let open = [Progress::Queued, Progress::Asking, Progress::Lost];
     for (call, _) in each().iter().filter(|(call, _)| call.name != "not_ours") {
-        let working = tool_line(call, Progress::Running);
+        let working = tool_line(&ours(), call, Progress::Running);
         for progress in open.into_iter().chain(ended) {
-            let line = tool_line(call, progress);
+            let line = tool_line(&ours(), call, progress);
             assert!(!line.contains(&working), "{line}");
         }
     }
@@ -171,7 +176,7 @@ fn what_was_denied_and_how_long_it_took_is_said() {
     let call = call("run_command", json!({ "command": "cargo test" }));
     let verdict = Some(Verdict::Denied { message: None });
     let denied = ToolResult { verdict, ..ToolResult::to(&call, "no", true) };
-    assert_eq!(tool_line(&call, Progress::Ended(&denied)), "Run cargo test · denied");
+    assert_eq!(tool_line(&ours(), &call, Progress::Ended(&denied)), "Run cargo test · denied");
     let view = ToolView::Ran {
         command: "cargo test".to_owned(),
         exit: Some(CommandExit::Status(101)),
@@ -185,7 +190,7 @@ fn what_was_denied_and_how_long_it_took_is_said() {
         (Duration::from_secs(185), "Ran cargo test · exit 101 · 3 min 5 s"),
     ] {
         let result = ToolResult { took: Some(took), ..answered(&call, Some(view.clone())) };
-        assert_eq!(tool_line(&call, Progress::Ended(&result)), said);
+        assert_eq!(tool_line(&ours(), &call, Progress::Ended(&result)), said);
     }
 }
 
@@ -198,11 +203,48 @@ fn whatever_a_model_writes_is_one_line() {
             let call = call(name, arguments);
             let failed = ToolResult::to(&call, "no", true);
             for progress in [Progress::Queued, Progress::Running, Progress::Ended(&failed)] {
-                let line = tool_line(&call, progress);
+                let line = tool_line(&ours(), &call, progress);
                 assert!(!line.contains(char::is_control), "{line:?}");
                 assert!(!line.contains('\u{202e}'), "{line:?}");
                 assert!(line.chars().count() < 1_000, "{line:?}");
             }
         }
     }
+}
+
+#[test]
+fn a_tool_that_is_not_ours_speaks_for_itself_and_hides_nothing() {
+    let spec = ToolSpec {
+        name: "weather".to_owned(),
+        description: "Tells the\nweather.".to_owned(),
+        parameters: Value::default(),
+    };
+    let title = Text::Verbatim("The \u{202e}Weather".to_owned());
+    let info = ToolInfo { title, ..ToolInfo::foreign(spec) };
+    assert_eq!(tool_title(&info), "The ⟨U+202E⟩Weather");
+    assert_eq!(tool_description(&info), "Tells the⏎weather.");
+    let (call, unknown) = (call("weather", json!({ "a": 1 })), call("gone", json!({})));
+    let tools: Toolbox = [info].into_iter().collect();
+    assert_eq!(tool_line(&tools, &call, Progress::Running), "Using The ⟨U+202E⟩Weather");
+    assert_eq!(tool_subject(&tools, &call, None), None);
+    let lines = |result: &ToolResult| tool_line(&tools, &unknown, Progress::Ended(result));
+    assert_eq!(lines(&ToolResult::to(&unknown, "no", true)), "Use gone · failed");
+    let titled = ToolCall { title: Some("The\nClock".to_owned()), ..unknown.clone() };
+    assert_eq!(tool_line(&tools, &titled, Progress::Lost), "Use The⏎Clock · has no result");
+    let found = ToolView::Listed { what: "a".to_owned(), entries: 2 };
+    assert_eq!(lines(&answered(&unknown, Some(found))), "Used gone · 2 entries");
+}
+
+#[test]
+fn a_line_says_what_the_call_is_about() {
+    let subject = |name, arguments| tool_subject(&ours(), &call(name, arguments), None);
+    let found = subject("search_files", json!({ "pattern": "fn \n", "path": "src" }));
+    assert_eq!(found.as_deref(), Some("fn"));
+    assert_eq!(subject("update_todos", json!({})), None);
+    let each = each();
+    let (stop, view) = each.iter().find(|(call, _)| call.name == "stop_command").expect("one");
+    let stopped = answered(stop, view.clone());
+    let subject = |result| tool_subject(&ours(), stop, result);
+    assert_eq!(subject(None).as_deref(), Some("1"));
+    assert_eq!(subject(Some(&stopped)).as_deref(), Some("cargo test"));
 }

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use chat_core::tool::Toolbox;
+
 use super::super::entry::{Entry, RowKind};
 use super::Pattern;
 use super::texts::{Cell, each_text, stamp};
@@ -98,7 +100,7 @@ impl Found {
 }
 
 /// Reads the rows of a message that changed since they were read for this search.
-pub fn read(entry: &mut Entry, pattern: &Pattern, search: u64) {
+pub fn read(entry: &mut Entry, tools: &Toolbox, pattern: &Pattern, search: u64) {
     let mut found = std::mem::take(&mut entry.found);
     if found.search != search {
         found.rows.clear();
@@ -112,7 +114,7 @@ pub fn read(entry: &mut Entry, pattern: &Pattern, search: u64) {
             continue;
         }
         let mut hits = Vec::new();
-        each_text(kind, entry, &mut |cell, text| add(pattern, cell, text, &mut hits));
+        each_text(kind, entry, tools, &mut |cell, text| add(pattern, cell, text, &mut hits));
         let row = Row { kind, stamp, hits };
         match found.rows.get_mut(index) {
             Some(old) => *old = row,

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use chat_core::message::{Message, Role};
+use chat_core::tool::Toolbox;
 
 use super::*;
 
@@ -24,7 +25,7 @@ fn finder(words: &str, search: u64) -> Finder {
 
 fn read_all(finder: &Finder, entries: &mut [Entry]) {
     for entry in entries {
-        found::read(entry, &finder.pattern, finder.search);
+        found::read(entry, &Toolbox::default(), &finder.pattern, finder.search);
     }
 }
 

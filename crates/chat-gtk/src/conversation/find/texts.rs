@@ -1,5 +1,7 @@
 //! What the rows of a message say, letter for letter as their widgets show it.
 
+use chat_core::tool::Toolbox;
+
 use super::super::entry::{Entry, PartState, RowKind};
 use super::super::prose;
 use super::super::reply::SegmentKind;
@@ -10,12 +12,15 @@ use crate::markdown::flow::Piece;
 pub type Cell = Option<(usize, usize)>;
 
 /// Gives the texts of a row; those of a table with their row and column.
-pub fn each_text(kind: RowKind, entry: &Entry, give: &mut dyn FnMut(Cell, &str)) {
+pub fn each_text(kind: RowKind, entry: &Entry, tools: &Toolbox, give: &mut dyn FnMut(Cell, &str)) {
     match kind {
         RowKind::User | RowKind::Remark => give(None, &entry.text()),
         RowKind::Thinking { part } | RowKind::Tool { part } => match &entry.parts[part] {
             PartState::Thinking { text, .. } => give(None, text),
-            PartState::Tool(tool) => give(None, inside(tool.call(), tool.result()).text()),
+            PartState::Tool(tool) => {
+                let known = tools.get(&tool.call().name);
+                give(None, inside(known, tool.call(), tool.result()).text());
+            }
             _ => {}
         },
         RowKind::Segment { part, segment, kind } => {

@@ -93,7 +93,7 @@ impl Inner {
             if left {
                 break;
             }
-            found::read(entry, &finder.pattern, finder.search);
+            found::read(entry, &rows.around.tools.borrow(), &finder.pattern, finder.search);
         }
         if !left && unread > 0 {
             // What has no rows yet gets them, and is looked through in the next slice.

@@ -1,6 +1,7 @@
 //! What a tool's card holds when it is opened: what the tool was given, and what came of it.
 
 use chat_core::message::{Todo, TodoState, ToolCall, ToolResult, ToolView, Verdict};
+use chat_core::tool::{OutputForm, ToolInfo};
 use chat_edge::words::{fill, visible};
 use gettextrs::gettext;
 use serde_json::Value;
@@ -11,8 +12,8 @@ use super::{ansi, diff};
 /// What an answer of the engine's begins with that says in which way a call failed, for the model.
 const MARKS: [&str; 2] = ["tool_call_fail: ", "tool_call_invalid: "];
 
-/// The text inside of a card.
-pub fn inside(call: &ToolCall, result: Option<&ToolResult>) -> Styled {
+/// The text inside of a card; of a call whose tool nobody knows as of any other.
+pub fn inside(tool: Option<&ToolInfo>, call: &ToolCall, result: Option<&ToolResult>) -> Styled {
     let mut out = Styled::default();
     if let Some(Verdict::Denied { message: Some(message) }) =
         result.and_then(|result| result.verdict.as_ref())
@@ -40,7 +41,7 @@ pub fn inside(call: &ToolCall, result: Option<&ToolResult>) -> Styled {
     if let Some(result) = result.filter(|result| !result.text.is_empty()) {
         label(&mut out, &gettext("Output"));
         let text = answer(result);
-        if is_terminal(&call.name) {
+        if tool.is_some_and(|tool| tool.output == OutputForm::Terminal) {
             out.append(&ansi::styled(text));
         } else {
             out.push(&visible(text), Look::Plain);
@@ -62,11 +63,6 @@ pub fn inside(call: &ToolCall, result: Option<&ToolResult>) -> Styled {
 /// What the tool said, without what is meant for the model alone.
 fn answer(result: &ToolResult) -> &str {
     MARKS.iter().find_map(|mark| result.text.strip_prefix(mark)).unwrap_or(&result.text)
-}
-
-/// Whether what this tool gives back was written for a terminal.
-fn is_terminal(name: &str) -> bool {
-    matches!(name, "run_command" | "read_output" | "stop_command" | "fetch_output")
 }
 
 fn label(out: &mut Styled, text: &str) {
@@ -124,7 +120,7 @@ fn plan(out: &mut Styled, todos: &[Todo]) {
 mod tests {
     use serde_json::json;
 
-    use super::super::state::tests::call;
+    use super::super::state::tests::{call, ours};
     use super::*;
 
     #[test]
@@ -132,23 +128,23 @@ mod tests {
         let call = call("search_files", json!({ "context": 2 }));
         let failed = ToolResult::to(&call, "tool_call_fail: No such folder.", true);
         assert_eq!(
-            inside(&call, Some(&failed)).text(),
+            inside(None, &call, Some(&failed)).text(),
             "Input\ncontext  2\n\nOutput\nNo such folder."
         );
-        assert_eq!(inside(&call, None).text(), "Input\ncontext  2");
+        assert_eq!(inside(None, &call, None).text(), "Input\ncontext  2");
     }
 
     #[test]
     fn no_empty_line_stands_below_an_output() {
         let call = call("search_files", json!({}));
         let found = ToolResult::to(&call, "a.rs\n1: one\n", false);
-        assert_eq!(inside(&call, Some(&found)).text(), "Output\na.rs\n1: one");
+        assert_eq!(inside(None, &call, Some(&found)).text(), "Output\na.rs\n1: one");
     }
 
     #[test]
     fn arguments_that_are_no_object_are_shown_as_they_came() {
-        assert_eq!(inside(&call("x", json!("{\"a\":")), None).text(), "Input\n{\"a\":");
-        assert_eq!(inside(&call("x", json!({})), None).text(), "");
+        assert_eq!(inside(None, &call("x", json!("{\"a\":")), None).text(), "Input\n{\"a\":");
+        assert_eq!(inside(None, &call("x", json!({})), None).text(), "");
     }
 
     #[test]
@@ -156,7 +152,9 @@ mod tests {
         let written = "\x1b[31mred\x1b[0m";
         let of = |name: &str| {
             let call = call(name, json!({}));
-            inside(&call, Some(&ToolResult::to(&call, written, false))).text().to_owned()
+            let tools = ours();
+            let result = ToolResult::to(&call, written, false);
+            inside(tools.get(name), &call, Some(&result)).text().to_owned()
         };
         assert_eq!(of("run_command"), "Output\nred");
         assert_eq!(of("read_file"), "Output\n␛[31mred␛[0m");
@@ -173,7 +171,7 @@ mod tests {
             put_aside: vec!["/project/.git-1".to_owned()],
         };
         let ran = ToolResult { view: Some(view), ..ToolResult::to(&call, "done", false) };
-        let shown = inside(&call, Some(&ran)).text().to_owned();
+        let shown = inside(None, &call, Some(&ran)).text().to_owned();
         assert!(shown.ends_with("\n/project/.git-1"), "{shown}");
     }
 
@@ -188,10 +186,14 @@ mod tests {
             created: false,
         };
         let done = ToolResult { view: Some(view), ..ToolResult::to(&call, "Edited.", false) };
-        assert_eq!(inside(&call, Some(&done)).text(), "@@ -1 +1 @@\n-a\n+b");
+        assert_eq!(inside(None, &call, Some(&done)).text(), "@@ -1 +1 @@\n-a\n+b");
         let message = Some("not this one".to_owned());
         let verdict = Some(Verdict::Denied { message });
         let denied = ToolResult { verdict, ..ToolResult::to(&call, "no", true) };
-        assert!(inside(&call, Some(&denied)).text().starts_with("Denied by you: not this one\n\n"));
+        assert!(
+            inside(None, &call, Some(&denied))
+                .text()
+                .starts_with("Denied by you: not this one\n\n")
+        );
     }
 }

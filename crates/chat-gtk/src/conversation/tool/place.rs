@@ -1,18 +1,17 @@
 //! Where in a file a call was at work: that is where its line leads.
 
-use chat_core::message::{ToolCall, ToolResult, ToolView};
-use serde_json::Value;
+use chat_core::message::{ToolResult, ToolView};
+use chat_core::tool::Target;
 
 use crate::editor::Place;
 
 /// The first line that was read, or the first one that was changed; none where the call is about no line.
-pub(super) fn of(call: &ToolCall, result: Option<&ToolResult>) -> Option<Place> {
+pub(super) fn of(target: &Target, result: Option<&ToolResult>) -> Option<Place> {
     let line = match result.and_then(|result| result.view.as_ref()) {
         Some(ToolView::Read { from, .. }) => *from,
         Some(ToolView::Edited { diff, .. }) => first_changed(diff),
-        // What is not read yet will be read from there on.
-        None if call.name == "read_file" => call.arguments.get("from").and_then(Value::as_u64),
-        _ => None,
+        None => target.line,
+        Some(_) => None,
     };
     line.map(|line| Place { line: u32::try_from(line.max(1)).unwrap_or(u32::MAX), column: 1 })
 }
@@ -30,16 +29,18 @@ fn first_changed(diff: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::super::state::tests::call;
+    use super::super::state::tests::{call, ours};
     use super::*;
 
     fn line(name: &str, arguments: Value, view: Option<ToolView>) -> Option<u32> {
         let call = call(name, arguments);
         let result = view
             .map(|view| ToolResult { view: Some(view), ..ToolResult::to(&call, "done", false) });
-        of(&call, result.as_ref()).map(|place| place.line)
+        let tools = ours();
+        let target = (tools.get(name).expect("a tool").target)(&call.arguments)?;
+        of(&target, result.as_ref()).map(|place| place.line)
     }
 
     fn edited(diff: &str) -> Option<u32> {

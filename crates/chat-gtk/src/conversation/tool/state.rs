@@ -210,12 +210,18 @@ fn is_failed_command(result: &ToolResult) -> bool {
 #[cfg(test)]
 pub mod tests {
     use chat_core::message::{AskId, Question, ToolCallId};
+    use chat_core::tool::{Registry, Toolbox};
 
     use super::*;
 
+    /// What is known of Natter's own tools.
+    pub fn ours() -> Toolbox {
+        chat_tools::all().into_iter().collect::<Registry>().toolbox()
+    }
+
     /// A call of a tool.
     pub fn call(name: &str, arguments: serde_json::Value) -> ToolCall {
-        ToolCall { id: ToolCallId::new("c1"), name: name.to_owned(), arguments }
+        ToolCall::new(ToolCallId::new("c1"), name, arguments)
     }
 
     fn question() -> Arc<Ask> {

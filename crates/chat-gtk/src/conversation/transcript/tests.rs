@@ -30,7 +30,7 @@ fn snapshot(messages: Vec<Message>) -> Snapshot {
 /// A reply that called a tool, and the tool's answer.
 fn round(answer: &str) -> [Message; 2] {
     let id = ToolCallId::new("call_0");
-    let call = ToolCall { id, name: "run_command".to_owned(), arguments: Value::Null };
+    let call = ToolCall::new(id, "run_command", Value::Null);
     let mut result = Message::text(Role::Tool, None, "");
     result.parts = vec![Part::ToolResult(ToolResult::to(&call, answer, false))];
     let mut reply = Message::reply(None, ModelRef::new("Test", "scripted"));

@@ -17,6 +17,7 @@ fn manager(runtime: &tokio::runtime::Runtime, folder: &tempfile::TempDir) -> Man
         better_titles: false,
         agents: chat_core::agent::AgentRegistry::default(),
         tools: chat_core::tool::Registry::default(),
+        services: chat_core::tool::ToolServices::default(),
     };
     runtime.block_on(Manager::start(options)).unwrap()
 }

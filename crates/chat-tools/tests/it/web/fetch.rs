@@ -365,7 +365,7 @@ async fn wrong_calls_are_told_apart(#[case] arguments: Value, #[case] told: &str
 #[test]
 fn the_schema_is_short() {
     let tool = tool();
-    let spec = tool.spec();
+    let spec = &tool.info().spec;
     assert_eq!(spec.name, "web_fetch");
     let schema = spec.parameters.to_string();
     assert!(schema.len() + spec.description.len() < 500, "{schema}");

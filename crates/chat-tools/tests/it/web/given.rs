@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chat_core::error::{Kind, PageFault};
 use chat_core::settings::ToolSettings;
-use chat_core::tool::Tool;
-use chat_tools::WebFetch;
+use chat_core::tool::PageReader;
+use chat_tools::Pages;
 
 use super::internet::{Internet, PUBLIC};
 use crate::server::{Server, ok, redirect, text};
@@ -24,9 +24,9 @@ async fn page_of(
     path: &str,
 ) -> Result<String, PageFault> {
     let internet = Internet::default().name(host, found);
-    let tool = WebFetch::new(Arc::new(internet));
+    let pages = Pages::new(Arc::new(internet));
     let url = format!("http://{host}:{}{path}", server.port());
-    let page = tool.page(&url, &ToolSettings::default()).await.expect("it fetches pages");
+    let page = pages.read(&url, &ToolSettings::default()).await;
     page.map_err(|error| match error.kind {
         Kind::PageNotFetched { url: told, why } => {
             assert_eq!(told, url);

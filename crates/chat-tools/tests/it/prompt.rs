@@ -1,45 +1,10 @@
-//! The prompts of the code assistant in several states.
+//! The code assistant's instructions with these tools, in several states.
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use chat_core::agent::{Agent, CodeAssistant, ProjectStart, RuleFile, Surroundings};
 use chat_permission::Mode;
 use jiff::civil::date;
-use serde_json::{Value, json};
-
-use super::*;
-use crate::agent::{ProjectStart, RuleFile};
-use crate::message::ToolSpec;
-use crate::tool::{Tool, ToolContext, ToolFailure, ToolOutput};
-
-struct Named(ToolSpec);
-
-#[async_trait]
-impl Tool for Named {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn reads_only(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, _: Value, _: ToolContext) -> Result<ToolOutput, ToolFailure> {
-        Ok(ToolOutput::text(""))
-    }
-}
-
-fn registry(names: &[&str]) -> Registry {
-    let tool = |name: &&str| {
-        let spec = ToolSpec {
-            name: (*name).to_owned(),
-            description: String::new(),
-            parameters: json!({}),
-        };
-        Arc::new(Named(spec)) as Arc<dyn Tool>
-    };
-    names.iter().map(tool).collect()
-}
 
 const ALL: [&str; 6] =
     ["ask_user", "edit_file", "run_command", "search_files", "update_todos", "write_file"];
@@ -47,7 +12,10 @@ const ALL: [&str; 6] =
 fn around(names: &[&str]) -> Surroundings {
     Surroundings {
         project: Some("/home/me/thing".into()),
-        tools: registry(names),
+        tools: chat_tools::all()
+            .into_iter()
+            .filter(|tool| names.contains(&tool.info().name()))
+            .collect(),
         system: "Debian GNU/Linux 12, x86_64".to_owned(),
         today: Some(date(2026, 1, 15)),
         ..Surroundings::default()

@@ -1,0 +1,44 @@
+//! What tools' code does for the person themselves, without a model and without a call.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::Bounds;
+use crate::error::Result;
+use crate::settings::ToolSettings;
+
+/// What there is of it in a program.
+#[derive(Clone, Default)]
+pub struct ToolServices {
+    /// Reads pages that the person names.
+    pub pages: Option<Arc<dyn PageReader>>,
+    /// Tells what keeps commands in bounds.
+    pub bounds: Option<Arc<dyn BoundsReport>>,
+}
+
+impl std::fmt::Debug for ToolServices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolServices")
+            .field("pages", &self.pages.is_some())
+            .field("bounds", &self.bounds.is_some())
+            .finish()
+    }
+}
+
+/// Reads pages of the web that the person themselves named, so that nobody is asked for leave.
+#[async_trait]
+pub trait PageReader: Send + Sync {
+    /// The text of a page. Dropping the future ends the fetching.
+    ///
+    /// # Errors
+    /// `PageNotFetched`.
+    async fn read(&self, url: &str, settings: &ToolSettings) -> Result<String>;
+}
+
+/// Tells what keeps the commands of tools in bounds on this machine.
+#[async_trait]
+pub trait BoundsReport: Send + Sync {
+    /// What does, found out once.
+    async fn bounds(&self) -> Bounds;
+}

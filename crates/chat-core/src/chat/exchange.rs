@@ -320,7 +320,7 @@ impl Chat {
                 *anything |= matches!(
                     &delta,
                     Delta::Text(text) | Delta::Thinking(text) if !text.is_empty()
-                ) || matches!(delta, Delta::ToolCall { .. } | Delta::Provider(_));
+                ) || matches!(delta, Delta::ToolCall { .. } | Delta::Provider { .. });
                 if self.stream && finish.is_none() {
                     let watched = self.watched.as_ref().is_some_and(|watched| watched());
                     if let Some(looks) = loops.read(&delta, watched)? {

@@ -45,6 +45,7 @@ struct PartialCall {
     id: Option<String>,
     name: String,
     arguments: String,
+    provider: Option<ProviderData>,
 }
 
 /// Where a piece of text went.
@@ -83,7 +84,12 @@ impl ReplyBuilder {
                 }
                 call.arguments.push_str(arguments);
             }
-            Delta::Provider(data) => return self.attach(data),
+            Delta::Provider { call: None, data } => return self.attach(data),
+            Delta::Provider { call: Some(index), data } => {
+                if let Some(call) = self.calls.iter_mut().find(|call| call.index == *index) {
+                    call.provider = Some(data.clone());
+                }
+            }
             Delta::Usage(usage) => self.usage = merge(&self.usage, usage),
             Delta::Preparing(_) | Delta::Finish(_) => {}
         }
@@ -165,7 +171,8 @@ impl ReplyBuilder {
             // It keeps this id however often it is built.
             let id = call.id.get_or_insert_with(|| ToolCallId::generate().as_str().to_owned());
             let (id, arguments) = (ToolCallId::new(id.clone()), arguments(&call.arguments));
-            parts.push(Part::ToolCall(ToolCall::new(id, call.name.clone(), arguments)));
+            let whole = ToolCall::new(id, call.name.clone(), arguments);
+            parts.push(Part::ToolCall(ToolCall { provider: call.provider.clone(), ..whole }));
         }
         (parts, self.usage.clone())
     }

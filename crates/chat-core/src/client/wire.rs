@@ -93,8 +93,14 @@ pub enum Delta {
     Text(String),
     /// More thinking.
     Thinking(String),
-    /// What the server wants back with the thinking that came before it, or instead of any.
-    Provider(ProviderData),
+    /// What the server wants back with a part.
+    Provider {
+        /// The index of the tool call that it belongs to; none of the thinking that came before it, or
+        /// instead of any.
+        call: Option<usize>,
+        /// What it wants back.
+        data: ProviderData,
+    },
     /// A piece of a tool call: pieces of one call carry one index. The first brings the name;
     /// `arguments` is a fragment of JSON text.
     ToolCall {

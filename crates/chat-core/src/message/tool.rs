@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ToolCallId;
+use super::{ProviderData, ToolCallId};
 
 /// A tool as it is told to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,12 +33,15 @@ pub struct ToolCall {
     /// can be read when the tool is gone. No model is told of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// What its server wants back with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<ProviderData>,
 }
 
 impl ToolCall {
     /// A call as a model makes it.
     pub fn new(id: ToolCallId, name: impl Into<String>, arguments: Value) -> Self {
-        Self { id, name: name.into(), arguments, title: None }
+        Self { id, name: name.into(), arguments, title: None, provider: None }
     }
 }
 

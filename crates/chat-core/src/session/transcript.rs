@@ -350,8 +350,8 @@ mod tests {
             json: "[1]".to_owned(),
         };
         transcript.apply(&Delta::Thinking("hm".to_owned()));
-        transcript.apply(&Delta::Provider(data.clone()));
-        transcript.apply(&Delta::Provider(data.clone()));
+        transcript.apply(&Delta::Provider { call: None, data: data.clone() });
+        transcript.apply(&Delta::Provider { call: None, data: data.clone() });
         transcript.apply(&text("a"));
         let kinds =
             |segments: &[Segment]| segments.iter().map(|it| (it.part, it.kind)).collect::<Vec<_>>();

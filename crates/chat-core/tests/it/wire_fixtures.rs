@@ -242,12 +242,15 @@ async fn openrouter() {
     let details = r#"[{"format":"openai-responses-v1","index":0,"summary":"Short and plain.","type":"reasoning.summary"}]"#;
     let expected = [
         thinking("Short and plain."),
-        Delta::Provider(ProviderData {
-            protocol: "openai".to_owned(),
-            connection: "here".to_owned(),
-            model: "scripted".to_owned(),
-            json: details.to_owned(),
-        }),
+        Delta::Provider {
+            call: None,
+            data: ProviderData {
+                protocol: "openai".to_owned(),
+                connection: "here".to_owned(),
+                model: "scripted".to_owned(),
+                json: details.to_owned(),
+            },
+        },
         text("Sure – naïve 日本語."),
         Delta::Usage(Usage { cached_tokens: Some(1_000), ..tokens(1_200, 30) }),
         Delta::Finish(Finish::Stop),

@@ -19,6 +19,10 @@ pub(super) struct Piece<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     function: Option<Function<'a>>,
+    /// What Gemini wants back with the call: the signature of its thoughts
+    /// (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
+    #[serde(borrow)]
+    extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -48,9 +52,13 @@ impl Calls {
         self.0.is_empty()
     }
 
-    /// Takes a piece of a call.
-    pub fn piece(&mut self, piece: Piece<'_>, out: &mut Batch) {
-        let Piece { index, id, function } = piece;
+    /// Takes a piece of a call. Gives what its server wants back with the call of this index.
+    pub fn piece<'a>(
+        &mut self,
+        piece: Piece<'a>,
+        out: &mut Batch,
+    ) -> Option<(usize, &'a RawValue)> {
+        let Piece { index, id, function, extra_content } = piece;
         let function = function.unwrap_or_default();
         let index = index.as_u64();
         let words = |text: Option<Text<'_>>| text.map(Text::alone).filter(|text| !text.is_empty());
@@ -62,13 +70,15 @@ impl Calls {
             self.0.push(Known { index, id, torn: Joiner::default() });
             at
         });
-        let Some(json) = function.arguments.map(RawValue::get) else { return };
-        match serde_json::from_str(json) {
-            Ok(text) if json.starts_with('"') => {
-                out.arguments(at, &self.0[at].torn.join(text));
+        if let Some(json) = function.arguments.map(RawValue::get) {
+            match serde_json::from_str(json) {
+                Ok(text) if json.starts_with('"') => {
+                    out.arguments(at, &self.0[at].torn.join(text));
+                }
+                _ => out.arguments(at, json),
             }
-            _ => out.arguments(at, json),
         }
+        extra_content.map(|json| (at, json))
     }
 
     /// No more comes.

@@ -73,7 +73,9 @@ impl OpenAiReply {
             for piece in said.tool_calls.unwrap_or_default() {
                 self.thoughts.flush(out);
                 self.end_reasoning(out);
-                self.calls.piece(piece, out);
+                if let Some((call, json)) = self.calls.piece(piece, out) {
+                    out.push(self.provider(Some(call), json.get().to_owned()));
+                }
             }
         }
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
@@ -93,13 +95,19 @@ impl OpenAiReply {
     /// Something else follows the reasoning: what is to go back with it is whole.
     fn end_reasoning(&mut self, out: &mut Batch) {
         if let Some(json) = self.details.finish() {
-            out.push(Delta::Provider(ProviderData {
-                protocol: PROTOCOL.to_owned(),
-                connection: self.connection.clone(),
-                model: self.asked.model.clone(),
-                json,
-            }));
+            out.push(self.provider(None, json));
         }
+    }
+
+    /// What the server wants back with a call, or with the reasoning.
+    fn provider(&self, call: Option<usize>, json: String) -> Delta {
+        let data = ProviderData {
+            protocol: PROTOCOL.to_owned(),
+            connection: self.connection.clone(),
+            model: self.asked.model.clone(),
+            json,
+        };
+        Delta::Provider { call, data }
     }
 }
 

@@ -15,7 +15,7 @@ use super::reasoning::Replay;
 use super::{PROTOCOL, details};
 use crate::client::prose::Arguments;
 use crate::client::{Request, ToolChoice, address};
-use crate::message::{Message, Part, Role, Thinking, ToolCall, ToolSpec};
+use crate::message::{Message, Part, ProviderData, Role, Thinking, ToolCall, ToolSpec};
 
 /// What differs between servers in what they accept. A strict one refuses fields that it does
 /// not know, so that each is sent only where it is known to be understood or ignored.
@@ -193,6 +193,8 @@ struct WireCall<'a> {
     id: &'a str,
     r#type: &'static str,
     function: WireFunction<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
@@ -220,6 +222,14 @@ struct Sent<'a> {
     connection: &'a str,
     model: &'a str,
     replay: Replay,
+}
+
+impl Sent<'_> {
+    /// What is to go back with a part, where it came from here.
+    fn own<'a>(&self, data: &'a ProviderData) -> Option<&'a RawValue> {
+        let json = data.json_for(PROTOCOL, self.connection, self.model)?;
+        serde_json::from_str(json).ok()
+    }
 }
 
 /// All messages. Pictures from tools follow the results of all calls of a reply, which must stand
@@ -264,11 +274,10 @@ fn messages<'a>(message: &'a Message, sent: Sent<'_>) -> Vec<WireMessage<'a>> {
             id: call.id.as_str(),
             r#type: "function",
             function: WireFunction { name: &call.name, arguments: TextArguments(call) },
+            extra_content: call.provider.as_ref().and_then(|data| sent.own(data)),
         });
-        let details = message
-            .provider_data()
-            .filter_map(|data| data.json_for(PROTOCOL, sent.connection, sent.model));
-        let reasoning_details = details::joined(details);
+        let details = message.provider_data().filter_map(|data| sent.own(data));
+        let reasoning_details = details::joined(details.map(RawValue::get));
         // They hold the reasoning, too.
         let (reasoning_content, reasoning) = match &reasoning_details {
             Some(_) => (None, None),

@@ -54,6 +54,29 @@ async fn goes_back_byte_for_byte_to_the_model_that_sent_it_and_to_no_other() {
     assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
 }
 
+/// As Gemini sends the signature of the thoughts that led to a call.
+const CALL: &str = r#"{"index":0,"id":"c1","type":"function","function":{"name":"look","arguments":"{}"},"extra_content":{"google": {"thought_signature":"s\u0069g="}}}"#;
+
+#[tokio::test]
+async fn a_call_goes_back_with_its_signature() {
+    let server = Server::start();
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let call = format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{CALL}]}}}}]}}\n\n");
+    server.push(Script::new().bytes(call).finish("tool_calls"));
+    server.push(Script::new().text("Nothing there."));
+    let (fid, finished) = world.ask_and_wait("Look").await;
+    assert_eq!(finished.reason, StopReason::Complete);
+    let extra = r#""extra_content":{"google": {"thought_signature":"s\u0069g="}}"#;
+    assert!(sent(&server).contains(extra), "{}", sent(&server));
+    // It is stored with the call.
+    let mut world = world.restart().await;
+    world.manager.settled().await;
+    server.push(Script::new().text("Yes."));
+    world.open(&fid).await;
+    world.say_and_wait(&fid, "Sure?").await;
+    assert!(sent(&server).contains(extra), "{}", sent(&server));
+}
+
 /// Starts a program that is killed once this is in its journal, and starts the engine after it.
 async fn killed_after(server: &Server, journaled: &str, script: Script) -> World {
     let gate = Gate::new();

@@ -410,12 +410,17 @@ impl Rows {
         }
     }
 
-    /// The area of the buttons below the last reply, where that ends the conversation.
+    /// The area of the buttons below the last reply, where that ends the conversation: its footer, and
+    /// how it ended.
     pub fn last_buttons_bounds(&self, target: &gtk::Widget) -> Option<gtk::graphene::Rect> {
-        match &self.all.last()?.widget {
-            Some(RowWidget::Footer(footer)) => footer.buttons_bounds(target),
+        let last = self.all.iter().rev().map_while(|row| match &row.widget {
+            Some(RowWidget::Footer(footer)) => Some(footer.buttons_bounds(target)),
+            Some(RowWidget::Ending(ending, _)) => {
+                Some(ending.compute_bounds(target).filter(|_| ending.is_mapped()))
+            }
             _ => None,
-        }
+        });
+        last.flatten().reduce(|all, part| all.union(&part))
     }
 
     /// Has a row that has a widget begin so far below the top of the sight, in pixels.

@@ -64,7 +64,9 @@ impl Document {
     }
 
     pub(super) fn say_merge_undone(self: &Rc<Self>) {
-        let words = gettext("The merge was undone. Saving overwrites the changes on disk.");
+        let words = gettext(
+            "The merge was undone, so the changes on disk are missing here. Saving asks you first.",
+        );
         let again = self.choice(gettext("Merge Again"), |document| {
             let merge = document.merge.take();
             document.outdated.set(false);

@@ -9,7 +9,8 @@ use super::super::Document;
 use super::super::scene::{LINES, Scene};
 use crate::main_loop::until;
 
-const UNDONE: &str = "The merge was undone. Saving overwrites the changes on disk.";
+const UNDONE: &str =
+    "The merge was undone, so the changes on disk are missing here. Saving asks you first.";
 
 /// A file whose first line the user changed and whose last one changed on disk, once both are merged.
 fn merged() -> Scene {

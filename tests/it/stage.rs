@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::message::{self, Message, ModelRef, SessionMeta};
 use chat_core::settings::Folders;
@@ -142,14 +141,8 @@ impl Stage {
     /// Another program at work on the same chats: this test itself.
     pub async fn another_program(&self) -> Result<Manager> {
         let options = StartOptions {
-            folders: self.folders(),
-            timeouts: Timeouts::default(),
-            hub: chat_core::models::HubOptions::default(),
-            discover: false,
-            better_titles: false,
             agents: chat_core::agent::AgentRegistry::built_in(),
-            tools: chat_core::tool::Registry::default(),
-            services: chat_core::tool::ToolServices::default(),
+            ..StartOptions::new(self.folders())
         };
         Ok(Manager::start(options).await?)
     }

@@ -100,6 +100,22 @@ pub struct StartOptions {
     pub services: ToolServices,
 }
 
+impl StartOptions {
+    /// An engine in these folders without tools, with Just Ask alone, that asks no server before it must.
+    pub fn new(folders: Folders) -> Self {
+        Self {
+            folders,
+            timeouts: Timeouts::default(),
+            hub: HubOptions::default(),
+            discover: false,
+            better_titles: false,
+            agents: AgentRegistry::default(),
+            tools: Registry::default(),
+            services: ToolServices::default(),
+        }
+    }
+}
+
 /// What [`Manager::send`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {

@@ -214,7 +214,6 @@ mod tests {
     use std::task::Poll;
 
     use super::*;
-    use crate::client::Timeouts;
     use crate::manager::StartOptions;
     use crate::message::SessionMeta;
     use crate::settings::Folders;
@@ -226,14 +225,8 @@ mod tests {
 
     async fn start(folder: &std::path::Path) -> Manager {
         let options = StartOptions {
-            folders: Folders::below(folder),
-            timeouts: Timeouts::default(),
-            hub: crate::models::HubOptions::default(),
-            discover: false,
-            better_titles: false,
             agents: crate::agent::AgentRegistry::built_in(),
-            tools: crate::tool::Registry::default(),
-            services: crate::tool::ToolServices::default(),
+            ..StartOptions::new(Folders::below(folder))
         };
         Manager::start(options).await.unwrap()
     }

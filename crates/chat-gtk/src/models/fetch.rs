@@ -232,9 +232,8 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::client::Timeouts;
     use chat_core::manager::StartOptions;
-    use chat_core::models::{DownloadStage, HubOptions};
+    use chat_core::models::DownloadStage;
     use chat_core::settings::Folders;
 
     use super::*;
@@ -265,16 +264,7 @@ mod tests {
         crate::init();
         let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let options = StartOptions {
-            folders: Folders::below(folder.path()),
-            timeouts: Timeouts::default(),
-            hub: HubOptions::default(),
-            discover: false,
-            better_titles: false,
-            agents: chat_core::agent::AgentRegistry::default(),
-            tools: chat_core::tool::Registry::default(),
-            services: chat_core::tool::ToolServices::default(),
-        };
+        let options = StartOptions::new(Folders::below(folder.path()));
         let manager = runtime.block_on(Manager::start(options)).unwrap();
         let row = ModelRow::new("folder-download-symbolic", "Tiny");
         let goods = Goods::Coming("gone".to_owned());

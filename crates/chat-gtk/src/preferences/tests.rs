@@ -1,6 +1,5 @@
 //! How narrow the preferences can be.
 
-use chat_core::client::Timeouts;
 use chat_core::manager::StartOptions;
 use chat_core::settings::Folders;
 
@@ -40,14 +39,8 @@ fn every_page_fits_into_the_narrowest_window() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let options = StartOptions {
-        folders: Folders::below(folder.path()),
-        timeouts: Timeouts::default(),
-        hub: chat_core::models::HubOptions::default(),
-        discover: false,
-        better_titles: false,
         agents: chat_core::agent::AgentRegistry::built_in(),
-        services: chat_core::tool::ToolServices::default(),
-        tools: chat_core::tool::Registry::default(),
+        ..StartOptions::new(Folders::below(folder.path()))
     };
     let manager = runtime.block_on(Manager::start(options)).unwrap();
     let parent = adw::ApplicationWindow::builder().build();

@@ -36,7 +36,7 @@ impl Details {
         }
     }
 
-    /// All of them as a JSON array, and begins anew; none where there are none.
+    /// Takes all of them out, as a JSON array; `None` if there are none.
     pub fn finish(&mut self) -> Option<String> {
         let details = std::mem::take(&mut self.0);
         let json = |detail: Detail| {

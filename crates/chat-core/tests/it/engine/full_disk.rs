@@ -97,16 +97,7 @@ async fn start_with(folder: &Path, server: &Server) -> (Manager, Mirror) {
 async fn start(folder: &Path) -> Manager {
     let folders = Folders::below(folder);
     let timeouts = Timeouts::default();
-    let options = StartOptions {
-        folders,
-        timeouts,
-        hub: chat_core::models::HubOptions::default(),
-        discover: false,
-        better_titles: false,
-        agents: chat_core::agent::AgentRegistry::default(),
-        tools: chat_core::tool::Registry::default(),
-        services: chat_core::tool::ToolServices::default(),
-    };
+    let options = StartOptions { timeouts, ..StartOptions::new(folders) };
     Manager::start(options).await.unwrap()
 }
 

@@ -112,14 +112,11 @@ impl World {
     async fn start_with(folder: Arc<TempDir>, timeouts: Timeouts, tools: Registry) -> Self {
         let folders = Folders::below(folder.path());
         let options = StartOptions {
-            folders,
             timeouts,
-            hub: chat_core::models::HubOptions::default(),
-            discover: false,
             better_titles: true,
             agents: chat_core::agent::AgentRegistry::built_in(),
             tools,
-            services: chat_core::tool::ToolServices::default(),
+            ..StartOptions::new(folders)
         };
         let manager = Manager::start(options).await.unwrap();
         let events = Mirror::new(manager.subscribe());

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use chat_core::client::Timeouts;
 use chat_core::error::Kind;
 use chat_core::event::Event;
 use chat_core::manager::{Manager, StartOptions};
@@ -122,16 +121,7 @@ pub fn options(hub: &Hub) -> HubOptions {
 }
 
 pub async fn manager(folder: &Path, hub: &HubOptions) -> Manager {
-    let options = StartOptions {
-        folders: Folders::below(folder),
-        timeouts: Timeouts::default(),
-        hub: hub.clone(),
-        discover: false,
-        better_titles: false,
-        agents: chat_core::agent::AgentRegistry::default(),
-        tools: chat_core::tool::Registry::default(),
-        services: chat_core::tool::ToolServices::default(),
-    };
+    let options = StartOptions { hub: hub.clone(), ..StartOptions::new(Folders::below(folder)) };
     Manager::start(options).await.unwrap()
 }
 

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use chat_core::event::StopReason;
 use chat_core::manager::{Manager, StartOptions};
-use chat_core::models::HubOptions;
 use chat_core::settings::{ConnectionKind, Folders};
-use chat_core::tool::{Registry, ToolServices};
 use chat_testkit::recording;
 use chat_testkit::server::{Gate, PATIENCE, Script};
 use rusqlite::Connection;
@@ -22,14 +20,8 @@ use crate::engine::world::{Mirror, World, request, timeouts};
 #[ignore = "run by another test, in a process of its own"]
 async fn answers_until_it_is_killed() {
     let options = StartOptions {
-        folders: Folders::below(another::folder()),
         timeouts: timeouts(),
-        hub: HubOptions::default(),
-        discover: false,
-        better_titles: false,
-        agents: chat_core::agent::AgentRegistry::default(),
-        tools: Registry::default(),
-        services: ToolServices::default(),
+        ..StartOptions::new(Folders::below(another::folder()))
     };
     let manager = Manager::start(options).await.unwrap();
     let mut events = Mirror::new(manager.subscribe());

@@ -1,6 +1,5 @@
 //! The dialog of a connection, by its widgets.
 
-use chat_core::client::Timeouts;
 use chat_core::manager::StartOptions;
 use chat_core::settings::Folders;
 
@@ -9,16 +8,7 @@ use crate::main_loop::until;
 
 fn manager(runtime: &tokio::runtime::Runtime, folder: &tempfile::TempDir) -> Manager {
     crate::init();
-    let options = StartOptions {
-        folders: Folders::below(folder.path()),
-        timeouts: Timeouts::default(),
-        hub: chat_core::models::HubOptions::default(),
-        discover: false,
-        better_titles: false,
-        agents: chat_core::agent::AgentRegistry::default(),
-        tools: chat_core::tool::Registry::default(),
-        services: chat_core::tool::ToolServices::default(),
-    };
+    let options = StartOptions::new(Folders::below(folder.path()));
     runtime.block_on(Manager::start(options)).unwrap()
 }
 

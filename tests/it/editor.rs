@@ -359,11 +359,7 @@ async fn what_a_model_changes_is_merged_into_what_is_not_saved() -> Result<()> {
 
 #[tokio::test]
 async fn an_undone_merge_is_not_saved_over_the_file_unasked() -> Result<()> {
-    let undone = || {
-        named(
-            "The merge was undone, so the changes on disk are missing here. Saving asks you first.",
-        )
-    };
+    let undone = || named("Changes from disk were undone here. Saving asks you first.");
     let stage = Stage::new().await?;
     let folder = stage.project(&[("count.txt", COUNT), ("other.txt", "else\n")])?;
     let file = folder.join("count.txt");

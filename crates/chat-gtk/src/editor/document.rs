@@ -23,7 +23,7 @@ use super::notice::Notice;
 use super::unsaved::Draft;
 use super::{Engine, Place, look};
 use crate::accessible;
-use undoing::Merge;
+use undoing::Merges;
 
 /// What a file tells the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,8 +100,8 @@ pub(super) struct Document {
     common: RefCell<Option<Arc<str>>>,
     /// The same as it was before what is on disk was to be overwritten.
     overwrites: RefCell<Option<Arc<str>>>,
-    /// What was merged last into the text, which may be undone.
-    merge: RefCell<Option<Merge>>,
+    /// What came from disk into the text, which may be undone.
+    merges: RefCell<Merges>,
     monitor: RefCell<Option<gio::FileMonitor>>,
     engine: Engine,
     told: Listener,
@@ -169,7 +169,7 @@ impl Document {
             outdated: Cell::default(),
             common: RefCell::default(),
             overwrites: RefCell::default(),
-            merge: RefCell::default(),
+            merges: RefCell::default(),
             monitor: RefCell::default(),
             engine,
             told: Box::new(told),
@@ -272,6 +272,7 @@ impl Document {
             text: self.text(),
             cursor: self.buffer.cursor_position(),
             base: self.seen.borrow().as_ref().map(|seen| seen.sum.clone()),
+            common: self.common.borrow().as_deref().map(str::to_owned),
         })
     }
 

@@ -17,6 +17,9 @@ pub(super) struct Draft {
     pub(super) cursor: i32,
     /// What tells the text on disk that it comes from; none where there was none.
     pub(super) base: Option<String>,
+    /// The text on disk that it comes from; none where nobody knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) common: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,7 +72,7 @@ mod tests {
     use super::*;
 
     fn draft(text: &str) -> Draft {
-        Draft { text: text.to_owned(), cursor: 2, base: Some("sum".to_owned()) }
+        Draft { text: text.to_owned(), cursor: 2, base: Some("sum".to_owned()), common: None }
     }
 
     #[test]

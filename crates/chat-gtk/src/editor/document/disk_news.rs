@@ -73,7 +73,7 @@ impl Document {
                     self.notice.close();
                 } else if self.is_merge_undone() {
                     // The user did not want the merge: the next one is asked for, too.
-                    self.say_merge_undone();
+                    self.say_undone();
                 } else if self.buffer.is_modified() {
                     self.merge(loaded);
                 } else {
@@ -82,7 +82,7 @@ impl Document {
             }
             Err(Refusal::Gone) => {
                 if self.seen.take().is_some() {
-                    self.forget_merge();
+                    self.forget_merges();
                     self.buffer.set_modified(true);
                     self.outdated.set(false);
                     let text = gettext("“{name}” was deleted on disk. Saving writes it again.");
@@ -149,7 +149,7 @@ impl Document {
                 Err(Refusal::Gone) => {
                     document.seen.replace(None);
                     document.outdated.set(false);
-                    document.forget_merge();
+                    document.forget_merges();
                 }
                 Err(refusal) => {
                     document.notice.say(&refusal.sentence(), vec![document.save_as_choice()]);
@@ -160,9 +160,11 @@ impl Document {
 
     /// The text follows the file. That can be undone, and the cursor stays where it is.
     fn take(&self, loaded: &Loaded) {
+        let before = self.version();
         self.know(loaded);
         self.overwrites.take();
         self.replace_text(&loaded.text);
+        self.remember_merge(before, Self::look);
         self.buffer.set_modified(false);
         self.view.set_editable(!loaded.is_protected);
         self.notice.close();
@@ -174,7 +176,7 @@ impl Document {
 
     /// What is here goes back to this.
     pub(super) fn know(&self, loaded: &Loaded) {
-        self.forget_merge();
+        self.settle_merges();
         self.common.replace(Some(loaded.text.as_str().into()));
         self.format.set(loaded.format);
         self.seen.replace(loaded.seen.clone());

@@ -57,7 +57,7 @@ impl Document {
         }
         self.common.replace(part.is_none().then(|| loaded.text.as_str().into()));
         self.overwrites.take();
-        self.forget_merge();
+        self.forget_merges();
         let is_protected = loaded.is_protected;
         let coloured = loaded.text.len() <= COLOURED;
         let language = look::language(&self.path(), &loaded.text).filter(|_| coloured);
@@ -133,7 +133,7 @@ impl Document {
         }
         self.seen.replace(None);
         self.common.take();
-        self.forget_merge();
+        self.forget_merges();
         self.colour(look::language(&self.path(), ""));
         self.filled(Stand::Open, false);
         if let Some(draft) = draft {
@@ -202,8 +202,7 @@ impl Document {
         // Saving asks before it overwrites what came to the file since.
         self.outdated.set(is_changed);
         if is_changed {
-            // What they come from was never kept.
-            self.common.take();
+            self.common.replace(draft.common.as_deref().map(Into::into));
         }
         let words = if is_changed {
             gettext("What you had not saved is back. The file has changed on disk since.")
@@ -221,5 +220,30 @@ impl Document {
             document.focus();
         });
         self.notice.say(&words, vec![discard, keep]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::scene::{LINES, Scene};
+    use crate::main_loop::until;
+
+    #[gtk::test]
+    fn what_was_typed_before_a_restart_can_be_kept_beside_what_came_to_the_file_since() {
+        let before = Scene::new();
+        before.type_at(0, "my ");
+        let draft = before.document.to_keep().expect("something unsaved");
+        let scene = Scene::new();
+        fs::write(scene.file(), LINES.replace("one", "eins")).unwrap();
+        scene.document.read_anew();
+        until("the file", || scene.document.text().starts_with("eins"));
+        scene.document.offer(draft);
+        assert!(scene.document.text().starts_with("my one"));
+        assert!(!scene.save(|| {}));
+        scene.document.keep_both();
+        until("both", || scene.document.text().starts_with("<<<<<<<"));
+        assert!(scene.document.text().contains("my one") && scene.document.text().contains("eins"));
     }
 }

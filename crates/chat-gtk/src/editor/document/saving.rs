@@ -122,7 +122,7 @@ impl Document {
                 }
                 Ok(seen) => {
                     if matches!(target, Target::Other(_)) {
-                        document.forget_merge();
+                        document.forget_merges();
                     }
                     document.saved(seen, merged.unwrap_or(ours), recode);
                     if let Target::Other(path) = target {
@@ -161,7 +161,7 @@ impl Document {
             ..written
         };
         if self.is_merge_undone() {
-            return self.written_before_undo(written);
+            return self.written_before_undo(&written);
         }
         self.come_from(&written);
         self.notice.close();

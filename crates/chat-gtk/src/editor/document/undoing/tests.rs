@@ -9,8 +9,7 @@ use super::super::Document;
 use super::super::scene::{LINES, Scene};
 use crate::main_loop::until;
 
-const UNDONE: &str =
-    "The merge was undone, so the changes on disk are missing here. Saving asks you first.";
+const UNDONE: &str = "Changes from disk were undone here. Saving asks you first.";
 
 /// A file whose first line the user changed and whose last one changed on disk, once both are merged.
 fn merged() -> Scene {
@@ -40,6 +39,17 @@ fn says(document: &Document) -> Option<String> {
 
 fn says_undone(document: &Document) -> bool {
     says(document).as_deref() == Some(UNDONE)
+}
+
+fn merge_again(document: &Document) {
+    let actions = document.notice.widget().last_child().unwrap();
+    actions.first_child().and_downcast::<gtk::Button>().expect("a button").emit_clicked();
+}
+
+/// What is on disk changes, and comes into the text.
+fn comes_from_disk(scene: &Scene, old: &str, new: &str) {
+    fs::write(scene.file(), scene.on_disk().replace(old, new)).unwrap();
+    until("the change", || scene.document.text().contains(new));
 }
 
 #[gtk::test]
@@ -125,8 +135,7 @@ fn what_comes_to_the_file_after_the_undo_is_merged_only_when_asked_for() {
     document.look();
     until("the notice again", || says_undone(document));
     assert_eq!(document.text(), mine());
-    let actions = &document.notice.widget().last_child().unwrap();
-    actions.first_child().and_downcast::<gtk::Button>().expect("a button").emit_clicked();
+    merge_again(document);
     let all = more.replace("one", "my one");
     until("the merge", || document.text() == all);
     assert!(scene.save(|| {}));
@@ -192,4 +201,105 @@ fn saved_as_another_file_nothing_is_overwritten() {
     assert_eq!(scene.on_disk(), theirs());
     scene.type_at(1, "more ");
     assert!(scene.save(|| {}));
+}
+
+#[gtk::test]
+fn two_merges_undone_and_merged_again_lose_nothing_of_either() {
+    let scene = merged();
+    let document = &scene.document;
+    comes_from_disk(&scene, "three", "drei");
+    let (all, disk) = (document.text(), scene.on_disk());
+    document.buffer.undo();
+    assert!(says_undone(document));
+    document.buffer.undo();
+    assert_eq!(document.text(), mine());
+    assert!(!scene.save(|| {}));
+    assert_eq!(scene.on_disk(), disk);
+    document.say_undone();
+    merge_again(document);
+    until("both merges", || document.text() == all);
+    assert!(scene.save(|| {}));
+    assert_eq!(scene.on_disk(), all);
+}
+
+#[gtk::test]
+fn two_merges_undone_and_redone_one_by_one_are_saved_without_a_question() {
+    let scene = merged();
+    let document = &scene.document;
+    comes_from_disk(&scene, "three", "drei");
+    let all = document.text();
+    document.buffer.undo();
+    document.buffer.undo();
+    document.buffer.redo();
+    assert!(says_undone(document));
+    assert!(!scene.save(|| {}));
+    document.buffer.redo();
+    assert_eq!((document.text(), says(document)), (all.clone(), None));
+    assert!(scene.save(|| {}));
+    assert_eq!(scene.on_disk(), all);
+}
+
+#[gtk::test]
+fn a_merge_below_one_that_was_merged_again_is_still_asked_about() {
+    let scene = merged();
+    let document = &scene.document;
+    comes_from_disk(&scene, "three", "drei");
+    let all = document.text();
+    document.buffer.undo();
+    merge_again(document);
+    until("the merge", || document.text() == all);
+    document.buffer.undo();
+    document.buffer.undo();
+    assert_eq!(document.text(), mine());
+    merge_again(document);
+    until("both merges", || document.text() == all);
+}
+
+#[gtk::test]
+fn a_saved_merge_undone_past_what_came_to_the_saved_text_is_asked_about() {
+    let scene = merged();
+    let document = &scene.document;
+    assert!(scene.save(|| {}));
+    comes_from_disk(&scene, "three", "drei");
+    assert!(!document.is_unsaved());
+    let disk = scene.on_disk();
+    document.buffer.undo();
+    assert_eq!(document.text(), both());
+    assert!(says_undone(document) && document.is_unsaved());
+    document.buffer.undo();
+    assert_eq!(document.text(), mine());
+    assert!(!scene.save(|| {}));
+    assert_eq!(scene.on_disk(), disk);
+    document.say_undone();
+    merge_again(document);
+    until("all of it", || document.text() == disk);
+    assert!(!document.is_unsaved());
+}
+
+#[gtk::test]
+fn what_a_clean_text_followed_is_not_undone_on_disk_unasked() {
+    let scene = Scene::new();
+    let document = &scene.document;
+    comes_from_disk(&scene, "five", "fünf");
+    document.buffer.undo();
+    assert_eq!(document.text(), LINES);
+    assert!(says_undone(document));
+    assert!(!scene.save(|| {}));
+    assert_eq!(scene.on_disk(), theirs());
+    document.take_disk(false);
+    until("the decision", || says(document).is_none());
+    assert!(scene.save(|| {}));
+    assert_eq!(scene.on_disk(), LINES);
+}
+
+#[gtk::test]
+fn a_merge_undone_after_its_file_became_the_text_is_asked_about() {
+    let scene = merged();
+    let document = &scene.document;
+    fs::write(scene.file(), both()).unwrap();
+    until("the same text", || !document.is_unsaved());
+    document.buffer.undo();
+    assert_eq!(document.text(), mine());
+    assert!(!scene.save(|| {}));
+    assert_eq!(scene.on_disk(), both());
 }

@@ -59,7 +59,7 @@ impl Session {
         let state = self.lock();
         Place {
             project: state.record.project.clone(),
-            active: state.active.clone(),
+            active: state.active_file.clone(),
             mode: state.record.mode,
         }
     }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::begin::ResolvedRequest;
-use super::turn::TurnId;
+use super::parts::turns::TurnId;
 use crate::agent::{Compactor, compaction_limit};
 use crate::error::{Kind, Result};
 use crate::event::{SessionEvent, Stage};
@@ -26,7 +26,7 @@ impl Session {
         marker: Message,
         model: ModelRef,
     ) -> Result<()> {
-        let _journal = self.journal.lock().await;
+        let _journal = self.writing.lock().await;
         let begun = {
             let state = self.lock_turn(turn).ok_or(Kind::Internal)?;
             Arc::clone(state.transcript.untouched_reply().ok_or(Kind::Internal)?)
@@ -45,7 +45,7 @@ impl Session {
         state.transcript.insert(Arc::clone(&marker));
         state.tell_added(&marker);
         state.begin_reply(&reply);
-        state.tell(SessionEvent::Reset);
+        state.tell_reset();
         Ok(())
     }
 
@@ -67,7 +67,7 @@ impl Session {
             }
             let mut state = self.lock();
             state.titling.cancel();
-            (resolved, state.begin_turn(cancel.clone()))
+            (resolved, state.turns.begin(cancel.clone()))
         };
         drop(admitted);
         self.set_stage(turn, Stage::Compacting);
@@ -77,8 +77,7 @@ impl Session {
             let _gate = self.gate.lock().await;
             {
                 let mut state = self.lock();
-                state.turn = None;
-                let _ = state.set_stage(Stage::Idle);
+                state.end_turn();
             }
             self.release().await;
             self.tell_changed();

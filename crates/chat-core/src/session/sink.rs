@@ -9,12 +9,12 @@ use chat_permission::{Decision, Mode, Why};
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Followed;
-use super::turn::TurnId;
+use super::parts::turns::TurnId;
 use super::{Session, World};
 use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, Delta, Room};
 use crate::error::{Kind, Result};
-use crate::event::{SessionEvent, Stage};
+use crate::event::Stage;
 use crate::message::{
     Message, MessageId, ModelRef, Options, Part, Question, Todo, ToolCall, Usage,
 };
@@ -118,7 +118,8 @@ impl ToolHost for Host {
 
     fn on_todos(&self, todos: Vec<Todo>) {
         if let Some(mut state) = self.session.lock_turn(self.turn) {
-            state.tell(SessionEvent::TodosChanged { todos });
+            let event = state.todos.set(todos);
+            state.tell(event);
         }
     }
 }

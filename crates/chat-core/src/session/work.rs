@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::begin::ResolvedRequest;
-use super::round::Round;
+use super::parts::tool_calls::ToolCalls;
+use super::parts::turns::TurnId;
 use super::sink::Sink;
-use super::turn::TurnId;
 use crate::agent::{Outcome, ReplyEnd, TurnInput};
 use crate::error::{Error, Kind};
 use crate::event::{Event, SessionEvent, Stage, StopReason};
@@ -81,7 +81,7 @@ impl Session {
         let offered = sink.tools(&self.world.clients.settings().tools);
         let (tools, _) = resolved.agent.configure_tools(&offered);
         let around = Self::surroundings(&around, tools);
-        self.lock().around = around.clone();
+        self.lock().context_usage.set_surroundings(around.clone());
         let input = TurnInput {
             agent: Arc::clone(&resolved.agent),
             client,
@@ -106,7 +106,7 @@ impl Session {
 
     pub(super) fn on_waiting(&self, turn: TurnId) {
         // It began to wait when it asked for its client.
-        let waits = matches!(self.lock().stage, Stage::Waiting { .. });
+        let waits = matches!(self.lock().turns.stage(), Stage::Waiting { .. });
         if !waits {
             self.set_stage(turn, Stage::Waiting { since: Timestamp::now() });
         }
@@ -114,13 +114,13 @@ impl Session {
 
     /// Ends the open reply.
     pub(super) async fn end_reply(self: &Arc<Self>, turn: TurnId, end: ReplyEnd) -> Arc<Message> {
-        let _journal = self.journal.lock().await;
+        let _journal = self.writing.lock().await;
         if let Some(results) = self.withdraw_reply(turn, &end).await {
             return results;
         }
         let message = {
             let mut state = self.lock();
-            let is_open = state.turn.as_ref().is_some_and(|active| active.id == turn);
+            let is_open = state.turns.is_active(turn);
             let kept_title =
                 |tool: &str| self.world.tools.get(tool)?.info().kept_title().map(str::to_owned);
             let ended = is_open.then(|| state.transcript.end_reply(end, kept_title)).flatten();
@@ -132,7 +132,7 @@ impl Session {
                     .unwrap_or_else(|| Arc::new(Message::text(Role::Ui, None, "")));
             };
             state.trouble = message.ended.and_then(Ending::trouble);
-            state.round = Round::of(&message);
+            state.tool_calls = ToolCalls::of(&message);
             let told = Arc::clone(&message);
             state.tell(SessionEvent::MessageChanged { message: told });
             message
@@ -162,7 +162,7 @@ impl Session {
         let mut state = self.lock();
         state.transcript.withdraw_reply();
         state.record.head = Some(results.id);
-        state.tell(SessionEvent::Reset);
+        state.tell_reset();
         Some(results)
     }
 
@@ -182,20 +182,17 @@ impl Session {
         let gate = self.gate.lock().await;
         let (unread, troubled, stopped, next) = {
             let mut state = self.lock();
-            state.turn = None;
-            state.round = Round::default();
             // Until here a stop was one of this request, also while it waited for the gate.
             let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
             if !went_well && !stopped {
                 state.trouble.get_or_insert(Trouble::Failed);
             }
-            // Its end is told below.
-            let _ = state.set_stage(Stage::Idle);
+            state.end_turn();
             let unread = !state.is_watched() && !state.record.unread && !state.halted;
             state.record.unread |= unread;
             state.record.updated = Timestamp::now();
             // A stop from now on is one of what waits.
-            let next = state.starting.child_token();
+            let next = state.turns.starting();
             (unread, state.trouble.is_some(), stopped, next)
         };
         if unread {

@@ -212,6 +212,17 @@ impl Session {
         Ok(())
     }
 
+    /// Others may write the session from now on.
+    pub(super) async fn release(&self) {
+        // What is not stored yet is still ours to write.
+        if !self.lock().transcript.is_stored() {
+            return;
+        }
+        if let Err(error) = self.world.store.release(&self.fid).await {
+            tracing::warn!(%error, "a session could not be given up");
+        }
+    }
+
     /// Stops the request at work, or those that are about to begin. What had arrived stays.
     pub(crate) fn stop(&self) {
         self.memory.stop();

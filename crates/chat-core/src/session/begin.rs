@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::parts::asked::of_any_folder;
 use super::review::Rejected;
 use super::said::Said;
+use super::turn::RunningTurn;
 use super::{Session, World};
 use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
@@ -374,7 +375,8 @@ impl Session {
         };
         self.tell_changed();
         let session = Arc::clone(self);
-        self.world.spawn(async move { session.work(turn, resolved, cancel).await });
+        let turn = RunningTurn { session, id: turn };
+        self.world.spawn(turn.work(resolved, cancel));
     }
 }
 

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use super::around::Place;
 use super::begin::ResolvedRequest;
 use super::parts::context_usage::Measured;
-use super::parts::turns::TurnId;
 use super::said::Said;
 use super::shorter::holds;
-use super::sink::Sink;
 use super::{Session, World};
 use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};
 use crate::client::{Price, Room, as_text};
@@ -45,16 +43,10 @@ impl Session {
         place: Place,
     ) -> Result<Surroundings> {
         let around = self.look_around(model, place).await?;
-        let sink = Sink {
-            session: Arc::clone(self),
-            turn: TurnId::default(),
-            model: model.clone(),
-            agent: agent.name().to_owned(),
-            project: around.project.clone(),
-            capabilities: around.capabilities,
-            asked: None,
-        };
-        let (tools, _) = agent.configure_tools(&sink.tools(&self.world.clients.settings().tools));
+        let settings = self.world.clients.settings();
+        let (name, with_project) = (agent.name(), around.project.is_some());
+        let offered = self.tools(name, with_project, around.capabilities, &settings.tools);
+        let (tools, _) = agent.configure_tools(&offered);
         Ok(Self::surroundings(&around, tools))
     }
 

@@ -27,7 +27,7 @@ use super::refusal::{self, Asked};
 use super::stream::Patience;
 use super::{Client, ModelInfo, Reply, Request, Room, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
-use crate::message::Options;
+use crate::message::{Options, Origin};
 use crate::settings::{Connection, Key};
 
 #[cfg(test)]
@@ -88,9 +88,19 @@ impl OpenAi {
         known.insert(model.to_owned(), replay);
     }
 
+    /// This model, as the origin of what it sends along.
+    fn origin(&self, model: &str) -> Origin {
+        Origin {
+            protocol: PROTOCOL.to_owned(),
+            connection: self.http.name().to_owned(),
+            server: self.http.server(),
+            model: model.to_owned(),
+        }
+    }
+
     fn body(&self, request: &Request, replay: Replay) -> Result<Vec<u8>> {
-        let connection = self.http.name();
-        request::body(request, connection, self.dialect, replay).map_err(|error| {
+        let origin = self.origin(&request.model);
+        request::body(request, &origin, self.dialect, replay).map_err(|error| {
             self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
         })
     }
@@ -177,7 +187,7 @@ impl Client for OpenAi {
         // Our own engine gives a sign of life every few seconds, whatever it does.
         let to_begin = self.dialect != Dialect::BuiltIn || !request.stream;
         let patience = Patience { silence: self.http.timeouts.silence, to_begin };
-        let decoder = reply::OpenAiReply::new(self.http.name(), asked);
+        let decoder = reply::OpenAiReply::new(self.origin(&request.model), asked);
         Ok(stream::reply(response, framing, decoder, patience, move |error| http.named(error)))
     }
 }

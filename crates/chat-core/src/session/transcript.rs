@@ -280,7 +280,7 @@ impl OpenReply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{ModelRef, ProviderData, Role};
+    use crate::message::{ModelRef, Origin, ProviderData, Role};
 
     fn begun() -> (Transcript, Arc<Message>) {
         let mut transcript = Transcript::default();
@@ -293,6 +293,16 @@ mod tests {
 
     fn text(text: &str) -> Delta {
         Delta::Text(text.to_owned())
+    }
+
+    fn wanted_back(json: &str) -> ProviderData {
+        let origin = Origin {
+            protocol: "test".to_owned(),
+            connection: "test".to_owned(),
+            server: Some("localhost:80".to_owned()),
+            model: "scripted".to_owned(),
+        };
+        ProviderData { origin, json: json.to_owned() }
     }
 
     fn call() -> Delta {
@@ -343,12 +353,7 @@ mod tests {
     #[test]
     fn the_journal_gets_what_a_server_wants_back_once() {
         let (mut transcript, _) = begun();
-        let data = ProviderData {
-            protocol: "test".to_owned(),
-            connection: "test".to_owned(),
-            model: "scripted".to_owned(),
-            json: "[1]".to_owned(),
-        };
+        let data = wanted_back("[1]");
         transcript.apply(&Delta::Thinking("hm".to_owned()));
         transcript.apply(&Delta::Provider { call: None, data: data.clone() });
         transcript.apply(&Delta::Provider { call: None, data: data.clone() });

@@ -125,3 +125,15 @@ async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
 }
+
+#[tokio::test]
+async fn another_server_of_the_same_name_is_not_sent_it() {
+    let (server, other) = (Server::start(), Server::start());
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    server.push(Script::new().thinking("Hm.").bytes(details(SIGNED)).text("Yes."));
+    let (fid, _) = world.ask_and_wait("Sure?").await;
+    let url = other.url();
+    world.manager.change_settings(move |settings| settings.connections[0].url = url).await.unwrap();
+    assert_eq!(world.say_and_wait(&fid, "Really?").await.reason, StopReason::Complete);
+    assert!(!sent(&other).contains("reasoning_details"), "{}", sent(&other));
+}

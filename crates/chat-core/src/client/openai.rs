@@ -19,7 +19,7 @@ use reqwest::{Response, Url};
 
 pub(super) use models::{answers, owner};
 
-use self::reasoning::Replay;
+use self::reasoning::{Refused, Replay};
 use self::request::Dialect;
 use super::frames::Framing;
 use super::http::Http;
@@ -105,15 +105,22 @@ impl OpenAi {
         })
     }
 
-    /// The server's answer to a request that it accepts.
+    /// The server's answer to a request that it accepts. What it refuses of earlier reasoning is sent
+    /// as it wants it, once for each kind; what it then accepts is remembered.
     async fn accepted(&self, request: &Request, asked: &Asked) -> Result<Response> {
-        let mut replay = self.replay(&request.model);
+        let known = self.replay(&request.model);
+        let mut replay = known;
         let mut body = self.body(request, replay)?;
-        let mut corrected = false;
+        let mut uncorrected = Refused::ALL.to_vec();
         loop {
             let error = match self.http.chat("chat/completions", body.clone(), asked).await {
+                Ok(response) => {
+                    if replay != known {
+                        self.remember(&request.model, replay);
+                    }
+                    return Ok(response);
+                }
                 Err(error) => error,
-                response => return response,
             };
             // llama.cpp's server refuses what comes while it loads its model, for minutes with
             // a large one. Others hold the request until they can answer it; so do we.
@@ -121,15 +128,15 @@ impl OpenAi {
                 tokio::time::sleep(LOADING).await;
                 continue;
             }
-            let instead = replay.after_refusal(&error).filter(|_| !corrected);
-            let Some(instead) = instead else { return Err(error) };
-            let again = self.body(request, instead)?;
-            if again == body {
-                // It speaks of something else: there was no reasoning to leave out.
-                return Err(error);
-            }
-            (replay, body, corrected) = (instead, again, true);
-            self.remember(&request.model, replay);
+            let corrected = uncorrected.iter().enumerate().find_map(|(at, refused)| {
+                let instead = replay.after_refusal(*refused, &error)?;
+                let again = self.body(request, instead).ok()?;
+                // Otherwise it speaks of something else: there was nothing to leave out.
+                (again != body).then_some((at, instead, again))
+            });
+            let Some((at, instead, again)) = corrected else { return Err(error) };
+            uncorrected.remove(at);
+            (replay, body) = (instead, again);
         }
     }
 }

@@ -224,6 +224,7 @@ struct Sent<'a> {
 impl Sent<'_> {
     /// What is to go back with a part, where it came from here.
     fn own<'a>(&self, data: &'a ProviderData) -> Option<&'a RawValue> {
+        let data = Some(data).filter(|_| self.replay.sends_provider_data())?;
         let json = data.json_for(self.origin)?;
         serde_json::from_str(json).ok()
     }

@@ -7,7 +7,7 @@ mod context;
 mod id;
 mod meter;
 mod options;
-mod provider;
+pub(crate) mod provider;
 mod request;
 mod session;
 pub(crate) mod thoughts;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Part;
+
 /// What a server sent along with a part of a reply and wants back with it: a signature, an encrypted
 /// thought, an id. Opaque to Natter; it goes back byte for byte, and only to the server and model
 /// that it came from.
@@ -33,6 +35,23 @@ impl ProviderData {
     /// Its JSON, where it came from there for sure.
     pub fn json_for(&self, origin: &Origin) -> Option<&str> {
         (self.origin.server.is_some() && self.origin == *origin).then_some(&*self.json)
+    }
+}
+
+/// Forgets what was sent along with thinking at the end of a reply that ended too early: it may be cut
+/// before what proves it, and is refused for ever.
+pub(crate) fn forget_cut(parts: &mut [Part]) {
+    if let Some(Part::Thinking { provider, .. }) = parts.last_mut() {
+        *provider = None;
+    }
+}
+
+/// Forgets what was sent along with any thinking: the calls that it led to are dropped.
+pub(crate) fn forget_all(parts: &mut [Part]) {
+    for part in parts {
+        if let Part::Thinking { provider, .. } = part {
+            *provider = None;
+        }
     }
 }
 

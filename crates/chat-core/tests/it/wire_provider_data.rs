@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chat_core::client::{Client, Request};
+use chat_core::client::{Client, Delta, Request};
 use chat_core::error::Kind;
 use chat_core::message::{
     Message, Origin, Part, ProviderData, Role, ToolCall, ToolCallId, ToolResult,
@@ -148,4 +148,37 @@ async fn a_server_that_misses_what_it_refused_gets_it_again() {
     say(&*client, both(&server)).await;
     assert_eq!(server.chats().len(), 4);
     assert_eq!(brought_back(&server), [true; 3]);
+}
+
+/// A piece of a reply that carries this detail.
+fn details(json: &str) -> String {
+    format!("data: {{\"choices\":[{{\"delta\":{{\"reasoning_details\":[{json}]}}}}]}}\n\n")
+}
+
+const HALF: &str = r#"{"type":"reasoning.text","index":0,"text":"Hm."}"#;
+const SIGNED: &str = r#"{"type":"reasoning.text","index":0,"text":"Hm.","signature":"s1"}"#;
+
+/// What a reply that breaks off wants back.
+async fn wanted_back(script: Script) -> Vec<String> {
+    let server = Server::start();
+    server.push(script);
+    let (deltas, error) = ask(&*client(&server, OPENAI), hello()).await;
+    assert_eq!(error.unwrap().kind, Kind::Cut);
+    let json = |delta| match delta {
+        Delta::Provider { data, .. } => Some(data.json),
+        _ => None,
+    };
+    deltas.into_iter().filter_map(json).collect()
+}
+
+#[tokio::test]
+async fn reasoning_that_broke_off_is_not_wanted_back() {
+    let thinking = || Script::new().thinking("Hm.");
+    let none: [String; 0] = [];
+    assert_eq!(wanted_back(thinking().bytes(details(HALF)).end_early()).await, none);
+    assert_eq!(wanted_back(thinking().bytes(details(HALF)).cut()).await, none);
+    let whole = || thinking().bytes(details(SIGNED)).text("I look.");
+    assert_eq!(wanted_back(whole().cut()).await, [format!("[{SIGNED}]")]);
+    let second = whole().thinking("Well.").bytes(details(HALF)).cut();
+    assert_eq!(wanted_back(second).await, [format!("[{SIGNED}]")], "the first stretch was whole");
 }

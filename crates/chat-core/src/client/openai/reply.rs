@@ -160,13 +160,14 @@ impl Decoder for OpenAiReply {
     }
 
     fn flush(&mut self, out: &mut Batch) {
+        // Reasoning whose end has not come is not wanted back: what proves it stands there.
         self.thoughts.flush(out);
-        self.end_reasoning(out);
         self.calls.flush(out);
     }
 
     fn close(&mut self, out: &mut Batch) {
         self.flush(out);
+        self.end_reasoning(out);
         if let Some(usage) = self.usage.take().filter(|usage| *usage != Usage::default()) {
             out.push(Delta::Usage(usage));
         }

@@ -25,7 +25,7 @@ use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
-use super::{Client, ModelInfo, Reply, Request, Room, Timeouts, address, stream};
+use super::{Client, ModelInfo, Reply, Request, Room, SentThoughts, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
 use crate::message::{Options, Origin};
 use crate::settings::{Connection, Key};
@@ -171,7 +171,10 @@ impl Client for OpenAi {
     }
 
     async fn room(&self, model: &str, _options: &Options, _tokens: u64) -> Room {
-        Room { thoughts: self.replay(model).fills_window(), ..Room::default() }
+        let replay = self.replay(model);
+        let data_of = replay.sends_provider_data().then(|| Arc::new(self.origin(model)));
+        let thoughts = SentThoughts { text: replay.fills_window(), data_of };
+        Room { thoughts, ..Room::default() }
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

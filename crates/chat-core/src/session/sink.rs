@@ -137,7 +137,7 @@ impl ReplySink for Sink {
 
     async fn room(&self, options: &Options, tokens: u64) -> Room {
         let room = self.session.world.clients.room(&self.model, options, tokens).await;
-        self.session.measured(room, options);
+        self.session.measured(room.clone(), options);
         room
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::event::StopReason;
-use chat_core::message::{ChatRequest, Fid, ModelRef, Part};
+use chat_core::message::{ChatRequest, Fid, Filling, ModelRef, Part};
 use chat_core::settings::{ConnectionKind, Folders};
 use chat_testkit::server::{Gate, Model, PATIENCE, Script, Server};
 use rusqlite::Connection;
@@ -193,4 +193,24 @@ async fn another_server_of_the_same_name_is_not_sent_it() {
     world.manager.change_settings(move |settings| settings.connections[0].url = url).await.unwrap();
     assert_eq!(world.say_and_wait(&fid, "Really?").await.reason, StopReason::Complete);
     assert!(!sent(&other).contains("reasoning_details"), "{}", sent(&other));
+}
+
+#[tokio::test]
+async fn the_meter_counts_what_goes_back() {
+    let (server, other) = (Server::start(), Server::start());
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let call = format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{CALL}]}}}}]}}\n\n");
+    let script = Script::new().thinking("Hm.").bytes(details(SIGNED));
+    server.push(script.bytes(call).finish("tool_calls"));
+    server.push(Script::new().text("Nothing there."));
+    let (fid, _) = world.ask_and_wait("Look").await;
+    let thoughts = async || {
+        let fills = world.manager.meter(&fid).await.unwrap().fills;
+        fills.into_iter().find(|(filling, _)| *filling == Filling::Thoughts)
+    };
+    let counted = thoughts().await;
+    assert!(matches!(counted, Some((_, tokens)) if tokens > 20), "{counted:?}");
+    let url = other.url();
+    world.manager.change_settings(move |settings| settings.connections[0].url = url).await.unwrap();
+    assert_eq!(thoughts().await, None, "another server gets none of it");
 }

@@ -29,7 +29,7 @@ pub use detect::{Found, Probe, detect_kind, detect_program, find_local, guess_ki
 pub(crate) use json::without_halves;
 pub use model::{Capabilities, ModelInfo, Price};
 pub(crate) use prose::text as as_text;
-pub use wire::{Delta, Finish, Preparing, Request, Room, ToolChoice};
+pub use wire::{Delta, Finish, Preparing, Request, Room, SentThoughts, ToolChoice};
 
 use crate::error::Result;
 use crate::message::Options;

@@ -7,7 +7,7 @@ mod context;
 mod id;
 mod meter;
 mod options;
-mod provider;
+pub(crate) mod provider;
 mod request;
 mod session;
 pub(crate) mod thoughts;
@@ -21,7 +21,7 @@ pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use meter::{Compaction, Filling, Meter, PromptPreview};
 pub use options::{Options, Sampling, Thinking};
-pub use provider::ProviderData;
+pub use provider::{Origin, ProviderData};
 pub use request::{Attachment, ChatRequest, Content, Queued};
 pub use session::{SessionChange, SessionMeta};
 pub use tool::{

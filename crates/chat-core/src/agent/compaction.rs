@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::measure::{Load, Scale};
 use super::{Agent, Surroundings, short};
+use crate::client::SentThoughts;
 use crate::message::{Compaction, Message, MessageId, Part, Role, ToolSpec};
 
 /// How old results are shortened first: so many of the newest rounds stay whole, and of each
@@ -50,7 +51,7 @@ pub(super) struct Measure<'a> {
     pub around: &'a Surroundings,
     pub tools: &'a [ToolSpec],
     pub scale: Scale,
-    pub thoughts: bool,
+    pub thoughts: &'a SentThoughts,
 }
 
 impl Measure<'_> {
@@ -183,7 +184,7 @@ fn shrink(history: &[Arc<Message>], (whole, keep): (usize, u32)) -> Option<Compa
 }
 
 /// What a message takes at most once its results are short, in bytes.
-fn weight(message: &Arc<Message>, thoughts: bool) -> u64 {
+fn weight(message: &Arc<Message>, thoughts: &SentThoughts) -> u64 {
     let results = message.parts.iter().map(|part| match part {
         Part::ToolResult(result) => (result.text.len() as u64).saturating_sub(RESULT),
         _ => 0,

@@ -9,7 +9,7 @@ use super::compaction::{self, Goal, Measure};
 use super::measure::scale_of;
 use super::summary::Summary;
 use super::{Agent, Surroundings, short};
-use crate::client::{Client, Room};
+use crate::client::{Client, Room, SentThoughts};
 use crate::error::{Error, Result};
 use crate::message::{Message, ModelRef, Options, Part, Thinking, ToolSpec, Usage};
 
@@ -54,7 +54,7 @@ impl Compactor {
         &'a self,
         history: &[Arc<Message>],
         tools: &'a [ToolSpec],
-        thoughts: bool,
+        thoughts: &'a SentThoughts,
     ) -> Measure<'a> {
         let scale = scale_of(&*self.agent, history, &self.around, thoughts);
         Measure { agent: &*self.agent, around: &self.around, tools, scale, thoughts }
@@ -70,7 +70,7 @@ impl Compactor {
         limit: u64,
         wanted: bool,
     ) -> Compacted {
-        let measure = self.measure(history, tools, room.thoughts);
+        let measure = self.measure(history, tools, &room.thoughts);
         let goal = Goal::new(limit, room.largest.or(room.now).map_or(limit, u64::from));
         if !wanted && let Some(shrunk) = measure.shrink_gently(history, goal) {
             return Compacted { marker: Some(short::marker(vec![shrunk])), error: None };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::compactor::limit;
 use super::{Turn, TurnContext, TurnProgress};
+use crate::client::SentThoughts;
 use crate::error::{Kind, Result};
 use crate::message::Message;
 
@@ -22,18 +23,18 @@ impl Turn {
         let build =
             |history: &[Arc<Message>]| compactor.agent.build_messages(history, &compactor.around);
         let mut messages = chat.messages().is_empty().then(|| build(&history));
-        let measured = |history: &[Arc<Message>], thoughts| {
+        let measured = |history: &[Arc<Message>], thoughts: &SentThoughts| {
             let measure = compactor.measure(history, tools, thoughts);
             (measure.tokens(history), measure.scale.measured)
         };
-        let (mut tokens, _) = measured(&history, true);
+        let (mut tokens, _) = measured(&history, &SentThoughts { text: true, data_of: None });
         let room = tokio::select! {
             biased;
             () = compactor.cancel.cancelled() => return Ok(messages),
             room = sink.room(&compactor.options, tokens) => room,
         };
         let mut sure;
-        (tokens, sure) = measured(&history, room.thoughts);
+        (tokens, sure) = measured(&history, &room.thoughts);
         let limit = limit(&room, context.compact_at, &compactor.options);
         if let Some(limit) = limit.filter(|limit| tokens > *limit) {
             sink.progress(TurnProgress::Compacting);
@@ -45,7 +46,7 @@ impl Turn {
                 sink.add_marker(marker).await?;
                 history = sink.context().history;
                 messages = Some(build(&history));
-                (tokens, sure) = measured(&history, room.thoughts);
+                (tokens, sure) = measured(&history, &room.thoughts);
             }
         }
         if let Some(window) = room.largest

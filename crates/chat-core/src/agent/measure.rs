@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::{Agent, Surroundings};
+use crate::client::SentThoughts;
 use crate::message::{Filling, Message, Part, Role, ToolSpec};
 
 /// Bytes of a token where no server told any count yet: less than English has (4), since code,
@@ -73,8 +74,8 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// What these messages take, as they go out. `thoughts`: whether these go out, too.
-    pub(crate) fn of(messages: &[Arc<Message>], thoughts: bool) -> Self {
+    /// What these messages take, as they go out, with so much of the thoughts.
+    pub(crate) fn of(messages: &[Arc<Message>], thoughts: &SentThoughts) -> Self {
         let mut load = Self::default();
         for message in messages {
             load.add_message(message, thoughts);
@@ -103,7 +104,7 @@ impl Load {
         self.bytes[filling as usize] += bytes;
     }
 
-    fn add_message(&mut self, message: &Message, thoughts: bool) {
+    fn add_message(&mut self, message: &Message, thoughts: &SentThoughts) {
         let speaker = match message.role {
             Role::System => Filling::Instructions,
             Role::Assistant => Filling::Answers,
@@ -112,10 +113,13 @@ impl Load {
         if message.role != Role::Tool {
             self.add(speaker, FRAME);
         }
+        // Where what came with the thoughts goes back, their text does not.
+        let data: u64 = message.provider_data().map(|data| thoughts.bytes(data)).sum();
+        self.add(Filling::Thoughts, data);
         for part in &message.parts {
             match part {
                 Part::Text(text) => self.add(speaker, text.len() as u64),
-                Part::Thinking { text, .. } if thoughts => {
+                Part::Thinking { text, .. } if thoughts.text && data == 0 => {
                     self.add(Filling::Thoughts, text.len() as u64);
                 }
                 Part::Thinking { .. } | Part::Compaction(_) => {}
@@ -131,6 +135,8 @@ impl Load {
                 Part::ToolCall(call) => {
                     let arguments = call.arguments.to_string().len();
                     self.add(Filling::Calls, (call.name.len() + arguments) as u64 + 2 * FRAME);
+                    let data = call.provider.as_ref().map_or(0, |data| thoughts.bytes(data));
+                    self.add(Filling::Thoughts, data);
                 }
                 Part::ToolResult(result) => {
                     self.add(Filling::Results, result.text.len() as u64 + FRAME);
@@ -185,7 +191,7 @@ pub(crate) fn scale_of(
     agent: &dyn Agent,
     history: &[Arc<Message>],
     around: &Surroundings,
-    thoughts: bool,
+    thoughts: &SentThoughts,
 ) -> Scale {
     let counted = history
         .iter()
@@ -212,7 +218,7 @@ mod tests {
 
     use super::*;
     use crate::agent::{JustAsk, RuleFile};
-    use crate::message::{Ending, ModelRef, Usage};
+    use crate::message::{Ending, ModelRef, Origin, ProviderData, ToolCall, ToolCallId, Usage};
 
     fn history(prompt_tokens: u64) -> Vec<Arc<Message>> {
         let question = Message::text(Role::User, None, "x".repeat(1_000));
@@ -229,16 +235,21 @@ mod tests {
     fn the_servers_count_is_the_scale() {
         let around = Surroundings::default();
         let history = history(508);
-        let scale = scale_of(&JustAsk, &history, &around, false);
+        let scale = scale_of(&JustAsk, &history, &around, &SentThoughts::default());
         let sent = JustAsk.build_messages(&history[..1], &around);
         assert!(scale.measured);
-        assert_eq!(Load::of(&sent, false).tokens(scale), 508);
+        assert_eq!(Load::of(&sent, &SentThoughts::default()).tokens(scale), 508);
     }
 
     #[test]
     fn a_count_that_cannot_be_is_not_believed() {
         for tokens in [1, 30, 100_000] {
-            let scale = scale_of(&JustAsk, &history(tokens), &Surroundings::default(), false);
+            let scale = scale_of(
+                &JustAsk,
+                &history(tokens),
+                &Surroundings::default(),
+                &SentThoughts::default(),
+            );
             assert_eq!(scale, Scale::default(), "{tokens}");
         }
     }
@@ -256,7 +267,9 @@ mod tests {
         };
         let mut messages = history(100);
         messages.push(Arc::new(crate::agent::system(&"s".repeat(333))));
-        let load = Load::of(&messages, true).and_tools(&[tool]).with_rules(&around);
+        let load = Load::of(&messages, &SentThoughts { text: true, data_of: None })
+            .and_tools(&[tool])
+            .with_rules(&around);
         let fills = load.fills(Scale::default());
         let all: u64 = fills.iter().map(|(_, tokens)| tokens).sum();
         assert_eq!(all, load.tokens(Scale::default()));
@@ -265,6 +278,33 @@ mod tests {
         assert_eq!(of(Filling::Rules), Some(15));
         assert!(of(Filling::Tools).is_some_and(|tokens| tokens > 10));
         assert_eq!(of(Filling::Results), None);
+    }
+
+    #[test]
+    fn thoughts_count_as_what_goes_back_of_them() {
+        let origin = Origin {
+            protocol: "p".into(),
+            connection: "c".into(),
+            server: Some("s:80".into()),
+            model: "m".into(),
+        };
+        let data = |json: &str| ProviderData { origin: origin.clone(), json: json.into() };
+        let thinking = |provider| Part::Thinking { text: "t".repeat(100), took: None, provider };
+        let call = ToolCall::new(ToolCallId::new("a"), "look", json!({}));
+        let call = Part::ToolCall(ToolCall { provider: Some(data("[12]")), ..call });
+        let counted = |parts: Vec<Part>, text, data_of: Option<Origin>| {
+            let message = Message { parts, ..Message::text(Role::Assistant, None, "") };
+            let thoughts = SentThoughts { text, data_of: data_of.map(Arc::new) };
+            Load::of(&[message.into()], &thoughts).bytes[Filling::Thoughts as usize]
+        };
+        let signed = || vec![thinking(Some(data("[12345678]"))), thinking(None), call.clone()];
+        let own = || Some(origin.clone());
+        assert_eq!(counted(signed(), true, own()), 14, "in place of the text");
+        assert_eq!(counted(signed(), false, own()), 14);
+        assert_eq!(counted(signed(), false, None), 0);
+        assert_eq!(counted(vec![thinking(None)], true, own()), 100);
+        let other = Origin { model: "n".into(), ..origin.clone() };
+        assert_eq!(counted(signed(), true, Some(other)), 200, "another model gets the text alone");
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Client for BuiltIn {
             return Room::default();
         };
         let window = Some(window(options, &installed));
-        Room { now: window, largest: window, thoughts: false }
+        Room { now: window, largest: window, ..Room::default() }
     }
 
     async fn chat(&self, mut request: Request) -> Result<Reply> {

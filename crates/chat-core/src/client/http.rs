@@ -66,6 +66,15 @@ impl Http {
         &self.base
     }
 
+    /// Its host and port; none of a program behind a socket.
+    pub fn server(&self) -> Option<String> {
+        if self.socket.is_some() {
+            return None;
+        }
+        let (host, port) = (self.base.host_str()?, self.base.port_or_known_default()?);
+        Some(format!("{host}:{port}"))
+    }
+
     pub fn key(&self) -> Option<&Key> {
         self.key.as_ref()
     }

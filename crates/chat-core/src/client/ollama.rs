@@ -17,7 +17,7 @@ use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
-use super::{Client, ModelInfo, Reply, Request, Room, Timeouts, address, stream};
+use super::{Client, ModelInfo, Reply, Request, Room, SentThoughts, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
 use crate::message::Options;
 use crate::models::machine_memory;
@@ -89,7 +89,8 @@ impl Client for Ollama {
         let ceiling = bounds.ceiling(self.memory);
         let now = self.windows.fitting(model, options, bounds, ceiling, tokens);
         let largest = if options.context_window.is_some() { now } else { ceiling.max(now) };
-        Room { now: Some(now), largest: Some(largest), thoughts: true }
+        let thoughts = SentThoughts { text: true, data_of: None };
+        Room { now: Some(now), largest: Some(largest), thoughts }
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

@@ -19,15 +19,15 @@ use reqwest::{Response, Url};
 
 pub(super) use models::{answers, owner};
 
-use self::reasoning::Replay;
+use self::reasoning::{Refused, Replay};
 use self::request::Dialect;
 use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
-use super::{Client, ModelInfo, Reply, Request, Room, Timeouts, address, stream};
+use super::{Client, ModelInfo, Reply, Request, Room, SentThoughts, Timeouts, address, stream};
 use crate::error::{Error, Kind, Result};
-use crate::message::Options;
+use crate::message::{Options, Origin};
 use crate::settings::{Connection, Key};
 
 #[cfg(test)]
@@ -88,22 +88,39 @@ impl OpenAi {
         known.insert(model.to_owned(), replay);
     }
 
+    /// This model, as the origin of what it sends along.
+    fn origin(&self, model: &str) -> Origin {
+        Origin {
+            protocol: PROTOCOL.to_owned(),
+            connection: self.http.name().to_owned(),
+            server: self.http.server(),
+            model: model.to_owned(),
+        }
+    }
+
     fn body(&self, request: &Request, replay: Replay) -> Result<Vec<u8>> {
-        let connection = self.http.name();
-        request::body(request, connection, self.dialect, replay).map_err(|error| {
+        let origin = self.origin(&request.model);
+        request::body(request, &origin, self.dialect, replay).map_err(|error| {
             self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
         })
     }
 
-    /// The server's answer to a request that it accepts.
+    /// The server's answer to a request that it accepts. What it refuses of earlier reasoning is sent
+    /// as it wants it, once for each kind; what it then accepts is remembered.
     async fn accepted(&self, request: &Request, asked: &Asked) -> Result<Response> {
-        let mut replay = self.replay(&request.model);
+        let known = self.replay(&request.model);
+        let mut replay = known;
         let mut body = self.body(request, replay)?;
-        let mut corrected = false;
+        let mut uncorrected = Refused::ALL.to_vec();
         loop {
             let error = match self.http.chat("chat/completions", body.clone(), asked).await {
+                Ok(response) => {
+                    if replay != known {
+                        self.remember(&request.model, replay);
+                    }
+                    return Ok(response);
+                }
                 Err(error) => error,
-                response => return response,
             };
             // llama.cpp's server refuses what comes while it loads its model, for minutes with
             // a large one. Others hold the request until they can answer it; so do we.
@@ -111,15 +128,15 @@ impl OpenAi {
                 tokio::time::sleep(LOADING).await;
                 continue;
             }
-            let instead = replay.after_refusal(&error).filter(|_| !corrected);
-            let Some(instead) = instead else { return Err(error) };
-            let again = self.body(request, instead)?;
-            if again == body {
-                // It speaks of something else: there was no reasoning to leave out.
-                return Err(error);
-            }
-            (replay, body, corrected) = (instead, again, true);
-            self.remember(&request.model, replay);
+            let corrected = uncorrected.iter().enumerate().find_map(|(at, refused)| {
+                let instead = replay.after_refusal(*refused, &error)?;
+                let again = self.body(request, instead).ok()?;
+                // Otherwise it speaks of something else: there was nothing to leave out.
+                (again != body).then_some((at, instead, again))
+            });
+            let Some((at, instead, again)) = corrected else { return Err(error) };
+            uncorrected.remove(at);
+            (replay, body) = (instead, again);
         }
     }
 }
@@ -154,7 +171,10 @@ impl Client for OpenAi {
     }
 
     async fn room(&self, model: &str, _options: &Options, _tokens: u64) -> Room {
-        Room { thoughts: self.replay(model).fills_window(), ..Room::default() }
+        let replay = self.replay(model);
+        let data_of = replay.sends_provider_data().then(|| Arc::new(self.origin(model)));
+        let thoughts = SentThoughts { text: replay.fills_window(), data_of };
+        Room { thoughts, ..Room::default() }
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {
@@ -177,7 +197,7 @@ impl Client for OpenAi {
         // Our own engine gives a sign of life every few seconds, whatever it does.
         let to_begin = self.dialect != Dialect::BuiltIn || !request.stream;
         let patience = Patience { silence: self.http.timeouts.silence, to_begin };
-        let decoder = reply::OpenAiReply::new(self.http.name(), asked);
+        let decoder = reply::OpenAiReply::new(self.origin(&request.model), asked);
         Ok(stream::reply(response, framing, decoder, patience, move |error| http.named(error)))
     }
 }

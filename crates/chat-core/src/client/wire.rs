@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::message::{Message, Options, ProviderData, Sampling, Thinking, ToolSpec, Usage};
+use crate::message::{Message, Options, Origin, ProviderData, Sampling, Thinking, ToolSpec, Usage};
 
 /// What is sent to a model.
 #[derive(Clone, Debug)]
@@ -45,14 +45,31 @@ impl Request {
 }
 
 /// The room that a model has for a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Room {
     /// The window that the request will have, in tokens, where that is known.
     pub now: Option<u32>,
     /// The largest window that a longer one could have.
     pub largest: Option<u32>,
-    /// Whether what the model thought earlier is sent back to it.
-    pub thoughts: bool,
+    /// What goes back to the model of what it thought earlier.
+    pub thoughts: SentThoughts,
+}
+
+/// What goes back to a model of what it thought earlier.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SentThoughts {
+    /// Whether their text does.
+    pub text: bool,
+    /// The model itself, where what it sent along with them does, in place of their text.
+    pub data_of: Option<Arc<Origin>>,
+}
+
+impl SentThoughts {
+    /// What goes back of this, in bytes.
+    pub(crate) fn bytes(&self, data: &ProviderData) -> u64 {
+        let json = self.data_of.as_ref().and_then(|origin| data.json_for(origin));
+        json.map_or(0, str::len) as u64
+    }
 }
 
 /// Whether a model must call a tool.

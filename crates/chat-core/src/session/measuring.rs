@@ -72,9 +72,9 @@ impl Session {
     fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> Meter {
         let Measured { agent, around, room, options } = measured;
         let settings = self.world.clients.settings();
-        let scale = scale_of(&**agent, history, around, room.thoughts);
+        let scale = scale_of(&**agent, history, around, &room.thoughts);
         let messages = agent.build_messages(history, around);
-        let load = Load::of(&messages, room.thoughts).and_tools(&around.tools.specs());
+        let load = Load::of(&messages, &room.thoughts).and_tools(&around.tools.specs());
         let load = load.with_rules(around);
         Meter {
             window: room.now,
@@ -150,12 +150,12 @@ impl Session {
         let messages = outgoing(&history).len();
         let specs = around.tools.specs();
         let room = self.world.clients.room(&resolved.model, &resolved.options, 0).await;
-        let scale = scale_of(&*resolved.agent, &history, &around, room.thoughts);
+        let scale = scale_of(&*resolved.agent, &history, &around, &room.thoughts);
         let now = resolved.agent.build_messages(&history, &around);
-        let now = Load::of(&now, room.thoughts).and_tools(&specs).tokens(scale);
+        let now = Load::of(&now, &room.thoughts).and_tools(&specs).tokens(scale);
         history.push(Arc::new(said));
         let out = resolved.agent.build_messages(&history, &around);
-        let load = Load::of(&out, room.thoughts).and_tools(&specs);
+        let load = Load::of(&out, &room.thoughts).and_tools(&specs);
         let system = out.first().filter(|message| message.role == Role::System);
         Ok(PromptPreview {
             system: system.map(|message| message.plain_text()).unwrap_or_default(),

@@ -120,7 +120,7 @@ impl ReplySink for Sink {
 
     async fn room(&self, options: &Options, tokens: u64) -> Room {
         let room = self.turn.session.world.clients.room(&self.model, options, tokens).await;
-        self.turn.session.measured(room, options);
+        self.turn.session.measured(room.clone(), options);
         room
     }
 

@@ -11,6 +11,7 @@ use super::fault::Outcome;
 use super::record::{Segment, SegmentKind};
 use super::{messages, missing};
 use crate::error::{Error, Kind};
+use crate::message::provider::forget_cut;
 use crate::message::thoughts::sort_thoughts;
 use crate::message::{Ending, Fid, Message, MessageId, Part, Role, ToolCallId, ToolResult};
 
@@ -119,6 +120,7 @@ pub(super) fn withdraw(
 /// Ends a reply whose writer died.
 pub(super) fn broken_off(message: &mut Message) {
     sort_thoughts(&mut message.parts);
+    forget_cut(&mut message.parts);
     message.ended = Some(Ending::Interrupted);
 }
 

@@ -11,5 +11,6 @@ mod wire;
 mod wire_faults;
 mod wire_fixtures;
 mod wire_models;
+mod wire_provider_data;
 mod wire_real;
 mod wire_requests;

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use chat_core::error::{Error, Kind};
 use chat_core::message::{
-    Ending, Fid, Message, MessageId, ModelRef, Options, Part, Role, SessionMeta, Thinking,
-    ToolCall, ToolCallId, ToolResult, Trouble, Usage,
+    Ending, Fid, Message, MessageId, ModelRef, Options, Origin, Part, ProviderData, Role,
+    SessionMeta, Thinking, ToolCall, ToolCallId, ToolResult, Trouble, Usage,
 };
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Segment, SegmentKind, SessionPatch, Store};
@@ -278,6 +278,39 @@ async fn a_reply_that_is_recovered_is_told_from_its_thoughts() {
     assert_eq!(store.recover().await.unwrap(), std::slice::from_ref(&fid));
     let last = store.page(&fid, None, 1).await.unwrap().messages[0].clone();
     assert_eq!((&last.parts[..], last.ended), (&sorted[..], Some(Ending::Interrupted)));
+}
+
+#[tokio::test]
+async fn what_came_with_thinking_that_a_kill_cut_is_forgotten() {
+    let origin = Origin {
+        protocol: "openai".to_owned(),
+        connection: "local".to_owned(),
+        server: Some("localhost:80".to_owned()),
+        model: "smol".to_owned(),
+    };
+    let data = ProviderData { origin, json: "[1]".to_owned() };
+    let json = serde_json::to_string(&data).unwrap();
+    for (text, kept) in [("", None), ("Good day", Some(data))] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path());
+        let question = user(None, "Hello?");
+        let fid = store.create(titled("Hello"), vec![Arc::clone(&question)]).await.unwrap();
+        let fid = fid.meta.fid;
+        let begun = reply(&question);
+        store.append(&fid, vec![Arc::new(begun.clone())], begun.id).await.unwrap();
+        let piece = |kind, text| Segment { kind, ..segment(&begun, 0, text) };
+        let mut segments =
+            vec![piece(SegmentKind::Thinking, "hm"), piece(SegmentKind::Provider, &json)];
+        if !text.is_empty() {
+            segments.push(segment(&begun, 1, text));
+        }
+        store.journal(segments).await.unwrap();
+        drop(store);
+        let page = open(folder.path()).page(&fid, None, 1).await.unwrap();
+        let message = &page.messages[0];
+        assert_eq!(message.ended, Some(Ending::Interrupted));
+        assert_eq!(message.provider_data().next(), kept.as_ref(), "{text}");
+    }
 }
 
 /// A reply that calls tools of these ids, and the result of one of them.

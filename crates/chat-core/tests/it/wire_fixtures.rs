@@ -3,7 +3,7 @@
 use chat_core::chat::{Chat, Progress};
 use chat_core::client::{Capabilities, Delta, Finish, ModelInfo, Request};
 use chat_core::error::{Error, Kind};
-use chat_core::message::{ProviderData, Usage};
+use chat_core::message::{Origin, ProviderData, Usage};
 use chat_core::settings::ConnectionKind;
 use chat_testkit::fixtures::Fixture;
 use chat_testkit::server::{Answer, Script, Server, Split};
@@ -17,14 +17,31 @@ async fn streamed(kind: ConnectionKind, bytes: Vec<u8>) -> (Vec<Delta>, Option<E
     let server = Server::start();
     let client = client(&server, kind);
     server.push(Script::raw(bytes.clone()));
-    let (deltas, error) = ask(&*client, hello()).await;
+    let ask = async || {
+        let (deltas, error) = ask(&*client, hello()).await;
+        (from_there(deltas, &server), error)
+    };
+    let (deltas, error) = ask().await;
     for split in [Split::Random(3), Split::Random(4), Split::EveryByte] {
         server.push(Script::raw(bytes.clone()).split(split));
-        let torn = ask(&*client, hello()).await;
+        let torn = ask().await;
         assert_eq!(known(torn.0), known(deltas.clone()));
         assert_eq!(torn.1, error);
     }
     (deltas, error)
+}
+
+/// With another name of the server that they came from: it has another port each time.
+fn from_there(mut deltas: Vec<Delta>, server: &Server) -> Vec<Delta> {
+    let address = format!("127.0.0.1:{}", server.port());
+    for delta in &mut deltas {
+        if let Delta::Provider { data, .. } = delta
+            && data.origin.server.as_ref() == Some(&address)
+        {
+            data.origin.server = Some("there".to_owned());
+        }
+    }
+    deltas
 }
 
 /// Without the ids that the client had to make.
@@ -245,9 +262,12 @@ async fn openrouter() {
         Delta::Provider {
             call: None,
             data: ProviderData {
-                protocol: "openai".to_owned(),
-                connection: "here".to_owned(),
-                model: "scripted".to_owned(),
+                origin: Origin {
+                    protocol: "openai".to_owned(),
+                    connection: "here".to_owned(),
+                    server: Some("there".to_owned()),
+                    model: "scripted".to_owned(),
+                },
                 json: details.to_owned(),
             },
         },

@@ -23,11 +23,7 @@ impl Details {
     /// Adds a detail, or a further piece of the last one.
     pub fn take(&mut self, json: &RawValue) {
         let Ok(fields) = serde_json::from_str::<Map<String, Value>>(json.get()) else { return };
-        let continues = self.0.last().is_some_and(|last| {
-            let same = |name| last.fields.get(name) == fields.get(name);
-            fields.contains_key("index") && same("type") && same("index")
-        });
-        match self.0.last_mut().filter(|_| continues) {
+        match self.0.last_mut().filter(|last| last.goes_on_with(&fields)) {
             Some(last) => {
                 last.raw = None;
                 fields.into_iter().for_each(|(name, value)| join(&mut last.fields, name, value));
@@ -46,6 +42,26 @@ impl Details {
         let all: Vec<_> = details.into_iter().map(json).collect();
         (!all.is_empty()).then(|| format!("[{}]", all.join(",")))
     }
+}
+
+impl Detail {
+    /// Whether these fields are more of it: of the same kind and place, unless it was whole.
+    fn goes_on_with(&self, more: &Map<String, Value>) -> bool {
+        let same = |name| self.fields.get(name) == more.get(name);
+        let (id, more_id) = (said(&self.fields, "id"), said(more, "id"));
+        let is_other = id.is_some() && more_id.is_some() && id != more_id;
+        let signature = said(&self.fields, "signature");
+        let is_whole = signature.is_some_and(|signature| {
+            JOINED.iter().any(|name| said(more, name).is_some())
+                || said(more, "signature").is_some_and(|more| more != signature)
+        });
+        more.contains_key("index") && same("type") && same("index") && !is_other && !is_whole
+    }
+}
+
+/// A field that says something.
+fn said<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    fields.get(name).filter(|value| !value.is_null() && value.as_str() != Some(""))
 }
 
 fn join(fields: &mut Map<String, Value>, name: String, value: Value) {
@@ -104,6 +120,39 @@ mod tests {
             "type": "reasoning.text", "index": 0, "text": "First second.", "signature": "s1",
         });
         assert_eq!((&all[0], &all[1]["text"]), (&first, &Value::from("Third.")));
+    }
+
+    #[test]
+    fn details_of_other_ids_are_other_details() {
+        let encrypted = |id: &str| {
+            format!(r#"{{"type":"reasoning.encrypted","index":0,"data":"d","id":"{id}"}}"#)
+        };
+        let (one, two) = (encrypted("c1"), encrypted("c2"));
+        assert_eq!(told(&[&one, &two]).unwrap(), format!("[{one},{two}]"));
+        let nameless = r#"{"type":"reasoning.encrypted","index":0,"data":"d","id":null}"#;
+        let all: Value = serde_json::from_str(&told(&[&one, nameless]).unwrap()).unwrap();
+        assert_eq!((all[0]["data"].as_str(), all[0]["id"].as_str()), (Some("dd"), Some("c1")));
+        assert_eq!(all.as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_follows_a_signature_is_another_detail() {
+        let text = |text: &str, signature: &str| {
+            format!(
+                r#"{{"type":"reasoning.text","index":0,"text":"{text}","signature":"{signature}"}}"#
+            )
+        };
+        let (one, two) = (text("First.", "s1"), text("Second.", "s2"));
+        assert_eq!(told(&[&one, &two]).unwrap(), format!("[{one},{two}]"));
+        // Neither a signature that comes again nor an empty one ends anything.
+        let pieces = [text("First ", ""), text("half.", ""), text("", "s1"), text("", "s1")];
+        let all = told(&pieces.each_ref().map(String::as_str)).unwrap();
+        let all: Value = serde_json::from_str(&all).unwrap();
+        assert_eq!(
+            (all[0]["text"].as_str(), all[0]["signature"].as_str()),
+            (Some("First half."), Some("s1"))
+        );
+        assert_eq!(all.as_array().unwrap().len(), 1);
     }
 
     #[test]

@@ -5,7 +5,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::PROTOCOL;
 use super::calls::{Calls, Piece};
 use super::content::{Content, ContentPart};
 use super::details::Details;
@@ -16,12 +15,12 @@ use crate::client::stream::{Decoder, Progress, invalid};
 use crate::client::thoughts::Thoughts;
 use crate::client::{Delta, Finish, Preparing};
 use crate::error::{Kind, Result};
-use crate::message::{ProviderData, Usage};
+use crate::message::{Origin, ProviderData, Usage};
 
 /// Decodes a reply. The finish is kept back until the last word, since usage follows its reason.
 #[derive(Debug)]
 pub(in crate::client) struct OpenAiReply {
-    connection: String,
+    origin: Origin,
     asked: Asked,
     details: Details,
     calls: Calls,
@@ -32,10 +31,10 @@ pub(in crate::client) struct OpenAiReply {
 }
 
 impl OpenAiReply {
-    /// Decodes what came over this connection.
-    pub fn new(connection: &str, asked: Asked) -> Self {
+    /// Decodes what comes from there.
+    pub fn new(origin: Origin, asked: Asked) -> Self {
         Self {
-            connection: connection.to_owned(),
+            origin,
             asked,
             details: Details::default(),
             calls: Calls::default(),
@@ -101,13 +100,7 @@ impl OpenAiReply {
 
     /// What the server wants back with a call, or with the reasoning.
     fn provider(&self, call: Option<usize>, json: String) -> Delta {
-        let data = ProviderData {
-            protocol: PROTOCOL.to_owned(),
-            connection: self.connection.clone(),
-            model: self.asked.model.clone(),
-            json,
-        };
-        Delta::Provider { call, data }
+        Delta::Provider { call, data: ProviderData { origin: self.origin.clone(), json } }
     }
 }
 
@@ -167,13 +160,14 @@ impl Decoder for OpenAiReply {
     }
 
     fn flush(&mut self, out: &mut Batch) {
+        // Reasoning whose end has not come is not wanted back: what proves it stands there.
         self.thoughts.flush(out);
-        self.end_reasoning(out);
         self.calls.flush(out);
     }
 
     fn close(&mut self, out: &mut Batch) {
         self.flush(out);
+        self.end_reasoning(out);
         if let Some(usage) = self.usage.take().filter(|usage| *usage != Usage::default()) {
             out.push(Delta::Usage(usage));
         }

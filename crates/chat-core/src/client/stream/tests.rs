@@ -12,7 +12,18 @@ use crate::client::openai::OpenAiReply;
 use crate::client::refusal::Asked;
 use crate::client::{Delta, Finish};
 use crate::error::{Kind, Result};
-use crate::message::Usage;
+use crate::message::{Origin, Usage};
+
+/// A decoder of what comes from a server.
+fn openai_reply() -> OpenAiReply {
+    let origin = Origin {
+        protocol: "openai".to_owned(),
+        connection: "test".to_owned(),
+        server: None,
+        model: "m".to_owned(),
+    };
+    OpenAiReply::new(origin, Asked::default())
+}
 
 /// What a model says, before a protocol makes bytes of it.
 #[derive(Clone, Debug)]
@@ -161,7 +172,7 @@ proptest! {
         }
         let bytes = openai(&said, line_end);
         for reads in [torn(bytes.as_bytes(), &places), bytes.as_bytes().chunks(1).collect()] {
-            let (deltas, ended) = decoded(Framing::Events, OpenAiReply::new("test", Asked::default()), reads);
+            let (deltas, ended) = decoded(Framing::Events, openai_reply(), reads);
             prop_assert_eq!(&deltas, &expected);
             prop_assert_eq!(ended, Ok(()));
         }
@@ -183,8 +194,7 @@ proptest! {
         let bytes = openai(&said, "\n");
         let end = bytes.find("\"finish_reason\":\"stop\"").unwrap();
         let cut = &bytes.as_bytes()[..place.index(end)];
-        let (deltas, ended) =
-            decoded(Framing::Events, OpenAiReply::new("test", Asked::default()), [cut]);
+        let (deltas, ended) = decoded(Framing::Events, openai_reply(), [cut]);
         prop_assert_eq!(ended.map_err(|error| error.kind), Err(Kind::Cut));
         prop_assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Finish(_))));
     }
@@ -201,9 +211,8 @@ proptest! {
             let end = (at + noise.len()).min(bytes.len());
             bytes.splice(at..end, noise.iter().copied());
             for framing in [Framing::Lines, Framing::Events, Framing::Whole] {
-                let asked = Asked::default;
-                let _ = decoded(framing, OllamaReply::new(asked()), [&bytes[..]]);
-                let _ = decoded(framing, OpenAiReply::new("test", asked()), [&bytes[..]]);
+                let _ = decoded(framing, OllamaReply::new(Asked::default()), [&bytes[..]]);
+                let _ = decoded(framing, openai_reply(), [&bytes[..]]);
             }
         }
     }
@@ -212,8 +221,7 @@ proptest! {
 #[test]
 fn a_reply_that_failed_says_so_in_its_reason_too() {
     let event = br#"data: {"choices":[{"delta":{"content":"half"},"finish_reason":"error"}]}"#;
-    let (deltas, ended) =
-        decoded(Framing::Events, OpenAiReply::new("test", Asked::default()), [&event[..]]);
+    let (deltas, ended) = decoded(Framing::Events, openai_reply(), [&event[..]]);
     assert_eq!(deltas, [Delta::Text("half".to_owned())]);
     assert_eq!(ended.unwrap_err().kind, Kind::ServerFailed);
 }
@@ -237,8 +245,7 @@ data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":{"
 data: {"choices":[],"usage":{"prompt_tokens":12.0,"completion_tokens":null}}
 
 data: [DONE]"#;
-    let (deltas, ended) =
-        decoded(Framing::Events, OpenAiReply::new("test", Asked::default()), [&body[..]]);
+    let (deltas, ended) = decoded(Framing::Events, openai_reply(), [&body[..]]);
     assert_eq!(ended, Ok(()));
     assert_eq!(deltas[0], Delta::Text("from parts".to_owned()));
     assert!(matches!(&deltas[1], Delta::ToolCall { arguments, .. } if arguments == r#"{"a":1}"#));
@@ -271,8 +278,7 @@ fn an_empty_list_of_calls_parts_no_thoughts_from_the_answer() {
         })
         .collect();
     let lines = format!("{lines}{}\n", json!({ "done": true }));
-    let openai =
-        decoded(Framing::Events, OpenAiReply::new("test", Asked::default()), [events.as_bytes()]);
+    let openai = decoded(Framing::Events, openai_reply(), [events.as_bytes()]);
     let ollama = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [lines.as_bytes()]);
     for (deltas, ended) in [openai, ollama] {
         assert_eq!(ended, Ok(()));
@@ -310,8 +316,7 @@ fn a_character_that_the_server_cut_in_two_is_whole() {
     let call = r#"{"function":{"name":"f","arguments":{"x":"So \ud83d\ude00!"}}}"#;
     lines.push(format!(r#"{{"message":{{"tool_calls":[{call}]}},"done":true}}"#));
     let lines = lines.join("\n");
-    let openai =
-        decoded(Framing::Events, OpenAiReply::new("test", Asked::default()), [events.as_bytes()]);
+    let openai = decoded(Framing::Events, openai_reply(), [events.as_bytes()]);
     let ollama = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [lines.as_bytes()]);
     for (deltas, ended) in [openai, ollama] {
         assert_eq!(ended, Ok(()));
@@ -336,8 +341,7 @@ data: "arguments":"{\"x\":\"\ude00\ud83d"}}]}}]}
 data: [DONE]
 
 "#;
-    let (deltas, ended) =
-        decoded(Framing::Events, OpenAiReply::new("test", Asked::default()), [body.as_bytes()]);
+    let (deltas, ended) = decoded(Framing::Events, openai_reply(), [body.as_bytes()]);
     assert_eq!(ended, Ok(()));
     assert_eq!(deltas[0], Delta::Thinking("hm \u{fffd}".to_owned()));
     assert_eq!(deltas[1], Delta::Text("a\u{fffd}b\u{fffd}cd\u{fffd}".to_owned()));
@@ -369,8 +373,7 @@ data: {"choices":[{"delta":{"content":"is."},"finish_reason":"stop"}]}
 data: [DONE]
 
 "#;
-    let (deltas, ended) =
-        decoded(Framing::Events, OpenAiReply::new("test", Asked::default()), [body.as_bytes()]);
+    let (deltas, ended) = decoded(Framing::Events, openai_reply(), [body.as_bytes()]);
     assert_eq!(ended, Ok(()));
     let said = [Delta::Thinking("Hm, yes.".to_owned()), Delta::Text("It is.".to_owned())];
     assert_eq!(deltas[..2], said);
@@ -383,8 +386,7 @@ fn a_content_filter_is_told_from_an_end() {
             "data: {}\n\ndata: [DONE]\n\n",
             json!({ "choices": [{ "delta": { "content": "Half" }, "finish_reason": reason }] })
         );
-        let (deltas, ended) =
-            decoded(Framing::Events, OpenAiReply::new("test", Asked::default()), [body.as_bytes()]);
+        let (deltas, ended) = decoded(Framing::Events, openai_reply(), [body.as_bytes()]);
         assert_eq!(ended, Ok(()));
         assert_eq!(deltas.last(), Some(&Delta::Finish(Finish::Filtered)), "{reason}");
     }

@@ -6,6 +6,7 @@ use crate::agent::ReplyEnd;
 use crate::chat::{Grown, ReplyBuilder, TextKind};
 use crate::client::Delta;
 use crate::error::Error;
+use crate::message::provider::{forget_all, forget_cut};
 use crate::message::{Ending, Message, MessageId, MessageTree, Part, Usage};
 use crate::store::{Segment, SegmentKind};
 
@@ -267,10 +268,22 @@ impl OpenReply {
     /// The message as it ended.
     fn end(mut self, ReplyEnd { ended, error }: ReplyEnd) -> Message {
         let (mut parts, mut usage) = self.builder.build();
-        // Calls of a reply that broke off may be cut, and are not executed. What it cost is not known.
-        if matches!(ended, Ending::Failed | Ending::Interrupted) {
-            parts.retain(|part| !matches!(part, Part::ToolCall(_)));
+        let broke_off = matches!(ended, Ending::Failed | Ending::Interrupted);
+        if broke_off {
+            // What it cost is not known.
             usage = Usage::default();
+        }
+        // A reply that was stopped had not come to its end either: one whose tools run has ended before.
+        if broke_off || ended == Ending::Stopped {
+            let is_call = |part: &Part| matches!(part, Part::ToolCall(_));
+            // They may be cut, and are not executed.
+            if parts.iter().any(is_call) {
+                parts.retain(|part| !is_call(part));
+                forget_all(&mut parts);
+            }
+        }
+        if ended != Ending::Complete {
+            forget_cut(&mut parts);
         }
         let began = Message::clone(&self.began);
         Message { parts, ended: Some(ended), error, usage: Some(usage), ..began }
@@ -280,7 +293,7 @@ impl OpenReply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{ModelRef, ProviderData, Role};
+    use crate::message::{ModelRef, Origin, ProviderData, Role};
 
     fn begun() -> (Transcript, Arc<Message>) {
         let mut transcript = Transcript::default();
@@ -293,6 +306,16 @@ mod tests {
 
     fn text(text: &str) -> Delta {
         Delta::Text(text.to_owned())
+    }
+
+    fn wanted_back(json: &str) -> ProviderData {
+        let origin = Origin {
+            protocol: "test".to_owned(),
+            connection: "test".to_owned(),
+            server: Some("localhost:80".to_owned()),
+            model: "scripted".to_owned(),
+        };
+        ProviderData { origin, json: json.to_owned() }
     }
 
     fn call() -> Delta {
@@ -314,15 +337,41 @@ mod tests {
 
     #[test]
     fn calls_of_a_reply_that_broke_off_are_dropped_and_its_texts_kept() {
-        for (ended, kept) in [(Ending::Stopped, 2), (Ending::Interrupted, 1)] {
+        let cut = [Ending::Stopped, Ending::Interrupted, Ending::Failed].map(|ended| (ended, 1));
+        for (ended, kept) in cut.into_iter().chain([(Ending::Complete, 2)]) {
             let (mut transcript, _) = begun();
             transcript.apply(&text("I look."));
             transcript.apply(&call());
             let message = transcript.end_reply(ReplyEnd { ended, error: None }, |_| None).unwrap();
-            assert_eq!(message.parts.len(), kept);
+            assert_eq!(message.parts.len(), kept, "{ended:?}");
             assert_eq!(transcript.branch().unwrap().last(), Some(&message));
             assert!(transcript.open_reply().is_none());
         }
+    }
+
+    /// What goes back with a reply that thought, wrote and thought again, and ended so.
+    fn goes_back(ended: Ending, more: &[Delta]) -> Vec<String> {
+        let (mut transcript, _) = begun();
+        let thinking = || Delta::Thinking("hm".to_owned());
+        let data = |json| Delta::Provider { call: None, data: wanted_back(json) };
+        let first = [thinking(), data("[1]"), text("I look."), thinking(), data("[2]")];
+        for delta in first.iter().chain(more) {
+            transcript.apply(delta);
+        }
+        let message = transcript.end_reply(ReplyEnd { ended, error: None }, |_| None).unwrap();
+        message.provider_data().map(|data| data.json.clone()).collect()
+    }
+
+    #[test]
+    fn what_a_server_wants_back_with_thinking_that_was_cut_is_forgotten() {
+        for ended in [Ending::Stopped, Ending::Interrupted, Ending::Failed] {
+            assert_eq!(goes_back(ended, &[]), ["[1]"], "{ended:?}");
+            assert_eq!(goes_back(ended, &[text("There.")]), ["[1]", "[2]"], "{ended:?}");
+            assert!(goes_back(ended, &[call()]).is_empty(), "{ended:?}: it led to the call");
+        }
+        assert_eq!(goes_back(Ending::Length, &[]), ["[1]"]);
+        assert_eq!(goes_back(Ending::Complete, &[]), ["[1]", "[2]"]);
+        assert_eq!(goes_back(Ending::Complete, &[call()]), ["[1]", "[2]"]);
     }
 
     #[test]
@@ -343,12 +392,7 @@ mod tests {
     #[test]
     fn the_journal_gets_what_a_server_wants_back_once() {
         let (mut transcript, _) = begun();
-        let data = ProviderData {
-            protocol: "test".to_owned(),
-            connection: "test".to_owned(),
-            model: "scripted".to_owned(),
-            json: "[1]".to_owned(),
-        };
+        let data = wanted_back("[1]");
         transcript.apply(&Delta::Thinking("hm".to_owned()));
         transcript.apply(&Delta::Provider { call: None, data: data.clone() });
         transcript.apply(&Delta::Provider { call: None, data: data.clone() });

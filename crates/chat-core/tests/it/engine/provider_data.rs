@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::event::StopReason;
-use chat_core::message::{ChatRequest, ModelRef, Part};
+use chat_core::message::{ChatRequest, Fid, Filling, ModelRef, Part};
 use chat_core::settings::{ConnectionKind, Folders};
 use chat_testkit::server::{Gate, Model, PATIENCE, Script, Server};
 use rusqlite::Connection;
@@ -124,4 +124,93 @@ async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
     world.manager.resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
+}
+
+/// Has the engine go on with a reply that ended too early, and gives what was sent for it.
+async fn gone_on(world: &mut World, server: &Server, fid: &Fid) -> String {
+    server.push(Script::new().text("Nothing there."));
+    world.manager.resume(fid).await.unwrap();
+    assert_eq!(world.events.finished(fid).await.reason, StopReason::Complete);
+    sent(server)
+}
+
+/// A call of which only so much came.
+const HALF_CALL: &str = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c1\",\
+    \"function\":{\"name\":\"look\",\"arguments\":\"{\\\"pa\"}}]}}]}\n\n";
+
+#[tokio::test]
+async fn what_was_cut_before_its_signature_is_never_sent_back() {
+    const HALF: &str = r#"{"type":"reasoning.text","text":"Well.","index":0}"#;
+    let whole = || Script::new().thinking("Hm.").bytes(details(SIGNED)).text("I look.");
+    let again = || whole().thinking("Well.").bytes(details(HALF));
+    let cases = [
+        ("a text", whole().cut(), Some(SIGNED)),
+        ("a second stretch of thinking", again().cut(), Some(SIGNED)),
+        ("a call", again().bytes(HALF_CALL).cut(), None),
+    ];
+    for (what, script, goes) in cases {
+        let server = Server::start();
+        let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+        server.push(script);
+        let (fid, finished) = world.ask_and_wait("Look").await;
+        assert_eq!(finished.reason, StopReason::Interrupted, "{what}");
+        let sent = gone_on(&mut world, &server, &fid).await;
+        assert!(sent.contains("I look."), "{what}: {sent}");
+        match goes {
+            Some(json) => assert!(sent.contains(&goes_back(json)), "{what}: {sent}"),
+            None => assert!(!sent.contains("reasoning_details"), "{what}: {sent}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_stopped_while_it_came_is_dropped() {
+    let server = Server::start();
+    let gate = Gate::new();
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    // In one piece, so that the call is there when the text is.
+    let text = "data: {\"choices\":[{\"delta\":{\"content\":\"I look.\"}}]}\n\n";
+    let piece = [&details(SIGNED), text, HALF_CALL].concat();
+    server.push(Script::new().bytes(piece).gate(&gate));
+    let fid = world.ask("Look").await.fid;
+    world.events.shows(&fid, "I look.").await;
+    world.manager.stop(&fid);
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
+    let messages = world.manager.transcript(&fid).await.unwrap();
+    assert_eq!(messages[1].tool_calls().count(), 0, "{messages:?}");
+    let sent = gone_on(&mut world, &server, &fid).await;
+    assert!(sent.contains("I look.") && !sent.contains("\"look\""), "{sent}");
+    assert!(!sent.contains("reasoning_details"), "it led to the call: {sent}");
+}
+
+#[tokio::test]
+async fn another_server_of_the_same_name_is_not_sent_it() {
+    let (server, other) = (Server::start(), Server::start());
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    server.push(Script::new().thinking("Hm.").bytes(details(SIGNED)).text("Yes."));
+    let (fid, _) = world.ask_and_wait("Sure?").await;
+    let url = other.url();
+    world.manager.change_settings(move |settings| settings.connections[0].url = url).await.unwrap();
+    assert_eq!(world.say_and_wait(&fid, "Really?").await.reason, StopReason::Complete);
+    assert!(!sent(&other).contains("reasoning_details"), "{}", sent(&other));
+}
+
+#[tokio::test]
+async fn the_meter_counts_what_goes_back() {
+    let (server, other) = (Server::start(), Server::start());
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let call = format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{CALL}]}}}}]}}\n\n");
+    let script = Script::new().thinking("Hm.").bytes(details(SIGNED));
+    server.push(script.bytes(call).finish("tool_calls"));
+    server.push(Script::new().text("Nothing there."));
+    let (fid, _) = world.ask_and_wait("Look").await;
+    let thoughts = async || {
+        let fills = world.manager.meter(&fid).await.unwrap().fills;
+        fills.into_iter().find(|(filling, _)| *filling == Filling::Thoughts)
+    };
+    let counted = thoughts().await;
+    assert!(matches!(counted, Some((_, tokens)) if tokens > 20), "{counted:?}");
+    let url = other.url();
+    world.manager.change_settings(move |settings| settings.connections[0].url = url).await.unwrap();
+    assert_eq!(thoughts().await, None, "another server gets none of it");
 }

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use chat_core::permission::SecretFiles;
 use chat_core::settings::{Settings, SettingsFile};
-use chat_testkit::ui::{By, Role, State, containing, named, until};
+use chat_testkit::ui::{By, Role, State, Widget, containing, named, role, until};
 
 use crate::stage::{Stage, Window};
 
@@ -30,6 +30,28 @@ async fn kept(stage: &Stage, what: &str, is_so: impl Fn(&Settings) -> bool) -> R
         Ok(is_so(&settings).then_some(()))
     })
     .await
+}
+
+#[tokio::test]
+async fn tools_are_listed_by_what_they_have_to_do_with() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    page(&window, "Tools", named("Run Commands")).await?;
+    let listed = [
+        "Files",
+        "Read Files",
+        "Commands",
+        "Run Commands",
+        "Web",
+        "Search the Web",
+        "Planning",
+        "Ask You",
+    ];
+    let labels = window.all(role(Role::Label).under("Preferences")).await;
+    let names = labels.iter().map(Widget::name);
+    let found: Vec<_> = names.filter(|name| listed.contains(name)).collect();
+    assert_eq!(found, listed);
+    window.close().await
 }
 
 #[tokio::test]

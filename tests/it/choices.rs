@@ -41,6 +41,21 @@ async fn the_model_chosen_by_keyboard_gets_the_message() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_list_without_models_is_left_by_escape() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models(Vec::<Model>::new());
+    let window = stage.window().await?;
+    window.keys(&["ctrl+m"]).await?;
+    let words = containing("Download one for this computer, or add");
+    window.find(words.clone()).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(words).await?;
+    window.type_text("Apples").await?;
+    window.holds("Apples").await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn the_arrow_keys_pass_from_one_connection_to_the_next() -> Result<()> {
     let stage = Stage::new().await?;
     let work = Server::start();

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use chat_core::message::SessionMeta;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::Script;
-use chat_testkit::ui::{Role, State, containing, named, until};
+use chat_testkit::ui::{Role, State, Wheel, containing, named, until};
 use serde_json::json;
 
 use crate::stage::{Stage, Window, chat};
@@ -120,6 +120,25 @@ async fn links_in_a_question_are_reached_by_keyboard() -> Result<()> {
     .await?;
     window.keys(&["Return"]).await?;
     window.find(named("plan.md").role(Role::Text)).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn who_answers_a_card_sees_what_comes_of_it() -> Result<()> {
+    let (stage, _) = at_work().await?;
+    let ask = json!({ "question": "Which colour?", "choices": ["Red", "Green"] });
+    let long = "A line of a long reply.\n\n".repeat(60);
+    stage.server.push(Script::new().text(&long).tool_call("c1", "ask_user", ask));
+    stage.server.push(Script::new().text(&long).text("It is green now."));
+    let window = says(&stage, "paint it").await?;
+    window.shows("Which colour?").await?;
+    let jump = named("Jump to End");
+    let conversation = window.find(named("Conversation")).await?;
+    conversation.wheel(Wheel::Up, 1, (40, 40)).await?;
+    window.find(jump.clone()).await?;
+    window.click(named("Green").role(Role::Button)).await?;
+    window.shows("It is green now.").await?;
+    window.gone(jump).await?;
     window.close().await
 }
 

@@ -1,5 +1,6 @@
 //! The command line: what can be said, and its help.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use chat_core::message::Thinking;
@@ -9,7 +10,7 @@ use chat_edge::words;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 /// Talk to language models on your own machine or on any server.
@@ -24,8 +25,27 @@ pub struct Cli {
 impl Cli {
     /// Reads the command line. Ends the program where it cannot be meant or help was asked for.
     pub fn read() -> Self {
-        Self::try_parse().unwrap_or_else(|error| with_hint(error).exit())
+        let line: Vec<_> = std::env::args_os().collect();
+        Self::parse_line(&line).unwrap_or_else(|error| with_hint(error).exit())
     }
+
+    /// Parses a command line, its first word being the program.
+    fn parse_line(line: &[impl Into<OsString> + Clone]) -> Result<Self, clap::Error> {
+        let cli = Self::try_parse_from(line.iter().cloned())?;
+        if let Command::Sessions(Sessions { search: Some(text), .. }) = &cli.command
+            && text.starts_with("--")
+        {
+            // What begins with one hyphen is searched for, and an option only behind an equals sign.
+            strict().try_get_matches_from(line.iter().cloned())?;
+        }
+        Ok(cli)
+    }
+}
+
+/// The command line where no option takes another one for its value.
+fn strict() -> clap::Command {
+    let search = |arg: clap::Arg| arg.allow_hyphen_values(false);
+    Cli::command().mut_subcommand("sessions", |sessions| sessions.mut_arg("search", search))
 }
 
 /// Says where chats are searched to somebody who looks for a command of that name.
@@ -384,8 +404,6 @@ fn parse_temperature(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
@@ -395,7 +413,7 @@ mod tests {
 
     #[test]
     fn what_begins_with_a_hyphen_is_searched_for_and_titles_a_chat() {
-        let parse = |line: &[&str]| Cli::try_parse_from([&["natter-cli"], line].concat());
+        let parse = |line: &[&str]| Cli::parse_line(&[&["natter-cli"], line].concat());
         let searched = parse(&["sessions", "--search", "->", "--json"]).unwrap().command;
         let Command::Sessions(Sessions { search, json: true, .. }) = searched else {
             panic!("{searched:?}")
@@ -407,6 +425,36 @@ mod tests {
         assert!(matches!(&renamed, Command::Rename { title, .. } if title == "-> arrows"));
         let help = parse(&["rename", "--help"]).unwrap_err();
         assert_eq!(help.kind(), clap::error::ErrorKind::DisplayHelp);
+    }
+
+    /// All options that take a value, with the commands that lead to them.
+    fn options_with_a_value(command: &clap::Command, path: &[String]) -> Vec<Vec<String>> {
+        let options = command.get_arguments().filter(|arg| arg.get_action().takes_values());
+        let options = options.filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
+        let mut found: Vec<_> = options.map(|long| [path, &[long]].concat()).collect();
+        for below in command.get_subcommands() {
+            let path = [path, &[below.get_name().to_owned()]].concat();
+            found.extend(options_with_a_value(below, &path));
+        }
+        found
+    }
+
+    #[test]
+    fn no_option_takes_another_for_its_value() {
+        let options = options_with_a_value(&Cli::command(), &["natter-cli".to_owned()]);
+        assert!(options.len() > 10, "{options:?}");
+        for line in options {
+            let option = line.last().unwrap().clone();
+            let refused = Cli::parse_line(&[line, vec!["--help".to_owned()]].concat()).unwrap_err();
+            let said = refused.to_string();
+            let missing = format!("error: a value is required for '{option} <");
+            assert!(said.starts_with(&missing), "{option}: {said}");
+        }
+        let searched = Cli::parse_line(&["natter-cli", "sessions", "--search=--json"]).unwrap();
+        let Command::Sessions(Sessions { search, json: false, .. }) = searched.command else {
+            panic!("{searched:?}")
+        };
+        assert_eq!(search.as_deref(), Some("--json"));
     }
 
     #[test]

@@ -64,7 +64,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
         terminal::say(&format!("{}\n{}\n", say::no_models(), say::add_server()));
         return Ok(Outcome::Failed);
     }
-    if !found && program.terminal.error {
+    if !found && !json {
         terminal::say(&format!("{}\n", say::no_models()));
     }
     Ok(Outcome::Done)

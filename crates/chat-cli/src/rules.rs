@@ -52,7 +52,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
         let is_seen = program.terminal.output;
         rules.iter().map(|known| line(known, is_seen)).collect()
     };
-    if lines.is_empty() && program.terminal.output {
+    if lines.is_empty() && !json {
         remark(&say::no_rules());
     }
     program.output.print(lines).await?;

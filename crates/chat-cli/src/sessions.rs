@@ -87,9 +87,8 @@ pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
     let in_json = args.json && !text.is_empty();
     let gaps = listing.gaps.iter().filter(|gap| !(in_json && gap.leaves_messages_out()));
     let notes: Vec<_> = gaps.map(|gap| words::search_gap(*gap)).collect();
-    // A script reads it off the empty list.
+    // A program reads it off the empty list.
     if !args.json
-        && program.terminal.error
         && let Some(words) = nothing_found(&listing, args.search.is_some())
     {
         terminal::say(&format!("{words}\n"));

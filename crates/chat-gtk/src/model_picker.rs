@@ -301,7 +301,7 @@ impl Inner {
         self.query.replace(query);
         self.fill(chosen.as_ref());
         if leaves {
-            self.list.focus();
+            self.focus_list();
         }
     }
 
@@ -343,7 +343,17 @@ impl Inner {
         if self.has_many() {
             self.search.grab_focus();
         } else {
+            self.focus_list();
+        }
+    }
+
+    /// Gives the keyboard to the list, or to the first button where no list is shown: what is hidden would swallow
+    /// every key, Escape too.
+    fn focus_list(&self) {
+        if self.list.widget().is_visible() {
             self.list.focus();
+        } else if !has_keyboard(&self.pages) {
+            self.pages.child_focus(gtk::DirectionType::TabForward);
         }
     }
 
@@ -362,12 +372,16 @@ impl Inner {
         };
         self.nothing.set_visible(words.is_some());
         self.nothing.set_label(&words.unwrap_or_default());
-        if rows.is_empty() && self.search.is_visible() && has_keyboard(self.list.widget()) {
+        let leaves = rows.is_empty() && has_keyboard(self.list.widget());
+        if leaves && self.search.is_visible() {
             // The list goes, and whoever mistyped goes on at the end of what was typed.
             self.search.grab_focus();
             self.search.set_position(-1);
         }
         self.list.widget().set_visible(!rows.is_empty());
+        if leaves {
+            self.focus_list();
+        }
         self.list.fill(rows, self.chosen.borrow().as_ref(), at);
     }
 }

@@ -40,7 +40,7 @@ pub async fn installed(json: bool, program: &Program) -> Result<Outcome> {
             out.push_str(&row(&download.name, &words::bytes(download.total), &about, program));
         }
     }
-    if out.is_empty() && !json && program.terminal.error {
+    if out.is_empty() && !json {
         terminal::say(&format!("{}\n", sentences::none_installed()));
     }
     program.output.print(out).await?;

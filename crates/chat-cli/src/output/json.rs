@@ -127,6 +127,10 @@ impl Sink for Json {
     }
 
     fn text(&mut self, kind: TextKind, text: &str) {
+        // Of hidden thoughts there is nothing to read.
+        if text.is_empty() {
+            return;
+        }
         match &mut self.chunk {
             Some((same, chunk)) if *same == kind => chunk.push_str(text),
             _ => {

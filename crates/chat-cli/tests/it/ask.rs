@@ -60,6 +60,20 @@ fn events_tell_the_whole_reply_and_end_with_done() {
 }
 
 #[test]
+fn thoughts_that_the_server_hides_are_no_chunk() {
+    let hidden = r#"{"type":"reasoning.encrypted","data":"c2lnbmVk","index":0}"#;
+    let delta = format!("{{\"reasoning_details\":[{hidden}]}}");
+    let server = Server::start().only(Protocol::OpenAi);
+    let script = Script::new().bytes(format!("data: {{\"choices\":[{{\"delta\":{delta}}}]}}\n\n"));
+    server.push(script.text("42"));
+    let home =
+        Home::with(&format!("[[connections]]\nname = \"Test\"\nurl = \"{}\"\n", server.url()));
+    let events = home.run(["ask", "--json", "hello"]).ok().events();
+    let chunks: Vec<_> = events.iter().filter(|event| event["type"] == "chunk").collect();
+    assert_eq!(chunks, [&json!({ "type": "chunk", "text": "42", "thinking": false })]);
+}
+
+#[test]
 fn a_failure_before_anything_was_sent_is_an_event_too() {
     let server = Server::start();
     let home = Home::new(&server);

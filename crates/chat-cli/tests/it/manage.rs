@@ -18,7 +18,11 @@ fn chats_are_listed_found_renamed_and_deleted() {
     let found = home.run(["sessions", "--json", "--search", "京タワ"]).ok().events();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["fid"], sessions[0]["fid"]);
-    assert!(home.run(["sessions", "--search", "nowhere to be found"]).ok().stdout.is_empty());
+    let nowhere = ["sessions", "--search", "nowhere to be found"];
+    let empty = home.run(nowhere).ok();
+    assert_eq!((empty.stdout.as_str(), empty.stderr.as_str()), ("", "No chat has this.\n"));
+    let empty = home.run([&nowhere[..], &["--json"]].concat()).ok();
+    assert_eq!((empty.stdout.as_str(), empty.stderr.as_str()), ("", ""));
     assert_eq!(home.run(["sessions", "-n", "1"]).ok().stdout.lines().count(), 1);
 
     // Short words, and others without their accents.
@@ -42,6 +46,24 @@ fn chats_are_listed_found_renamed_and_deleted() {
         let run = home.run(gone);
         assert_eq!(run.code, Some(1), "{gone:?}");
         assert!(run.stderr.contains(&format!("There is no chat “{fid}”.")), "{gone:?}: {run:?}");
+    }
+}
+
+#[test]
+fn an_empty_list_is_told_of_and_not_in_json() {
+    let server = Server::start();
+    server.set_models(Vec::<Model>::new());
+    let home = Home::new(&server);
+    for (list, told) in [
+        (&["sessions"][..], "There are no chats yet."),
+        (&["models"], "There is no model yet."),
+        (&["models", "--installed"], "There is no model here yet."),
+        (&["rules"], "Nothing was allowed or denied for longer."),
+    ] {
+        let run = home.run(list).ok();
+        assert!(run.stdout.is_empty() && run.stderr.starts_with(told), "{list:?}: {run:?}");
+        let run = home.run([list, &["--json"]].concat()).ok();
+        assert!(run.stdout.is_empty() && run.stderr.is_empty(), "{list:?}: {run:?}");
     }
 }
 
@@ -86,7 +108,8 @@ fn a_search_says_that_older_messages_are_still_being_indexed() {
     let found = search("where", &[]);
     assert!(found.stdout.contains("Where is it?"), "{found:?}");
     assert_eq!(found.stderr, NOTE);
-    assert_eq!(search("nowhere to be found", &[]).stderr, NOTE);
+    let nothing = search("nowhere to be found", &[]);
+    assert_eq!(nothing.stderr, format!("No chat has this.\n{NOTE}"));
     // Programs read it in each chat, where there is one.
     let found = search("where", &["--json"]);
     assert_eq!(found.stderr, "");

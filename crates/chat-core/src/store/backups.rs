@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -30,6 +31,11 @@ const WAIT: Duration = Duration::from_millis(5);
 
 /// What must stay free on the disk beside a backup, in bytes.
 const LEFT_FREE: u64 = 64 * 1024 * 1024;
+
+/// How often another backup's lock is tried in all, and how long to wait in between: whoever only looks at
+/// it ([`is_at_work`]) holds it for a moment, too.
+const LOCK_TRIES: usize = 5;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// How a backup's name begins and ends; between stands when it was made, in UTC.
 const PREFIX: &str = "natter-";
@@ -100,6 +106,16 @@ fn lock_of(folder: &Path) -> PathBuf {
     folder.join("lock")
 }
 
+/// Takes the lock unless another backup keeps it. `pause` is called before each further try.
+fn take(lock: &File, mut pause: impl FnMut()) -> bool {
+    (0..LOCK_TRIES).any(|tried| {
+        if tried > 0 {
+            pause();
+        }
+        lock.try_lock().is_ok()
+    })
+}
+
 /// Makes a backup. After each step it rests for as long as `pace` says, and is given up where that
 /// says nothing. None then, and where another process is at it or the disk is too full.
 pub(super) fn make(
@@ -112,7 +128,9 @@ pub(super) fn make(
     let lock_path = lock_of(folder);
     let lock = disk::private_file(&lock_path).map_err(|error| disk::fault(&lock_path, &error))?;
     match purpose {
-        Purpose::Safety if lock.try_lock().is_err() || !has_room(places) => return Ok(None),
+        Purpose::Safety if !take(&lock, || thread::sleep(LOCK_PAUSE)) || !has_room(places) => {
+            return Ok(None);
+        }
         Purpose::Safety => {}
         Purpose::BeforeRestore => {
             lock.lock().map_err(|error| disk::fault(&lock_path, &error))?;
@@ -268,4 +286,23 @@ pub(super) fn restore(
 pub(super) fn find(folder: &Path, path: &Path) -> Outcome<Backup> {
     let found = list(folder).into_iter().find(|backup| backup.path == path);
     found.ok_or_else(|| Fault::from(crate::error::Kind::FileNotFound { path: path.to_owned() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_is_taken_from_one_who_looks_at_it_and_not_from_a_backup() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || File::create(lock_of(folder.path())).unwrap();
+        let (lock, other) = (open(), open());
+        other.try_lock_shared().unwrap();
+        assert!(take(&lock, || other.unlock().unwrap()));
+        lock.unlock().unwrap();
+        other.try_lock().unwrap();
+        let mut pauses = 0;
+        assert!(!take(&lock, || pauses += 1));
+        assert_eq!(pauses, LOCK_TRIES - 1);
+    }
 }

@@ -3,7 +3,9 @@
 use chat_core::message::{
     CommandExit, CommandLimit, TodoState, ToolCall, ToolResult, ToolView, Verdict,
 };
-use chat_core::tool::{CallData, Label, Labels, Tense, Text, ToolInfo, ToolKind, Toolbox};
+use chat_core::tool::{
+    CallData, Label, Labels, Tense, Text, ToolGroup, ToolInfo, ToolKind, Toolbox,
+};
 use gettextrs::{gettext, ngettext};
 
 use super::visible::line_within;
@@ -30,6 +32,18 @@ pub enum Progress<'a> {
 /// What a tool is called. One that is not ours is called as it calls itself.
 pub fn tool_title(tool: &ToolInfo) -> String {
     translated(&tool.title)
+}
+
+/// The heading for tools that have to do with the same thing.
+pub fn tool_group(group: ToolGroup) -> String {
+    match group {
+        ToolGroup::Files => gettext("Files"),
+        ToolGroup::Commands => gettext("Commands"),
+        ToolGroup::Web => gettext("Web"),
+        ToolGroup::Planning => gettext("Planning"),
+        ToolGroup::Agents => gettext("Agents"),
+        ToolGroup::Other => gettext("Other Tools"),
+    }
 }
 
 /// What a tool does, in a line. Of one that is not ours, what it says itself.

@@ -149,6 +149,8 @@ impl ChatWidget {
             Told::Answer { ask, answer } => {
                 // The card goes away with what has the keyboard in it.
                 view.composer.focus();
+                // Who answers wants to see what comes of it.
+                view.conversation.go_to_end();
                 let Some(manager) = self.manager.clone() else { return };
                 sender.oneshot_command(async move {
                     let result = manager.answer(&fid, ask, answer).await;

@@ -24,29 +24,39 @@ pub(super) fn page() -> adw::PreferencesPage {
 
 /// Fills the page.
 pub(super) fn fill(page: &adw::PreferencesPage, place: &Place) {
-    page.add(&switches(place));
+    for group in switches(place) {
+        page.add(&group);
+    }
     page.add(search::SearchGroup::new(place).widget());
     page.add(&limits::group(place));
 }
 
-/// Each tool on or off, for all agents or for single ones.
-fn switches(place: &Place) -> adw::PreferencesGroup {
-    let group = adw::PreferencesGroup::builder()
+/// Each tool on or off, for all agents or for single ones: a heading, and a group of rows for each kind of tool.
+fn switches(place: &Place) -> Vec<adw::PreferencesGroup> {
+    let heading = adw::PreferencesGroup::builder()
         .title(gettext("Tools"))
         .description(gettext("What a model may call in a chat that works in a folder"))
         .build();
     let agents = place.manager.agents();
-    let tools = place.manager.tools();
-    for tool in tools.all() {
-        match &agents[..] {
-            [] | [_] => group.add(&tool_row(place, tool)),
-            agents => group.add(&tool_row_for(place, tool, agents)),
+    let toolbox = place.manager.tools();
+    let mut tools: Vec<_> = toolbox.all().collect();
+    if tools.is_empty() {
+        heading.add(&plain_row(&gettext("No tools here"), ""));
+    }
+    tools.sort_by_key(|tool| tool.group as u8);
+    let mut groups = vec![heading];
+    for tools in tools.chunk_by(|one, next| one.group == next.group) {
+        let title = words::tool_group(tools[0].group);
+        let group = adw::PreferencesGroup::builder().title(title).build();
+        for tool in tools {
+            match &agents[..] {
+                [] | [_] => group.add(&tool_row(place, tool)),
+                agents => group.add(&tool_row_for(place, tool, agents)),
+            }
         }
+        groups.push(group);
     }
-    if tools.all().next().is_none() {
-        group.add(&plain_row(&gettext("No tools here"), ""));
-    }
-    group
+    groups
 }
 
 fn tool_row(place: &Place, tool: &ToolInfo) -> adw::ActionRow {

@@ -14,6 +14,7 @@ use atspi::zbus::proxy::{Builder, CacheProperties, Defaults, ProxyImpl};
 use atspi::{CoordType, ObjectRefOwned, Role, State, StateSet};
 
 use super::input::{Input, Wheel};
+use super::until;
 
 /// A widget as it was when it was found. What it says of itself is from then; what is asked of it
 /// ([`text`](Self::text)) is from now.
@@ -91,15 +92,15 @@ impl Widget {
         self.click_with_mouse().await
     }
 
-    /// Clicks into its middle with the mouse.
+    /// Clicks into its middle with the mouse, once that is in sight.
     pub async fn click_with_mouse(&self) -> Result<()> {
-        let (x, y) = self.middle().await?;
+        let (x, y) = self.middle_in_sight().await?;
         self.input.click(x, y).await
     }
 
-    /// Clicks into its middle with the right button.
+    /// Clicks into its middle with the right button, once that is in sight.
     pub async fn right_click(&self) -> Result<()> {
-        let (x, y) = self.middle().await?;
+        let (x, y) = self.middle_in_sight().await?;
         self.input.right_click(x, y).await
     }
 
@@ -112,7 +113,7 @@ impl Widget {
 
     /// Drops files or folders into its middle, as a file manager does. Whether they were taken.
     pub async fn drop_files(&self, files: &[&Path]) -> Result<bool> {
-        let (x, y) = self.middle().await?;
+        let (x, y) = self.middle_in_sight().await?;
         self.input.drop_files(files, x, y).await
     }
 
@@ -131,6 +132,46 @@ impl Widget {
         Ok((x + width / 2, y + height / 2))
     }
 
+    /// The same, once the wheel has brought it into sight, as a person would.
+    async fn middle_in_sight(&self) -> Result<(i32, i32)> {
+        loop {
+            let (x, y) = self.middle().await?;
+            let Some((turn, over)) = self.scrolled_out(y).await? else { return Ok((x, y)) };
+            self.input.wheel(turn, 1, over).await?;
+            until(&format!("{self:?} to come nearer"), || async {
+                Ok((self.middle().await?.1 != y).then_some(()))
+            })
+            .await?;
+        }
+    }
+
+    /// How to turn the wheel, and over which place, so that what lies at this height in the window comes into
+    /// sight; none where it is.
+    async fn scrolled_out(&self, y: i32) -> Result<Option<(Wheel, (i32, i32))>> {
+        let mut object = self.object.clone();
+        loop {
+            let accessible: AccessibleProxy<'_> = interface(&self.bus, &object).await?;
+            let (role, name) = (accessible.get_role().await?, accessible.name().await?);
+            let is_window = matches!(role, Role::Frame | Role::Dialog | Role::Application);
+            if is_window || name == CONTENT_OF_POPOVER {
+                return Ok(None);
+            }
+            if role == Role::ScrollPane {
+                let pane: ComponentProxy<'_> = interface(&self.bus, &object).await?;
+                let (left, top, _, height) = pane.get_extents(CoordType::Window).await?;
+                let over = (left + EDGE, top + height / 2);
+                if y < top {
+                    return Ok(Some((Wheel::Up, over)));
+                } else if y >= top + height {
+                    return Ok(Some((Wheel::Down, over)));
+                }
+            }
+            let parent = accessible.parent().await?;
+            drop(accessible);
+            object = parent;
+        }
+    }
+
     async fn interface<'a, P>(&'a self) -> Result<P>
     where
         P: ProxyImpl<'a> + Defaults + From<atspi::zbus::Proxy<'a>>,
@@ -141,6 +182,13 @@ impl Widget {
 
 /// How many boxes lie between a button and its label, at most.
 const HEIGHT_OF_A_BUTTON: usize = 4;
+
+/// How far from its edge something is scrolled, in pixels: nearer the window has its border, farther in a widget
+/// may take the wheel for itself.
+const EDGE: i32 = 12;
+
+/// What holds the widgets of a popover: they lie where they are, whatever hides the one that it hangs from.
+const CONTENT_OF_POPOVER: &str = "GtkPopoverContent";
 
 /// Which of its actions presses it. A label has others: copying, opening a menu.
 async fn press(action: &ActionProxy<'_>) -> Option<i32> {

@@ -389,9 +389,8 @@ fn parse_rule(text: &str) -> Result<Rule, String> {
 }
 
 fn kind_parser() -> impl clap::builder::TypedValueParser<Value = ConnectionKind> {
-    PossibleValuesParser::new(["ollama", "openai"]).map(|name| match name.as_str() {
-        "ollama" => ConnectionKind::Ollama,
-        _ => ConnectionKind::OpenAi,
+    PossibleValuesParser::new(ConnectionKind::ALL.map(ConnectionKind::name)).try_map(|name| {
+        ConnectionKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(name)
     })
 }
 

@@ -95,7 +95,7 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
         found.ok_or_else(|| Trouble::Said(say::no_connection(name)))?
     };
     let report = program.manager.test_connection(&connection, None).await?;
-    let kind = kind_name(report.kind);
+    let kind = report.kind.name();
     let words = say::connection_answers(kind, report.models.len(), report.took.as_millis());
     remark(&words);
     if report.models.is_empty() && report.kind == ConnectionKind::OpenAi {
@@ -169,7 +169,7 @@ fn json_line(state: &ConnectionState) -> String {
     let view = View {
         name: &state.connection.name,
         url: &url,
-        kind: state.connection.kind.map(kind_name),
+        kind: state.connection.kind.map(ConnectionKind::name),
         key: match state.connection.key {
             KeySource::None => "none",
             KeySource::Keyring => "keyring",
@@ -181,14 +181,6 @@ fn json_line(state: &ConnectionState) -> String {
         error: sentence.as_ref().map(|(error, sentence)| ErrorView::new(error, sentence)),
     };
     line_of(&view)
-}
-
-/// What a protocol is called on the command line.
-fn kind_name(kind: ConnectionKind) -> &'static str {
-    match kind {
-        ConnectionKind::Ollama => "ollama",
-        ConnectionKind::OpenAi => "openai",
-    }
 }
 
 /// Reads a key as one line. Of a person at a terminal it is asked, and not shown as they type.

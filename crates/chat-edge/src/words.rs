@@ -14,6 +14,7 @@ mod model;
 mod number;
 mod page;
 mod permission;
+mod protocol;
 mod state;
 mod tools;
 mod visible;
@@ -30,6 +31,7 @@ pub use permission::{
     bad_rule, effect, go_on_question, mode_choice, mode_meaning, mode_title, permission_question,
     stays_inside, why, why_asked,
 };
+pub use protocol::{protocol, speaks};
 pub use state::{
     agent_description, agent_title, ending, health, kept, notice, role, search_gap, seconds,
     short_time, stage, stop_reason, thinking,

@@ -72,6 +72,19 @@ pub enum ConnectionKind {
     OpenAi,
 }
 
+impl ConnectionKind {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 2] = [Self::Ollama, Self::OpenAi];
+
+    /// Its name in settings and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ollama => "ollama",
+            Self::OpenAi => "openai",
+        }
+    }
+}
+
 /// Where a connection's key comes from. The key itself is never part of the settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -20,8 +20,9 @@ use super::naming;
 use crate::accessible;
 
 /// What a connection may speak, in the order of the row; the first is found out.
-const KINDS: [Option<ConnectionKind>; 3] =
-    [None, Some(ConnectionKind::Ollama), Some(ConnectionKind::OpenAi)];
+fn kinds() -> impl Iterator<Item = Option<ConnectionKind>> {
+    std::iter::once(None).chain(ConnectionKind::ALL.map(Some))
+}
 
 /// The dialog's size, in pixels at the usual font: with room for the longest result of a test,
 /// since GTK does not let a window grow with its content.
@@ -67,12 +68,11 @@ impl Editor {
         let url = adw::EntryRow::builder().title(gettext("Address")).build();
         url.set_input_purpose(gtk::InputPurpose::Url);
         let name = adw::EntryRow::builder().title(gettext("Name")).build();
-        let kinds = gtk::StringList::new(&[
-            gettext("Automatic").as_str(),
-            "Ollama",
-            gettext("OpenAI and what is compatible").as_str(),
-        ]);
-        let kind = adw::ComboRow::builder().title(gettext("Protocol")).model(&kinds).build();
+        let titles = gtk::StringList::new(&[]);
+        for kind in kinds() {
+            titles.append(&kind.map_or_else(|| gettext("Automatic"), words::protocol));
+        }
+        let kind = adw::ComboRow::builder().title(gettext("Protocol")).model(&titles).build();
         let key = adw::PasswordEntryRow::builder().title(gettext("Key")).build();
 
         let server = adw::PreferencesGroup::builder()
@@ -179,7 +179,7 @@ impl Editor {
             self.url.set_text(&connection.url);
             self.name.set_text(&connection.name);
             self.models.set_text(&connection.models.join(", "));
-            let at = KINDS.iter().position(|kind| *kind == connection.kind).unwrap_or(0);
+            let at = kinds().position(|kind| kind == connection.kind).unwrap_or(0);
             self.kind.set_selected(at as u32);
         }
     }
@@ -267,7 +267,7 @@ impl Editor {
         let models = models.split(',').map(str::trim).filter(|name| !name.is_empty());
         Connection {
             name,
-            kind: KINDS.get(self.kind.selected() as usize).copied().flatten(),
+            kind: kinds().nth(self.kind.selected() as usize).flatten(),
             url,
             models: models.map(str::to_owned).collect(),
             key,

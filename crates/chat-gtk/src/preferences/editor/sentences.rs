@@ -50,8 +50,7 @@ pub(super) fn report(report: &TestReport) -> String {
     );
     let kind = match (report.program, report.kind) {
         (Some(program), _) => program.to_owned(),
-        (None, ConnectionKind::Ollama) => "Ollama".to_owned(),
-        (None, ConnectionKind::OpenAi) => gettext("compatible with OpenAI"),
+        (None, kind) => words::speaks(kind),
     };
     words::fill(
         &text,

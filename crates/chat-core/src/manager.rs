@@ -3,7 +3,7 @@
 mod agents;
 mod backups;
 mod commands;
-mod connections;
+mod connection_registry;
 mod context;
 mod editing;
 mod follow;
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use self::connections::Connections;
+use self::connection_registry::ConnectionRegistry;
 use self::follow::Fingerprint;
 use crate::agent::AgentRegistry;
 use crate::client::{self, Capabilities, Timeouts};
@@ -29,7 +29,7 @@ use crate::event::{
     ConnectionState, Event, ModelEntry, Queued, SessionPlaceholder, Snapshot, Subscription,
 };
 use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef};
-use crate::models::{Downloads, HubOptions, Library};
+use crate::models::{Downloader, HubOptions, Library};
 use crate::session::{Clients, EmptySession, Session, World};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
@@ -55,13 +55,13 @@ pub struct Manager {
 
 struct Inner {
     world: Arc<World>,
-    connections: Arc<Connections>,
+    connections: Arc<ConnectionRegistry>,
     settings: Arc<SettingsFile>,
     /// Held from a change of the settings until it is taken: the later one is taken last.
     changing: tokio::sync::Mutex<()>,
     services: ToolServices,
     library: Library,
-    downloads: Arc<Downloads>,
+    downloads: Arc<Downloader>,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// The stored sessions as they were last seen, to tell what other processes changed.

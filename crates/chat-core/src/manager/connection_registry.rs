@@ -18,7 +18,7 @@ use crate::models::CONNECTION;
 use crate::settings::{Connection, ConnectionKind, KeySource, KeyStore, Settings};
 
 /// All connections, configured and found.
-pub(super) struct Connections {
+pub(super) struct ConnectionRegistry {
     hub: Arc<Hub>,
     timeouts: Timeouts,
     pub keys: KeyStore,
@@ -70,7 +70,7 @@ impl Entry {
     }
 }
 
-impl Connections {
+impl ConnectionRegistry {
     pub(super) fn new(
         hub: Arc<Hub>,
         timeouts: Timeouts,

@@ -53,7 +53,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
     let found = !text.is_empty();
     program.output.print(text).await?;
     let mut reachable = false;
-    for state in program.manager.connections() {
+    for state in program.manager.connections().list() {
         match &state.health {
             Health::Failed(error) => terminal::say(&explain(error, program.terminal)),
             Health::Ready { .. } => reachable = true,

@@ -88,7 +88,7 @@ async fn model(args: &Request, program: &Program) -> Result<Option<ModelRef>> {
 
 /// A model by its name, alone or behind its connection's.
 pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
-    let settings = program.manager.settings();
+    let settings = program.manager.settings().current();
     let exact = settings.connections.iter().find_map(|connection| {
         let model = name.strip_prefix(&connection.name)?.strip_prefix('/')?;
         (!model.is_empty()).then_some((&connection.name, model))
@@ -98,7 +98,7 @@ pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
     }
     program.settled().await;
     // A server that was found here is called by its name too.
-    let found = program.manager.connections().into_iter().find_map(|state| {
+    let found = program.manager.connections().list().into_iter().find_map(|state| {
         let model = name.strip_prefix(&state.connection.name)?.strip_prefix('/')?;
         Some((state.connection.name, model))
     });
@@ -141,7 +141,7 @@ async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef
 /// Whether this is known, without asking, for the model's own name: nobody is to wait, nor a server
 /// to work, for what is known.
 fn is_own_name(model: &ModelRef, program: &Program) -> bool {
-    let settings = program.manager.settings();
+    let settings = program.manager.settings().current();
     let connection = settings.connections.iter().find(|c| c.name == model.connection);
     // Ollama's models are shown as they are named.
     let ollama = connection.is_some_and(|c| c.kind == Some(ConnectionKind::Ollama));
@@ -153,7 +153,7 @@ fn is_own_name(model: &ModelRef, program: &Program) -> bool {
 
 /// The model of new chats where it is on this connection, else the first that the connection has.
 async fn first_of(connection: &str, program: &Program) -> Result<ModelRef> {
-    if let Some(model) = &program.manager.settings().chat.model
+    if let Some(model) = &program.manager.settings().current().chat.model
         && model.connection == connection
     {
         return Ok(model.clone());
@@ -168,13 +168,13 @@ async fn first_of(connection: &str, program: &Program) -> Result<ModelRef> {
 /// known may still be found here.
 async fn answered(connection: &str, program: &Program) -> Result<()> {
     let mut subscription = program.manager.subscribe();
-    if program.manager.settings().connections.iter().any(|c| c.name == connection) {
-        program.manager.refresh_connection(connection);
+    if program.manager.settings().current().connections.iter().any(|c| c.name == connection) {
+        program.manager.connections().refresh_one(connection);
     } else {
         program.settled().await;
     }
     loop {
-        let all = program.manager.connections();
+        let all = program.manager.connections().list();
         match all.into_iter().find(|state| state.connection.name == connection) {
             None => {
                 let name = connection.to_owned();

@@ -4,15 +4,16 @@ mod agents;
 mod backups;
 mod commands;
 mod connection_registry;
+mod connections;
 mod context;
-mod editing;
 mod follow;
 mod lifecycle;
 mod models;
 mod permissions;
 mod review;
-mod searching;
 mod sessions;
+mod settings;
+mod web_search;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -38,6 +39,9 @@ use crate::store::Page;
 use crate::tool::{Registry, ToolServices, Toolbox};
 
 pub use self::agents::AgentInfo;
+pub use self::connections::Connections;
+pub use self::settings::SettingsStore;
+pub use self::web_search::WebSearchSetup;
 pub use crate::message::SessionChange;
 
 /// In how many of the newest chats the model to begin with is looked for.
@@ -87,7 +91,7 @@ pub struct StartOptions {
     /// Where models are downloaded from.
     pub hub: HubOptions,
     /// Whether to ask the servers for their models at once, and to look for local ones. A program
-    /// that knows which model it wants does without, and calls [`Manager::refresh`] where it must.
+    /// that knows which model it wants does without, and calls [`Connections::refresh`] where it must.
     pub discover: bool,
     /// Whether better titles may be asked of models, where the settings allow it. A program that
     /// ends with its first reply does without.
@@ -127,7 +131,7 @@ pub struct Sent {
     pub queued: bool,
 }
 
-/// What [`Manager::test_connection`] found.
+/// What [`Connections::test`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestReport {
     /// The protocol that the server speaks.
@@ -278,7 +282,7 @@ impl Manager {
 
     /// What a new chat begins with.
     pub fn empty_session(&self) -> EmptySession {
-        let settings = self.settings();
+        let settings = self.settings().current();
         let model = self.inner.connections.default_model_now();
         let usage = model.as_ref().map(|model| self.inner.connections.usage(model));
         let usage = usage.unwrap_or_default();
@@ -318,48 +322,21 @@ impl Manager {
         self.inner.connections.find_model(name).await
     }
 
-    /// Asks all connections for their models again, and looks for local servers again.
-    pub fn refresh(&self) {
-        self.inner.connections.refresh();
+    // The handles
+
+    /// The connections to servers, and their keys.
+    pub fn connections(&self) -> Connections {
+        Connections(self.clone())
     }
 
-    /// Asks one connection for its models again.
-    pub fn refresh_connection(&self, name: &str) {
-        self.inner.connections.ask(name.to_owned());
+    /// The settings.
+    pub fn settings(&self) -> SettingsStore {
+        SettingsStore(self.clone())
     }
 
-    /// Waits until every connection that is being asked now has answered or failed.
-    pub async fn settled(&self) {
-        self.inner.connections.settled().await;
-    }
-
-    /// The connections, configured ones first, then those found on this machine.
-    pub fn connections(&self) -> Vec<ConnectionState> {
-        self.inner.connections.states()
-    }
-
-    /// The settings as they are now.
-    pub fn settings(&self) -> Arc<Settings> {
-        self.inner.connections.settings()
-    }
-
-    /// Changes settings and stores them.
-    ///
-    /// # Errors
-    /// `ConfigLocked` where the file on disk cannot be read, `ReadOnly`, `DiskFull`, `Storage`.
-    pub async fn change_settings(
-        &self,
-        change: impl FnOnce(&mut Settings) + Send + 'static,
-    ) -> Result<()> {
-        let (this, file) = (self.clone(), Arc::clone(&self.inner.settings));
-        self.run(async move {
-            let _changing = this.inner.changing.lock().await;
-            let changed = tokio::task::spawn_blocking(move || file.change(change)).await;
-            let settings = changed.unwrap_or_else(|_| Err(Kind::Internal.into()))?;
-            this.take_settings(settings);
-            Ok(())
-        })
-        .await
+    /// Where the web is searched, and the keys for it.
+    pub fn web_search(&self) -> WebSearchSetup {
+        WebSearchSetup(self.clone())
     }
 
     /// Takes settings as they are on disk now, and tells.

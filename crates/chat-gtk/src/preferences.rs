@@ -64,7 +64,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         Page::General => {}
         Page::Connections(name) => {
             window.set_visible_page(pages.connections.page());
-            let state = manager.connections().into_iter();
+            let state = manager.connections().list().into_iter();
             let state = state.into_iter().find(|c| Some(&c.connection.name) == name.as_ref());
             if let Some(state) = state {
                 connections::open(&window, manager, &state);

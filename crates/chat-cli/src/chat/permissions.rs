@@ -39,7 +39,7 @@ impl Conversation<'_> {
             None => match (self.request.mode, &self.request.session) {
                 (Some(mode), _) => mode,
                 (None, Some(fid)) => self.session(fid).await?.mode,
-                (None, None) => self.program.manager.settings().permissions.mode,
+                (None, None) => self.program.manager.settings().current().permissions.mode,
             },
         };
         self.remark(&say::mode(mode));
@@ -50,7 +50,7 @@ impl Conversation<'_> {
     pub(super) async fn rules(&mut self) -> Result<()> {
         let folder = self.folder().await?;
         let mut entries = self.of_this_chat().await?;
-        let settings = self.program.manager.settings();
+        let settings = self.program.manager.settings().current();
         entries.extend(settings.permissions.entries(folder.as_deref()));
         if entries.is_empty() {
             self.remark(&say::no_rules());

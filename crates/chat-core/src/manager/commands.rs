@@ -56,7 +56,7 @@ impl Manager {
         let Some(pages) = self.inner.services.pages.clone() else {
             return Err(Error::new(Kind::Unsupported { feature: Feature::Tools }));
         };
-        let (url, settings) = (url.to_owned(), self.settings());
+        let (url, settings) = (url.to_owned(), self.settings().current());
         let fetching =
             self.inner.world.runtime.spawn(async move { pages.read(&url, &settings.tools).await });
         AbortOnDropHandle::new(fetching).await.unwrap_or_else(|_| Err(Kind::Internal.into()))

@@ -106,7 +106,7 @@ impl Manager {
         manager.follow();
         manager.keep_backups();
         if options.discover {
-            manager.refresh();
+            manager.connections().refresh();
         }
         let world = Arc::clone(&manager.inner.world);
         manager.inner.world.runtime.spawn(async move {

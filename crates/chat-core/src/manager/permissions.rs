@@ -20,7 +20,7 @@ impl Manager {
     /// names. Says whether it still waited.
     ///
     /// # Errors
-    /// The store's, or what [`change_settings`](Self::change_settings) says: then it waits on.
+    /// The store's, or what [`SettingsStore::change`](super::SettingsStore::change) says: then it waits on.
     pub async fn answer(&self, fid: &Fid, id: AskId, answer: Answer) -> Result<bool> {
         let (this, fid) = (self.clone(), fid.clone());
         self.run(async move {
@@ -78,14 +78,15 @@ impl Manager {
         if scope == Scope::Session || (scope == Scope::Project && project.is_none()) {
             return session.remember(effect, rules).await;
         }
-        self.change_settings(move |settings| {
-            for rule in rules {
-                // What is named from the project's folder means another file in any other.
-                let is_local = scope == Scope::Project || rule.is_of_project();
-                let project = project.clone().filter(|_| is_local);
-                settings.permissions.remember(Remembered { rule, effect, project });
-            }
-        })
-        .await
+        self.settings()
+            .change(move |settings| {
+                for rule in rules {
+                    // What is named from the project's folder means another file in any other.
+                    let is_local = scope == Scope::Project || rule.is_of_project();
+                    let project = project.clone().filter(|_| is_local);
+                    settings.permissions.remember(Remembered { rule, effect, project });
+                }
+            })
+            .await
     }
 }

@@ -46,7 +46,7 @@ impl Manager {
         {
             return agent;
         }
-        let set = self.settings().chat.agent.clone();
+        let set = self.settings().current().chat.agent.clone();
         if set == DEFAULT && is_there(CODE_ASSISTANT) { CODE_ASSISTANT.to_owned() } else { set }
     }
 

@@ -272,7 +272,8 @@ impl ChatWidget {
     /// writes the chat, or that its server does not answer.
     fn show_hint(&self, view: &View) {
         let name = self.shown.model().map(|model| model.connection.as_str());
-        let states = self.manager.as_ref().map(Manager::connections).unwrap_or_default();
+        let states =
+            self.manager.as_ref().map(|manager| manager.connections().list()).unwrap_or_default();
         let state = name.map(|name| states.iter().find(|s| s.connection.name == name));
         let words = match (state, self.shown.is_busy()) {
             (Some(Some(state)), false) => match &state.health {
@@ -284,7 +285,7 @@ impl ChatWidget {
         };
         let said = view.conversation.last_error().filter(|_| matches!(self.shown, Shown::Open(_)));
         let said = said.as_ref().map(words::sentence);
-        let known = self.manager.as_ref().is_some_and(|m| m.settings().ui.tiny_is_known);
+        let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
         let model = self.shown.model().filter(|model| !(known && hint::is_tiny(model)));
         view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref(), model));
     }
@@ -301,7 +302,7 @@ impl ChatWidget {
         };
         let local = self.local.as_ref().map(Local::standing);
         let page = StartPage {
-            connections: manager.connections(),
+            connections: manager.connections().list(),
             models: manager.models(),
             local,
             chosen: self.shown.model().cloned(),

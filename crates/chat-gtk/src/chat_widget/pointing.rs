@@ -132,7 +132,8 @@ impl ChatWidget {
             self.pointing.folder.clone().filter(|folder| self.shown.project() == Some(folder));
         let mut gathered = Gathered::new(query.clone(), folder);
         if let Some(manager) = &self.manager {
-            gathered = gathered.with_secrets(manager.settings().permissions.secrets.clone());
+            gathered =
+                gathered.with_secrets(manager.settings().current().permissions.secrets.clone());
         }
         let is_name = !gathered.is_address();
         let finder = self.pointing.finder.clone();

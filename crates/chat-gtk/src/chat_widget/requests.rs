@@ -35,7 +35,7 @@ impl ChatWidget {
     /// Looks at all connections anew.
     pub(super) fn look_again(&self) {
         if let Some(manager) = &self.manager {
-            manager.refresh();
+            manager.connections().refresh();
         }
     }
 
@@ -329,7 +329,7 @@ impl ChatWidget {
         self.run(sender, async move |manager| {
             let change =
                 move |settings: &mut Settings| settings.ui.set_favourite(&model, favourite);
-            manager.change_settings(change).await.map(drop)
+            manager.settings().change(change).await.map(drop)
         });
     }
 
@@ -337,7 +337,7 @@ impl ChatWidget {
     pub(super) fn tiny_is_known(&self, sender: &ComponentSender<Self>) {
         self.run(sender, async |manager| {
             let change = |settings: &mut Settings| settings.ui.tiny_is_known = true;
-            manager.change_settings(change).await.map(drop)
+            manager.settings().change(change).await.map(drop)
         });
     }
 

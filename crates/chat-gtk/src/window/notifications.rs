@@ -144,7 +144,8 @@ impl Window {
 
     /// Whether the desktop is to say something of a chat.
     fn may_tell(&self, fid: &Fid, view: &View, root: &adw::ApplicationWindow) -> bool {
-        let wanted = self.manager.as_ref().is_some_and(|it| it.settings().ui.notifications);
+        let wanted =
+            self.manager.as_ref().is_some_and(|it| it.settings().current().ui.notifications);
         wanted && self.looked_at(view, root) != Some(fid)
     }
 

@@ -194,7 +194,12 @@ async fn a_server_that_is_not_there_is_named_and_works_once_it_is() {
     let server = Server::start();
     let mut world = World::new(&server).await;
     let url = format!("http://127.0.0.1:{port}");
-    world.manager.change_settings(move |settings| settings.connections[0].url = url).await.unwrap();
+    world
+        .manager
+        .settings()
+        .change(move |settings| settings.connections[0].url = url)
+        .await
+        .unwrap();
     let (fid, finished) = world.ask_and_wait("one").await;
     assert_eq!(finished.error.unwrap().kind, Kind::Unreachable);
     let _late = Server::start_on(port);
@@ -208,7 +213,7 @@ async fn nothing_is_sent_without_words_or_a_model() {
     let world = World::new(&server).await;
     let error = world.manager.send(request(None, " \n")).await.unwrap_err();
     assert_eq!(error.kind, Kind::NothingToSend);
-    world.manager.remove_connection("test").await.unwrap();
+    world.manager.connections().remove("test").await.unwrap();
     let mut none = request(None, "hi");
     none.model = None;
     assert_eq!(world.manager.send(none).await.unwrap_err().kind, Kind::NoModel);

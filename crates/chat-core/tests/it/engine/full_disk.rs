@@ -89,7 +89,7 @@ async fn start_with(folder: &Path, server: &Server) -> (Manager, Mirror) {
         // A reply that fills the disk fills each window.
         settings.chat.compact_at = 0;
     };
-    manager.change_settings(add).await.unwrap();
+    manager.settings().change(add).await.unwrap();
     let events = Mirror::new(manager.subscribe());
     (manager, events)
 }

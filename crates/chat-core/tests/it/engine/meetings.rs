@@ -169,7 +169,7 @@ async fn the_models_own_habit_can_be_chosen_against_its_settings() {
     let set = |settings: &mut chat_core::settings::Settings| {
         settings.models.entry(model().to_string()).or_default().thinking = Thinking::High;
     };
-    world.manager.change_settings(set).await.unwrap();
+    world.manager.settings().change(set).await.unwrap();
     let (fid, _) = world.ask_and_wait("one").await;
     assert_eq!(server.chats()[0].body["think"], "high", "as the settings say");
     let habit = SessionChange { thinking: Some(Thinking::Habit), ..SessionChange::default() };
@@ -239,8 +239,8 @@ async fn a_chat_opens_while_its_message_waits_for_servers_to_be_found() {
         settings.connections[0].name = "silent".into();
         settings.connections[0].url = url;
     };
-    world.manager.change_settings(gone).await.unwrap();
-    world.manager.refresh();
+    world.manager.settings().change(gone).await.unwrap();
+    world.manager.connections().refresh();
     let (manager, request) = (world.manager.clone(), request(Some(&fid), "two"));
     let sending = tokio::spawn(async move { manager.send(request).await });
     // Often enough that the message comes in between.

@@ -206,7 +206,7 @@ async fn leave_for_the_project_holds_for_its_next_session_and_stands_in_the_sett
     let fid = scene.ask(Mode::Ask).await;
     scene.answer(&fid, Answer::Allow(Some(Scope::Project))).await;
     scene.world.events.finished(&fid).await;
-    let rules = scene.world.manager.settings().permissions.rules.clone();
+    let rules = scene.world.manager.settings().current().permissions.rules.clone();
     assert_eq!(rules.len(), 1);
     assert_eq!(rules[0].project, Some(scene.root()));
     assert_eq!(scene.results(&fid).await[0].verdict, Some(Verdict::Allowed));
@@ -268,7 +268,7 @@ async fn what_is_denied_by_a_link_is_denied_where_it_leads() {
     scene.waits(&fid, 1).await;
     let rules = vec![rule("write:**", Effect::Allow), rule("write:link/**", Effect::Deny)];
     let change = move |settings: &mut Settings| settings.permissions.rules = rules;
-    scene.world.manager.change_settings(change).await.unwrap();
+    scene.world.manager.settings().change(change).await.unwrap();
     scene.world.events.finished(&fid).await;
     // They are there before it asks.
     let other = scene.ask(Mode::Edits).await;

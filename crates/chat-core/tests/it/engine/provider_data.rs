@@ -70,7 +70,7 @@ async fn a_call_goes_back_with_its_signature() {
     assert!(sent(&server).contains(extra), "{}", sent(&server));
     // It is stored with the call.
     let mut world = world.restart().await;
-    world.manager.settled().await;
+    world.manager.connections().settled().await;
     server.push(Script::new().text("Yes."));
     world.open(&fid).await;
     world.say_and_wait(&fid, "Sure?").await;

@@ -21,7 +21,7 @@ async fn leave_everywhere_for_a_file_of_the_project_is_of_that_project() {
     let fid = scene.ask(Mode::Ask).await;
     scene.answer(&fid, Answer::Allow(Some(Scope::Everywhere))).await;
     scene.world.events.finished(&fid).await;
-    let rules = scene.world.manager.settings().permissions.rules.clone();
+    let rules = scene.world.manager.settings().current().permissions.rules.clone();
     assert_eq!(rules.len(), 1);
     assert_eq!(rules[0].project, Some(scene.root()));
 }
@@ -39,7 +39,7 @@ async fn what_runs_goes_by_the_rules_of_its_own_folder_when_the_chat_has_another
         project: Some(other.path().to_owned()),
     };
     let manager = scene.world.manager.clone();
-    manager.change_settings(move |it| it.permissions.remember(rule)).await.unwrap();
+    manager.settings().change(move |it| it.permissions.remember(rule)).await.unwrap();
     let fid = scene.ask(Mode::Ask).await;
     scene.waits(&fid, 1).await;
     let project = Some(Some(other.path().to_owned()));
@@ -48,7 +48,7 @@ async fn what_runs_goes_by_the_rules_of_its_own_folder_when_the_chat_has_another
     assert_eq!(manager.asks(&fid).len(), 1, "it is about a file of the first folder");
     scene.answer(&fid, Answer::Allow(Some(Scope::Project))).await;
     scene.world.events.finished(&fid).await;
-    let rules = manager.settings().permissions.rules.clone();
+    let rules = manager.settings().current().permissions.rules.clone();
     assert_eq!(rules[1].project, Some(scene.root()));
 }
 
@@ -77,7 +77,7 @@ async fn rules_that_were_edited_are_stored_instead_of_those_that_were_asked() {
     let (effect, scope) = (Effect::Deny, Scope::Project);
     scene.answer(&fid, Answer::Remember { effect, scope, rules: denied, message }).await;
     scene.world.events.finished(&fid).await;
-    let settings = scene.world.manager.settings();
+    let settings = scene.world.manager.settings().current();
     let known = &settings.permissions.rules[0];
     assert_eq!(known.rule.to_string(), "write:*.txt");
     assert_eq!((known.effect, known.project.clone()), (Effect::Deny, Some(scene.root())));

@@ -258,7 +258,7 @@ async fn at_the_limit_of_rounds_the_person_is_asked_and_gives_as_many_again() {
         server.push(Script::new().tool_call(id, "quick", json!({})));
     }
     let mut scene = Scene::new(&server).await;
-    scene.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    scene.world.manager.settings().change(|settings| settings.tools.rounds = 1).await.unwrap();
     let fid = scene.ask().await;
     scene.answer(&fid, Answer::Allow(None)).await;
     // Another question, after as many rounds again.
@@ -276,10 +276,10 @@ async fn another_limit_reaches_a_request_that_runs() {
     }
     server.push(Script::new().text("Built."));
     let mut scene = Scene::new(&server).await;
-    scene.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    scene.world.manager.settings().change(|settings| settings.tools.rounds = 1).await.unwrap();
     let fid = scene.ask().await;
     scene.world.events.until(|told| told.asks.get(&fid).is_some_and(|asks| asks.len() == 1)).await;
-    scene.world.manager.change_settings(|settings| settings.tools.rounds = 9).await.unwrap();
+    scene.world.manager.settings().change(|settings| settings.tools.rounds = 9).await.unwrap();
     scene.answer(&fid, Answer::Allow(None)).await;
     let finished = scene.world.events.finished(&fid).await;
     assert_eq!((finished.reason, finished.error), (StopReason::Complete, None));
@@ -290,7 +290,7 @@ async fn a_stop_ends_the_question_whether_to_go_on() {
     let server = Server::start();
     server.push(Script::new().tool_call("c1", "quick", json!({})));
     let mut scene = Scene::new(&server).await;
-    scene.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    scene.world.manager.settings().change(|settings| settings.tools.rounds = 1).await.unwrap();
     let fid = scene.ask().await;
     scene.world.events.until(|told| told.asks.get(&fid).is_some_and(|asks| asks.len() == 1)).await;
     scene.world.manager.stop(&fid);

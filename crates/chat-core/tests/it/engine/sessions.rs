@@ -148,7 +148,7 @@ async fn a_chat_whose_connection_is_gone_opens_and_names_it() {
     let server = Server::start();
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.remove_connection("test").await.unwrap();
+    world.manager.connections().remove("test").await.unwrap();
     let mut world = world.restart().await;
     assert_eq!(world.open(&fid).await.messages.len(), 2);
     let error = world.manager.send(request(Some(&fid), "two")).await.unwrap_err();
@@ -162,7 +162,7 @@ async fn a_new_chat_begins_with_the_model_that_was_used_last() {
     let mut world = World::new(&server).await;
     let mut other = connection(&server, ConnectionKind::OpenAi);
     other.name = "other".into();
-    world.manager.save_connection(other, None, None).await.unwrap();
+    world.manager.connections().save(other, None, None).await.unwrap();
     let (fid, _) = world.ask_and_wait("one").await;
     assert_eq!(world.manager.empty_session().model, Some(model()));
     let mut elsewhere = request(Some(&fid), "two");
@@ -176,11 +176,11 @@ async fn a_new_chat_begins_with_the_model_that_was_used_last() {
 async fn connections_that_cannot_be_are_refused() {
     let server = Server::start();
     let world = World::new(&server).await;
-    let error = world.manager.remove_connection("nope").await.unwrap_err();
+    let error = world.manager.connections().remove("nope").await.unwrap_err();
     assert_eq!(error.kind, Kind::ConnectionMissing { name: "nope".into() });
     let mut odd = connection(&server, ConnectionKind::OpenAi);
     (odd.name, odd.url) = ("odd".into(), "not an url".into());
-    let error = world.manager.save_connection(odd, None, None).await.unwrap_err();
+    let error = world.manager.connections().save(odd, None, None).await.unwrap_err();
     assert_eq!(error.kind, Kind::InvalidUrl);
-    assert_eq!(world.manager.settings().connections.len(), 1);
+    assert_eq!(world.manager.settings().current().connections.len(), 1);
 }

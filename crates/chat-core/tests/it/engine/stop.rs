@@ -99,7 +99,7 @@ async fn a_stop_while_the_server_is_still_unknown_ends_at_once() {
         settings.connections[0].url = url;
         settings.connections[0].kind = None;
     };
-    world.manager.change_settings(unknown).await.unwrap();
+    world.manager.settings().change(unknown).await.unwrap();
     let fid = world.manager.send(request(None, "go")).await.unwrap().fid;
     world.open(&fid).await;
     world.manager.stop(&fid);

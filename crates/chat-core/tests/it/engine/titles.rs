@@ -6,7 +6,7 @@ use super::world::World;
 
 async fn world_with_titles(server: &Server) -> World {
     let world = World::new(server).await;
-    world.manager.change_settings(|settings| settings.chat.better_titles = true).await.unwrap();
+    world.manager.settings().change(|settings| settings.chat.better_titles = true).await.unwrap();
     world
 }
 

@@ -94,7 +94,8 @@ impl World {
         let connection = connection(server, kind);
         world
             .manager
-            .change_settings(move |settings| {
+            .settings()
+            .change(move |settings| {
                 settings.connections.push(connection);
                 settings.chat.better_titles = false;
                 settings.chat.find_local_servers = false;

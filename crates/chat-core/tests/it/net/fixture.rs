@@ -61,8 +61,8 @@ async fn opened(server: &Server) -> World {
         settings.connections.push(connection);
         settings.chat.better_titles = false;
     };
-    world.manager.change_settings(set).await.unwrap();
-    world.manager.settled().await;
+    world.manager.settings().change(set).await.unwrap();
+    world.manager.connections().settled().await;
     world
 }
 

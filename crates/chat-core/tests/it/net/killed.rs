@@ -57,7 +57,7 @@ async fn killed_in_the_middle_of_a_reply() {
     insta::assert_snapshot!("killed", rows(folder.path(), &mut placeholders));
 
     let mut world = World::start(Arc::clone(&folder)).await;
-    world.manager.settled().await;
+    world.manager.connections().settled().await;
     let fid = world.manager.sessions().await.unwrap()[0].fid.clone();
     world.open(&fid).await;
     insta::assert_snapshot!("started_again", rows(folder.path(), &mut placeholders));

@@ -24,7 +24,7 @@ impl Talk {
         let server = Server::start();
         let world = World::with_tools(&server, kind, timeouts(), tools()).await;
         // Asked in the background, the server could hear of this at any moment.
-        world.manager.settled().await;
+        world.manager.connections().settled().await;
         Self { server, world, project: tempfile::tempdir().unwrap() }
     }
 

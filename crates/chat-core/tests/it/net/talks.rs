@@ -300,7 +300,7 @@ pub async fn shortened(talk: &mut Talk) {
 
 /// The limit of rounds, and the person who lets it go on.
 pub async fn limit(talk: &mut Talk) {
-    talk.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    talk.world.manager.settings().change(|settings| settings.tools.rounds = 1).await.unwrap();
     talk.write("a.txt", "alpha\n");
     talk.push(looks("c1", "a.txt"));
     talk.push(looks("c2", "a.txt"));
@@ -328,7 +328,8 @@ pub async fn answer(talk: &mut Talk, fid: &Fid, answer: Answer) {
 pub async fn title(talk: &mut Talk) {
     talk.world
         .manager
-        .change_settings(|settings| settings.chat.better_titles = true)
+        .settings()
+        .change(|settings| settings.chat.better_titles = true)
         .await
         .unwrap();
     talk.push(Script::new().thinking("Air.").text("Because of the air."));
@@ -370,7 +371,7 @@ pub async fn switched(talk: &mut Talk) {
     let fid = talk.send(asked).await;
     gate.reached().await;
     let off = |settings: &mut chat_core::settings::Settings| settings.tools.set_on("put", false);
-    talk.world.manager.change_settings(off).await.unwrap();
+    talk.world.manager.settings().change(off).await.unwrap();
     gate.open();
     talk.ends(&fid, StopReason::Complete).await;
 }

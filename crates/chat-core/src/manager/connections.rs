@@ -1,0 +1,140 @@
+//! The connections as a front end sees and keeps them: listed, asked, tried, stored, removed, and their keys with them.
+
+use std::sync::Arc;
+
+use super::{
+    Connection, ConnectionState, Kept, Key, KeySource, Kind, Manager, Result, TestReport, client,
+};
+
+/// The connections to servers, and their keys. From [`Manager::connections`].
+#[derive(Clone, Debug)]
+pub struct Connections(pub(super) Manager);
+
+impl Connections {
+    /// The connections, configured ones first, then those found on this machine.
+    pub fn list(&self) -> Vec<ConnectionState> {
+        self.0.inner.connections.states()
+    }
+
+    /// Asks all connections for their models again, and looks for local servers again.
+    pub fn refresh(&self) {
+        self.0.inner.connections.refresh();
+    }
+
+    /// Asks one connection for its models again.
+    pub fn refresh_one(&self, name: &str) {
+        self.0.inner.connections.ask(name.to_owned());
+    }
+
+    /// Waits until every connection that is being asked now has answered or failed.
+    pub async fn settled(&self) {
+        self.0.inner.connections.settled().await;
+    }
+
+    /// Asks a server that need not be configured for its models. Without a key the one is taken
+    /// that the connection names.
+    pub async fn test(&self, connection: &Connection, key: Option<Key>) -> Result<TestReport> {
+        let (connections, connection) = (Arc::clone(&self.0.inner.connections), connection.clone());
+        self.0.run(async move { connections.test(&connection, key).await }).await
+    }
+
+    /// Stores a connection: adds it, or changes the one named `replaces`. A key given goes to the
+    /// Secret Service, or lasts for this run where there is none: the answer says which.
+    ///
+    /// # Errors
+    /// `InvalidUrl`, `NameTaken`, `KeyUnavailable` where a connection is renamed and its key cannot
+    /// be had now, and what [`SettingsStore::change`](super::SettingsStore::change) says.
+    pub async fn save(
+        &self,
+        mut connection: Connection,
+        key: Option<Key>,
+        replaces: Option<&str>,
+    ) -> Result<Option<Kept>> {
+        let (this, replaces) = (self.0.clone(), replaces.map(str::to_owned));
+        // A slash parts connection and model.
+        connection.name = connection.name.trim().replace('/', "-");
+        client::check_address(&connection)?;
+        self.0
+            .run(async move {
+                let name = connection.name.clone();
+                let others = this.settings().current();
+                let mut others = others
+                    .connections
+                    .iter()
+                    .filter(|known| Some(&known.name) != replaces.as_ref());
+                if others.any(|known| known.name == name) {
+                    return Err(Kind::NameTaken { name }.into());
+                }
+                let renamed = replaces.clone().filter(|old| *old != name);
+                let of_keyring = |known: &&Connection| {
+                    Some(&known.name) == replaces.as_ref() && known.key == KeySource::Keyring
+                };
+                let had_key =
+                    this.settings().current().connections.iter().any(|known| of_keyring(&known));
+                // Keys are found by the connection's name.
+                let key = match &renamed {
+                    Some(old)
+                        if key.is_none() && had_key && connection.key == KeySource::Keyring =>
+                    {
+                        let old = Connection { name: old.clone(), ..connection.clone() };
+                        // Without its key it would be a connection that lost it.
+                        this.inner.connections.keys.get(&old).await?
+                    }
+                    _ => key,
+                };
+                let mut kept = None;
+                if let Some(key) = key {
+                    kept = Some(this.inner.connections.keys.set(&name, key).await?);
+                    connection.key = KeySource::Keyring;
+                }
+                let in_keyring = connection.key == KeySource::Keyring;
+                this.settings()
+                    .change(move |settings| {
+                        let place = replaces.and_then(|old| {
+                            settings.connections.iter().position(|c| c.name == old)
+                        });
+                        match place {
+                            Some(place) => settings.connections[place] = connection,
+                            None => settings.connections.push(connection),
+                        }
+                    })
+                    .await?;
+                // A key that nobody can name any more is a key too many. One that lasts for this run
+                // alone is no reason to give up what the keyring has.
+                let unused = match renamed {
+                    Some(old) => (!in_keyring || kept == Some(Kept::Keyring)).then_some(old),
+                    None => (!in_keyring && had_key).then(|| name.clone()),
+                };
+                if let Some(old) = unused
+                    && let Err(error) = this.inner.connections.keys.remove(&old).await
+                {
+                    tracing::warn!(%error, "the former key could not be removed");
+                }
+                this.inner.connections.forget_client(&name);
+                this.inner.connections.ask(name);
+                Ok(kept)
+            })
+            .await
+    }
+
+    /// Removes a connection and its stored key. Chats that used it stay.
+    ///
+    /// # Errors
+    /// `ConnectionMissing`, and what [`SettingsStore::change`](super::SettingsStore::change) says.
+    pub async fn remove(&self, name: &str) -> Result<()> {
+        let (this, name) = (self.0.clone(), name.to_owned());
+        self.0
+            .run(async move {
+                let settings = this.settings().current();
+                if !settings.connections.iter().any(|connection| connection.name == name) {
+                    return Err(Kind::ConnectionMissing { name }.into());
+                }
+                let gone = name.clone();
+                this.settings()
+                    .change(move |settings| settings.connections.retain(|c| c.name != gone))
+                    .await?;
+                this.inner.connections.keys.remove(&name).await
+            })
+            .await
+    }
+}

@@ -74,7 +74,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
 pub async fn lines(program: &Program) -> String {
     program.settled().await;
     let mut out = String::new();
-    for entry in program.manager.models() {
+    for entry in program.manager.models().list() {
         let info = &entry.info;
         let id = &entry.model.model;
         let known = [
@@ -99,7 +99,7 @@ pub async fn lines(program: &Program) -> String {
 async fn json_lines(program: &Program) -> String {
     program.settled().await;
     let mut out = String::new();
-    for entry in program.manager.models() {
+    for entry in program.manager.models().list() {
         let view = View {
             model: entry.model.to_string(),
             connection: &entry.model.connection,

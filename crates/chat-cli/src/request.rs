@@ -104,7 +104,7 @@ pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
     });
     match found {
         Some((connection, model)) => on(&connection, model, program).await,
-        None => Ok(program.manager.find_model(name).await?),
+        None => Ok(program.manager.models().find(name).await?),
     }
 }
 
@@ -122,7 +122,8 @@ async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef
         }
         answered => answered?,
     }
-    let models: Vec<ModelRef> = program.manager.models().into_iter().map(|m| m.model).collect();
+    let models: Vec<ModelRef> =
+        program.manager.models().list().into_iter().map(|m| m.model).collect();
     let of_it = || models.iter().filter(|model| model.connection == connection);
     if of_it().any(|model| *model == exact) {
         return Ok(exact);
@@ -159,7 +160,7 @@ async fn first_of(connection: &str, program: &Program) -> Result<ModelRef> {
         return Ok(model.clone());
     }
     answered(connection, program).await?;
-    let models = program.manager.models();
+    let models = program.manager.models().list();
     let first = models.into_iter().find(|entry| entry.model.connection == connection);
     Ok(first.map(|entry| entry.model).ok_or(Kind::NoModel).map_err(chat_core::error::Error::new)?)
 }

@@ -6,10 +6,13 @@ mod commands;
 mod connection_registry;
 mod connections;
 mod context;
+mod downloads;
 mod follow;
 mod lifecycle;
+mod local_models;
 mod models;
 mod permissions;
+mod repositories;
 mod review;
 mod sessions;
 mod settings;
@@ -24,12 +27,10 @@ use tokio_util::sync::CancellationToken;
 use self::connection_registry::ConnectionRegistry;
 use self::follow::Fingerprint;
 use crate::agent::AgentRegistry;
-use crate::client::{self, Capabilities, Timeouts};
+use crate::client::{self, Timeouts};
 use crate::error::{Error, Kind, Result};
-use crate::event::{
-    ConnectionState, Event, ModelEntry, Queued, SessionPlaceholder, Snapshot, Subscription,
-};
-use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef};
+use crate::event::{ConnectionState, Event, Queued, SessionPlaceholder, Snapshot, Subscription};
+use crate::message::{ChatRequest, Fid, Message, MessageId};
 use crate::models::{Downloader, HubOptions, Library};
 use crate::session::{Clients, EmptySession, Session, World};
 use crate::settings::{
@@ -40,6 +41,10 @@ use crate::tool::{Registry, ToolServices, Toolbox};
 
 pub use self::agents::AgentInfo;
 pub use self::connections::Connections;
+pub use self::downloads::Downloads;
+pub use self::local_models::LocalModels;
+pub use self::models::Models;
+pub use self::repositories::Repositories;
 pub use self::settings::SettingsStore;
 pub use self::web_search::WebSearchSetup;
 pub use crate::message::SessionChange;
@@ -301,28 +306,27 @@ impl Manager {
         self.inner.world.tools.toolbox()
     }
 
-    /// The models of all connections that answered, in the person's order of connections.
-    pub fn models(&self) -> Vec<ModelEntry> {
-        self.inner.connections.models()
-    }
-
-    /// What a model can do, as far as it is known: asks its server once.
-    pub async fn capabilities(&self, model: &ModelRef) -> Result<Capabilities> {
-        let (connections, model) = (Arc::clone(&self.inner.connections), model.clone());
-        self.run(async move { connections.capabilities(&model).await }).await
-    }
-
-    /// Finds a model by what a person typed: `connection/model`, or a name alone, which means the
-    /// first connection that has it. Waits for connections that are being asked.
-    ///
-    /// # Errors
-    /// `ModelNotFound`, what keeps an installed model of this name from being used
-    /// (`ModelFileMissing`, `ModelFile`), or the error of a connection that could not be asked.
-    pub async fn find_model(&self, name: &str) -> Result<ModelRef> {
-        self.inner.connections.find_model(name).await
-    }
-
     // The handles
+
+    /// The models that can be talked to.
+    pub fn models(&self) -> Models {
+        Models(self.clone())
+    }
+
+    /// The files of models on this machine.
+    pub fn local_models(&self) -> LocalModels {
+        LocalModels(self.clone())
+    }
+
+    /// The repositories that models can be downloaded from.
+    pub fn repositories(&self) -> Repositories {
+        Repositories(self.clone())
+    }
+
+    /// The downloads of models.
+    pub fn downloads(&self) -> Downloads {
+        Downloads(self.clone())
+    }
 
     /// The connections to servers, and their keys.
     pub fn connections(&self) -> Connections {

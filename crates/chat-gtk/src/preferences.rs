@@ -196,7 +196,7 @@ fn general_page(place: &Place) -> adw::PreferencesPage {
 }
 
 fn default_model_row(place: &Place) -> adw::ComboRow {
-    let models = place.manager.models().into_iter();
+    let models = place.manager.models().list().into_iter();
     let models = models.filter(|entry| entry.info.capabilities.chat != Some(false));
     let entries: Vec<ModelEntry> = models.collect();
     let names = gtk::StringList::new(&[gettext("The last one used").as_str()]);

@@ -26,7 +26,8 @@ use crate::{choices, paint};
 
 /// Whether this is a model of this computer that is not there any more.
 fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
-    model.connection == CONNECTION && !manager.models().iter().any(|entry| entry.model == *model)
+    model.connection == CONNECTION
+        && !manager.models().list().iter().any(|entry| entry.model == *model)
 }
 
 impl ChatWidget {
@@ -242,7 +243,7 @@ impl ChatWidget {
 
     pub(super) fn take_models(&self, view: &View) {
         if let Some(manager) = &self.manager {
-            view.model.set_models(manager.models());
+            view.model.set_models(manager.models().list());
         }
     }
 
@@ -251,7 +252,8 @@ impl ChatWidget {
         if let Some(known) = self.capabilities.get(model) {
             return *known;
         }
-        let models = self.manager.as_ref().map(Manager::models).unwrap_or_default();
+        let models =
+            self.manager.as_ref().map(|manager| manager.models().list()).unwrap_or_default();
         let entry = models.iter().find(|entry| entry.model == *model);
         entry.map(|entry| entry.info.capabilities).unwrap_or_default()
     }
@@ -303,7 +305,7 @@ impl ChatWidget {
         let local = self.local.as_ref().map(Local::standing);
         let page = StartPage {
             connections: manager.connections().list(),
-            models: manager.models(),
+            models: manager.models().list(),
             local,
             chosen: self.shown.model().cloned(),
             thinks: self.known_capabilities().thinking == Some(true),
@@ -329,7 +331,7 @@ impl ChatWidget {
     /// Whether a new chat is shown that no server answers.
     fn has_nobody(&self) -> bool {
         let Some(manager) = &self.manager else { return false };
-        matches!(self.shown, Shown::New(_)) && manager.models().is_empty()
+        matches!(self.shown, Shown::New(_)) && manager.models().list().is_empty()
     }
 
     /// Notes when text came and when it was painted.

@@ -314,7 +314,7 @@ impl ChatWidget {
             return;
         };
         sender.oneshot_command(async move {
-            let result = manager.capabilities(&model).await;
+            let result = manager.models().capabilities(&model).await;
             done(Done::Capabilities { model, result })
         });
     }

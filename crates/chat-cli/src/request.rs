@@ -54,7 +54,7 @@ pub async fn point_at(request: &mut ChatRequest, program: &Program) -> Result<()
     if !request.content.text.contains('@') {
         return Ok(());
     }
-    let words = program.manager.at_words(request, &request.content.text).await?;
+    let words = program.manager.context().at_words(request, &request.content.text).await?;
     request.context.mentions = words.found.into_iter().map(|word| word.mention).collect();
     let text = &request.content.text;
     for name in words.unknown.into_iter().take(MOST_UNKNOWN).map(|place| &text[place]) {

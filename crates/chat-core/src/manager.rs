@@ -39,12 +39,17 @@ use crate::settings::{
 use crate::store::Page;
 use crate::tool::{Registry, ToolServices, Toolbox};
 
-pub use self::agents::AgentInfo;
+pub use self::agents::{AgentInfo, Agents};
+pub use self::backups::Backups;
+pub use self::commands::BackgroundCommands;
 pub use self::connections::Connections;
+pub use self::context::SessionContext;
 pub use self::downloads::Downloads;
 pub use self::local_models::LocalModels;
 pub use self::models::Models;
+pub use self::permissions::Permissions;
 pub use self::repositories::Repositories;
+pub use self::review::ChangeReview;
 pub use self::settings::SettingsStore;
 pub use self::web_search::WebSearchSetup;
 pub use crate::message::SessionChange;
@@ -326,6 +331,36 @@ impl Manager {
     /// The downloads of models.
     pub fn downloads(&self) -> Downloads {
         Downloads(self.clone())
+    }
+
+    /// What waits for the person's leave, and the rules of single sessions.
+    pub fn permissions(&self) -> Permissions {
+        Permissions(self.clone())
+    }
+
+    /// The review of what tools changed in a session's project.
+    pub fn review(&self) -> ChangeReview {
+        ChangeReview(self.clone())
+    }
+
+    /// The commands that run in the background.
+    pub fn commands(&self) -> BackgroundCommands {
+        BackgroundCommands(self.clone())
+    }
+
+    /// What goes out to a session's model, and how full its window is.
+    pub fn context(&self) -> SessionContext {
+        SessionContext(self.clone())
+    }
+
+    /// The agents that there are.
+    pub fn agents(&self) -> Agents {
+        Agents(self.clone())
+    }
+
+    /// The backups of the chats.
+    pub fn backups(&self) -> Backups {
+        Backups(self.clone())
     }
 
     /// The connections to servers, and their keys.

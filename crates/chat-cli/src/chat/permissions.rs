@@ -75,7 +75,7 @@ impl Conversation<'_> {
         self.request.allow.retain(|known| *known != rule);
         self.allow.retain(|known| *known != rule);
         if let Some(fid) = &self.request.session {
-            was_there |= self.program.manager.forget_rule(fid, &rule).await?;
+            was_there |= self.program.manager.permissions().forget_rule(fid, &rule).await?;
         }
         let here = |project: Option<&PathBuf>| project.is_none() || project == folder.as_ref();
         was_there |= rules::forget(&rule, self.program, here).await?;
@@ -98,7 +98,7 @@ impl Conversation<'_> {
     /// The rules of this chat alone, those of its next message among them.
     async fn of_this_chat(&self) -> Result<Vec<Entry>> {
         let mut entries = match &self.request.session {
-            Some(fid) => self.program.manager.session_rules(fid).await?,
+            Some(fid) => self.program.manager.permissions().session_rules(fid).await?,
             None => Vec::new(),
         };
         let new = self.request.allow.iter().cloned();

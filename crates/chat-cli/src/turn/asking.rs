@@ -138,7 +138,7 @@ impl<'a> Asking<'a> {
         asks: &mut Vec<Arc<Ask>>,
         sink: &mut dyn Sink,
     ) {
-        match self.program.manager.answer(&self.fid, ask.id, answer.clone()).await {
+        match self.program.manager.permissions().answer(&self.fid, ask.id, answer.clone()).await {
             Ok(waited) => {
                 asks.retain(|other| other.id != ask.id);
                 sink.answered(ask, waited.then_some(&answer));

@@ -214,7 +214,7 @@ impl ChatWidget {
             view.thinking.show(&shown.thinking());
         }
         if let Some(manager) = &self.manager {
-            choices::set_agents(&view.agents, &manager.agents(), shown.agent());
+            choices::set_agents(&view.agents, &manager.agents().list(), shown.agent());
         }
         view.thinking.widget().set_visible(capabilities.thinking != Some(false));
         if capabilities.thinking.is_none() && shown.model().is_some() {

@@ -192,12 +192,12 @@ impl ChatWidget {
             }
             let (guard, given_up) = oneshot::channel();
             self.pointing.pages.insert(url.clone(), guard);
-            let manager = manager.clone();
+            let context = manager.context();
             sender.oneshot_command(async move {
                 tokio::select! {
                     biased;
                     _ = given_up => done(Done::Nothing),
-                    result = manager.page(&url) => done(Done::Page { url, result }),
+                    result = context.page(&url) => done(Done::Page { url, result }),
                 }
             });
         }

@@ -243,7 +243,7 @@ impl ChatWidget {
             return;
         }
         sender.oneshot_command(async move {
-            let bounds = manager.bounds().await.ok().flatten();
+            let bounds = manager.commands().bounds().await.ok().flatten();
             done(Done::Bounds(bounds.as_ref().and_then(words::why_not_full)))
         });
     }

@@ -151,7 +151,7 @@ impl ChatWidget {
                 view.composer.focus();
                 let Some(manager) = self.manager.clone() else { return };
                 sender.oneshot_command(async move {
-                    let result = manager.answer(&fid, ask, answer).await;
+                    let result = manager.permissions().answer(&fid, ask, answer).await;
                     done(Done::Answered { fid, ask, result })
                 });
             }
@@ -171,7 +171,9 @@ impl ChatWidget {
     pub(super) fn end_command(&self, id: String, view: &View, sender: &ComponentSender<Self>) {
         // Another chat may be on its way, whose commands are not those that are seen.
         if let Some(fid) = view.conversation.session() {
-            self.run(sender, async move |manager| manager.end_command(&fid, &id).await.map(drop));
+            self.run(sender, async move |manager| {
+                manager.commands().end(&fid, &id).await.map(drop)
+            });
         }
     }
 
@@ -220,7 +222,8 @@ impl ChatWidget {
 
     /// The panel that the agent of the shown chat brings, where it brings one.
     pub(super) fn panel(&self) -> Option<&'static str> {
-        let agents = self.manager.as_ref().map(Manager::agents).unwrap_or_default();
+        let agents =
+            self.manager.as_ref().map(|manager| manager.agents().list()).unwrap_or_default();
         agents.iter().find(|info| info.name == self.shown.agent()).and_then(|info| info.panel)
     }
 

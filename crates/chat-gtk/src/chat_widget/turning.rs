@@ -57,7 +57,7 @@ impl Place {
     /// was given to one is not given to the next.
     fn taken_by(self, manager: &Manager) -> EmptySession {
         let new = manager.empty_session();
-        let is_there = manager.agents().iter().any(|info| info.name == self.agent);
+        let is_there = manager.agents().list().iter().any(|info| info.name == self.agent);
         let agent = if is_there { self.agent } else { new.agent };
         EmptySession { agent, project: Some(self.project), ..new }
     }

@@ -35,7 +35,7 @@ fn switches(place: &Place) -> adw::PreferencesGroup {
         .title(gettext("Tools"))
         .description(gettext("What a model may call in a chat that works in a folder"))
         .build();
-    let agents = place.manager.agents();
+    let agents = place.manager.agents().list();
     let tools = place.manager.tools();
     for tool in tools.all() {
         match &agents[..] {

@@ -202,7 +202,8 @@ impl Window {
     ) {
         let fid = &session.fid;
         let waits = session.status == Status::NeedsInput;
-        let asks = self.manager.as_ref().filter(|_| waits).map(|manager| manager.asks(fid));
+        let asks =
+            self.manager.as_ref().filter(|_| waits).map(|manager| manager.permissions().asks(fid));
         let Some(ask) = asks.and_then(|asks| asks.into_iter().next()) else {
             self.notifications.answered(fid);
             return;
@@ -242,9 +243,9 @@ impl Window {
         } else {
             Answer::Deny { scope: None, message: None }
         };
-        sender.oneshot_command(
-            async move { Command::Replied(manager.answer(&fid, ask, answer).await) },
-        );
+        sender.oneshot_command(async move {
+            Command::Replied(manager.permissions().answer(&fid, ask, answer).await)
+        });
     }
 }
 

@@ -202,7 +202,7 @@ async fn what_the_person_has_summed_up_goes_out_in_short_until_it_is_taken_back(
     let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
     let fid = talk(&server, &mut world).await;
     server.push(Script::new().text("- three questions were answered"));
-    assert!(world.manager.compact(&fid).await.unwrap());
+    assert!(world.manager.context().compact(&fid).await.unwrap());
     let asked = sent(&server, 4);
     assert!(asked.contains("User: Question 0?") && !asked.contains("Question 3?"), "{asked}");
     for text in ["five", "six"] {
@@ -219,10 +219,10 @@ async fn what_the_person_has_summed_up_goes_out_in_short_until_it_is_taken_back(
     assert_eq!(stored.iter().filter(|message| message.role == Role::User).count(), 6);
     assert_eq!(markers(&stored).len(), 1);
     world.open(&fid).await;
-    assert!(world.manager.meter(&fid).await.unwrap().shortened);
-    assert!(world.manager.undo_compaction(&fid).await.unwrap());
-    assert!(!world.manager.meter(&fid).await.unwrap().shortened);
-    assert!(!world.manager.undo_compaction(&fid).await.unwrap());
+    assert!(world.manager.context().meter(&fid).await.unwrap().shortened);
+    assert!(world.manager.context().undo_compaction(&fid).await.unwrap());
+    assert!(!world.manager.context().meter(&fid).await.unwrap().shortened);
+    assert!(!world.manager.context().undo_compaction(&fid).await.unwrap());
     server.push(Script::new().text("seven"));
     world.say_and_wait(&fid, "All of it?").await;
     let seven = sent(&server, 7);
@@ -238,13 +238,13 @@ async fn a_summary_that_is_stopped_or_fails_changes_nothing() {
     server.push(Script::new().gate_first(&gate).text("never"));
     let manager = world.manager.clone();
     let of = fid.clone();
-    let asked = tokio::spawn(async move { manager.compact(&of).await });
+    let asked = tokio::spawn(async move { manager.context().compact(&of).await });
     gate.reached().await;
     assert_eq!(world.manager.busy(), std::slice::from_ref(&fid));
     world.manager.stop(&fid);
     assert!(!asked.await.unwrap().unwrap());
     server.push(Script::status(500, "{}"));
-    assert!(world.manager.compact(&fid).await.is_err());
+    assert!(world.manager.context().compact(&fid).await.is_err());
     assert!(world.manager.busy().is_empty());
     assert!(markers(&world.manager.transcript(&fid).await.unwrap()).is_empty());
     server.push(Script::new().text("Fine."));
@@ -257,7 +257,7 @@ async fn the_meter_counts_as_the_server_does() {
     server.push(Script::new().text("It is blue.").usage(40, 5));
     let mut world = World::of_kind(&server, ConnectionKind::Ollama).await;
     let (fid, _) = world.ask_and_wait(&"Why is the sky blue? ".repeat(6)).await;
-    let meter = world.manager.meter(&fid).await.unwrap();
+    let meter = world.manager.context().meter(&fid).await.unwrap();
     assert!(meter.measured && meter.window == Some(8_192), "{meter:?}");
     assert_eq!(meter.limit, Some(32_768 * 80 / 100));
     assert!((41..60).contains(&meter.tokens), "{meter:?}");
@@ -275,7 +275,7 @@ async fn a_preview_is_what_goes_out() {
         agent: Some("code-assistant".into()),
         ..small("Look around.", folder.path())
     };
-    let preview = world.manager.preview(request.clone()).await.unwrap();
+    let preview = world.manager.context().preview(request.clone()).await.unwrap();
     assert_eq!(preview.tools.len(), 1);
     assert!(preview.tokens > 100 && preview.bytes > 300, "{preview:?}");
     assert!(server.chats().is_empty() && world.manager.sessions().await.unwrap().is_empty());
@@ -308,11 +308,11 @@ async fn a_preview_tells_of_a_conversation_what_the_meter_tells() {
         content: Content::text("And around again, with a longer message."),
         ..ChatRequest::default()
     };
-    let before = world.manager.meter(&sent.fid).await.unwrap().tokens;
+    let before = world.manager.context().meter(&sent.fid).await.unwrap().tokens;
     // Rules that came since are told by both.
     std::fs::write(folder.path().join("AGENTS.md"), "Use four spaces. ".repeat(40)).unwrap();
-    let meter = world.manager.meter(&sent.fid).await.unwrap();
-    let preview = world.manager.preview(next()).await.unwrap();
+    let meter = world.manager.context().meter(&sent.fid).await.unwrap();
+    let preview = world.manager.context().preview(next()).await.unwrap();
     assert!(meter.tokens > before + 50, "{before} {meter:?}");
     assert_eq!(preview.now, meter.tokens);
     assert!(preview.tokens > preview.now, "{} {}", preview.tokens, preview.now);

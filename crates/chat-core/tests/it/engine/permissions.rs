@@ -128,7 +128,7 @@ impl Scene {
     pub async fn answer(&mut self, fid: &Fid, answer: Answer) {
         self.waits(fid, 1).await;
         let id = self.world.events.asks[fid][0].id;
-        assert!(self.world.manager.answer(fid, id, answer).await.unwrap());
+        assert!(self.world.manager.permissions().answer(fid, id, answer).await.unwrap());
     }
 
     async fn results(&self, fid: &Fid) -> Vec<ToolResult> {
@@ -161,7 +161,7 @@ async fn a_write_waits_for_the_person_and_goes_on_with_their_leave() {
     assert!(asked.target.ends_with("new.txt"), "{}", asked.target);
     // Who opens the session meanwhile is told, too, and so is who only has the list.
     assert_eq!(scene.world.open(&fid).await.asks.as_slice(), std::slice::from_ref(&ask));
-    assert_eq!(scene.world.manager.asks(&fid), [ask]);
+    assert_eq!(scene.world.manager.permissions().asks(&fid), [ask]);
     let needs = Some(Status::NeedsInput);
     scene.world.events.until(|told| told.rows.get(&fid).map(|row| row.status) == needs).await;
     scene.answer(&fid, Answer::Allow(None)).await;

@@ -45,7 +45,7 @@ async fn what_runs_goes_by_the_rules_of_its_own_folder_when_the_chat_has_another
     let project = Some(Some(other.path().to_owned()));
     let change = SessionChange { project, ..SessionChange::default() };
     manager.change_session(&fid, change).await.unwrap();
-    assert_eq!(manager.asks(&fid).len(), 1, "it is about a file of the first folder");
+    assert_eq!(manager.permissions().asks(&fid).len(), 1, "it is about a file of the first folder");
     scene.answer(&fid, Answer::Allow(Some(Scope::Project))).await;
     scene.world.events.finished(&fid).await;
     let rules = manager.settings().current().permissions.rules.clone();
@@ -70,7 +70,7 @@ async fn rules_that_were_edited_are_stored_instead_of_those_that_were_asked() {
     let is_another = |asks: &Vec<_>| asks.first().is_some_and(|ask: &Arc<Ask>| ask.id != first);
     scene.world.events.until(|told| told.asks.get(&fid).is_some_and(is_another)).await;
     // The second passes by the rule; the third is asked, and denied by another.
-    let stored = scene.world.manager.session_rules(&fid).await.unwrap();
+    let stored = scene.world.manager.permissions().session_rules(&fid).await.unwrap();
     assert_eq!(stored, [Entry::allow(rules[0].clone(), Scope::Session)]);
     let denied = vec!["write:*.txt".parse().unwrap()];
     let message = Some("not here".to_owned());

@@ -160,7 +160,7 @@ impl Scene {
             .await;
         let ask = Arc::clone(&self.world.events.asks[fid][0]);
         assert_eq!(ask.what, Asked::GoOn { rounds: 1 });
-        assert!(self.world.manager.answer(fid, ask.id, answer).await.unwrap());
+        assert!(self.world.manager.permissions().answer(fid, ask.id, answer).await.unwrap());
     }
 }
 
@@ -296,7 +296,7 @@ async fn a_stop_ends_the_question_whether_to_go_on() {
     scene.world.manager.stop(&fid);
     let finished = scene.world.events.finished(&fid).await;
     assert_eq!((finished.reason, finished.error), (StopReason::Stopped, None));
-    assert!(scene.world.manager.asks(&fid).is_empty());
+    assert!(scene.world.manager.permissions().asks(&fid).is_empty());
     let stored = scene.world.manager.transcript(&fid).await.unwrap();
     assert_eq!(told(&results(&stored)), [("c1", "changed")]);
 }
@@ -310,16 +310,16 @@ async fn commands_in_the_background_are_listed_and_ended() {
     let fid = scene.ask().await;
     scene.world.events.finished(&fid).await;
     let manager = scene.world.manager.clone();
-    let running = manager.commands(&fid);
+    let running = manager.commands().list(&fid);
     assert!(matches!(&running[..], [BackgroundCommand { id, bytes: 7, .. }] if id == "out1"));
     scene.world.events.until(|told| told.commands == running).await;
     let subscription = manager.subscribe();
     assert_eq!(manager.open(&fid, 1, &subscription).await.unwrap().commands, running);
-    assert!(!manager.end_command(&fid, "out2").await.unwrap());
-    assert!(manager.end_command(&fid, "out1").await.unwrap());
+    assert!(!manager.commands().end(&fid, "out2").await.unwrap());
+    assert!(manager.commands().end(&fid, "out1").await.unwrap());
     scene.world.events.until(|told| told.commands.is_empty()).await;
-    assert!(manager.commands(&fid).is_empty());
-    assert!(!manager.end_command(&fid, "out1").await.unwrap());
+    assert!(manager.commands().list(&fid).is_empty());
+    assert!(!manager.commands().end(&fid, "out1").await.unwrap());
 }
 
 #[tokio::test]

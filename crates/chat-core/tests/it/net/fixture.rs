@@ -83,7 +83,7 @@ async fn gives_what_it_gave() {
         let snapshot = world.manager.open(&row.fid, 50, &subscription).await.unwrap();
         let mut told = telling::snapshot(&snapshot);
         told["branches"] = json!(world.manager.siblings(&row.fid).await.unwrap());
-        let rules = world.manager.session_rules(&row.fid).await.unwrap();
+        let rules = world.manager.permissions().session_rules(&row.fid).await.unwrap();
         told["rules"] = json!(rules.iter().map(|it| it.rule.to_string()).collect::<Vec<_>>());
         let last = snapshot.messages.last().unwrap();
         let page = world.manager.earlier(&row.fid, last.id, 2).await.unwrap();

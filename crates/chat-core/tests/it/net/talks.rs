@@ -251,12 +251,12 @@ pub async fn rejected(talk: &mut Talk) {
     talk.push(says("So be it."));
     let asked = ChatRequest { mode: Some(Mode::Edits), ..talk.in_project("Spell it out") };
     let fid = talk.ask(asked, StopReason::Complete).await;
-    let changes = talk.world.manager.changes(&fid).await.unwrap();
+    let changes = talk.world.manager.review().changes(&fid).await.unwrap();
     let hunk = Part::Hunks(vec![changes[0].hunks[0].id]);
     let what = Some((PathBuf::from("a.txt"), hunk));
-    let answer = talk.world.manager.reject(&fid, what).await.unwrap().undo.unwrap();
+    let answer = talk.world.manager.review().reject(&fid, what).await.unwrap().undo.unwrap();
     talk.say(&fid, "I took one back").await;
-    talk.world.manager.undo_answer(&fid, answer).await.unwrap();
+    talk.world.manager.review().undo_answer(&fid, answer).await.unwrap();
     talk.say(&fid, "I want it after all").await;
 }
 
@@ -274,10 +274,10 @@ pub async fn compaction(talk: &mut Talk) {
         fid = Some(talk.ask(asked, StopReason::Complete).await);
     }
     let fid = fid.unwrap();
-    assert!(talk.world.manager.compact(&fid).await.unwrap());
+    assert!(talk.world.manager.context().compact(&fid).await.unwrap());
     talk.push(says("Six."));
     talk.say(&fid, "And now?").await;
-    assert!(talk.world.manager.undo_compaction(&fid).await.unwrap());
+    assert!(talk.world.manager.context().undo_compaction(&fid).await.unwrap());
     talk.push(says("Seven."));
     talk.say(&fid, "And all of it?").await;
 }
@@ -318,7 +318,7 @@ pub async fn answer(talk: &mut Talk, fid: &Fid, answer: Answer) {
     let events = &mut talk.world.events;
     events.until(|told| told.asks.get(fid).is_some_and(|asks| asks.len() == 1)).await;
     let id = events.asks[fid][0].id;
-    assert!(talk.world.manager.answer(fid, id, answer).await.unwrap());
+    assert!(talk.world.manager.permissions().answer(fid, id, answer).await.unwrap());
     // Another question must not be taken for this one.
     let gone = |asks: &Vec<Arc<Ask>>| asks.iter().all(|ask| ask.id != id);
     talk.world.events.until(|told| told.asks.get(fid).is_some_and(gone)).await;
@@ -413,7 +413,7 @@ pub async fn everything(talk: &mut Talk) {
         talk.say(&fid, &format!("Question {turn}?")).await;
     }
     talk.push(says("- they talked about a dot"));
-    assert!(talk.world.manager.compact(&fid).await.unwrap());
+    assert!(talk.world.manager.context().compact(&fid).await.unwrap());
     talk.push(says("Half").gate(&gate));
     talk.world.say(&fid, "More?").await;
     talk.world.events.shows(&fid, "Half").await;

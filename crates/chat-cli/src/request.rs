@@ -27,7 +27,7 @@ const MOST_UNKNOWN: usize = 3;
 pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
     let project = args.project.as_deref().map(folder).transpose()?;
     let agent = match (&args.agent, &project, &args.session) {
-        (None, Some(project), None) => Some(program.manager.agent_for(project).await),
+        (None, Some(project), None) => Some(program.manager.sessions().agent_for(project).await),
         (agent, ..) => agent.clone(),
     };
     Ok(ChatRequest {
@@ -148,7 +148,7 @@ fn is_own_name(model: &ModelRef, program: &Program) -> bool {
     let ollama = connection.is_some_and(|c| c.kind == Some(ConnectionKind::Ollama));
     let shows_itself = connection.is_some() && !model.may_be_shown_of_another();
     // It was talked to before, or is set to be.
-    let used = program.manager.empty_session().model.as_ref() == Some(model);
+    let used = program.manager.sessions().empty().model.as_ref() == Some(model);
     ollama || shows_itself || used || settings.chat.model.as_ref() == Some(model)
 }
 

@@ -32,7 +32,7 @@ use crate::error::{Error, Kind, Result};
 use crate::event::{ConnectionState, Event, Queued, SessionPlaceholder, Snapshot, Subscription};
 use crate::message::{ChatRequest, Fid, Message, MessageId};
 use crate::models::{Downloader, HubOptions, Library};
-use crate::session::{Clients, EmptySession, Session, World};
+use crate::session::{EmptySession, Session, World};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
 };
@@ -50,6 +50,7 @@ pub use self::models::Models;
 pub use self::permissions::Permissions;
 pub use self::repositories::Repositories;
 pub use self::review::ChangeReview;
+pub use self::sessions::Sessions;
 pub use self::settings::SettingsStore;
 pub use self::web_search::WebSearchSetup;
 pub use crate::message::SessionChange;
@@ -218,100 +219,17 @@ impl Manager {
         .await
     }
 
-    /// Stops the request at work and all that belongs to it. What had arrived stays.
-    pub fn stop(&self, fid: &Fid) {
-        if let Some(session) = self.loaded(fid) {
-            session.stop();
-        }
-    }
-
-    /// Answers the last user message again, on a new branch; the earlier reply stays in the tree.
-    /// Does nothing while a request is at work.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub async fn retry(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.retry().await }).await
-    }
-
-    /// Waits until all that was said in a session is on disk. A program that ends behind a reply does.
-    ///
-    /// # Errors
-    /// Why it is not, where the store refuses it for seconds.
-    pub async fn stored(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            match this.loaded(&fid) {
-                Some(session) => session.stored().await,
-                None => Ok(()),
-            }
-        })
-        .await
-    }
-
-    /// Asks the model to go on where its last reply was interrupted or stopped. Does nothing while
-    /// a request is at work.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub async fn resume(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.resume().await }).await
-    }
-
-    /// Sends the first message that waits, where none goes out by itself: after a stop, a failure
-    /// or the end of the program. Does nothing while a request is at work. Why one cannot be sent
-    /// comes as a notice; it waits on.
-    pub async fn send_waiting(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            this.session(&fid).await?.send_waiting().await;
-            Ok(())
-        })
-        .await
-    }
-
-    /// Takes a waiting message back, and gives it, so that it can be put into the composer.
-    pub async fn unqueue(&self, fid: &Fid, id: MessageId) -> Result<Option<Queued>> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.unqueue(id).await }).await
-    }
-
-    /// The sessions that have a request at work.
-    pub fn busy(&self) -> Vec<Fid> {
-        let sessions = self.sessions_lock();
-        sessions
-            .iter()
-            .filter(|(_, session)| session.is_busy())
-            .map(|(fid, _)| fid.clone())
-            .collect()
-    }
-
-    // Agents, models, connections, settings
-
-    /// What a new chat begins with.
-    pub fn empty_session(&self) -> EmptySession {
-        let settings = self.settings().current();
-        let model = self.inner.connections.default_model_now();
-        let usage = model.as_ref().map(|model| self.inner.connections.usage(model));
-        let usage = usage.unwrap_or_default();
-        EmptySession {
-            agent: settings.chat.agent.clone(),
-            model,
-            thinking: usage.thinking,
-            options: usage.options,
-            project: None,
-            mode: settings.permissions.mode,
-        }
-    }
-
     /// What is known of the tools that there are.
     pub fn tools(&self) -> Toolbox {
         self.inner.world.tools.toolbox()
     }
 
     // The handles
+
+    /// The sessions.
+    pub fn sessions(&self) -> Sessions {
+        Sessions(self.clone())
+    }
 
     /// The models that can be talked to.
     pub fn models(&self) -> Models {

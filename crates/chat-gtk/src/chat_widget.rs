@@ -316,7 +316,7 @@ impl ChatWidget {
         if let Shown::New(session) = &mut self.shown {
             // A folder may have been given with the start of the program.
             let project = session.project.take();
-            *session = EmptySession { project, ..manager.empty_session() };
+            *session = EmptySession { project, ..manager.sessions().empty() };
         }
         self.default_mode = manager.settings().current().permissions.mode;
         view.conversation.set_tools(manager.tools());

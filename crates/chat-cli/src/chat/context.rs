@@ -71,6 +71,6 @@ struct StopOnDrop<'a>(&'a chat_core::manager::Manager, &'a Fid);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.stop(self.1);
+        self.0.sessions().stop(self.1);
     }
 }

@@ -18,7 +18,7 @@ impl Conversation<'_> {
             let folder = request::folder(&at_home(given))?;
             self.remark(&say::works_in(&folder));
             if self.request.session.is_none() && self.request.agent.is_none() {
-                self.request.agent = Some(self.program.manager.agent_for(&folder).await);
+                self.request.agent = Some(self.program.manager.sessions().agent_for(&folder).await);
             }
             self.request.project = Some(folder);
         } else {

@@ -44,7 +44,7 @@ impl Backups {
         let (this, path) = (self.0.clone(), path.to_owned());
         self.0
             .run(async move {
-                if !this.busy().is_empty() {
+                if !this.sessions().busy().is_empty() {
                     return Err(Kind::SessionAtWork.into());
                 }
                 let sessions: Vec<_> = this.sessions_lock().values().cloned().collect();
@@ -97,7 +97,11 @@ impl Manager {
                     let pace = || {
                         let manager =
                             Self::upgrade(&for_pace).filter(|_| !closing.is_cancelled())?;
-                        Some(if manager.busy().is_empty() { REST } else { REST_WHEN_BUSY })
+                        Some(if manager.sessions().busy().is_empty() {
+                            REST
+                        } else {
+                            REST_WHEN_BUSY
+                        })
                     };
                     if let Err(error) = store.back_up(&pace) {
                         tracing::warn!(%error, "no backup was made");

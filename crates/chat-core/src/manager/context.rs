@@ -82,7 +82,7 @@ impl SessionContext {
 
     /// Has the model sum up all but the newest turn of a chat. The messages stay; from the next
     /// request on the summary goes out in their place. Says whether there was anything to sum up. Does
-    /// nothing while a request is at work; [`Manager::stop`] ends it.
+    /// nothing while a request is at work; [`Sessions::stop`](super::Sessions::stop) ends it.
     ///
     /// # Errors
     /// As [`Manager::send`], and what the model's server says.

@@ -182,7 +182,7 @@ impl ChatWidget {
                 if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
                     && session.model.as_ref().is_none_or(|model| was_removed(model, manager))
                 {
-                    session.model = manager.empty_session().model;
+                    session.model = manager.sessions().empty().model;
                 }
                 true
             }

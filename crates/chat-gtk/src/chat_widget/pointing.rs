@@ -156,7 +156,7 @@ impl ChatWidget {
         }
         if let Some(manager) = manager {
             sender.oneshot_command(async move {
-                let chats = manager.sessions().await.unwrap_or_default();
+                let chats = manager.sessions().list().await.unwrap_or_default();
                 done(Done::Chats(query, chats))
             });
         }
@@ -235,7 +235,7 @@ fn suggest(gathered: &Gathered, view: &View) {
 
 /// What waited to be sent, as it was written.
 pub(super) async fn written(manager: &Manager, project: Option<&Path>, queued: Queued) -> Written {
-    let chats = manager.sessions().await.unwrap_or_default();
+    let chats = manager.sessions().list().await.unwrap_or_default();
     Written::of(queued.content, queued.context.mentions, |mention| {
         suggesting::name(mention, project, &chats)
     })

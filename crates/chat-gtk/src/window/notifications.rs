@@ -172,7 +172,7 @@ impl Window {
     ) {
         let Some(manager) = self.manager.clone() else { return };
         sender.oneshot_command(async move {
-            let transcript = manager.transcript(&fid).await.unwrap_or_default();
+            let transcript = manager.sessions().transcript(&fid).await.unwrap_or_default();
             let last = transcript.iter().rfind(|message| message.role == Role::Assistant);
             let last = last.map(|message| message.plain_text());
             Command::Finished(Finished { fid, reason, error, last })

@@ -57,7 +57,7 @@ impl Window {
     }
 
     fn busy(&self) -> usize {
-        self.manager.as_ref().map_or(0, |manager| manager.busy().len())
+        self.manager.as_ref().map_or(0, |manager| manager.sessions().busy().len())
     }
 
     pub(super) fn answer(

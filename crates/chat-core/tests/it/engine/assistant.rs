@@ -81,7 +81,7 @@ async fn what_a_message_points_at_is_gathered_and_sent_as_it_was() {
     let fid = world.manager.send(asked("Look", context, Some(project.path()))).await.unwrap().fid;
     world.open(&fid).await;
     world.events.finished(&fid).await;
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     let files: Vec<_> = messages[0]
         .parts
         .iter()

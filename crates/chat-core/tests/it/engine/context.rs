@@ -81,7 +81,7 @@ async fn a_reply_that_goes_round_in_circles_is_told_then_ended_and_gone_on_with_
     let (fid, finished) = world.ask_and_wait("A story").await;
     assert_eq!(finished.reason, StopReason::Interrupted);
     assert!(matches!(finished.error.unwrap().kind, Kind::Repetition { fresh: Some(_) }));
-    let stored = world.manager.transcript(&fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&fid).await.unwrap();
     let reply = stored.last().unwrap();
     assert_eq!(reply.ended, Some(Ending::Interrupted));
     let kept = reply.plain_text().len();
@@ -89,7 +89,7 @@ async fn a_reply_that_goes_round_in_circles_is_told_then_ended_and_gone_on_with_
     assert!(world.events.stages.contains(&Stage::Looping));
     // Going on, the model does not read all of it again.
     server.push(Script::new().text("The moon was gone."));
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let again = sent(&server, 1);
     assert!(again.contains("Once upon a time") && again.contains("repeated itself"), "{again}");
@@ -109,7 +109,7 @@ async fn a_loop_that_nobody_watches_ends_sooner() {
     let fid = sent.await.unwrap().fid;
     let finished = world.events.finished(&fid).await;
     assert!(matches!(finished.error.unwrap().kind, Kind::Repetition { fresh: Some(_) }));
-    let stored = world.manager.transcript(&fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&fid).await.unwrap();
     let kept = stored.last().unwrap().plain_text().len();
     assert!((12_000..25_000).contains(&kept), "{kept}");
     assert!(!world.events.stages.contains(&Stage::Looping));
@@ -137,7 +137,7 @@ async fn the_same_call_with_the_same_result_is_told_and_then_ended() {
     let error = finished.error.unwrap();
     assert_eq!(error.kind, Kind::RepeatedCalls { tool: "list".into(), times: 5 });
     assert_eq!(server.chats().len(), 5);
-    let stored = world.manager.transcript(&fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&fid).await.unwrap();
     let told: Vec<_> = stored
         .iter()
         .flat_map(|message| &message.parts)
@@ -175,7 +175,7 @@ async fn a_window_of_2048_holds_a_long_loop_of_tools() {
             assert!(body.contains("Read them all."), "the question stays: {body}");
         }
     }
-    let stored = world.manager.transcript(&sent.fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&sent.fid).await.unwrap();
     assert!(!markers(&stored).is_empty());
     let whole = stored
         .iter()
@@ -215,7 +215,7 @@ async fn what_the_person_has_summed_up_goes_out_in_short_until_it_is_taken_back(
     assert!(six.starts_with(five.trim_end_matches(']')), "what went out stays the same");
     // The originals are there, also after a restart; and so is the marker.
     let mut world = world.restart().await;
-    let stored = world.manager.transcript(&fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(stored.iter().filter(|message| message.role == Role::User).count(), 6);
     assert_eq!(markers(&stored).len(), 1);
     world.open(&fid).await;
@@ -240,13 +240,13 @@ async fn a_summary_that_is_stopped_or_fails_changes_nothing() {
     let of = fid.clone();
     let asked = tokio::spawn(async move { manager.context().compact(&of).await });
     gate.reached().await;
-    assert_eq!(world.manager.busy(), std::slice::from_ref(&fid));
-    world.manager.stop(&fid);
+    assert_eq!(world.manager.sessions().busy(), std::slice::from_ref(&fid));
+    world.manager.sessions().stop(&fid);
     assert!(!asked.await.unwrap().unwrap());
     server.push(Script::status(500, "{}"));
     assert!(world.manager.context().compact(&fid).await.is_err());
-    assert!(world.manager.busy().is_empty());
-    assert!(markers(&world.manager.transcript(&fid).await.unwrap()).is_empty());
+    assert!(world.manager.sessions().busy().is_empty());
+    assert!(markers(&world.manager.sessions().transcript(&fid).await.unwrap()).is_empty());
     server.push(Script::new().text("Fine."));
     assert_eq!(world.say_and_wait(&fid, "And now?").await.reason, StopReason::Complete);
 }
@@ -278,7 +278,7 @@ async fn a_preview_is_what_goes_out() {
     let preview = world.manager.context().preview(request.clone()).await.unwrap();
     assert_eq!(preview.tools.len(), 1);
     assert!(preview.tokens > 100 && preview.bytes > 300, "{preview:?}");
-    assert!(server.chats().is_empty() && world.manager.sessions().await.unwrap().is_empty());
+    assert!(server.chats().is_empty() && world.manager.sessions().list().await.unwrap().is_empty());
     server.push(Script::new().text("Fine."));
     let mut world = world;
     let sent = world.manager.send(request).await.unwrap();

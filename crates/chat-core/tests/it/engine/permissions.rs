@@ -132,7 +132,7 @@ impl Scene {
     }
 
     async fn results(&self, fid: &Fid) -> Vec<ToolResult> {
-        let messages = self.world.manager.transcript(fid).await.unwrap();
+        let messages = self.world.manager.sessions().transcript(fid).await.unwrap();
         let parts = messages.iter().flat_map(|message| message.parts.clone());
         parts
             .filter_map(|part| match part {
@@ -190,7 +190,7 @@ async fn leave_for_the_session_is_asked_for_once_and_outlives_the_program() {
     server.push(touches("c3", "new.txt"));
     let other = scene.ask(Mode::Ask).await;
     scene.waits(&other, 1).await;
-    scene.world.manager.stop(&other);
+    scene.world.manager.sessions().stop(&other);
     assert_eq!(scene.world.events.finished(&other).await.reason, StopReason::Stopped);
     assert_eq!(scene.world.events.asks[&other], []);
 }
@@ -245,7 +245,7 @@ async fn another_mode_settles_what_waits() {
         mode: Some(Mode::Edits),
         ..chat_core::manager::SessionChange::default()
     };
-    scene.world.manager.change_session(&fid, change).await.unwrap();
+    scene.world.manager.sessions().change(&fid, change).await.unwrap();
     assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
     assert_eq!(scene.results(&fid).await[0].text, "touched");
     assert_eq!(scene.world.events.rows[&fid].mode, Mode::Edits);

@@ -104,10 +104,10 @@ async fn survives_a_kill_in_the_middle_of_the_reply() {
     let server = Server::start();
     let script = Script::new().thinking("Hm.").bytes(details(SIGNED)).text("The first half");
     let mut world = killed_after(&server, "The first half", script).await;
-    let fid = world.manager.sessions().await.unwrap()[0].fid.clone();
+    let fid = world.manager.sessions().list().await.unwrap()[0].fid.clone();
     world.open(&fid).await;
     server.push(Script::new().text(" and the second."));
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(sent(&server).contains(&goes_back(SIGNED)), "{}", sent(&server));
 }
@@ -116,12 +116,12 @@ async fn survives_a_kill_in_the_middle_of_the_reply() {
 async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
     let server = Server::start();
     let mut world = killed_after(&server, "Hm.", Script::new().thinking("Hm.")).await;
-    let fid = world.manager.sessions().await.unwrap()[0].fid.clone();
+    let fid = world.manager.sessions().list().await.unwrap()[0].fid.clone();
     let shown = world.open(&fid).await.messages;
     let thinks = |part: &Part| matches!(part, Part::Thinking { text, .. } if text == "Hm.");
     assert!(shown.last().unwrap().parts.iter().any(thinks), "{shown:?}");
     server.push(Script::new().text("A story."));
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
 }

@@ -44,7 +44,7 @@ async fn what_runs_goes_by_the_rules_of_its_own_folder_when_the_chat_has_another
     scene.waits(&fid, 1).await;
     let project = Some(Some(other.path().to_owned()));
     let change = SessionChange { project, ..SessionChange::default() };
-    manager.change_session(&fid, change).await.unwrap();
+    manager.sessions().change(&fid, change).await.unwrap();
     assert_eq!(manager.permissions().asks(&fid).len(), 1, "it is about a file of the first folder");
     scene.answer(&fid, Answer::Allow(Some(Scope::Project))).await;
     scene.world.events.finished(&fid).await;
@@ -90,7 +90,7 @@ async fn a_project_is_worked_in_by_who_worked_there_last() {
     let server = Server::start();
     let scene = Scene::new(&server).await;
     let manager = &scene.world.manager;
-    assert_eq!(manager.agent_for(&scene.root()).await, "code-assistant");
+    assert_eq!(manager.sessions().agent_for(&scene.root()).await, "code-assistant");
     server.push(Script::new().text("Hello."));
     let request = ChatRequest {
         project: Some(scene.root()),
@@ -98,7 +98,7 @@ async fn a_project_is_worked_in_by_who_worked_there_last() {
         ..request(None, "Hello")
     };
     manager.send(request).await.unwrap();
-    assert_eq!(manager.agent_for(&scene.root()).await, "just-ask");
+    assert_eq!(manager.sessions().agent_for(&scene.root()).await, "just-ask");
     let other = TempDir::new().unwrap();
-    assert_eq!(manager.agent_for(other.path()).await, "code-assistant");
+    assert_eq!(manager.sessions().agent_for(other.path()).await, "code-assistant");
 }

@@ -126,7 +126,7 @@ impl Scene {
 
     /// The ids of what the person said.
     async fn said(&self, fid: &Fid) -> Vec<MessageId> {
-        let messages = self.world.manager.transcript(fid).await.unwrap();
+        let messages = self.world.manager.sessions().transcript(fid).await.unwrap();
         messages.iter().filter(|one| one.role == Role::User).map(|one| one.id).collect()
     }
 

@@ -180,7 +180,7 @@ async fn a_stop_of_a_message_that_waits_for_its_server_outlives_what_is_sent_aft
     };
     let stopped = send("one");
     pause().await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     let waits = send("two");
     pause().await;
     assert!(!stopped.is_finished() && !waits.is_finished());
@@ -224,10 +224,10 @@ async fn a_stop_while_the_end_of_a_reply_is_stored_holds_what_waits() {
     }
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     find(&world, &server, &silent).await;
-    while !world.manager.busy().is_empty() {
+    while !world.manager.sessions().busy().is_empty() {
         tokio::task::yield_now().await;
     }
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     database.execute_batch("ROLLBACK").unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let waiting = world.open(&fid).await.queue;

@@ -74,9 +74,9 @@ impl Talk {
 
     /// Ends the engine: all that it has to say and to store is said and stored.
     pub async fn end(&self) {
-        for row in self.world.manager.sessions().await.unwrap() {
+        for row in self.world.manager.sessions().list().await.unwrap() {
             // Whether a reply was done before its chat was opened is a matter of time.
-            self.world.manager.mark_read(&row.fid).await.unwrap();
+            self.world.manager.sessions().mark_read(&row.fid).await.unwrap();
         }
         self.world.manager.shutdown().await;
     }

@@ -114,9 +114,9 @@ pub async fn stopped(talk: &mut Talk) {
     talk.push(says("You are welcome."));
     let fid = talk.send(request(None, "A story, please")).await;
     talk.world.events.shows(&fid, "The first half").await;
-    talk.world.manager.stop(&fid);
+    talk.world.manager.sessions().stop(&fid);
     talk.ends(&fid, StopReason::Stopped).await;
-    talk.world.manager.resume(&fid).await.unwrap();
+    talk.world.manager.sessions().resume(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.say(&fid, "Thanks").await;
 }
@@ -127,11 +127,11 @@ pub async fn branch(talk: &mut Talk) {
     talk.push(says("Tails."));
     talk.push(says("It was heads."));
     let fid = talk.ask(request(None, "Throw a coin"), StopReason::Complete).await;
-    talk.world.manager.retry(&fid).await.unwrap();
+    talk.world.manager.sessions().retry(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.world.open(&fid).await;
-    let replies = talk.world.manager.siblings(&fid).await.unwrap();
-    assert!(talk.world.manager.show_branch(&fid, replies[0][0]).await.unwrap());
+    let replies = talk.world.manager.sessions().siblings(&fid).await.unwrap();
+    assert!(talk.world.manager.sessions().show_branch(&fid, replies[0][0]).await.unwrap());
     talk.world.open(&fid).await;
     talk.say(&fid, "What was it?").await;
 }
@@ -142,7 +142,7 @@ pub async fn failed(talk: &mut Talk) {
     talk.push(says("All of it."));
     talk.push(says("Yes."));
     let fid = talk.ask(request(None, "Tell me"), StopReason::Error).await;
-    talk.world.manager.retry(&fid).await.unwrap();
+    talk.world.manager.sessions().retry(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.world.open(&fid).await;
     talk.say(&fid, "All?").await;
@@ -166,7 +166,7 @@ pub async fn queue(talk: &mut Talk) {
     waits.session = Some(fid.clone());
     waits.context.mentions = vec![page()];
     talk.world.manager.send(waits).await.unwrap();
-    talk.world.manager.stop(&fid);
+    talk.world.manager.sessions().stop(&fid);
     talk.ends(&fid, StopReason::Stopped).await;
 }
 
@@ -309,7 +309,7 @@ pub async fn limit(talk: &mut Talk) {
     answer(talk, &fid, Answer::Allow(None)).await;
     answer(talk, &fid, Answer::Nobody).await;
     talk.ends(&fid, StopReason::Limit).await;
-    talk.world.manager.resume(&fid).await.unwrap();
+    talk.world.manager.sessions().resume(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
 }
 
@@ -405,7 +405,7 @@ pub async fn everything(talk: &mut Talk) {
     talk.push(says("A dot."));
     talk.push(says("A list."));
     let fid = talk.ask(attached(), StopReason::Complete).await;
-    talk.world.manager.retry(&fid).await.unwrap();
+    talk.world.manager.sessions().retry(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.world.open(&fid).await;
     for turn in 1..=2 {
@@ -423,7 +423,7 @@ pub async fn everything(talk: &mut Talk) {
         ..request(Some(&fid), "")
     };
     talk.world.manager.send(waits).await.unwrap();
-    talk.world.manager.stop(&fid);
+    talk.world.manager.sessions().stop(&fid);
     talk.ends(&fid, StopReason::Stopped).await;
 }
 

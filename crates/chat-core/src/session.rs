@@ -6,7 +6,6 @@
 //! passes the session's gate.
 
 mod around;
-mod asked;
 mod asking;
 mod begin;
 mod empty;
@@ -14,6 +13,7 @@ mod journal;
 mod measuring;
 mod mentions;
 mod open;
+mod parts;
 mod project_start;
 mod queue;
 mod review;
@@ -23,7 +23,6 @@ mod shorter;
 mod sink;
 mod state;
 mod title;
-mod transcript;
 mod turn;
 mod work;
 mod world;
@@ -34,9 +33,9 @@ use tokio::sync::Notify;
 
 pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
+pub(crate) use parts::title::from_text as title_from_text;
 use project_start::FirstLook;
 use state::State;
-pub(crate) use title::from_text as title_from_text;
 pub(crate) use world::{Clients, World};
 
 use crate::error::Result;
@@ -164,7 +163,7 @@ impl Session {
         if let (Some(project), None) = (&patch.change.project, &patch.rules) {
             let state = self.lock();
             patch.rules = (*project != state.record.project)
-                .then(|| asked::of_any_folder(&state.record.rules))
+                .then(|| parts::asked::of_any_folder(&state.record.rules))
                 .filter(|rules| *rules != state.record.rules);
         }
         let record = self.world.store.patch(&self.fid, patch).await?;

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::asked::{action, scope, target};
+use super::parts::asked::{action, scope, target};
 use crate::error::Result;
 use crate::event::SessionEvent;
 use crate::message::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};

@@ -6,7 +6,7 @@ use chat_permission::{Effect, Entry, Rule, Scope};
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use super::asked::of_any_folder;
+use super::parts::asked::of_any_folder;
 use super::review::Rejected;
 use super::said::Said;
 use super::{Session, World};

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::asking::Pending;
 use super::measuring::Measured;
+use super::parts::transcript::Transcript;
 use super::round::Round;
-use super::transcript::Transcript;
 use super::turn::{ActiveTurn, TurnId};
 use crate::agent::{Surroundings, todos};
 use crate::event::{

@@ -4,7 +4,7 @@
 use chat_permission::{Action, Effect, Entry, Request, Scope, Why};
 
 /// Where a rule that denies holds, which is why something is asked; one such place, if there are several.
-pub(super) fn scope(rules: &[Entry], why: &Why) -> Option<Scope> {
+pub(crate) fn scope(rules: &[Entry], why: &Why) -> Option<Scope> {
     let (Why::Denied(named) | Why::PerhapsDenied(named) | Why::HoldsDenied(named)) = why else {
         return None;
     };
@@ -14,13 +14,13 @@ pub(super) fn scope(rules: &[Entry], why: &Why) -> Option<Scope> {
 
 /// The rules of a session that hold in another folder, too: what was allowed of the files of one is not
 /// allowed in another, which has others of these names.
-pub(super) fn of_any_folder(rules: &[Entry]) -> Vec<Entry> {
+pub(crate) fn of_any_folder(rules: &[Entry]) -> Vec<Entry> {
     let stays = |entry: &&Entry| entry.effect == Effect::Deny || !entry.rule.is_of_project();
     rules.iter().filter(stays).cloned().collect()
 }
 
 /// What is asked for.
-pub(super) fn action(request: &Request) -> Action {
+pub(crate) fn action(request: &Request) -> Action {
     match request {
         Request::Read { .. } => Action::Read,
         Request::Write { .. } => Action::Write,
@@ -30,7 +30,7 @@ pub(super) fn action(request: &Request) -> Action {
 }
 
 /// What a request is about, as people read it.
-pub(super) fn target(request: &Request) -> String {
+pub(crate) fn target(request: &Request) -> String {
     match request {
         Request::Read { path } | Request::Write { path } => path.shown().display().to_string(),
         Request::Run(run) => run.command().to_owned(),

@@ -12,7 +12,7 @@ use crate::store::{Segment, SegmentKind};
 /// The messages as far as they are loaded, the open reply, and what the store does not have yet.
 /// Knows no store: what is to be stored is given to the session.
 #[derive(Default)]
-pub(super) struct Transcript {
+pub(crate) struct Transcript {
     /// The whole shown branch and what else is loaded; none where only the store has it.
     tree: Option<MessageTree>,
     /// The reply that is being written; its message is in the tree too, as it began.
@@ -44,12 +44,12 @@ struct Journaled {
 
 impl Transcript {
     /// Whether the store has all that is here, but for the open reply.
-    pub(super) fn is_stored(&self) -> bool {
+    pub(crate) fn is_stored(&self) -> bool {
         self.unstored == 0 && self.unsaved.is_empty()
     }
 
     /// Takes the shown branch as the store has it.
-    pub(super) fn load(&mut self, branch: &[Arc<Message>]) {
+    pub(crate) fn load(&mut self, branch: &[Arc<Message>]) {
         let head = branch.last().map(|message| message.id);
         let tree = self.tree.insert(MessageTree::new([], head));
         for message in branch {
@@ -58,27 +58,27 @@ impl Transcript {
     }
 
     /// Drops the messages: the store has all of them.
-    pub(super) fn unload(&mut self) {
+    pub(crate) fn unload(&mut self) {
         self.tree = None;
     }
 
     /// The last message of the shown branch.
-    pub(super) fn head(&self) -> Option<MessageId> {
+    pub(crate) fn head(&self) -> Option<MessageId> {
         self.tree.as_ref().and_then(MessageTree::head)
     }
 
     /// Shows the branch that ends here.
-    pub(super) fn set_head(&mut self, head: Option<MessageId>) {
+    pub(crate) fn set_head(&mut self, head: Option<MessageId>) {
         self.tree().set_head(head);
     }
 
     /// A message by its id, where it is loaded.
-    pub(super) fn get(&self, id: MessageId) -> Option<&Arc<Message>> {
+    pub(crate) fn get(&self, id: MessageId) -> Option<&Arc<Message>> {
         self.tree.as_ref()?.get(id)
     }
 
     /// The shown branch where it is loaded, the open reply as far as it has come.
-    pub(super) fn branch(&self) -> Option<Vec<Arc<Message>>> {
+    pub(crate) fn branch(&self) -> Option<Vec<Arc<Message>>> {
         let mut branch = self.tree.as_ref()?.branch();
         if let (Some(open), Some(last)) = (&self.open, branch.last_mut())
             && last.id == open.began.id
@@ -89,7 +89,7 @@ impl Transcript {
     }
 
     /// The shown branch without the open reply.
-    pub(super) fn history(&self) -> Vec<Arc<Message>> {
+    pub(crate) fn history(&self) -> Vec<Arc<Message>> {
         let mut branch = self.tree.as_ref().map(MessageTree::branch).unwrap_or_default();
         let open = self.open.as_ref().map(|open| open.began.id);
         branch.pop_if(|last| Some(last.id) == open);
@@ -97,19 +97,19 @@ impl Transcript {
     }
 
     /// Adds a message, or replaces the one of its id.
-    pub(super) fn insert(&mut self, message: Arc<Message>) {
+    pub(crate) fn insert(&mut self, message: Arc<Message>) {
         self.tree().insert(message);
     }
 
     /// Adds a message at the end of the shown branch.
-    pub(super) fn append(&mut self, message: Arc<Message>) {
+    pub(crate) fn append(&mut self, message: Arc<Message>) {
         let id = message.id;
         self.insert(message);
         self.set_head(Some(id));
     }
 
     /// Takes a message out.
-    pub(super) fn remove(&mut self, id: MessageId) {
+    pub(crate) fn remove(&mut self, id: MessageId) {
         self.tree().remove(id);
     }
 
@@ -118,24 +118,24 @@ impl Transcript {
     }
 
     /// A reply begins at the end of the shown branch.
-    pub(super) fn begin_reply(&mut self, began: Arc<Message>) {
+    pub(crate) fn begin_reply(&mut self, began: Arc<Message>) {
         self.append(Arc::clone(&began));
         self.open =
             Some(OpenReply { began, builder: ReplyBuilder::default(), journaled: Vec::new() });
     }
 
     /// The open reply's message.
-    pub(super) fn open_reply(&self) -> Option<MessageId> {
+    pub(crate) fn open_reply(&self) -> Option<MessageId> {
         self.open.as_ref().map(|open| open.began.id)
     }
 
     /// The open reply as it began, where nothing of it has come yet.
-    pub(super) fn untouched_reply(&self) -> Option<&Arc<Message>> {
+    pub(crate) fn untouched_reply(&self) -> Option<&Arc<Message>> {
         self.open.as_ref().filter(|open| open.builder.is_empty()).map(|open| &open.began)
     }
 
     /// Adds what arrived to the open reply. Says where text went.
-    pub(super) fn apply(&mut self, delta: &Delta) -> Option<Grown> {
+    pub(crate) fn apply(&mut self, delta: &Delta) -> Option<Grown> {
         let open = self.open.as_mut()?;
         if chat_sabotage::is_sabotaged("drop_delta") && open.builder.texts().next().is_some() {
             return None;
@@ -144,13 +144,13 @@ impl Transcript {
     }
 
     /// The parts of the open reply, tool calls last, and what it cost.
-    pub(super) fn reply(&mut self) -> (Vec<Part>, Usage) {
+    pub(crate) fn reply(&mut self) -> (Vec<Part>, Usage) {
         self.open.as_mut().map(|open| open.builder.build()).unwrap_or_default()
     }
 
     /// Ends the open reply, and gives its message. Its calls keep the titles that this gives to tools
     /// by their names.
-    pub(super) fn end_reply(
+    pub(crate) fn end_reply(
         &mut self,
         end: ReplyEnd,
         kept_title: impl Fn(&str) -> Option<String>,
@@ -167,7 +167,7 @@ impl Transcript {
     }
 
     /// Takes the open reply out: nothing of it had come. What it answers is the last again.
-    pub(super) fn withdraw_reply(&mut self) {
+    pub(crate) fn withdraw_reply(&mut self) {
         if let Some(open) = self.open.take() {
             self.remove(open.began.id);
             self.set_head(open.began.parent);
@@ -175,12 +175,12 @@ impl Transcript {
     }
 
     /// What the journal does not have yet of the open reply.
-    pub(super) fn unjournaled(&self) -> Vec<Segment> {
+    pub(crate) fn unjournaled(&self) -> Vec<Segment> {
         self.open.as_ref().map(OpenReply::unjournaled).unwrap_or_default()
     }
 
     /// The journal has these.
-    pub(super) fn journaled(&mut self, segments: &[Segment]) {
+    pub(crate) fn journaled(&mut self, segments: &[Segment]) {
         let Some(open) = &mut self.open else { return };
         for segment in segments.iter().filter(|segment| segment.message == open.began.id) {
             if open.journaled.len() <= segment.part {
@@ -195,7 +195,7 @@ impl Transcript {
     }
 
     /// These messages behind those that the store does not have yet.
-    pub(super) fn with_unsaved<'a>(
+    pub(crate) fn with_unsaved<'a>(
         &self,
         messages: impl IntoIterator<Item = &'a Arc<Message>>,
     ) -> Vec<Arc<Message>> {
@@ -203,33 +203,33 @@ impl Transcript {
     }
 
     /// The store has all that it had refused of results.
-    pub(super) fn all_saved(&mut self) {
+    pub(crate) fn all_saved(&mut self) {
         self.unsaved.clear();
     }
 
     /// The store refused these results.
-    pub(super) fn keep_unsaved(&mut self, results: Vec<Arc<Message>>) {
+    pub(crate) fn keep_unsaved(&mut self, results: Vec<Arc<Message>>) {
         self.unsaved.extend(results);
     }
 
     /// The store has these of the results that it had refused.
-    pub(super) fn saved(&mut self, messages: &[Arc<Message>]) {
+    pub(crate) fn saved(&mut self, messages: &[Arc<Message>]) {
         self.unsaved.retain(|message| !messages.contains(message));
     }
 
     /// The store refused a reply that has ended.
-    pub(super) fn refuse_reply(&mut self, error: Error) {
+    pub(crate) fn refuse_reply(&mut self, error: Error) {
         self.unstored += 1;
         self.refused = Some(error);
     }
 
     /// The store took a reply that it had refused, or never will.
-    pub(super) fn settle_reply(&mut self) {
+    pub(crate) fn settle_reply(&mut self) {
         self.unstored -= 1;
     }
 
     /// Why the store refused the last reply that it refused.
-    pub(super) fn refused(&self) -> Option<&Error> {
+    pub(crate) fn refused(&self) -> Option<&Error> {
         self.refused.as_ref()
     }
 }

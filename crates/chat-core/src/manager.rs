@@ -58,10 +58,11 @@ pub use crate::message::SessionChange;
 /// In how many of the newest chats the model to begin with is looked for.
 const RECENT: usize = 20;
 
-/// The engine's handle: cheap to clone. Holds agents, tools, connections, models, settings and
-/// sessions. Never knows a front end, and has no "active" session.
+/// The engine: cheap to clone. Holds agents, tools, connections, models, settings and sessions.
+/// Never knows a front end, and has no "active" session. Each of its parts has a handle of its own,
+/// which [`sessions`](Self::sessions) and its like give: owned, and as cheap to clone.
 ///
-/// Its methods may be awaited on any executor; the work runs on the tokio runtime that
+/// All their methods may be awaited on any executor; the work runs on the tokio runtime that
 /// [`start`](Self::start) was called in.
 #[derive(Clone)]
 pub struct Manager {

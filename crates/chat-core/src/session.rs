@@ -1,9 +1,12 @@
 //! One conversation, the only owner of its transcript.
 //!
-//! Its state stands behind one lock that is never held across an await. The request at work is a
-//! task of its own, so that sessions work concurrently; it writes the transcript through the
-//! session alone. What must not happen at once (beginning a request, opening from the store)
-//! passes the session's gate.
+//! Its [state](state::State) stands behind one lock that is never held across an await. What it is made
+//! of are [parts]: the session has them change, and numbers and mails what they return under that
+//! lock. The request at work is a task of its own, so that sessions work concurrently; it writes the
+//! transcript through the session alone. What must not happen at once (beginning a request, opening
+//! from the store) passes the session's gate.
+//!
+//! Whoever takes several of its locks takes them in this order: `admission`, `gate`, `writing`, `state`.
 
 mod around;
 mod asking;
@@ -17,13 +20,14 @@ mod parts;
 mod project_start;
 mod queue;
 mod review;
-mod round;
 mod said;
 mod shorter;
 mod sink;
 mod state;
 mod title;
+mod tools;
 mod turn;
+mod waiting_asks;
 mod work;
 mod world;
 
@@ -36,6 +40,7 @@ pub(crate) use mentions::written as at_words;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::FirstLook;
 use state::State;
+pub(crate) use waiting_asks::WaitingAsks;
 pub(crate) use world::{Clients, World};
 
 use crate::error::Result;
@@ -54,10 +59,9 @@ pub(crate) struct Session {
     /// Held while a request waits for servers, and until it is through the gate: requests begin in
     /// the order in which they were made.
     admission: tokio::sync::Mutex<()>,
-    /// Held while the journal is written, so that a reply is folded after its last segment.
-    journal: tokio::sync::Mutex<()>,
-    /// Held while results of tools are stored, so that each follows the one before it.
-    keeping: tokio::sync::Mutex<()>,
+    /// Held while what arrived is stored: a reply is folded after its last segment, and each result of
+    /// a tool follows the one before it.
+    writing: tokio::sync::Mutex<()>,
     /// Rung when there is text that the journal does not have.
     unwritten: Notify,
     /// Rung when a request has ended.
@@ -81,8 +85,7 @@ impl Session {
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),
             admission: tokio::sync::Mutex::default(),
-            journal: tokio::sync::Mutex::default(),
-            keeping: tokio::sync::Mutex::default(),
+            writing: tokio::sync::Mutex::default(),
             unwritten: Notify::new(),
             ended: Notify::new(),
             taken: Notify::new(),
@@ -179,13 +182,18 @@ impl Session {
         let waiting = self.world.store.waiting(&self.fid).await?;
         {
             let state = self.lock();
-            if state.record == *seen && !seen.in_use && state.waits_as(&waiting) {
+            if state.record == *seen && !seen.in_use && state.queue.is_as(&waiting) {
                 return Ok(());
             }
         }
         let _gate = self.gate.lock().await;
         let waiting = self.world.store.waiting(&self.fid).await?;
-        self.lock().take_waiting(waiting);
+        {
+            let mut state = self.lock();
+            if let Some(event) = state.queue.take_stored(waiting) {
+                state.tell(event);
+            }
+        }
         if self.is_busy() {
             return Ok(());
         }
@@ -200,19 +208,25 @@ impl Session {
         if state.transcript.is_stored() {
             state.transcript.unload();
         }
-        state.tell(SessionEvent::Reset);
+        state.tell_reset();
         Ok(())
+    }
+
+    /// Others may write the session from now on.
+    pub(super) async fn release(&self) {
+        // What is not stored yet is still ours to write.
+        if !self.lock().transcript.is_stored() {
+            return;
+        }
+        if let Err(error) = self.world.store.release(&self.fid).await {
+            tracing::warn!(%error, "a session could not be given up");
+        }
     }
 
     /// Stops the request at work, or those that are about to begin. What had arrived stays.
     pub(crate) fn stop(&self) {
         self.memory.stop();
-        let mut state = self.lock();
-        match &state.turn {
-            Some(turn) => turn.cancel.cancel(),
-            // Those that are made from now on are others.
-            None => std::mem::take(&mut state.starting).cancel(),
-        }
+        self.lock().turns.stop();
     }
 
     /// Stops everything, and has nothing begin any more.

@@ -126,6 +126,7 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         Event::SessionAdded(_)
         | Event::SessionChanged(_)
         | Event::SessionRemoved { .. }
+        | Event::AsksChanged { .. }
         | Event::ModelsChanged
         | Event::DownloadsChanged
         | Event::ConnectionsChanged

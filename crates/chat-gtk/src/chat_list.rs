@@ -260,6 +260,11 @@ impl ChatList {
         self.model.asking(but)
     }
 
+    /// A chat as its row shows it.
+    pub(crate) fn session(&self, fid: &Fid) -> Option<SessionPlaceholder> {
+        self.model.session(fid)
+    }
+
     /// The title of a chat.
     pub(crate) fn title(&self, fid: &Fid) -> Option<String> {
         self.model.title(fid)
@@ -377,6 +382,7 @@ fn news(events: &[Event]) -> Vec<Event> {
             Event::SessionAdded(_)
                 | Event::SessionChanged(_)
                 | Event::SessionRemoved { .. }
+                | Event::AsksChanged { .. }
                 | Event::RequestFinished { .. }
         )
     };

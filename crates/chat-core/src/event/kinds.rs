@@ -40,6 +40,11 @@ pub enum Event {
         /// What happened.
         event: SessionEvent,
     },
+    /// What waits for the user's answer in any session changed.
+    AsksChanged {
+        /// All that waits, by session and in the order in which it was asked.
+        asks: Vec<SessionAsk>,
+    },
     /// A request ended: all its messages are stored.
     RequestFinished {
         /// The session.
@@ -63,6 +68,15 @@ pub enum Event {
     SettingsChanged,
     /// Something that the person should know and that belongs to no request.
     Notice(Failure),
+}
+
+/// Something that waits for the user's answer in a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionAsk {
+    /// The session.
+    pub fid: Fid,
+    /// What is asked.
+    pub ask: Arc<Ask>,
 }
 
 /// What an [`Event::Notice`] is about.

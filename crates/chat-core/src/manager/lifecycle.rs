@@ -14,6 +14,7 @@ use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, Downloader, Library, Told};
+use crate::session::WaitingAsks;
 use crate::store::{Opened, Store};
 use crate::tool::Journals;
 
@@ -74,6 +75,7 @@ impl Manager {
         let world = World {
             store,
             hub,
+            asks: WaitingAsks::default(),
             agents: RwLock::new(options.agents),
             tools: options.tools,
             outputs: options.folders.outputs(),

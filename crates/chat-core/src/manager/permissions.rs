@@ -1,12 +1,12 @@
 //! What waits for the person's answer, and what they answer.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use chat_permission::{Effect, Entry, Rule, Scope};
 
 use super::{Fid, Manager, Result};
-use crate::message::{Answer, Ask, AskId};
+use crate::event::SessionAsk;
+use crate::message::{Answer, AskId};
 use crate::session::Session;
 use crate::settings::Remembered;
 
@@ -15,9 +15,9 @@ use crate::settings::Remembered;
 pub struct Permissions(pub(super) Manager);
 
 impl Permissions {
-    /// What waits for the person in a session; also where nobody watches it.
-    pub fn asks(&self, fid: &Fid) -> Vec<Arc<Ask>> {
-        self.0.loaded(fid).map(|session| session.asks()).unwrap_or_default()
+    /// What waits for the user's answer in any session, also where nobody watches it.
+    pub fn asks(&self) -> Vec<SessionAsk> {
+        self.0.inner.world.asks.all()
     }
 
     /// Answers what waits. An answer for longer is stored first: exactly the rules that the ask

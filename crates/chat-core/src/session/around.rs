@@ -7,12 +7,12 @@ use chat_permission::Mode;
 use chat_permission::path::{Error as PathError, Project};
 use jiff::Zoned;
 
-use super::Session;
-use super::sink::offered;
+use super::{Session, World};
 use crate::agent::{ProjectStart, RuleFile, Surroundings, system_name};
 use crate::client::Capabilities;
 use crate::error::{Error, Kind, Result};
 use crate::message::{ChatRequest, ModelRef};
+use crate::settings::ToolSettings;
 use crate::tool::Registry;
 
 /// Where a request is made, and how far it may go.
@@ -59,7 +59,7 @@ impl Session {
         let state = self.lock();
         Place {
             project: state.record.project.clone(),
-            active: state.active.clone(),
+            active: state.active_file.clone(),
             mode: state.record.mode,
         }
     }
@@ -98,6 +98,23 @@ impl Session {
         Ok(Around { project, capabilities, mode, rules, branch, start })
     }
 
+    /// The tools that an agent can be offered with these settings and a model that can do this.
+    pub(super) fn tools(
+        &self,
+        agent: &str,
+        with_project: bool,
+        capabilities: Capabilities,
+        settings: &ToolSettings,
+    ) -> Registry {
+        if capabilities.tools == Some(false) {
+            return Registry::default();
+        }
+        let plans = self.lock().record.mode == Mode::Plan;
+        offered(&self.world, with_project)
+            .only(|tool| settings.is_on(agent, tool.info().name()))
+            .only(|tool| !plans || tool.info().kind.in_plan_mode())
+    }
+
     /// What an agent's instructions are made of.
     pub(super) fn surroundings(around: &Around, tools: Registry) -> Surroundings {
         Surroundings {
@@ -111,6 +128,16 @@ impl Session {
             today: Some(Zoned::now().date()),
         }
     }
+}
+
+/// The tools that there are to offer with these settings. A conversation without a project is
+/// given some only where the person set up a search of the web.
+fn offered(world: &World, with_project: bool) -> Registry {
+    let settings = &world.clients.settings().tools;
+    world.tools.only(|tool| {
+        let fits = with_project || (settings.search.is_some() && !tool.info().needs_project);
+        fits && tool.is_set_up(settings)
+    })
 }
 
 /// The rules that count where the person works, and the branch.

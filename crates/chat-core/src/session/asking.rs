@@ -1,80 +1,21 @@
 //! What tools ask of the person: judged by rules and mode, and waiting where these do not tell.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use chat_permission::path::Project;
 use chat_permission::{
     Action, Decision, Effect, Entry, Mode, Request, Rule, Scope, decide, decide_all,
 };
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
+use super::parts::approvals::{Answered, Approvals, Pending};
 use super::parts::asked::{action, scope, target};
 use crate::error::Result;
 use crate::event::SessionEvent;
-use crate::message::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};
-use crate::settings::Settings;
+use crate::message::{Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};
 use crate::store::SessionPatch;
 use crate::tool::{Denied, Leave, Wish};
-
-/// Something that waits for the person.
-pub(crate) struct Pending {
-    ask: Arc<Ask>,
-    /// What is judged again when rules or the mode change; none for a question.
-    requests: Option<Vec<Request>>,
-    /// The folder that it is about.
-    project: Option<Arc<Project>>,
-    answer: oneshot::Sender<Answered>,
-}
-
-impl Pending {
-    /// The rules that an answer stores; none where it is for once.
-    pub(crate) fn rules(&self, answer: &Answer) -> Option<(Scope, Effect, Vec<Rule>)> {
-        let (scope, effect) = match answer {
-            Answer::Allow(scope) => ((*scope)?, Effect::Allow),
-            Answer::Deny { scope, .. } => ((*scope)?, Effect::Deny),
-            Answer::Remember { effect, scope, rules, .. } => {
-                let is_asked = matches!(self.ask.what, Asked::Permission(_));
-                return is_asked.then(|| (*scope, *effect, rules.clone()));
-            }
-            Answer::AllowOutsideSandbox | Answer::Text(_) | Answer::Nobody => return None,
-        };
-        let Asked::Permission(asked) = &self.ask.what else { return None };
-        // Of several things that were asked for at once it is not known which one is meant.
-        let is_clear = effect == Effect::Allow || asked.always.len() == 1;
-        is_clear.then(|| (scope, effect, asked.always.clone()))
-    }
-
-    /// The folder that it is about.
-    pub(crate) fn root(&self) -> Option<&Path> {
-        self.project.as_ref().map(|project| project.root())
-    }
-
-    /// Answers it. Says whether somebody still waited for that.
-    pub(crate) fn settle(self, answer: Answer) -> bool {
-        let answered = match answer {
-            Answer::Allow(_) | Answer::Remember { effect: Effect::Allow, .. } => {
-                Answered::Granted(Leave::ByPerson)
-            }
-            Answer::AllowOutsideSandbox => Answered::Granted(Leave::OutsideSandbox),
-            Answer::Deny { message, .. } | Answer::Remember { message, .. } => {
-                Answered::Denied(Denied::ByPerson { message })
-            }
-            Answer::Text(text) => Answered::Said(text),
-            Answer::Nobody => Answered::Denied(Denied::Nobody),
-        };
-        self.answer.send(answered).is_ok()
-    }
-}
-
-/// What became of something that waited.
-enum Answered {
-    Granted(Leave),
-    Said(String),
-    Denied(Denied),
-}
 
 /// What was decided without asking.
 enum Judged {
@@ -96,19 +37,7 @@ struct Waits<'a> {
 
 impl Drop for Waits<'_> {
     fn drop(&mut self) {
-        let was = {
-            let mut state = self.session.lock();
-            let before = state.asks.len();
-            state.asks.retain(|pending| pending.ask.id != self.id);
-            let was = state.asks.len() < before;
-            if was {
-                state.tell_asks();
-            }
-            was
-        };
-        if was {
-            self.session.tell_changed();
-        }
+        self.session.change_asks(|approvals| approvals.remove(self.id).map(|event| ((), event)));
     }
 }
 
@@ -227,16 +156,9 @@ impl Session {
     ) -> Answered {
         let id = AskId::generate();
         let ask = Ask { id, call: call.id.clone(), tool: call.name.clone(), what };
-        let (answer, answered) = oneshot::channel();
-        let (requests, project) = about.unzip();
-        let project = project.flatten();
-        {
-            let mut state = self.lock();
-            state.asks.push(Pending { ask: Arc::new(ask), requests, project, answer });
-            state.tell_asks();
-        }
+        let (pending, answered) = Pending::new(ask, about);
+        self.change_asks(|approvals| Some(((), approvals.add(pending))));
         let _waits = Waits { session: self, id };
-        self.tell_changed();
         // Rules or the mode may have changed since it was judged.
         self.rejudge();
         tokio::select! {
@@ -244,11 +166,6 @@ impl Session {
             () = cancel.cancelled() => Answered::Denied(Denied::Stopped),
             answered = answered => answered.unwrap_or(Answered::Denied(Denied::Stopped)),
         }
-    }
-
-    /// What waits for the person.
-    pub(crate) fn asks(&self) -> Vec<Arc<Ask>> {
-        self.lock().asks()
     }
 
     /// Stores rules for this session alone.
@@ -281,25 +198,12 @@ impl Session {
 
     /// Takes what waits, to answer it: nothing else settles it meanwhile.
     pub(crate) fn take_ask(&self, id: AskId) -> Option<Pending> {
-        let mut state = self.lock();
-        let place = state.asks.iter().position(|pending| pending.ask.id == id)?;
-        let pending = state.asks.remove(place);
-        state.tell_asks();
-        drop(state);
-        self.tell_changed();
-        Some(pending)
+        self.change_asks(|approvals| approvals.take(id))
     }
 
     /// Has it wait again: it could not be answered.
     pub(crate) fn put_back(&self, pending: Pending) {
-        let mut state = self.lock();
-        // Nobody listens any more where the request ended meanwhile.
-        if !pending.answer.is_closed() {
-            state.asks.insert(0, pending);
-            state.tell_asks();
-        }
-        drop(state);
-        self.tell_changed();
+        self.change_asks(|approvals| approvals.put_back(pending).map(|event| ((), event)));
         self.rejudge();
     }
 
@@ -307,64 +211,34 @@ impl Session {
     pub(crate) fn rejudge(&self) {
         let project = {
             let state = self.lock();
-            if state.asks.is_empty() {
+            if state.approvals.is_empty() {
                 return;
             }
-            // All that waits is of one request, and so of one folder.
-            state.asks.iter().find_map(|pending| pending.project.clone())
+            state.approvals.project()
         };
         let (rules, mode) = self.rules_of(project.as_ref());
-        let settled = {
-            let mut state = self.lock();
-            let mut settled = Vec::new();
-            let asks = std::mem::take(&mut state.asks);
-            for pending in asks {
-                match pending.requests.as_ref().map(|wanted| decide_all(&rules, mode, wanted)) {
-                    Some(Decision::Pass) => {
-                        settled.push((pending, Answered::Granted(Leave::ByRule)));
-                    }
-                    Some(Decision::Refuse { why, allowed_by }) => {
-                        let denied = Denied::ByRule { why, allowed_by };
-                        settled.push((pending, Answered::Denied(denied)));
-                    }
-                    Some(Decision::Ask { .. }) | None => state.asks.push(pending),
-                }
-            }
-            if !settled.is_empty() {
-                state.tell_asks();
-            }
-            settled
-        };
-        if settled.is_empty() {
-            return;
-        }
-        self.tell_changed();
-        for (pending, answered) in settled {
+        let settled = self.change_asks(|approvals| approvals.judge(&rules, mode));
+        for (pending, answered) in settled.into_iter().flatten() {
             // Nobody listens any more where the request ended meanwhile.
-            let _ = pending.answer.send(answered);
+            pending.send(answered);
         }
     }
-}
 
-impl super::state::State {
-    /// The rules that hold for this session in a request's folder, and its mode. The session may have
-    /// another folder by now, for its next request.
-    fn rules(&self, settings: &Settings, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
-        let remembered = settings.permissions.entries(project.map(|project| project.root()));
-        // Where nobody knows what is denied, nothing that was allowed passes.
-        let unread = settings.permissions.are_unread;
-        let own = self.record.rules.iter().filter(|it| !unread || it.effect == Effect::Deny);
-        let rules = own.cloned().chain(remembered).collect();
-        (rules, settings.permissions.most(self.record.mode))
-    }
-
-    pub(super) fn asks(&self) -> Vec<Arc<Ask>> {
-        self.asks.iter().map(|pending| Arc::clone(&pending.ask)).collect()
-    }
-
-    fn tell_asks(&mut self) {
-        let asks = self.asks();
-        self.round.wait_for(&asks);
-        self.tell(SessionEvent::AsksChanged { asks });
+    /// Changes what waits for the person, and tells of it.
+    fn change_asks<T>(
+        &self,
+        change: impl FnOnce(&mut Approvals) -> Option<(T, SessionEvent)>,
+    ) -> Option<T> {
+        let what = {
+            let mut state = self.lock();
+            let (what, event) = change(&mut state.approvals)?;
+            let asks = state.approvals.asks();
+            state.tool_calls.wait_for(&asks);
+            state.tell(event);
+            self.world.asks.set(&self.fid, asks, &self.world.hub);
+            what
+        };
+        self.tell_changed();
+        Some(what)
     }
 }

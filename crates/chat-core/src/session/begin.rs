@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::parts::asked::of_any_folder;
 use super::review::Rejected;
 use super::said::Said;
+use super::turn::RunningTurn;
 use super::{Session, World};
 use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
-use crate::event::{Event, SessionEvent};
+use crate::event::Event;
 use crate::message::{
     ChatRequest, Fid, Message, MessageId, ModelRef, Options, Part, Role, SessionChange,
     SessionMeta, Thinking,
@@ -127,7 +128,7 @@ impl Session {
         let id = user.id;
         {
             let mut state = session.lock();
-            state.active = request.context.active().map(|file| file.path.clone());
+            state.active_file = request.context.active().map(|file| file.path.clone());
             state.transcript.insert(user);
         }
         let cancel = session.stopped_from_now();
@@ -160,7 +161,7 @@ impl Session {
 
     /// Takes a stop from now on as one of a request that is about to begin.
     pub(super) fn stopped_from_now(&self) -> CancellationToken {
-        self.lock().starting.child_token()
+        self.lock().turns.starting()
     }
 
     /// Waits until it is a request's turn and what it needs is known.
@@ -214,7 +215,7 @@ impl Session {
         let parent = branch.last().map(|message| message.id);
         let project = {
             let mut state = self.lock();
-            state.active = request.context.active().map(|file| file.path.clone());
+            state.active_file = request.context.active().map(|file| file.path.clone());
             state.record.project.clone()
         };
         let rejected = self.rejected(project.clone(), &branch).await;
@@ -352,7 +353,7 @@ impl Session {
         };
         self.start(resolved, reply, cancel);
         if other_branch {
-            self.lock().tell(SessionEvent::Reset);
+            self.lock().tell_reset();
         }
     }
 
@@ -366,7 +367,7 @@ impl Session {
         let turn = {
             let mut state = self.lock();
             state.titling.cancel();
-            let turn = state.begin_turn(cancel.clone());
+            let turn = state.turns.begin(cancel.clone());
             state.trouble = None;
             state.record.updated = reply.time;
             state.begin_reply(reply);
@@ -374,7 +375,8 @@ impl Session {
         };
         self.tell_changed();
         let session = Arc::clone(self);
-        self.world.spawn(async move { session.work(turn, resolved, cancel).await });
+        let turn = RunningTurn { session, id: turn };
+        self.world.spawn(turn.work(resolved, cancel));
     }
 }
 

@@ -41,7 +41,7 @@ impl Session {
     }
 
     async fn write_journal(&self) -> Result<()> {
-        let _journal = self.journal.lock().await;
+        let _journal = self.writing.lock().await;
         let segments = self.lock().transcript.unjournaled();
         if segments.is_empty() {
             return Ok(());
@@ -113,7 +113,7 @@ impl Session {
             loop {
                 tokio::time::sleep(wait).await;
                 let _gate = session.gate.lock().await;
-                let _one = session.keeping.lock().await;
+                let _one = session.writing.lock().await;
                 let unsaved = session.lock().transcript.with_unsaved([]);
                 let Some(head) = unsaved.last().map(|message| message.id) else { return };
                 match session.world.store.append(&session.fid, unsaved.clone(), head).await {

@@ -5,30 +5,17 @@ use std::sync::Arc;
 
 use super::around::Place;
 use super::begin::ResolvedRequest;
+use super::parts::context_usage::Measured;
 use super::said::Said;
 use super::shorter::holds;
-use super::sink::Sink;
-use super::turn::TurnId;
 use super::{Session, World};
-use crate::agent::{
-    Agent, Load, Surroundings, compaction_limit, outgoing, result_bytes, scale_of, tool_bytes,
-};
+use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};
 use crate::client::{Price, Room, as_text};
 use crate::error::Result;
-use crate::event::SessionEvent;
 use crate::message::{
     ChatRequest, Message, Meter, ModelRef, Options, Part, PromptPreview, Role, SessionMeta,
 };
 use crate::store::SessionRecord;
-
-/// What a session's conversation was measured with last.
-#[derive(Clone)]
-pub(super) struct Measured {
-    pub agent: Arc<dyn Agent>,
-    pub around: Surroundings,
-    pub room: Room,
-    pub options: Options,
-}
 
 impl Session {
     /// A session that is not stored, to see what its first request would be.
@@ -56,16 +43,10 @@ impl Session {
         place: Place,
     ) -> Result<Surroundings> {
         let around = self.look_around(model, place).await?;
-        let sink = Sink {
-            session: Arc::clone(self),
-            turn: TurnId::default(),
-            model: model.clone(),
-            agent: agent.name().to_owned(),
-            project: around.project.clone(),
-            capabilities: around.capabilities,
-            asked: None,
-        };
-        let (tools, _) = agent.configure_tools(&sink.tools(&self.world.clients.settings().tools));
+        let settings = self.world.clients.settings();
+        let (name, with_project) = (agent.name(), around.project.is_some());
+        let offered = self.tools(name, with_project, around.capabilities, &settings.tools);
+        let (tools, _) = agent.configure_tools(&offered);
         Ok(Self::surroundings(&around, tools))
     }
 
@@ -83,7 +64,7 @@ impl Session {
         // A slow server may answer when another model was chosen.
         let now = self.resolve(&ChatRequest::default())?;
         if (&now.model, &now.options) == (&resolved.model, &measured.options) {
-            self.lock().measured = Some(measured);
+            self.lock().context_usage.set_measured(measured);
         }
         Ok(meter)
     }
@@ -124,18 +105,15 @@ impl Session {
     pub(super) fn measured(&self, room: Room, options: &Options) {
         {
             let mut state = self.lock();
-            let around = state.around.clone();
             let Ok(agent) = self.world.agent(&state.record.agent) else { return };
-            state.measured = Some(Measured { agent, around, room, options: options.clone() });
+            state.context_usage.measure_request(agent, room, options.clone());
         }
         self.tell_meter();
     }
 
     /// How many bytes one result of a tool may have.
     pub(super) fn result_bytes(&self) -> usize {
-        let state = self.lock();
-        let room = state.measured.as_ref().map(|measured| &measured.room);
-        result_bytes(room.and_then(|room| room.largest.or(room.now)))
+        self.lock().context_usage.result_bytes()
     }
 
     /// Tells those who watch how full the window is, where that is known and another now.
@@ -145,14 +123,13 @@ impl Session {
             if !state.is_watched() {
                 return;
             }
-            let Some(measured) = state.measured.clone() else { return };
+            let Some(measured) = state.context_usage.measured().cloned() else { return };
             (state.transcript.branch().unwrap_or_default(), measured)
         };
         let meter = self.measure(&history, &measured);
         let mut state = self.lock();
-        if state.meter.as_ref() != Some(&meter) {
-            state.meter = Some(meter.clone());
-            state.tell(SessionEvent::MeterChanged { meter });
+        if let Some(event) = state.context_usage.set_meter(meter) {
+            state.tell(event);
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Session;
 use crate::error::{Kind, Result};
-use crate::event::{Mailbox, SessionEvent, Snapshot};
+use crate::event::{Mailbox, Snapshot};
 use crate::message::{Message, MessageId};
 use crate::store::SessionPatch;
 
@@ -71,7 +71,7 @@ impl Session {
         let mut state = self.lock();
         state.trouble = state.record.trouble;
         state.transcript.unload();
-        state.tell(SessionEvent::Reset);
+        state.tell_reset();
         Ok(true)
     }
 

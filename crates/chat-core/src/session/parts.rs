@@ -1,6 +1,14 @@
-//! What a session is made of. Each part owns its state and changes it at once, behind the session's lock;
-//! none of them knows the session, the store or whoever watches.
+//! What a session is made of. Each part owns its state and changes it at once, behind the session's lock,
+//! and returns what is to be told of that. None of them knows the session, the store or whoever watches,
+//! waits for anything or translates.
 
+pub(crate) mod approvals;
 pub(crate) mod asked;
+pub(crate) mod context_usage;
+pub(crate) mod queue;
 pub(crate) mod title;
+pub(crate) mod todos;
+pub(crate) mod tool_calls;
 pub(crate) mod transcript;
+pub(crate) mod turns;
+pub(crate) mod watchers;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::state::Waiting;
+use super::parts::queue::Waiting;
 use crate::error::Result;
 use crate::message::{ChatRequest, MessageId, Queued};
 
@@ -19,14 +19,14 @@ impl Session {
     ) -> Result<bool> {
         let must_wait = {
             let state = self.lock();
-            state.turn.is_some() || !state.queue.is_empty()
+            state.turns.is_busy() || !state.queue.is_empty()
         };
         if must_wait {
             let waiting = Waiting { id, request: request.clone() };
             self.world.store.enqueue(&self.fid, waiting.queued()).await?;
             let mut state = self.lock();
-            state.queue.push_back(waiting);
-            state.tell_queue();
+            let event = state.queue.push(waiting);
+            state.tell(event);
         }
         Ok(must_wait)
     }
@@ -53,7 +53,7 @@ impl Session {
 
     /// What goes out next.
     pub(super) fn first_waiting(&self) -> Option<ChatRequest> {
-        self.lock().queue.front().map(|waiting| waiting.request.clone())
+        self.lock().queue.first().cloned()
     }
 
     /// Begins the first waiting request. Where that fails it goes on waiting, and the person hears
@@ -62,8 +62,8 @@ impl Session {
         loop {
             let waiting = {
                 let mut state = self.lock();
-                let Some(waiting) = state.queue.pop_front() else { return false };
-                state.tell_queue();
+                let Some((waiting, event)) = state.queue.pop() else { return false };
+                state.tell(event);
                 waiting
             };
             match self.begin(waiting.id, &waiting.request, true, cancel.clone()).await {
@@ -72,8 +72,8 @@ impl Session {
                 Err(error) => {
                     {
                         let mut state = self.lock();
-                        state.queue.push_front(waiting);
-                        state.tell_queue();
+                        let event = state.queue.put_back(waiting);
+                        state.tell(event);
                     }
                     self.notice(error);
                     return false;
@@ -85,17 +85,14 @@ impl Session {
     /// Takes a waiting message back.
     pub(crate) async fn unqueue(&self, id: MessageId) -> Result<Option<Queued>> {
         let _gate = self.gate.lock().await;
-        if !self.lock().queue.iter().any(|waiting| waiting.id == id) {
+        if !self.lock().queue.contains(id) {
             return Ok(None);
         }
         // Another process may have sent it or taken it back: then it is not ours to give.
         let waited = self.world.store.dequeue(id).await?;
         let mut state = self.lock();
-        let place = state.queue.iter().position(|waiting| waiting.id == id);
-        let Some(waiting) = place.and_then(|place| state.queue.remove(place)) else {
-            return Ok(None);
-        };
-        state.tell_queue();
+        let Some((waiting, event)) = state.queue.remove(id) else { return Ok(None) };
+        state.tell(event);
         Ok(waited.then(|| waiting.queued()))
     }
 }

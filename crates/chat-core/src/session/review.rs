@@ -155,7 +155,7 @@ impl Session {
             let mut state = self.lock();
             state.trouble = None;
             state.transcript.set_head(asked.parent);
-            state.tell(SessionEvent::Reset);
+            state.tell_reset();
         }
         let text = asked.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::begin::ResolvedRequest;
-use super::turn::TurnId;
+use super::turn::RunningTurn;
 use crate::agent::{Compactor, compaction_limit};
 use crate::error::{Kind, Result};
 use crate::event::{SessionEvent, Stage};
@@ -18,44 +18,41 @@ use crate::message::{ChatRequest, Message, ModelRef, Part, Role};
 /// The limit where the window is not known: nothing is too long.
 const NO_LIMIT: u64 = 1 << 40;
 
-impl Session {
+impl RunningTurn {
     /// Puts a marker before the reply that has begun and says nothing yet.
-    pub(super) async fn add_marker(
-        &self,
-        turn: TurnId,
-        marker: Message,
-        model: ModelRef,
-    ) -> Result<()> {
-        let _journal = self.journal.lock().await;
+    pub(super) async fn add_marker(&self, marker: Message, model: ModelRef) -> Result<()> {
+        let _journal = self.session.writing.lock().await;
         let begun = {
-            let state = self.lock_turn(turn).ok_or(Kind::Internal)?;
+            let state = self.lock().ok_or(Kind::Internal)?;
             Arc::clone(state.transcript.untouched_reply().ok_or(Kind::Internal)?)
         };
         let marker = Arc::new(Message { parent: begun.parent, ..marker });
         let reply = Arc::new(Message::reply(Some(marker.id), model));
-        let messages = self.lock().transcript.with_unsaved([&marker, &reply]);
-        self.world.store.append(&self.fid, messages, reply.id).await?;
-        if let Err(error) = self.world.store.withdraw(&self.fid, &begun).await {
+        let messages = self.session.lock().transcript.with_unsaved([&marker, &reply]);
+        self.session.world.store.append(&self.session.fid, messages, reply.id).await?;
+        if let Err(error) = self.session.world.store.withdraw(&self.session.fid, &begun).await {
             // It stays on a branch that nobody sees, with nothing in it.
             tracing::warn!(%error, "a reply that begins anew could not be withdrawn");
         }
-        let mut state = self.lock();
+        let mut state = self.session.lock();
         state.transcript.all_saved();
         state.transcript.remove(begun.id);
         state.transcript.insert(Arc::clone(&marker));
         state.tell_added(&marker);
         state.begin_reply(&reply);
-        state.tell(SessionEvent::Reset);
+        state.tell_reset();
         Ok(())
     }
+}
 
+impl Session {
     /// Sums up all but the newest turn, since the person wants it. Says whether there was anything to
     /// sum up; does nothing while a request is at work. A stop ends it.
     pub(crate) async fn compact(self: &Arc<Self>) -> Result<bool> {
         let cancel = self.stopped_from_now();
         let request = ChatRequest::default();
         let admitted = self.get_ready(&request).await;
-        let (resolved, turn) = {
+        let resolved = {
             let _gate = self.gate.lock().await;
             if self.is_busy() {
                 return Ok(false);
@@ -67,18 +64,19 @@ impl Session {
             }
             let mut state = self.lock();
             state.titling.cancel();
-            (resolved, state.begin_turn(cancel.clone()))
+            state.turns.begin(cancel.clone());
+            // All are told below.
+            let _ = state.set_stage(Stage::Compacting);
+            resolved
         };
         drop(admitted);
-        self.set_stage(turn, Stage::Compacting);
         self.tell_changed();
         let made = AssertUnwindSafe(self.sum_up(resolved, &cancel)).catch_unwind().await;
         {
             let _gate = self.gate.lock().await;
             {
                 let mut state = self.lock();
-                state.turn = None;
-                let _ = state.set_stage(Stage::Idle);
+                state.end_turn();
             }
             self.release().await;
             self.tell_changed();

@@ -5,36 +5,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use chat_journal::Origin;
 use chat_permission::path::Project;
-use chat_permission::{Decision, Mode, Why};
+use chat_permission::{Decision, Why};
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Followed;
-use super::turn::TurnId;
-use super::{Session, World};
+use super::turn::RunningTurn;
 use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, Delta, Room};
 use crate::error::{Kind, Result};
-use crate::event::{SessionEvent, Stage};
+use crate::event::Stage;
 use crate::message::{
     Message, MessageId, ModelRef, Options, Part, Question, Todo, ToolCall, Usage,
 };
 use crate::settings::ToolSettings;
 use crate::tool::{Changes, Denied, Leave, Registry, ToolContext, ToolHost, Wish};
 
-/// The tools that there are to offer with these settings. A conversation without a project is
-/// given some only where the person set up a search of the web.
-pub(super) fn offered(world: &World, with_project: bool) -> Registry {
-    let settings = &world.clients.settings().tools;
-    world.tools.only(|tool| {
-        let fits = with_project || (settings.search.is_some() && !tool.info().needs_project);
-        fits && tool.is_set_up(settings)
-    })
-}
-
 /// The session as a handler sees it.
 pub(super) struct Sink {
-    pub session: Arc<Session>,
-    pub turn: TurnId,
+    pub turn: RunningTurn,
     pub model: ModelRef,
     pub agent: String,
     pub project: Option<Arc<Project>>,
@@ -46,25 +34,20 @@ pub(super) struct Sink {
 impl Sink {
     /// The tools that the session can offer with these settings.
     pub(super) fn tools(&self, settings: &ToolSettings) -> Registry {
-        if self.capabilities.tools == Some(false) {
-            return Registry::default();
-        }
-        let plans = self.session.lock().record.mode == Mode::Plan;
-        offered(&self.session.world, self.project.is_some())
-            .only(|tool| settings.is_on(&self.agent, tool.info().name()))
-            .only(|tool| !plans || tool.info().kind.in_plan_mode())
+        let with_project = self.project.is_some();
+        self.turn.session.tools(&self.agent, with_project, self.capabilities, settings)
     }
 
     /// The keeper of what a call does to the project's files.
     fn changes(&self, call: &ToolCall) -> Changes {
         let Some(project) = &self.project else { return Changes::default() };
         let origin = Origin {
-            session: self.session.fid.to_string(),
+            session: self.turn.session.fid.to_string(),
             message: self.asked.map(|asked| asked.to_string()).unwrap_or_default(),
             call: call.id.as_str().to_owned(),
         };
-        let session = Arc::downgrade(&self.session);
-        let journals = Arc::clone(&self.session.world.journals);
+        let session = Arc::downgrade(&self.turn.session);
+        let journals = Arc::clone(&self.turn.session.world.journals);
         Changes::new(journals, Arc::clone(project), origin, move || {
             if let Some(session) = session.upgrade() {
                 session.changed_files();
@@ -75,8 +58,7 @@ impl Sink {
 
 /// The session as a running tool sees it.
 struct Host {
-    session: Arc<Session>,
-    turn: TurnId,
+    turn: RunningTurn,
     call: ToolCall,
     project: Option<Arc<Project>>,
     cancel: CancellationToken,
@@ -87,14 +69,14 @@ struct Host {
 impl Host {
     fn decides(&self, request: &chat_permission::Request) -> Decision {
         let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
-        self.session.decides(request, self.project.as_ref(), &mut followed)
+        self.turn.session.decides(request, self.project.as_ref(), &mut followed)
     }
 }
 
 #[async_trait]
 impl ToolHost for Host {
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
-        self.session.permit(&self.call, wish, self.project.as_ref(), &self.cancel).await
+        self.turn.session.permit(&self.call, wish, self.project.as_ref(), &self.cancel).await
     }
 
     fn refusal(&self, request: &chat_permission::Request) -> Option<Why> {
@@ -109,16 +91,17 @@ impl ToolHost for Host {
     }
 
     async fn ask(&self, question: Question) -> Result<String, Denied> {
-        self.session.ask(&self.call, question, &self.cancel).await
+        self.turn.session.ask(&self.call, question, &self.cancel).await
     }
 
     fn on_output(&self, tail: &str, bytes: u64) {
-        self.session.on_output(self.turn, &self.call, tail, bytes);
+        self.turn.on_output(&self.call, tail, bytes);
     }
 
     fn on_todos(&self, todos: Vec<Todo>) {
-        if let Some(mut state) = self.session.lock_turn(self.turn) {
-            state.tell(SessionEvent::TodosChanged { todos });
+        if let Some(mut state) = self.turn.lock() {
+            let event = state.todos.set(todos);
+            state.tell(event);
         }
     }
 }
@@ -126,38 +109,38 @@ impl ToolHost for Host {
 #[async_trait]
 impl ReplySink for Sink {
     fn context(&self) -> TurnContext {
-        let settings = self.session.world.clients.settings();
+        let settings = self.turn.session.world.clients.settings();
         TurnContext {
             tools: self.tools(&settings.tools),
             settings: Arc::new(settings.tools.clone()),
-            history: self.session.lock().transcript.history(),
+            history: self.turn.session.lock().transcript.history(),
             compact_at: settings.chat.compact_at,
         }
     }
 
     async fn room(&self, options: &Options, tokens: u64) -> Room {
-        let room = self.session.world.clients.room(&self.model, options, tokens).await;
-        self.session.measured(room, options);
+        let room = self.turn.session.world.clients.room(&self.model, options, tokens).await;
+        self.turn.session.measured(room, options);
         room
     }
 
     fn is_watched(&self) -> bool {
-        self.session.lock().is_watched()
+        self.turn.session.lock().is_watched()
     }
 
     fn apply(&self, delta: &Delta) {
-        self.session.apply(self.turn, delta);
+        self.turn.apply(delta);
     }
 
     fn reply(&self) -> (Vec<Part>, Usage) {
-        self.session.open_reply(self.turn)
+        self.turn.open_reply()
     }
 
     fn progress(&self, progress: TurnProgress) {
         let stage = match progress {
-            TurnProgress::Waiting => return self.session.on_waiting(self.turn),
+            TurnProgress::Waiting => return self.turn.on_waiting(),
             TurnProgress::Notice(error) => {
-                return self.session.notice(error.on(&self.model.connection));
+                return self.turn.session.notice(error.on(&self.model.connection));
             }
             TurnProgress::Preparing(what) => Stage::Preparing(what),
             TurnProgress::RateLimited(until) => Stage::RateLimited { until },
@@ -165,29 +148,28 @@ impl ReplySink for Sink {
             TurnProgress::LooksLikeLoop(false) => Stage::Streaming,
             TurnProgress::Compacting => Stage::Compacting,
         };
-        self.session.set_stage(self.turn, stage);
+        self.turn.set_stage(stage);
     }
 
     async fn end_reply(&self, mut end: ReplyEnd) -> Arc<Message> {
         if let Some(error) = &mut end.error {
             error.connection.get_or_insert_with(|| self.model.connection.clone());
             if matches!(error.kind, Kind::Unauthorized { .. }) {
-                self.session.world.clients.forget_key(&self.model.connection);
+                self.turn.session.world.clients.forget_key(&self.model.connection);
             }
             if let Kind::InputTooLong { largest, .. } = &mut error.kind {
                 *largest =
-                    largest.or_else(|| self.session.world.clients.longest_window(&self.model));
+                    largest.or_else(|| self.turn.session.world.clients.longest_window(&self.model));
             }
         }
-        self.session.end_reply(self.turn, end).await
+        self.turn.end_reply(end).await
     }
 
     fn tool_started(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
-        self.session.set_stage(self.turn, Stage::RunningTools);
-        self.session.tool_started(self.turn, call);
+        self.turn.set_stage(Stage::RunningTools);
+        self.turn.tool_started(call);
         let host = Host {
-            session: Arc::clone(&self.session),
-            turn: self.turn,
+            turn: self.turn.clone(),
             call: call.clone(),
             project: self.project.clone(),
             cancel: cancel.clone(),
@@ -197,11 +179,11 @@ impl ReplySink for Sink {
             cancel: cancel.clone(),
             call: call.id.clone(),
             project: self.project.clone(),
-            memory: Arc::clone(&self.session.memory),
-            outputs: self.session.world.outputs.join(self.session.fid.as_str()),
-            settings: Arc::new(self.session.world.clients.settings().tools.clone()),
+            memory: Arc::clone(&self.turn.session.memory),
+            outputs: self.turn.session.world.outputs.join(self.turn.session.fid.as_str()),
+            settings: Arc::new(self.turn.session.world.clients.settings().tools.clone()),
             sees: self.capabilities.vision != Some(false),
-            most: self.session.result_bytes(),
+            most: self.turn.session.result_bytes(),
             host: Arc::new(host),
             changes: self.changes(call),
             asked: Arc::default(),
@@ -209,19 +191,19 @@ impl ReplySink for Sink {
     }
 
     async fn tool_finished(&self, call: &ToolCall, result: &Arc<Message>, store: bool) {
-        self.session.set_stage(self.turn, Stage::RunningTools);
-        self.session.tool_finished(self.turn, call, result);
+        self.turn.set_stage(Stage::RunningTools);
+        self.turn.tool_finished(call, result);
         if store {
-            self.session.keep_result(Arc::clone(result)).await;
+            self.turn.keep_result(Arc::clone(result)).await;
         }
     }
 
     async fn begin_next(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()> {
-        self.session.add_results(results, goes_on.then(|| self.model.clone())).await
+        self.turn.add_results(results, goes_on.then(|| self.model.clone())).await
     }
 
     async fn add_marker(&self, marker: Message) -> Result<()> {
-        self.session.add_marker(self.turn, marker, self.model.clone()).await
+        self.turn.add_marker(marker, self.model.clone()).await
     }
 
     async fn ask_to_continue(
@@ -230,6 +212,6 @@ impl ReplySink for Sink {
         rounds: u32,
         cancel: &CancellationToken,
     ) -> bool {
-        self.session.ask_to_go_on(call, rounds, cancel).await
+        self.turn.session.ask_to_go_on(call, rounds, cancel).await
     }
 }

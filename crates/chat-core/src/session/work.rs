@@ -10,78 +10,67 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::begin::ResolvedRequest;
-use super::round::Round;
+use super::parts::tool_calls::ToolCalls;
 use super::sink::Sink;
-use super::turn::TurnId;
+use super::turn::RunningTurn;
 use crate::agent::{Outcome, ReplyEnd, TurnInput};
 use crate::error::{Error, Kind};
 use crate::event::{Event, SessionEvent, Stage, StopReason};
 use crate::message::{Ending, Message, ModelRef, Role, Trouble, Usage};
 use crate::store::SessionPatch;
 
-impl Session {
+impl RunningTurn {
     /// Runs a request to its end, whatever happens.
-    pub(super) async fn work(
-        self: Arc<Self>,
-        turn: TurnId,
-        resolved: ResolvedRequest,
-        cancel: CancellationToken,
-    ) {
+    pub(super) async fn work(self, resolved: ResolvedRequest, cancel: CancellationToken) {
         let model = resolved.model.clone();
         let outcome = {
-            let request = AssertUnwindSafe(self.reply(turn, resolved, &cancel)).catch_unwind();
+            let request = AssertUnwindSafe(self.reply(resolved, &cancel)).catch_unwind();
             // Without its journal it goes on all the same: it is stored whole at its end.
-            let failed = || self.notice(Kind::Internal.into());
-            beside(request, self.keep_journal(), failed).await
+            let failed = || self.session.notice(Kind::Internal.into());
+            beside(request, self.session.keep_journal(), failed).await
         };
         let outcome = match outcome {
             Ok(outcome) => outcome,
             // A bug of ours: the reply must not stay open for that.
-            Err(_) => self.fail(turn, Kind::Internal.into()).await,
+            Err(_) => self.fail(Kind::Internal.into()).await,
         };
         self.finish(outcome, &model, &cancel).await;
     }
 
-    async fn reply(
-        self: &Arc<Self>,
-        turn: TurnId,
-        resolved: ResolvedRequest,
-        cancel: &CancellationToken,
-    ) -> Outcome {
-        self.on_waiting(turn);
+    async fn reply(&self, resolved: ResolvedRequest, cancel: &CancellationToken) -> Outcome {
+        self.on_waiting();
         let client = tokio::select! {
             biased;
-            () = cancel.cancelled() => return self.stopped(turn).await,
-            client = self.world.clients.client(&resolved.model) => client,
+            () = cancel.cancelled() => return self.stopped().await,
+            client = self.session.world.clients.client(&resolved.model) => client,
         };
         let client = match client {
             Ok(client) => client,
-            Err(error) => return self.fail(turn, error).await,
+            Err(error) => return self.fail(error).await,
         };
         let around = tokio::select! {
             biased;
-            () = cancel.cancelled() => return self.stopped(turn).await,
-            around = self.look_around(&resolved.model, self.place()) => around,
+            () = cancel.cancelled() => return self.stopped().await,
+            around = self.session.look_around(&resolved.model, self.session.place()) => around,
         };
         let around = match around {
             Ok(around) => around,
-            Err(error) => return self.fail(turn, error).await,
+            Err(error) => return self.fail(error).await,
         };
-        let asked = self.lock().transcript.branch().unwrap_or_default();
+        let asked = self.session.lock().transcript.branch().unwrap_or_default();
         let asked = asked.iter().rfind(|message| message.role == Role::User);
         let sink = Arc::new(Sink {
-            session: Arc::clone(self),
-            turn,
+            turn: self.clone(),
             model: resolved.model.clone(),
             agent: resolved.agent.name().to_owned(),
             project: around.project.clone(),
             capabilities: around.capabilities,
             asked: asked.map(|message| message.id),
         });
-        let offered = sink.tools(&self.world.clients.settings().tools);
+        let offered = sink.tools(&self.session.world.clients.settings().tools);
         let (tools, _) = resolved.agent.configure_tools(&offered);
-        let around = Self::surroundings(&around, tools);
-        self.lock().around = around.clone();
+        let around = Session::surroundings(&around, tools);
+        self.session.lock().context_usage.set_surroundings(around.clone());
         let input = TurnInput {
             agent: Arc::clone(&resolved.agent),
             client,
@@ -94,35 +83,36 @@ impl Session {
         resolved.agent.create_handler(input, sink).run().await
     }
 
-    async fn fail(self: &Arc<Self>, turn: TurnId, error: Error) -> Outcome {
-        self.end_reply(turn, ReplyEnd { ended: Ending::Failed, error: Some(error.clone()) }).await;
+    async fn fail(&self, error: Error) -> Outcome {
+        self.end_reply(ReplyEnd { ended: Ending::Failed, error: Some(error.clone()) }).await;
         Outcome { reason: StopReason::Error, usage: Usage::default(), error: Some(error) }
     }
 
-    async fn stopped(self: &Arc<Self>, turn: TurnId) -> Outcome {
-        self.end_reply(turn, ReplyEnd { ended: Ending::Stopped, error: None }).await;
+    async fn stopped(&self) -> Outcome {
+        self.end_reply(ReplyEnd { ended: Ending::Stopped, error: None }).await;
         Outcome { reason: StopReason::Stopped, usage: Usage::default(), error: None }
     }
 
-    pub(super) fn on_waiting(&self, turn: TurnId) {
+    pub(super) fn on_waiting(&self) {
         // It began to wait when it asked for its client.
-        let waits = matches!(self.lock().stage, Stage::Waiting { .. });
+        let waits = matches!(self.session.lock().turns.stage(), Stage::Waiting { .. });
         if !waits {
-            self.set_stage(turn, Stage::Waiting { since: Timestamp::now() });
+            self.set_stage(Stage::Waiting { since: Timestamp::now() });
         }
     }
 
     /// Ends the open reply.
-    pub(super) async fn end_reply(self: &Arc<Self>, turn: TurnId, end: ReplyEnd) -> Arc<Message> {
-        let _journal = self.journal.lock().await;
-        if let Some(results) = self.withdraw_reply(turn, &end).await {
+    pub(super) async fn end_reply(&self, end: ReplyEnd) -> Arc<Message> {
+        let _journal = self.session.writing.lock().await;
+        if let Some(results) = self.withdraw_reply(&end).await {
             return results;
         }
         let message = {
-            let mut state = self.lock();
-            let is_open = state.turn.as_ref().is_some_and(|active| active.id == turn);
-            let kept_title =
-                |tool: &str| self.world.tools.get(tool)?.info().kept_title().map(str::to_owned);
+            let mut state = self.session.lock();
+            let is_open = state.turns.is_active(self.id);
+            let kept_title = |tool: &str| {
+                self.session.world.tools.get(tool)?.info().kept_title().map(str::to_owned)
+            };
             let ended = is_open.then(|| state.transcript.end_reply(end, kept_title)).flatten();
             let Some(message) = ended else {
                 // It had ended before: what is told twice is stored once.
@@ -132,121 +122,102 @@ impl Session {
                     .unwrap_or_else(|| Arc::new(Message::text(Role::Ui, None, "")));
             };
             state.trouble = message.ended.and_then(Ending::trouble);
-            state.round = Round::of(&message);
+            state.tool_calls = ToolCalls::of(&message);
             let told = Arc::clone(&message);
             state.tell(SessionEvent::MessageChanged { message: told });
             message
         };
-        self.fold(Arc::clone(&message)).await;
-        self.tell_meter();
+        self.session.fold(Arc::clone(&message)).await;
+        self.session.tell_meter();
         message
     }
 
     /// A reply that was stopped before the model said anything about the results of tools leaves no
     /// trace: the results are the last thing again, and are given back.
-    async fn withdraw_reply(&self, turn: TurnId, end: &ReplyEnd) -> Option<Arc<Message>> {
+    async fn withdraw_reply(&self, end: &ReplyEnd) -> Option<Arc<Message>> {
         if end.ended != Ending::Stopped {
             return None;
         }
         let (reply, results) = {
-            let state = self.lock_turn(turn)?;
+            let state = self.lock()?;
             let reply = state.transcript.untouched_reply()?;
             let results = state.transcript.get(reply.parent?)?;
             (results.role == Role::Tool).then(|| (Arc::clone(reply), Arc::clone(results)))?
         };
-        if let Err(error) = self.world.store.withdraw(&self.fid, &reply).await {
+        if let Err(error) = self.session.world.store.withdraw(&self.session.fid, &reply).await {
             // Then it is stored as one that says nothing.
             tracing::warn!(%error, "a reply that was stopped could not be withdrawn");
             return None;
         }
-        let mut state = self.lock();
+        let mut state = self.session.lock();
         state.transcript.withdraw_reply();
         state.record.head = Some(results.id);
-        state.tell(SessionEvent::Reset);
+        state.tell_reset();
         Some(results)
     }
 
     /// The request has ended: tells, and goes on with what waits.
-    async fn finish(
-        self: &Arc<Self>,
-        outcome: Outcome,
-        model: &ModelRef,
-        cancel: &CancellationToken,
-    ) {
+    async fn finish(&self, outcome: Outcome, model: &ModelRef, cancel: &CancellationToken) {
         // What waits goes out next, unless the person stopped this, or it would fail in the same
         // way: then it waits until it is sent.
         let went_well = matches!(outcome.reason, StopReason::Complete | StopReason::Limit);
-        if went_well && let Some(next) = self.first_waiting() {
-            cancel.run_until_cancelled(self.settle(&next)).await;
+        if went_well && let Some(next) = self.session.first_waiting() {
+            cancel.run_until_cancelled(self.session.settle(&next)).await;
         }
-        let gate = self.gate.lock().await;
+        let gate = self.session.gate.lock().await;
         let (unread, troubled, stopped, next) = {
-            let mut state = self.lock();
-            state.turn = None;
-            state.round = Round::default();
+            let mut state = self.session.lock();
             // Until here a stop was one of this request, also while it waited for the gate.
             let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
             if !went_well && !stopped {
                 state.trouble.get_or_insert(Trouble::Failed);
             }
-            // Its end is told below.
-            let _ = state.set_stage(Stage::Idle);
+            state.end_turn();
             let unread = !state.is_watched() && !state.record.unread && !state.halted;
             state.record.unread |= unread;
             state.record.updated = Timestamp::now();
             // A stop from now on is one of what waits.
-            let next = state.starting.child_token();
+            let next = state.turns.starting();
             (unread, state.trouble.is_some(), stopped, next)
         };
         if unread {
             let patch = SessionPatch { unread: Some(true), ..SessionPatch::default() };
-            if let Err(error) = self.world.store.patch(&self.fid, patch).await {
-                self.notice(error);
+            if let Err(error) = self.session.world.store.patch(&self.session.fid, patch).await {
+                self.session.notice(error);
             }
         }
         let event = Event::RequestFinished {
-            fid: self.fid.clone(),
+            fid: self.session.fid.clone(),
             reason: outcome.reason,
             usage: outcome.usage,
             error: outcome.error,
         };
         // Whoever hears that the request has ended may claim the session.
         let goes_on = {
-            let state = self.lock();
+            let state = self.session.lock();
             let stopped = stopped || next.is_cancelled();
             went_well && !stopped && !troubled && !state.halted && !state.queue.is_empty()
         };
         if !goes_on {
-            self.release().await;
+            self.session.release().await;
         }
-        self.world.hub.tell(&event);
-        if goes_on && self.begin_next(next).await {
-            self.ended.notify_waiters();
+        self.session.world.hub.tell(&event);
+        if goes_on && self.session.begin_next(next).await {
+            self.session.ended.notify_waiters();
             return;
         }
         if goes_on {
-            self.release().await;
+            self.session.release().await;
         }
-        self.tell_changed();
+        self.session.tell_changed();
         if outcome.reason == StopReason::Complete {
-            self.ask_for_title(model);
+            self.session.ask_for_title(model);
         }
-        self.lock().unload();
+        self.session.lock().unload();
         // Nobody waits for anything now.
-        drop(self.world.journals.tidy());
-        self.ended.notify_waiters();
+        drop(self.session.world.journals.tidy());
+        self.session.ended.notify_waiters();
         drop(gate);
-    }
-
-    /// Others may write the session from now on.
-    pub(super) async fn release(&self) {
-        // What is not stored yet is still ours to write.
-        if !self.lock().transcript.is_stored() {
-            return;
-        }
-        if let Err(error) = self.world.store.release(&self.fid).await {
-            tracing::warn!(%error, "a session could not be given up");
-        }
     }
 }
 

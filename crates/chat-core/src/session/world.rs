@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use chat_permission::path::{Project, Surroundings};
 use tokio_util::task::TaskTracker;
 
+use super::WaitingAsks;
 use crate::agent::{Agent, AgentRegistry};
 use crate::client::{Capabilities, Client, Price, Room};
 use crate::error::{Kind, Result};
@@ -22,6 +23,8 @@ use crate::tool::{Journals, Registry};
 pub(crate) struct World {
     pub store: Store,
     pub hub: Arc<Hub>,
+    /// What waits for the person in any of them.
+    pub asks: WaitingAsks,
     pub agents: RwLock<AgentRegistry>,
     pub tools: Registry,
     /// Where long outputs of tools are kept, a folder for each session.

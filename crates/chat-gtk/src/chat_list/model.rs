@@ -187,6 +187,10 @@ impl Model {
         items(self.all()).filter(asks).map(|item| item.fid()).find(|fid| Some(fid) != but)
     }
 
+    pub(super) fn session(&self, fid: &Fid) -> Option<SessionPlaceholder> {
+        self.items.get(fid).map(|item| item.with(SessionPlaceholder::clone))
+    }
+
     pub(super) fn title(&self, fid: &Fid) -> Option<String> {
         self.items.get(fid).map(ChatItem::title)
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use adw::prelude::*;
 use chat_core::error::Error;
-use chat_core::event::{Event, SessionPlaceholder, Status, StopReason};
+use chat_core::event::{Event, SessionAsk, SessionPlaceholder, StopReason};
 use chat_core::message::{Answer, Ask, AskId, Fid, Role};
 use gettextrs::gettext;
 use gtk::{gio, glib};
@@ -130,9 +130,7 @@ impl Window {
                         self.ask_for_last(fid.clone(), *reason, error.clone(), sender);
                     }
                 }
-                Event::SessionAdded(session) | Event::SessionChanged(session) => {
-                    self.hear_asks(session, view, root);
-                }
+                Event::AsksChanged { asks } => self.hear_asks(asks, view, root),
                 Event::SessionRemoved { fid } => {
                     self.notifications.seen(fid);
                     self.notifications.answered(fid);
@@ -194,30 +192,30 @@ impl Window {
         }
     }
 
-    fn hear_asks(
-        &mut self,
-        session: &SessionPlaceholder,
-        view: &View,
-        root: &adw::ApplicationWindow,
-    ) {
-        let fid = &session.fid;
-        let waits = session.status == Status::NeedsInput;
-        let asks =
-            self.manager.as_ref().filter(|_| waits).map(|manager| manager.permissions().asks(fid));
-        let Some(ask) = asks.and_then(|asks| asks.into_iter().next()) else {
-            self.notifications.answered(fid);
-            return;
-        };
-        let known = self.notifications.asks.get(fid).is_some_and(|(id, _)| *id == ask.id);
-        if known {
-            return;
+    /// Takes what waits for the user in all chats: of each the first is told.
+    fn hear_asks(&mut self, asks: &[SessionAsk], view: &View, root: &adw::ApplicationWindow) {
+        let mut first: HashMap<&Fid, &Ask> = HashMap::new();
+        for SessionAsk { fid, ask } in asks {
+            first.entry(fid).or_insert(ask);
         }
-        self.notifications.answered(fid);
-        if self.may_tell(fid, view, root) {
-            self.notifications.tell_ask(session, &ask);
-        } else {
-            // It was seen: that it is not looked at later is no news.
-            self.notifications.asks.insert(fid.clone(), (ask.id, false));
+        let is_over = |(fid, (id, _)): &(&Fid, &(AskId, bool))| {
+            first.get(fid).is_none_or(|ask| ask.id != *id)
+        };
+        let over: Vec<_> = self.notifications.asks.iter().filter(is_over).collect();
+        let over: Vec<Fid> = over.into_iter().map(|(fid, _)| fid.clone()).collect();
+        for fid in over {
+            self.notifications.answered(&fid);
+        }
+        for (fid, ask) in first {
+            if self.notifications.asks.contains_key(fid) {
+                continue;
+            }
+            let session = self.list.model().session(fid).filter(|_| self.may_tell(fid, view, root));
+            match session {
+                Some(session) => self.notifications.tell_ask(&session, ask),
+                // It was seen: that it is not looked at later is no news.
+                None => drop(self.notifications.asks.insert(fid.clone(), (ask.id, false))),
+            }
         }
     }
 

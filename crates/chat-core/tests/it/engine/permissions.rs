@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chat_core::event::{Status, StopReason};
+use chat_core::event::{SessionAsk, Status, StopReason};
 use chat_core::message::{
     Answer, Asked, ChatRequest, Fid, Part, Preview, Question, Todo, TodoState, ToolResult,
     ToolSpec, ToolView, Verdict,
@@ -148,6 +148,36 @@ pub fn touches(id: &str, path: &str) -> Script {
 }
 
 #[tokio::test]
+async fn whoever_only_has_the_list_hears_of_all_that_waits_in_any_session() {
+    let server = Server::start();
+    for name in ["a.txt", "b.txt"] {
+        server.push(touches(name, name));
+    }
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    let request = || ChatRequest {
+        project: Some(scene.root()),
+        mode: Some(Mode::Ask),
+        ..request(None, "Touch it")
+    };
+    let manager = scene.world.manager.clone();
+    let first = manager.send(request()).await.unwrap().fid;
+    let second = manager.send(request()).await.unwrap().fid;
+    let waits = |told: &super::world::Mirror| {
+        told.all_asks.iter().map(|waiting| waiting.fid.clone()).collect::<Vec<_>>()
+    };
+    let mut both = [first.clone(), second.clone()];
+    both.sort();
+    scene.world.events.until(|told| waits(told) == both).await;
+    let of_first = scene.world.events.all_asks.iter().find(|waiting| waiting.fid == first);
+    let id = of_first.unwrap().ask.id;
+    assert!(manager.permissions().answer(&first, id, Answer::Allow(None)).await.unwrap());
+    scene.world.events.until(|told| waits(told) == [second.clone()]).await;
+    manager.sessions().stop(&second);
+    scene.world.events.until(|told| told.all_asks.is_empty()).await;
+}
+
+#[tokio::test]
 async fn a_write_waits_for_the_person_and_goes_on_with_their_leave() {
     let server = Server::start();
     server.push(touches("c1", "new.txt"));
@@ -161,7 +191,9 @@ async fn a_write_waits_for_the_person_and_goes_on_with_their_leave() {
     assert!(asked.target.ends_with("new.txt"), "{}", asked.target);
     // Who opens the session meanwhile is told, too, and so is who only has the list.
     assert_eq!(scene.world.open(&fid).await.asks.as_slice(), std::slice::from_ref(&ask));
-    assert_eq!(scene.world.manager.permissions().asks(&fid), [ask]);
+    let all = [SessionAsk { fid: fid.clone(), ask }];
+    assert_eq!(scene.world.manager.permissions().asks(), all);
+    scene.world.events.until(|told| told.all_asks == all).await;
     let needs = Some(Status::NeedsInput);
     scene.world.events.until(|told| told.rows.get(&fid).map(|row| row.status) == needs).await;
     scene.answer(&fid, Answer::Allow(None)).await;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use chat_core::client::Timeouts;
 use chat_core::error::Error;
 use chat_core::event::{
-    Event, Queued, SessionEvent, SessionPlaceholder, Snapshot, Stage, StopReason, Subscription,
-    TextKind,
+    Event, Queued, SessionAsk, SessionEvent, SessionPlaceholder, Snapshot, Stage, StopReason,
+    Subscription, TextKind,
 };
 use chat_core::manager::{Manager, Sent, StartOptions};
 use chat_core::message::{
@@ -197,6 +197,8 @@ pub struct Mirror {
     pub rows: HashMap<Fid, SessionPlaceholder>,
     pub queues: HashMap<Fid, Vec<Queued>>,
     pub asks: HashMap<Fid, Vec<Arc<Ask>>>,
+    /// What waits in all sessions, also in those that are not watched.
+    pub all_asks: Vec<SessionAsk>,
     pub todos: HashMap<Fid, Vec<Todo>>,
     /// How often it was told that files changed.
     pub files: usize,
@@ -221,6 +223,7 @@ impl Mirror {
             rows: HashMap::new(),
             queues: HashMap::new(),
             asks: HashMap::new(),
+            all_asks: Vec::new(),
             todos: HashMap::new(),
             files: 0,
             outputs: Vec::new(),
@@ -303,6 +306,7 @@ impl Mirror {
             Event::RequestFinished { fid, reason, usage, error } => {
                 self.finished.entry(fid).or_default().push(Finished { reason, error, usage });
             }
+            Event::AsksChanged { asks } => self.all_asks = asks,
             Event::Notice(failure) => self.notices.push(failure.error),
             Event::ModelsChanged
             | Event::ConnectionsChanged

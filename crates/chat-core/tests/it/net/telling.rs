@@ -57,6 +57,9 @@ pub fn event(event: &Event) -> Value {
         Event::SessionChanged(changed) => json!({ "session_changed": row(changed) }),
         Event::SessionRemoved { fid } => json!({ "session_removed": fid }),
         Event::Session { fid, event, .. } => in_session(fid, event),
+        Event::AsksChanged { asks } => {
+            json!({ "all_asks_changed": asks.iter().map(|it| ask(&it.ask)).collect::<Vec<_>>() })
+        }
         Event::RequestFinished { reason, usage, error, .. } => json!({ "request_finished": {
             "reason": format!("{reason:?}"), "usage": usage, "error": error,
         } }),

@@ -1,0 +1,227 @@
+//! What waits for the person's answer.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chat_permission::path::Project;
+use chat_permission::{Decision, Effect, Entry, Mode, Request, Rule, Scope, decide_all};
+use tokio::sync::oneshot;
+
+use crate::event::SessionEvent;
+use crate::message::{Answer, Ask, AskId, Asked};
+use crate::tool::{Denied, Leave};
+
+/// What waits for the person, in the order in which it was asked.
+#[derive(Default)]
+pub(crate) struct Approvals(Vec<Pending>);
+
+impl Approvals {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What waits, as it is shown.
+    pub(crate) fn asks(&self) -> Vec<Arc<Ask>> {
+        self.0.iter().map(|pending| Arc::clone(&pending.ask)).collect()
+    }
+
+    /// The folder that it is about. All that waits is of one request, and so of one folder.
+    pub(crate) fn project(&self) -> Option<Arc<Project>> {
+        self.0.iter().find_map(|pending| pending.project.clone())
+    }
+
+    /// One more waits.
+    pub(crate) fn add(&mut self, pending: Pending) -> SessionEvent {
+        self.0.push(pending);
+        self.changed()
+    }
+
+    /// Nobody waits for this answer any more. None where it was answered.
+    pub(crate) fn remove(&mut self, id: AskId) -> Option<SessionEvent> {
+        self.take(id).map(|(_, event)| event)
+    }
+
+    /// Takes one out, to answer it.
+    pub(crate) fn take(&mut self, id: AskId) -> Option<(Pending, SessionEvent)> {
+        let place = self.0.iter().position(|pending| pending.ask.id == id)?;
+        let pending = self.0.remove(place);
+        Some((pending, self.changed()))
+    }
+
+    /// Has one wait again that could not be answered. None where nobody listens any more.
+    pub(crate) fn put_back(&mut self, pending: Pending) -> Option<SessionEvent> {
+        if pending.answer.is_closed() {
+            return None;
+        }
+        self.0.insert(0, pending);
+        Some(self.changed())
+    }
+
+    /// Takes out what these rules and this mode settle, with what they come to. None where all of it
+    /// waits on.
+    pub(crate) fn judge(
+        &mut self,
+        rules: &[Entry],
+        mode: Mode,
+    ) -> Option<(Vec<(Pending, Answered)>, SessionEvent)> {
+        let mut settled = Vec::new();
+        for pending in std::mem::take(&mut self.0) {
+            match pending.judge(rules, mode) {
+                Some(answered) => settled.push((pending, answered)),
+                None => self.0.push(pending),
+            }
+        }
+        (!settled.is_empty()).then(|| (settled, self.changed()))
+    }
+
+    fn changed(&self) -> SessionEvent {
+        SessionEvent::AsksChanged { asks: self.asks() }
+    }
+}
+
+/// Something that waits for the person.
+pub(crate) struct Pending {
+    ask: Arc<Ask>,
+    /// What is judged again when rules or the mode change; none for a question.
+    requests: Option<Vec<Request>>,
+    /// The folder that it is about.
+    project: Option<Arc<Project>>,
+    answer: oneshot::Sender<Answered>,
+}
+
+impl Pending {
+    /// An ask that waits, and where its answer comes. `about` is what rules and the mode may settle.
+    pub(crate) fn new(
+        ask: Ask,
+        about: Option<(Vec<Request>, Option<Arc<Project>>)>,
+    ) -> (Self, oneshot::Receiver<Answered>) {
+        let (answer, answered) = oneshot::channel();
+        let (requests, project) = about.unzip();
+        let pending = Self { ask: Arc::new(ask), requests, project: project.flatten(), answer };
+        (pending, answered)
+    }
+
+    /// What rules and the mode make of it; none where it is still the person's to say.
+    fn judge(&self, rules: &[Entry], mode: Mode) -> Option<Answered> {
+        match decide_all(rules, mode, self.requests.as_ref()?) {
+            Decision::Pass => Some(Answered::Granted(Leave::ByRule)),
+            Decision::Refuse { why, allowed_by } => {
+                Some(Answered::Denied(Denied::ByRule { why, allowed_by }))
+            }
+            Decision::Ask { .. } => None,
+        }
+    }
+
+    /// Tells what became of it. Says whether somebody still waited for that.
+    pub(crate) fn send(self, answered: Answered) -> bool {
+        self.answer.send(answered).is_ok()
+    }
+
+    /// The rules that an answer stores; none where it is for once.
+    pub(crate) fn rules(&self, answer: &Answer) -> Option<(Scope, Effect, Vec<Rule>)> {
+        let (scope, effect) = match answer {
+            Answer::Allow(scope) => ((*scope)?, Effect::Allow),
+            Answer::Deny { scope, .. } => ((*scope)?, Effect::Deny),
+            Answer::Remember { effect, scope, rules, .. } => {
+                let is_asked = matches!(self.ask.what, Asked::Permission(_));
+                return is_asked.then(|| (*scope, *effect, rules.clone()));
+            }
+            Answer::AllowOutsideSandbox | Answer::Text(_) | Answer::Nobody => return None,
+        };
+        let Asked::Permission(asked) = &self.ask.what else { return None };
+        // Of several things that were asked for at once it is not known which one is meant.
+        let is_clear = effect == Effect::Allow || asked.always.len() == 1;
+        is_clear.then(|| (scope, effect, asked.always.clone()))
+    }
+
+    /// The folder that it is about.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.project.as_ref().map(|project| project.root())
+    }
+
+    /// Answers it. Says whether somebody still waited for that.
+    pub(crate) fn settle(self, answer: Answer) -> bool {
+        let answered = match answer {
+            Answer::Allow(_) | Answer::Remember { effect: Effect::Allow, .. } => {
+                Answered::Granted(Leave::ByPerson)
+            }
+            Answer::AllowOutsideSandbox => Answered::Granted(Leave::OutsideSandbox),
+            Answer::Deny { message, .. } | Answer::Remember { message, .. } => {
+                Answered::Denied(Denied::ByPerson { message })
+            }
+            Answer::Text(text) => Answered::Said(text),
+            Answer::Nobody => Answered::Denied(Denied::Nobody),
+        };
+        self.send(answered)
+    }
+}
+
+/// What became of something that waited.
+pub(crate) enum Answered {
+    Granted(Leave),
+    Said(String),
+    Denied(Denied),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{PermissionRequest, Preview, ToolCallId};
+    use chat_permission::{Action, Why};
+
+    fn waits(host: &str) -> (Pending, AskId, oneshot::Receiver<Answered>) {
+        let id = AskId::generate();
+        let what = Asked::Permission(PermissionRequest {
+            action: Action::Network,
+            target: host.to_owned(),
+            preview: Preview::Target,
+            scope: None,
+            why: Why::Mode,
+            always: Vec::new(),
+        });
+        let ask = Ask { id, call: ToolCallId::new("c"), tool: "fetch".to_owned(), what };
+        let request =
+            Request::Network { host: host.to_owned(), private: false, leads_to: Vec::new() };
+        let (pending, answered) = Pending::new(ask, Some((vec![request], None)));
+        (pending, id, answered)
+    }
+
+    #[test]
+    fn what_is_answered_waits_no_longer_and_is_answered_once() {
+        let mut approvals = Approvals::default();
+        let (pending, id, mut answered) = waits("example.org");
+        approvals.add(pending);
+        let (pending, _) = approvals.take(id).unwrap();
+        assert!(approvals.is_empty() && approvals.remove(id).is_none());
+        assert!(pending.settle(Answer::Allow(None)));
+        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(Leave::ByPerson))));
+    }
+
+    #[test]
+    fn what_nobody_listens_to_any_more_does_not_wait_again() {
+        let mut approvals = Approvals::default();
+        let (first, ..) = waits("example.org");
+        assert!(approvals.put_back(first).is_none(), "its request has ended");
+        let (second, _, _listens) = waits("example.org");
+        assert!(approvals.put_back(second).is_some() && !approvals.is_empty());
+    }
+
+    #[test]
+    fn a_rule_settles_what_it_is_about_and_nothing_else() {
+        let mut approvals = Approvals::default();
+        let (named, _, mut answered) = waits("example.org");
+        let (other, other_id, _listens) = waits("example.com");
+        approvals.add(named);
+        approvals.add(other);
+        let rule: Rule = "network:example.org".parse().unwrap();
+        let rules = [Entry::allow(rule, Scope::Session)];
+        let (settled, event) = approvals.judge(&rules, Mode::Ask).unwrap();
+        let SessionEvent::AsksChanged { asks } = event else { panic!("another event") };
+        assert_eq!(asks.iter().map(|ask| ask.id).collect::<Vec<_>>(), [other_id]);
+        for (pending, what) in settled {
+            assert!(pending.send(what));
+        }
+        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(Leave::ByRule))));
+        assert!(approvals.judge(&rules, Mode::Ask).is_none());
+    }
+}

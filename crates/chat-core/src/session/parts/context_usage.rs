@@ -1,0 +1,83 @@
+//! How full the window of a session's model is, as it was measured and told last.
+
+use std::sync::Arc;
+
+use crate::agent::{Agent, Surroundings, result_bytes};
+use crate::client::Room;
+use crate::event::SessionEvent;
+use crate::message::{Meter, Options};
+
+/// What a session's conversation was measured with, and what it came to.
+#[derive(Default)]
+pub(crate) struct ContextUsage {
+    /// What the last request was made in.
+    surroundings: Surroundings,
+    measured: Option<Measured>,
+    /// As it was told last.
+    meter: Option<Meter>,
+}
+
+/// What a session's conversation was measured with last.
+#[derive(Clone)]
+pub(crate) struct Measured {
+    pub agent: Arc<dyn Agent>,
+    pub around: Surroundings,
+    pub room: Room,
+    pub options: Options,
+}
+
+impl ContextUsage {
+    /// What the last request was made in.
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
+    /// A request is made in these.
+    pub(crate) fn set_surroundings(&mut self, surroundings: Surroundings) {
+        self.surroundings = surroundings;
+    }
+
+    /// What it was measured with last; none before the first time.
+    pub(crate) fn measured(&self) -> Option<&Measured> {
+        self.measured.as_ref()
+    }
+
+    pub(crate) fn set_measured(&mut self, measured: Measured) {
+        self.measured = Some(measured);
+    }
+
+    /// The request at work is measured with these.
+    pub(crate) fn measure_request(&mut self, agent: Arc<dyn Agent>, room: Room, options: Options) {
+        let around = self.surroundings.clone();
+        self.measured = Some(Measured { agent, around, room, options });
+    }
+
+    /// How many bytes one result of a tool may have.
+    pub(crate) fn result_bytes(&self) -> usize {
+        let room = self.measured.as_ref().map(|measured| &measured.room);
+        result_bytes(room.and_then(|room| room.largest.or(room.now)))
+    }
+
+    /// It is this full now. None where that was told before.
+    pub(crate) fn set_meter(&mut self, meter: Meter) -> Option<SessionEvent> {
+        if self.meter.as_ref() == Some(&meter) {
+            return None;
+        }
+        self.meter = Some(meter.clone());
+        Some(SessionEvent::MeterChanged { meter })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_count_is_told_once() {
+        let mut usage = ContextUsage::default();
+        let meter = |tokens| Meter { tokens, ..Meter::default() };
+        assert!(usage.set_meter(meter(1)).is_some());
+        assert!(usage.set_meter(meter(1)).is_none());
+        assert!(usage.set_meter(meter(2)).is_some());
+    }
+}

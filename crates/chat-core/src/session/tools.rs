@@ -1,0 +1,112 @@
+//! The tools of a reply that run: what is told of them, and how their results are stored.
+//!
+//! A result is stored as soon as it is there, so that neither a stop nor the end of the program takes
+//! it along: its message follows the one before it in the order in which they came. What goes to a
+//! model is in the order of the calls ([`outgoing`](crate::agent::outgoing)).
+
+use std::sync::Arc;
+
+use super::parts::tool_calls::ToolCalls;
+use super::turn::RunningTurn;
+use crate::error::{Kind, Result};
+use crate::event::SessionEvent;
+use crate::message::{Message, ModelRef, Part, ToolCall};
+
+impl RunningTurn {
+    /// A call begins.
+    pub(super) fn tool_started(&self, call: &ToolCall) {
+        self.tell_tool(|calls| calls.start(&call.id));
+    }
+
+    /// A running command wrote more.
+    pub(super) fn on_output(&self, call: &ToolCall, tail: &str, bytes: u64) {
+        self.tell_tool(|calls| calls.output(&call.id, tail, bytes));
+    }
+
+    /// A call has ended with the result in this message.
+    pub(super) fn tool_finished(&self, call: &ToolCall, message: &Message) {
+        let results = message.parts.iter().filter_map(|part| match part {
+            Part::ToolResult(result) => Some(Arc::new(result.clone())),
+            _ => None,
+        });
+        for result in results {
+            self.tell_tool(|calls| calls.finish(&call.id, &result));
+        }
+    }
+
+    fn tell_tool(&self, change: impl FnOnce(&mut ToolCalls) -> Option<SessionEvent>) {
+        let Some(mut state) = self.lock() else { return };
+        if let Some(event) = change(&mut state.tool_calls) {
+            state.tell(event);
+        }
+    }
+
+    /// Stores a result while others of its round are still to come. Where the store refuses it, it
+    /// is kept in memory, and the next write takes it along.
+    pub(super) async fn keep_result(&self, result: Arc<Message>) {
+        self.session.lock().tool_calls.reached(result);
+        let _one = self.session.writing.lock().await;
+        // Those that came while the store was busy are written at once, by the first who may.
+        let results = self.session.lock().tool_calls.take_reached();
+        if results.is_empty() {
+            return;
+        }
+        let was_stored = self.session.lock().transcript.with_unsaved([]).is_empty();
+        if let Err(error) = self.store_results(&results, None).await
+            && was_stored
+        {
+            self.session.notice(error);
+        }
+    }
+
+    /// Stores what is not stored yet of a round's results, and begins another reply after them.
+    pub(super) async fn add_results(
+        &self,
+        results: &[Arc<Message>],
+        reply: Option<ModelRef>,
+    ) -> Result<()> {
+        let _one = self.session.writing.lock().await;
+        let new: Vec<_> = {
+            let mut state = self.session.lock();
+            state.tool_calls.take_reached();
+            let is_new = |result: &&Arc<Message>| state.transcript.get(result.id).is_none();
+            results.iter().filter(is_new).cloned().collect()
+        };
+        let stored = self.store_results(&new, reply).await;
+        self.session.lock().tool_calls = ToolCalls::default();
+        if stored.is_err() {
+            self.session.save_later();
+        }
+        stored
+    }
+
+    /// Appends results to the transcript, also where the store refuses them: then they wait for it.
+    /// One at a time.
+    async fn store_results(&self, results: &[Arc<Message>], reply: Option<ModelRef>) -> Result<()> {
+        let head = self.session.lock().transcript.head();
+        let mut parent = head.ok_or(Kind::Internal)?;
+        let mut chained = Vec::with_capacity(results.len());
+        for result in results {
+            let result = Message { parent: Some(parent), ..Message::clone(result) };
+            parent = result.id;
+            chained.push(Arc::new(result));
+        }
+        let reply = reply.map(|model| Arc::new(Message::reply(Some(parent), model)));
+        let messages = self.session.lock().transcript.with_unsaved(chained.iter().chain(&reply));
+        let stored = match messages.last().map(|message| message.id) {
+            Some(head) => self.session.world.store.append(&self.session.fid, messages, head).await,
+            None => Ok(()),
+        };
+        let mut state = self.session.lock();
+        state.add_results(&chained);
+        match (&stored, &reply) {
+            (Ok(()), Some(reply)) => {
+                state.transcript.all_saved();
+                state.begin_reply(reply);
+            }
+            (Ok(()), None) => state.transcript.all_saved(),
+            (Err(_), _) => state.transcript.keep_unsaved(chained),
+        }
+        stored
+    }
+}

@@ -1,0 +1,44 @@
+//! What waits for the person in all sessions.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::event::{Event, Hub, SessionAsk};
+use crate::message::{Ask, Fid};
+
+/// What waits for the person, by session.
+#[derive(Debug, Default)]
+pub(crate) struct WaitingAsks(Mutex<BTreeMap<Fid, Vec<Arc<Ask>>>>);
+
+impl WaitingAsks {
+    /// These wait in this session from now on, and no others of it. Tells all subscribers.
+    pub(crate) fn set(&self, fid: &Fid, asks: Vec<Arc<Ask>>, hub: &Hub) {
+        let mut all = self.lock();
+        if asks.is_empty() {
+            all.remove(fid);
+        } else {
+            all.insert(fid.clone(), asks);
+        }
+        // Behind the lock, so that what is told last is how it is.
+        hub.tell(&Event::AsksChanged { asks: listed(&all) });
+    }
+
+    /// All that waits, by session and in the order in which it was asked.
+    pub(crate) fn all(&self) -> Vec<SessionAsk> {
+        listed(&self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Fid, Vec<Arc<Ask>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn listed(all: &BTreeMap<Fid, Vec<Arc<Ask>>>) -> Vec<SessionAsk> {
+    let of = |(fid, asks): (&Fid, &Vec<Arc<Ask>>)| {
+        let fid = fid.clone();
+        asks.iter()
+            .map(|ask| SessionAsk { fid: fid.clone(), ask: Arc::clone(ask) })
+            .collect::<Vec<_>>()
+    };
+    all.iter().flat_map(of).collect()
+}

@@ -55,7 +55,7 @@ async fn a_damaged_reply_costs_itself_and_is_named_once_the_window_was_closed() 
     window.open("Numbers").await?;
     window.find(containing("A message is missing here")).await?;
     let other = stage.another_program().await?;
-    assert_eq!(other.sessions().await?.len(), 2);
+    assert_eq!(other.sessions().list().await?.len(), 2);
     other.shutdown().await;
     drop(other);
     assert!(!put_aside(&folders)?);

@@ -20,7 +20,7 @@ async fn a_chat_that_another_program_writes_is_read_live_and_says_so_until_it_is
         .server
         .when("pears", Script::new().text("Answer: one half").gate(&gate).text(", another"));
     let other = stage.another_program().await?;
-    let fid = other.sessions().await?.remove(0).meta.fid;
+    let fid = other.sessions().list().await?.remove(0).meta.fid;
     until("the chat to be free", || async {
         let content = Content::text("pears");
         let request = ChatRequest { session: Some(fid.clone()), content, ..Default::default() };

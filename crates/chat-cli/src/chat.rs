@@ -186,7 +186,7 @@ impl Conversation<'_> {
 
     async fn session(&self, fid: &Fid) -> Result<SessionPlaceholder> {
         let subscription = self.program.manager.subscribe();
-        Ok(self.program.manager.open(fid, 1, &subscription).await?.session)
+        Ok(self.program.manager.sessions().open(fid, 1, &subscription).await?.session)
     }
 
     /// What a further chat begins with: model, agent, thinking, options, folder and mode of this
@@ -209,7 +209,7 @@ impl Conversation<'_> {
 
     fn welcome(&self) {
         let model =
-            self.request.model.clone().or_else(|| self.program.manager.empty_session().model);
+            self.request.model.clone().or_else(|| self.program.manager.sessions().empty().model);
         self.remark(&say::welcome(model.as_ref().map(say::model).as_deref()));
     }
 

@@ -36,7 +36,7 @@ pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> 
         }
         Some(Connections::Test { name }) => test(&name, program).await,
         Some(Connections::Remove { name }) => {
-            program.manager.remove_connection(&name).await.map_err(named)?;
+            program.manager.connections().remove(&name).await.map_err(named)?;
             remark(&say::connection_removed(&name));
             Ok(Outcome::Done)
         }
@@ -48,7 +48,7 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     if name.trim().is_empty() || name.contains('/') {
         return Err(Trouble::Usage(say::name_with_slash()));
     }
-    let kept = program.manager.save_connection(connection, key, None).await?;
+    let kept = program.manager.connections().save(connection, key, None).await?;
     remark(&say::connection_added(&name));
     tell_kept(kept);
     Ok(Outcome::Done)
@@ -69,7 +69,7 @@ async fn change_key(
         None => (KeySource::Keyring, Some(read_key(name, program).await?)),
     };
     let changed = Connection { key: source, ..connection };
-    let kept = program.manager.save_connection(changed, key, Some(name)).await?;
+    let kept = program.manager.connections().save(changed, key, Some(name)).await?;
     remark(&if remove { say::key_removed(name) } else { say::key_changed(name) });
     tell_kept(kept);
     Ok(Outcome::Done)
@@ -90,11 +90,11 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
     } else {
         // It may be one that is found on this machine.
         program.settled().await;
-        let all = program.manager.connections();
+        let all = program.manager.connections().list();
         let found = all.into_iter().map(|state| state.connection).find(|c| c.name == name);
         found.ok_or_else(|| Trouble::Said(say::no_connection(name)))?
     };
-    let report = program.manager.test_connection(&connection, None).await?;
+    let report = program.manager.connections().test(&connection, None).await?;
     let kind = report.kind.name();
     let words = say::connection_answers(kind, report.models.len(), report.took.as_millis());
     remark(&words);
@@ -118,7 +118,7 @@ fn named(error: Error) -> Trouble {
 }
 
 fn configured(name: &str, program: &Program) -> Option<Connection> {
-    program.manager.settings().connections.iter().find(|c| c.name == name).cloned()
+    program.manager.settings().current().connections.iter().find(|c| c.name == name).cloned()
 }
 
 /// A connection as programs get it. Where its key comes from is named, never the key.
@@ -137,7 +137,7 @@ struct View<'a> {
 async fn list(json: bool, program: &Program) -> Result<Outcome> {
     program.settled().await;
     let mut out = String::new();
-    for state in program.manager.connections() {
+    for state in program.manager.connections().list() {
         out.push_str(&if json { json_line(&state) } else { line(&state) + "\n" });
     }
     if out.is_empty() {

@@ -77,14 +77,14 @@ impl Program {
     /// without: they must not wait, nor have others work, for what they do not need.
     pub fn discover(&self) {
         if !self.discovered.replace(true) {
-            self.manager.refresh();
+            self.manager.connections().refresh();
         }
     }
 
     /// Waits until all servers have answered.
     pub async fn settled(&self) {
         self.discover();
-        self.manager.settled().await;
+        self.manager.connections().settled().await;
     }
 
     /// Stores what there is and ends the engine.

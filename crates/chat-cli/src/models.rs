@@ -53,7 +53,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
     let found = !text.is_empty();
     program.output.print(text).await?;
     let mut reachable = false;
-    for state in program.manager.connections() {
+    for state in program.manager.connections().list() {
         match &state.health {
             Health::Failed(error) => terminal::say(&explain(error, program.terminal)),
             Health::Ready { .. } => reachable = true,
@@ -74,7 +74,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
 pub async fn lines(program: &Program) -> String {
     program.settled().await;
     let mut out = String::new();
-    for entry in program.manager.models() {
+    for entry in program.manager.models().list() {
         let info = &entry.info;
         let id = &entry.model.model;
         let known = [
@@ -99,7 +99,7 @@ pub async fn lines(program: &Program) -> String {
 async fn json_lines(program: &Program) -> String {
     program.settled().await;
     let mut out = String::new();
-    for entry in program.manager.models() {
+    for entry in program.manager.models().list() {
         let view = View {
             model: entry.model.to_string(),
             connection: &entry.model.connection,

@@ -27,7 +27,7 @@ const MOST_UNKNOWN: usize = 3;
 pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
     let project = args.project.as_deref().map(folder).transpose()?;
     let agent = match (&args.agent, &project, &args.session) {
-        (None, Some(project), None) => Some(program.manager.agent_for(project).await),
+        (None, Some(project), None) => Some(program.manager.sessions().agent_for(project).await),
         (agent, ..) => agent.clone(),
     };
     Ok(ChatRequest {
@@ -54,7 +54,7 @@ pub async fn point_at(request: &mut ChatRequest, program: &Program) -> Result<()
     if !request.content.text.contains('@') {
         return Ok(());
     }
-    let words = program.manager.at_words(request, &request.content.text).await?;
+    let words = program.manager.context().at_words(request, &request.content.text).await?;
     request.context.mentions = words.found.into_iter().map(|word| word.mention).collect();
     let text = &request.content.text;
     for name in words.unknown.into_iter().take(MOST_UNKNOWN).map(|place| &text[place]) {
@@ -88,7 +88,7 @@ async fn model(args: &Request, program: &Program) -> Result<Option<ModelRef>> {
 
 /// A model by its name, alone or behind its connection's.
 pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
-    let settings = program.manager.settings();
+    let settings = program.manager.settings().current();
     let exact = settings.connections.iter().find_map(|connection| {
         let model = name.strip_prefix(&connection.name)?.strip_prefix('/')?;
         (!model.is_empty()).then_some((&connection.name, model))
@@ -98,13 +98,13 @@ pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
     }
     program.settled().await;
     // A server that was found here is called by its name too.
-    let found = program.manager.connections().into_iter().find_map(|state| {
+    let found = program.manager.connections().list().into_iter().find_map(|state| {
         let model = name.strip_prefix(&state.connection.name)?.strip_prefix('/')?;
         Some((state.connection.name, model))
     });
     match found {
         Some((connection, model)) => on(&connection, model, program).await,
-        None => Ok(program.manager.find_model(name).await?),
+        None => Ok(program.manager.models().find(name).await?),
     }
 }
 
@@ -122,7 +122,8 @@ async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef
         }
         answered => answered?,
     }
-    let models: Vec<ModelRef> = program.manager.models().into_iter().map(|m| m.model).collect();
+    let models: Vec<ModelRef> =
+        program.manager.models().list().into_iter().map(|m| m.model).collect();
     let of_it = || models.iter().filter(|model| model.connection == connection);
     if of_it().any(|model| *model == exact) {
         return Ok(exact);
@@ -141,25 +142,25 @@ async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef
 /// Whether this is known, without asking, for the model's own name: nobody is to wait, nor a server
 /// to work, for what is known.
 fn is_own_name(model: &ModelRef, program: &Program) -> bool {
-    let settings = program.manager.settings();
+    let settings = program.manager.settings().current();
     let connection = settings.connections.iter().find(|c| c.name == model.connection);
     // Ollama's models are shown as they are named.
     let ollama = connection.is_some_and(|c| c.kind == Some(ConnectionKind::Ollama));
     let shows_itself = connection.is_some() && !model.may_be_shown_of_another();
     // It was talked to before, or is set to be.
-    let used = program.manager.empty_session().model.as_ref() == Some(model);
+    let used = program.manager.sessions().empty().model.as_ref() == Some(model);
     ollama || shows_itself || used || settings.chat.model.as_ref() == Some(model)
 }
 
 /// The model of new chats where it is on this connection, else the first that the connection has.
 async fn first_of(connection: &str, program: &Program) -> Result<ModelRef> {
-    if let Some(model) = &program.manager.settings().chat.model
+    if let Some(model) = &program.manager.settings().current().chat.model
         && model.connection == connection
     {
         return Ok(model.clone());
     }
     answered(connection, program).await?;
-    let models = program.manager.models();
+    let models = program.manager.models().list();
     let first = models.into_iter().find(|entry| entry.model.connection == connection);
     Ok(first.map(|entry| entry.model).ok_or(Kind::NoModel).map_err(chat_core::error::Error::new)?)
 }
@@ -168,13 +169,13 @@ async fn first_of(connection: &str, program: &Program) -> Result<ModelRef> {
 /// known may still be found here.
 async fn answered(connection: &str, program: &Program) -> Result<()> {
     let mut subscription = program.manager.subscribe();
-    if program.manager.settings().connections.iter().any(|c| c.name == connection) {
-        program.manager.refresh_connection(connection);
+    if program.manager.settings().current().connections.iter().any(|c| c.name == connection) {
+        program.manager.connections().refresh_one(connection);
     } else {
         program.settled().await;
     }
     loop {
-        let all = program.manager.connections();
+        let all = program.manager.connections().list();
         match all.into_iter().find(|state| state.connection.name == connection) {
             None => {
                 let name = connection.to_owned();

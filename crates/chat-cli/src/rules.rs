@@ -22,7 +22,7 @@ pub async fn run(action: Option<Rules>, json: bool, program: &Program) -> Result
         Some(Rules::List { json }) => list(json, program).await,
         Some(Rules::Remove { rule, project }) => remove(&rule, project, program).await,
         Some(Rules::Export) => {
-            let text = program.manager.settings().permissions.rules_as_toml();
+            let text = program.manager.settings().current().permissions.rules_as_toml();
             program.output.print(exported(text, program.terminal.output)).await?;
             Ok(Outcome::Done)
         }
@@ -39,7 +39,7 @@ struct View<'a> {
 }
 
 async fn list(json: bool, program: &Program) -> Result<Outcome> {
-    let settings = program.manager.settings();
+    let settings = program.manager.settings().current();
     let rules = &settings.permissions.rules;
     let lines: String = if json {
         let view = |known: &Remembered| {
@@ -95,7 +95,7 @@ pub async fn forget(
     meant: impl Fn(Option<&PathBuf>) -> bool,
 ) -> Result<bool> {
     let is_it = |known: &Remembered| known.rule == *rule && meant(known.project.as_ref());
-    let known = program.manager.settings();
+    let known = program.manager.settings().current();
     let gone: Vec<_> =
         known.permissions.rules.iter().filter(|known| is_it(known)).cloned().collect();
     if gone.is_empty() {
@@ -103,7 +103,8 @@ pub async fn forget(
     }
     program
         .manager
-        .change_settings(move |settings| {
+        .settings()
+        .change(move |settings| {
             settings.permissions.rules.retain(|known| !gone.contains(known));
         })
         .await?;

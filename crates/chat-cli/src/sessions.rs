@@ -172,12 +172,12 @@ async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) 
     let limit = limit.unwrap_or(ALL);
     let listing = match search {
         None => {
-            let all = program.manager.sessions().await?;
+            let all = program.manager.sessions().list().await?;
             let row = |session| Row { session, excerpt: None, marks: Vec::new() };
             Listing { rows: all.into_iter().take(limit).map(row).collect(), gaps: Vec::new() }
         }
         Some(text) => {
-            let found = program.manager.search(text, limit).await?;
+            let found = program.manager.sessions().search(text, limit).await?;
             let row = |hit: Hit| Row {
                 session: hit.session.meta.into(),
                 excerpt: hit.excerpt,
@@ -191,7 +191,7 @@ async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) 
 
 /// Gives a chat a title.
 pub async fn rename(fid: &str, title: &str, program: &Program) -> Result<Outcome> {
-    program.manager.rename(&Fid::new(fid), title).await?;
+    program.manager.sessions().rename(&Fid::new(fid), title).await?;
     Ok(Outcome::Done)
 }
 
@@ -201,7 +201,8 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
     for fid in fids {
         let fid = Fid::new(fid);
         let subscription = program.manager.subscribe();
-        let title = program.manager.open(&fid, 1, &subscription).await?.session.meta.title;
+        let title =
+            program.manager.sessions().open(&fid, 1, &subscription).await?.session.meta.title;
         let terminal = program.terminal;
         if !yes && !terminal.input {
             return Err(Trouble::Said(say::nobody_to_ask()));
@@ -214,7 +215,7 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
                 continue;
             }
         }
-        program.manager.delete(&fid).await?;
+        program.manager.sessions().delete(&fid).await?;
         terminal::say(&format!("{}\n", terminal::clean(&say::deleted(&title))));
     }
     Ok(outcome)

@@ -87,8 +87,8 @@ fn write(path: &Path, text: &str, over: bool) -> io::Result<()> {
 async fn read(fid: &str, program: &Program) -> Result<Chat> {
     let fid = Fid::new(fid);
     let subscription = program.manager.subscribe();
-    let session = program.manager.open(&fid, 1, &subscription).await?.session;
-    let messages = program.manager.transcript(&fid).await?;
+    let session = program.manager.sessions().open(&fid, 1, &subscription).await?.session;
+    let messages = program.manager.sessions().transcript(&fid).await?;
     Ok(Chat { session, messages, tools: program.manager.tools() })
 }
 

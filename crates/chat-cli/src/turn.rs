@@ -70,8 +70,8 @@ impl Turns<'_> {
                     };
                     let sent = begun.map(|(sent, _)| sent.fid);
                     if let Some(fid) = sent.as_ref().or(known.as_ref()) {
-                        self.program.manager.stop(fid);
-                        self.program.manager.close(fid, &self.subscription);
+                        self.program.manager.sessions().stop(fid);
+                        self.program.manager.sessions().close(fid, &self.subscription);
                     }
                     return Ok((sent, self.end_early(None, sink).await));
                 }
@@ -90,7 +90,7 @@ impl Turns<'_> {
         }
         let asking = Asking::new(self.program, &snapshot.session);
         let done = self.follow(asking, follower, sink, &name).await;
-        self.program.manager.close(&sent.fid, &self.subscription);
+        self.program.manager.sessions().close(&sent.fid, &self.subscription);
         done.map(|done| (Some(sent.fid), done))
     }
 
@@ -107,8 +107,9 @@ impl Turns<'_> {
     /// How a request ended that may have to wait for room on the disk. What is not stored by then is
     /// a reply that was interrupted, to whoever reads the chat later.
     async fn as_stored(&mut self, fid: &Fid, done: Done) -> Done {
+        let sessions = self.program.manager.sessions();
         let stored = tokio::select! {
-            stored = self.program.manager.stored(fid) => stored,
+            stored = sessions.stored(fid) => stored,
             () = self.signals.next() => Err(Kind::DiskFull.into()),
         };
         match stored {
@@ -170,7 +171,7 @@ impl Turns<'_> {
                     }
                     if let Ok(Err(trouble)) = written {
                         // Nobody reads on: there is no use in the rest.
-                        self.program.manager.stop(fid);
+                        self.program.manager.sessions().stop(fid);
                         broken = Some(trouble);
                     }
                 }
@@ -180,7 +181,7 @@ impl Turns<'_> {
                     for event in events {
                         if follower.event(fid, event, sink) == Followed::Lost {
                             let snapshot =
-                                self.program.manager.open(fid, MESSAGES, &self.subscription).await?;
+                                self.program.manager.sessions().open(fid, MESSAGES, &self.subscription).await?;
                             follower.open(&snapshot, sink);
                         }
                     }
@@ -198,7 +199,7 @@ impl Turns<'_> {
                         return Err(Trouble::Stopped);
                     }
                     deadline = Some(Instant::now() + PATIENCE);
-                    self.program.manager.stop(fid);
+                    self.program.manager.sessions().stop(fid);
                 }
                 () = sleep_until(deadline.unwrap_or(tick)), if deadline.is_some() => {
                     return Err(Trouble::Stopped);
@@ -219,7 +220,7 @@ async fn begin(
     request: ChatRequest,
 ) -> chat_core::error::Result<(Sent, Snapshot)> {
     let sent = send(program, request).await?;
-    let snapshot = program.manager.open(&sent.fid, MESSAGES, subscription).await?;
+    let snapshot = program.manager.sessions().open(&sent.fid, MESSAGES, subscription).await?;
     Ok((sent, snapshot))
 }
 

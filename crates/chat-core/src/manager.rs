@@ -3,16 +3,20 @@
 mod agents;
 mod backups;
 mod commands;
+mod connection_registry;
 mod connections;
 mod context;
-mod editing;
+mod downloads;
 mod follow;
 mod lifecycle;
+mod local_models;
 mod models;
 mod permissions;
+mod repositories;
 mod review;
-mod searching;
 mod sessions;
+mod settings;
+mod web_search;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -20,33 +24,45 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use self::connections::Connections;
+use self::connection_registry::ConnectionRegistry;
 use self::follow::Fingerprint;
 use crate::agent::AgentRegistry;
-use crate::client::{self, Capabilities, Timeouts};
+use crate::client::{self, Timeouts};
 use crate::error::{Error, Kind, Result};
-use crate::event::{
-    ConnectionState, Event, ModelEntry, Queued, SessionPlaceholder, Snapshot, Subscription,
-};
-use crate::message::{ChatRequest, Fid, Message, MessageId, ModelRef};
-use crate::models::{Downloads, HubOptions, Library};
-use crate::session::{Clients, EmptySession, Session, World};
+use crate::event::{ConnectionState, Event, Queued, SessionPlaceholder, Snapshot, Subscription};
+use crate::message::{ChatRequest, Fid, Message, MessageId};
+use crate::models::{Downloader, HubOptions, Library};
+use crate::session::{EmptySession, Session, World};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
 };
 use crate::store::Page;
 use crate::tool::{Registry, ToolServices, Toolbox};
 
-pub use self::agents::AgentInfo;
+pub use self::agents::{AgentInfo, Agents};
+pub use self::backups::Backups;
+pub use self::commands::BackgroundCommands;
+pub use self::connections::Connections;
+pub use self::context::SessionContext;
+pub use self::downloads::Downloads;
+pub use self::local_models::LocalModels;
+pub use self::models::Models;
+pub use self::permissions::Permissions;
+pub use self::repositories::Repositories;
+pub use self::review::ChangeReview;
+pub use self::sessions::Sessions;
+pub use self::settings::SettingsStore;
+pub use self::web_search::WebSearchSetup;
 pub use crate::message::SessionChange;
 
 /// In how many of the newest chats the model to begin with is looked for.
 const RECENT: usize = 20;
 
-/// The engine's handle: cheap to clone. Holds agents, tools, connections, models, settings and
-/// sessions. Never knows a front end, and has no "active" session.
+/// The engine: cheap to clone. Holds agents, tools, connections, models, settings and sessions.
+/// Never knows a front end, and has no "active" session. Each of its parts has a handle of its own,
+/// which [`sessions`](Self::sessions) and its like give: owned, and as cheap to clone.
 ///
-/// Its methods may be awaited on any executor; the work runs on the tokio runtime that
+/// All their methods may be awaited on any executor; the work runs on the tokio runtime that
 /// [`start`](Self::start) was called in.
 #[derive(Clone)]
 pub struct Manager {
@@ -55,13 +71,13 @@ pub struct Manager {
 
 struct Inner {
     world: Arc<World>,
-    connections: Arc<Connections>,
+    connections: Arc<ConnectionRegistry>,
     settings: Arc<SettingsFile>,
     /// Held from a change of the settings until it is taken: the later one is taken last.
     changing: tokio::sync::Mutex<()>,
     services: ToolServices,
     library: Library,
-    downloads: Arc<Downloads>,
+    downloads: Arc<Downloader>,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// The stored sessions as they were last seen, to tell what other processes changed.
@@ -87,7 +103,7 @@ pub struct StartOptions {
     /// Where models are downloaded from.
     pub hub: HubOptions,
     /// Whether to ask the servers for their models at once, and to look for local ones. A program
-    /// that knows which model it wants does without, and calls [`Manager::refresh`] where it must.
+    /// that knows which model it wants does without, and calls [`Connections::refresh`] where it must.
     pub discover: bool,
     /// Whether better titles may be asked of models, where the settings allow it. A program that
     /// ends with its first reply does without.
@@ -127,7 +143,7 @@ pub struct Sent {
     pub queued: bool,
 }
 
-/// What [`Manager::test_connection`] found.
+/// What [`Connections::test`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestReport {
     /// The protocol that the server speaks.
@@ -204,162 +220,81 @@ impl Manager {
         .await
     }
 
-    /// Stops the request at work and all that belongs to it. What had arrived stays.
-    pub fn stop(&self, fid: &Fid) {
-        if let Some(session) = self.loaded(fid) {
-            session.stop();
-        }
-    }
-
-    /// Answers the last user message again, on a new branch; the earlier reply stays in the tree.
-    /// Does nothing while a request is at work.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub async fn retry(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.retry().await }).await
-    }
-
-    /// Waits until all that was said in a session is on disk. A program that ends behind a reply does.
-    ///
-    /// # Errors
-    /// Why it is not, where the store refuses it for seconds.
-    pub async fn stored(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            match this.loaded(&fid) {
-                Some(session) => session.stored().await,
-                None => Ok(()),
-            }
-        })
-        .await
-    }
-
-    /// Asks the model to go on where its last reply was interrupted or stopped. Does nothing while
-    /// a request is at work.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub async fn resume(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.resume().await }).await
-    }
-
-    /// Sends the first message that waits, where none goes out by itself: after a stop, a failure
-    /// or the end of the program. Does nothing while a request is at work. Why one cannot be sent
-    /// comes as a notice; it waits on.
-    pub async fn send_waiting(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            this.session(&fid).await?.send_waiting().await;
-            Ok(())
-        })
-        .await
-    }
-
-    /// Takes a waiting message back, and gives it, so that it can be put into the composer.
-    pub async fn unqueue(&self, fid: &Fid, id: MessageId) -> Result<Option<Queued>> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.unqueue(id).await }).await
-    }
-
-    /// The sessions that have a request at work.
-    pub fn busy(&self) -> Vec<Fid> {
-        let sessions = self.sessions_lock();
-        sessions
-            .iter()
-            .filter(|(_, session)| session.is_busy())
-            .map(|(fid, _)| fid.clone())
-            .collect()
-    }
-
-    // Agents, models, connections, settings
-
-    /// What a new chat begins with.
-    pub fn empty_session(&self) -> EmptySession {
-        let settings = self.settings();
-        let model = self.inner.connections.default_model_now();
-        let usage = model.as_ref().map(|model| self.inner.connections.usage(model));
-        let usage = usage.unwrap_or_default();
-        EmptySession {
-            agent: settings.chat.agent.clone(),
-            model,
-            thinking: usage.thinking,
-            options: usage.options,
-            project: None,
-            mode: settings.permissions.mode,
-        }
-    }
-
     /// What is known of the tools that there are.
     pub fn tools(&self) -> Toolbox {
         self.inner.world.tools.toolbox()
     }
 
-    /// The models of all connections that answered, in the person's order of connections.
-    pub fn models(&self) -> Vec<ModelEntry> {
-        self.inner.connections.models()
+    // The handles
+
+    /// The sessions.
+    pub fn sessions(&self) -> Sessions {
+        Sessions(self.clone())
     }
 
-    /// What a model can do, as far as it is known: asks its server once.
-    pub async fn capabilities(&self, model: &ModelRef) -> Result<Capabilities> {
-        let (connections, model) = (Arc::clone(&self.inner.connections), model.clone());
-        self.run(async move { connections.capabilities(&model).await }).await
+    /// The models that can be talked to.
+    pub fn models(&self) -> Models {
+        Models(self.clone())
     }
 
-    /// Finds a model by what a person typed: `connection/model`, or a name alone, which means the
-    /// first connection that has it. Waits for connections that are being asked.
-    ///
-    /// # Errors
-    /// `ModelNotFound`, what keeps an installed model of this name from being used
-    /// (`ModelFileMissing`, `ModelFile`), or the error of a connection that could not be asked.
-    pub async fn find_model(&self, name: &str) -> Result<ModelRef> {
-        self.inner.connections.find_model(name).await
+    /// The files of models on this machine.
+    pub fn local_models(&self) -> LocalModels {
+        LocalModels(self.clone())
     }
 
-    /// Asks all connections for their models again, and looks for local servers again.
-    pub fn refresh(&self) {
-        self.inner.connections.refresh();
+    /// The repositories that models can be downloaded from.
+    pub fn repositories(&self) -> Repositories {
+        Repositories(self.clone())
     }
 
-    /// Asks one connection for its models again.
-    pub fn refresh_connection(&self, name: &str) {
-        self.inner.connections.ask(name.to_owned());
+    /// The downloads of models.
+    pub fn downloads(&self) -> Downloads {
+        Downloads(self.clone())
     }
 
-    /// Waits until every connection that is being asked now has answered or failed.
-    pub async fn settled(&self) {
-        self.inner.connections.settled().await;
+    /// What waits for the person's leave, and the rules of single sessions.
+    pub fn permissions(&self) -> Permissions {
+        Permissions(self.clone())
     }
 
-    /// The connections, configured ones first, then those found on this machine.
-    pub fn connections(&self) -> Vec<ConnectionState> {
-        self.inner.connections.states()
+    /// The review of what tools changed in a session's project.
+    pub fn review(&self) -> ChangeReview {
+        ChangeReview(self.clone())
     }
 
-    /// The settings as they are now.
-    pub fn settings(&self) -> Arc<Settings> {
-        self.inner.connections.settings()
+    /// The commands that run in the background.
+    pub fn commands(&self) -> BackgroundCommands {
+        BackgroundCommands(self.clone())
     }
 
-    /// Changes settings and stores them.
-    ///
-    /// # Errors
-    /// `ConfigLocked` where the file on disk cannot be read, `ReadOnly`, `DiskFull`, `Storage`.
-    pub async fn change_settings(
-        &self,
-        change: impl FnOnce(&mut Settings) + Send + 'static,
-    ) -> Result<()> {
-        let (this, file) = (self.clone(), Arc::clone(&self.inner.settings));
-        self.run(async move {
-            let _changing = this.inner.changing.lock().await;
-            let changed = tokio::task::spawn_blocking(move || file.change(change)).await;
-            let settings = changed.unwrap_or_else(|_| Err(Kind::Internal.into()))?;
-            this.take_settings(settings);
-            Ok(())
-        })
-        .await
+    /// What goes out to a session's model, and how full its window is.
+    pub fn context(&self) -> SessionContext {
+        SessionContext(self.clone())
+    }
+
+    /// The agents that there are.
+    pub fn agents(&self) -> Agents {
+        Agents(self.clone())
+    }
+
+    /// The backups of the chats.
+    pub fn backups(&self) -> Backups {
+        Backups(self.clone())
+    }
+
+    /// The connections to servers, and their keys.
+    pub fn connections(&self) -> Connections {
+        Connections(self.clone())
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> SettingsStore {
+        SettingsStore(self.clone())
+    }
+
+    /// Where the web is searched, and the keys for it.
+    pub fn web_search(&self) -> WebSearchSetup {
+        WebSearchSetup(self.clone())
     }
 
     /// Takes settings as they are on disk now, and tells.

@@ -90,7 +90,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
             key: KeySource::None,
             models: Vec::new(),
         };
-        manager.save_connection(connection, None, None).await?;
+        manager.connections().save(connection, None, None).await?;
     }
     Ok(manager)
 }

@@ -91,11 +91,11 @@ async fn carry(
             biased;
             watch = watched.recv() => match watch {
                 Some(Watch::Open { fid, limit }) => {
-                    let result = manager.open(&fid, limit, &subscription).await.map(Box::new);
+                    let result = manager.sessions().open(&fid, limit, &subscription).await.map(Box::new);
                     Arrival::Opened { fid, result }
                 }
                 Some(Watch::Close(fid)) => {
-                    manager.close(&fid, &subscription);
+                    manager.sessions().close(&fid, &subscription);
                     continue;
                 }
                 None => return,

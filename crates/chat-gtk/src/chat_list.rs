@@ -158,14 +158,16 @@ impl Component for ChatList {
                 }
             }
             Input::Retitle { fid, title } => {
-                self.run(&sender, async move |manager| manager.rename(&fid, &title).await);
+                self.run(&sender, async move |manager| {
+                    manager.sessions().rename(&fid, &title).await
+                });
             }
             Input::Delete(fid) => {
                 self.keep_keyboard(&fid, view, &sender);
                 self.delete(fid, &sender);
             }
             Input::Restore(fid) => {
-                self.run(&sender, async move |manager| manager.restore(&fid).await);
+                self.run(&sender, async move |manager| manager.sessions().restore(&fid).await);
             }
             Input::FillRest => self.model.fill_rest(),
             Input::Regroup => self.model.regroup_if_day_changed(),
@@ -271,7 +273,7 @@ impl ChatList {
     fn connect(&mut self, manager: Manager, sender: &ComponentSender<Self>) {
         self.bridge = Some(Bridge::new(&manager, sender, Command::Arrived));
         self.manager = Some(manager.clone());
-        sender.oneshot_command(async move { Command::Loaded(manager.sessions().await) });
+        sender.oneshot_command(async move { Command::Loaded(manager.sessions().list().await) });
     }
 
     fn apply(&mut self, events: Vec<Event>) {
@@ -299,7 +301,7 @@ impl ChatList {
             return;
         };
         sender.oneshot_command(async move {
-            let result = manager.delete(&fid).await;
+            let result = manager.sessions().delete(&fid).await;
             Command::Deleted { fid, title, result }
         });
     }
@@ -335,7 +337,8 @@ impl ChatList {
         self.searching = Some(wanted.clone().drop_guard());
         sender.command(move |out, shutdown| {
             let search = async move {
-                let searched = wanted.run_until_cancelled(manager.search(&query, HITS)).await;
+                let searched =
+                    wanted.run_until_cancelled(manager.sessions().search(&query, HITS)).await;
                 if let Some(results) = searched {
                     out.emit(Command::Found { query, results });
                 }

@@ -316,9 +316,9 @@ impl ChatWidget {
         if let Shown::New(session) = &mut self.shown {
             // A folder may have been given with the start of the program.
             let project = session.project.take();
-            *session = EmptySession { project, ..manager.empty_session() };
+            *session = EmptySession { project, ..manager.sessions().empty() };
         }
-        self.default_mode = manager.settings().permissions.mode;
+        self.default_mode = manager.settings().current().permissions.mode;
         view.conversation.set_tools(manager.tools());
         self.manager = Some(manager);
         self.fetch_pages(view.composer.pages(), sender);
@@ -409,7 +409,7 @@ impl ChatWidget {
     }
 
     fn settings(&self) -> Option<Arc<Settings>> {
-        self.manager.as_ref().map(Manager::settings)
+        self.manager.as_ref().map(|manager| manager.settings().current())
     }
 }
 

@@ -25,8 +25,9 @@ impl Stock {
     /// Looks. What is coming is looked for first: what ends between the two is then here.
     pub(crate) async fn take(manager: &Manager) -> Result<Self> {
         let looking = manager.clone();
-        let downloads = gio::spawn_blocking(move || looking.downloads()).await.unwrap_or_default();
-        let installed = manager.installed_models().await?;
+        let downloads =
+            gio::spawn_blocking(move || looking.downloads().list()).await.unwrap_or_default();
+        let installed = manager.local_models().list().await?;
         Ok(Self { installed, downloads })
     }
 

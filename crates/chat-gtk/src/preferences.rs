@@ -64,7 +64,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         Page::General => {}
         Page::Connections(name) => {
             window.set_visible_page(pages.connections.page());
-            let state = manager.connections().into_iter();
+            let state = manager.connections().list().into_iter();
             let state = state.into_iter().find(|c| Some(&c.connection.name) == name.as_ref());
             if let Some(state) = state {
                 connections::open(&window, manager, &state);
@@ -196,7 +196,7 @@ fn general_page(place: &Place) -> adw::PreferencesPage {
 }
 
 fn default_model_row(place: &Place) -> adw::ComboRow {
-    let models = place.manager.models().into_iter();
+    let models = place.manager.models().list().into_iter();
     let models = models.filter(|entry| entry.info.capabilities.chat != Some(false));
     let entries: Vec<ModelEntry> = models.collect();
     let names = gtk::StringList::new(&[gettext("The last one used").as_str()]);

@@ -14,7 +14,8 @@ impl Conversation<'_> {
     /// Lists the commands that run in the background of this chat.
     pub(super) fn commands(&self) {
         let session = self.request.session.as_ref();
-        let commands = session.map(|fid| self.program.manager.commands(fid)).unwrap_or_default();
+        let commands =
+            session.map(|fid| self.program.manager.commands().list(fid)).unwrap_or_default();
         if commands.is_empty() {
             self.remark(&say::no_commands());
         }
@@ -26,7 +27,7 @@ impl Conversation<'_> {
     /// Ends one of them.
     pub(super) async fn end(&self, id: &str) -> Result<()> {
         let ended = match &self.request.session {
-            Some(fid) => self.program.manager.end_command(fid, id).await?,
+            Some(fid) => self.program.manager.commands().end(fid, id).await?,
             None => false,
         };
         if !ended {

@@ -12,7 +12,7 @@ impl Conversation<'_> {
     /// Tells how full the window is, and what fills it.
     pub(super) async fn context(&mut self) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };
-        let meter = self.program.manager.meter(&fid).await?;
+        let meter = self.program.manager.context().meter(&fid).await?;
         let mut lines = vec![words::fullness(&meter)];
         let fills = meter.fills.iter();
         lines.extend(
@@ -24,7 +24,7 @@ impl Conversation<'_> {
 
     /// Shows all that would go out with the next message.
     pub(super) async fn prompt(&mut self) -> Result<()> {
-        let preview = self.program.manager.preview(self.request.clone()).await?;
+        let preview = self.program.manager.context().preview(self.request.clone()).await?;
         let tools = preview.tools.iter().map(|(name, bytes)| format!("{name} ({bytes})"));
         let tools = tools.collect::<Vec<_>>().join(", ");
         let mut text = String::new();
@@ -43,12 +43,12 @@ impl Conversation<'_> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let manager = &self.program.manager;
         let done = if back {
-            manager.undo_compaction(&fid).await?
+            manager.context().undo_compaction(&fid).await?
         } else {
             self.remark(&say::summing_up());
             // Who ends the waiting ends the work.
             let stops = StopOnDrop(manager, &fid);
-            let done = manager.compact(&fid).await?;
+            let done = manager.context().compact(&fid).await?;
             std::mem::forget(stops);
             done
         };
@@ -71,6 +71,6 @@ struct StopOnDrop<'a>(&'a chat_core::manager::Manager, &'a Fid);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.stop(self.1);
+        self.0.sessions().stop(self.1);
     }
 }

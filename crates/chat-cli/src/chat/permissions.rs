@@ -18,7 +18,7 @@ impl Conversation<'_> {
             let folder = request::folder(&at_home(given))?;
             self.remark(&say::works_in(&folder));
             if self.request.session.is_none() && self.request.agent.is_none() {
-                self.request.agent = Some(self.program.manager.agent_for(&folder).await);
+                self.request.agent = Some(self.program.manager.sessions().agent_for(&folder).await);
             }
             self.request.project = Some(folder);
         } else {
@@ -39,7 +39,7 @@ impl Conversation<'_> {
             None => match (self.request.mode, &self.request.session) {
                 (Some(mode), _) => mode,
                 (None, Some(fid)) => self.session(fid).await?.mode,
-                (None, None) => self.program.manager.settings().permissions.mode,
+                (None, None) => self.program.manager.settings().current().permissions.mode,
             },
         };
         self.remark(&say::mode(mode));
@@ -50,7 +50,7 @@ impl Conversation<'_> {
     pub(super) async fn rules(&mut self) -> Result<()> {
         let folder = self.folder().await?;
         let mut entries = self.of_this_chat().await?;
-        let settings = self.program.manager.settings();
+        let settings = self.program.manager.settings().current();
         entries.extend(settings.permissions.entries(folder.as_deref()));
         if entries.is_empty() {
             self.remark(&say::no_rules());
@@ -75,7 +75,7 @@ impl Conversation<'_> {
         self.request.allow.retain(|known| *known != rule);
         self.allow.retain(|known| *known != rule);
         if let Some(fid) = &self.request.session {
-            was_there |= self.program.manager.forget_rule(fid, &rule).await?;
+            was_there |= self.program.manager.permissions().forget_rule(fid, &rule).await?;
         }
         let here = |project: Option<&PathBuf>| project.is_none() || project == folder.as_ref();
         was_there |= rules::forget(&rule, self.program, here).await?;
@@ -98,7 +98,7 @@ impl Conversation<'_> {
     /// The rules of this chat alone, those of its next message among them.
     async fn of_this_chat(&self) -> Result<Vec<Entry>> {
         let mut entries = match &self.request.session {
-            Some(fid) => self.program.manager.session_rules(fid).await?,
+            Some(fid) => self.program.manager.permissions().session_rules(fid).await?,
             None => Vec::new(),
         };
         let new = self.request.allow.iter().cloned();

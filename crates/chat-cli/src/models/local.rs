@@ -19,7 +19,7 @@ mod sentences;
 
 /// Those that are installed, and those on their way here.
 pub async fn installed(json: bool, program: &Program) -> Result<Outcome> {
-    let models = program.manager.installed_models().await?;
+    let models = program.manager.local_models().list().await?;
     let mut out = String::new();
     for model in &models {
         let sentence = model.problem.as_ref().map(words::sentence).unwrap_or_default();
@@ -31,7 +31,7 @@ pub async fn installed(json: bool, program: &Program) -> Result<Outcome> {
             out.push_str(&row(&model.name, &size, &about, program));
         }
     }
-    let waiting = program.manager.downloads();
+    let waiting = program.manager.downloads().list();
     for download in waiting.iter().filter(|d| !matches!(d.state, DownloadState::Done { .. })) {
         if json {
             out.push_str(&line_of(&super::view::DownloadView::new(download)));
@@ -49,7 +49,7 @@ pub async fn installed(json: bool, program: &Program) -> Result<Outcome> {
 
 /// Those of the catalogue.
 pub async fn offered(json: bool, program: &Program) -> Result<Outcome> {
-    let installed = program.manager.installed_models().await?;
+    let installed = program.manager.local_models().list().await?;
     let memory = models::machine_memory();
     let mut out = String::new();
     for offer in models::catalogue() {
@@ -81,7 +81,7 @@ pub async fn found(json: bool, program: &Program) -> Result<Outcome> {
         facts: FactsView<'a>,
     }
     let mut out = String::new();
-    for found in program.manager.found_models().await? {
+    for found in program.manager.local_models().found().await? {
         let path = found.path.display().to_string();
         if json {
             let facts = FactsView::new(&found.facts);
@@ -99,7 +99,7 @@ pub async fn found(json: bool, program: &Program) -> Result<Outcome> {
 /// What is known of one model.
 pub async fn info(name: &str, json: bool, program: &Program) -> Result<Outcome> {
     let short = name.strip_prefix(CONNECTION).and_then(|rest| rest.strip_prefix('/'));
-    let installed = program.manager.installed_models().await?;
+    let installed = program.manager.local_models().list().await?;
     let is_it = |model: &&Installed| model.name.eq_ignore_ascii_case(short.unwrap_or(name));
     if let Some(model) = installed.iter().find(is_it) {
         return print_installed(model, json, program).await;
@@ -113,7 +113,7 @@ pub async fn info(name: &str, json: bool, program: &Program) -> Result<Outcome> 
     let path = Path::new(name);
     if path.extension().is_some_and(|kind| kind == "gguf") && path.exists() {
         let path = path.to_owned();
-        let facts = program.manager.model_file(path.clone()).await?;
+        let facts = program.manager.local_models().facts(path.clone()).await?;
         let text = if json {
             line_of(&FactsView::new(&facts))
         } else {
@@ -123,7 +123,8 @@ pub async fn info(name: &str, json: bool, program: &Program) -> Result<Outcome> 
         return Ok(Outcome::Done);
     }
     if name.contains('/') {
-        return list_remote(&program.manager.remote_models(name).await?, json, program).await;
+        return list_remote(&program.manager.repositories().models(name).await?, json, program)
+            .await;
     }
     Err(Error::new(Kind::ModelNotFound { model: name.to_owned() }).into())
 }
@@ -139,7 +140,7 @@ pub async fn search(text: &str, json: bool, program: &Program) -> Result<Outcome
         closed: bool,
     }
     let mut out = String::new();
-    for found in program.manager.search_models(text).await? {
+    for found in program.manager.repositories().search(text).await? {
         let licence = found.licence.as_deref();
         if json {
             out.push_str(&line_of(&View {
@@ -162,9 +163,9 @@ pub async fn search(text: &str, json: bool, program: &Program) -> Result<Outcome
 /// Adds a file.
 pub async fn add(file: PathBuf, take: bool, json: bool, program: &Program) -> Result<Outcome> {
     let model = if take {
-        program.manager.take_model(file).await?
+        program.manager.local_models().take_in(file).await?
     } else {
-        program.manager.add_model(file).await?
+        program.manager.local_models().add(file).await?
     };
     if json {
         program.output.print(line_of(&InstalledView::new(&model, ""))).await?;
@@ -178,9 +179,9 @@ pub async fn add(file: PathBuf, take: bool, json: bool, program: &Program) -> Re
 pub async fn remove(name: &str, program: &Program) -> Result<Outcome> {
     let short = name.strip_prefix(CONNECTION).and_then(|rest| rest.strip_prefix('/'));
     let name = short.unwrap_or(name);
-    let downloads = program.manager.downloads();
+    let downloads = program.manager.downloads().list();
     let waits = |download: &&Download| download.name.eq_ignore_ascii_case(name);
-    match program.manager.remove_model(name).await {
+    match program.manager.local_models().remove(name).await {
         Ok(model) => super::remark(&sentences::removed(&model.name, model.owned)),
         // What was meant may be one that is still on its way; a model that could not be removed is
         // no reason to throw that away.
@@ -189,7 +190,7 @@ pub async fn remove(name: &str, program: &Program) -> Result<Outcome> {
             let Some(download) = downloads.iter().find(waits).filter(|_| unknown) else {
                 return Err(error.into());
             };
-            program.manager.cancel_download(&download.id).await?;
+            program.manager.downloads().cancel(&download.id).await?;
             super::remark(&sentences::removed(&download.name, true));
         }
     }

@@ -30,7 +30,7 @@ pub async fn run(name: &str, file: Option<&str>, json: bool, program: &Program) 
         Err(Trouble::Stopped) => "stopped",
         Err(_) => "error",
     };
-    if matches!(fetched, Err(Trouble::Stopped)) && !program.manager.downloads().is_empty() {
+    if matches!(fetched, Err(Trouble::Stopped)) && !program.manager.downloads().list().is_empty() {
         super::remark(&gettext(
             "Stopped. What has arrived is kept: the same command goes on with it.",
         ));
@@ -50,10 +50,10 @@ pub async fn run(name: &str, file: Option<&str>, json: bool, program: &Program) 
 async fn fetch(name: &str, file: Option<&str>, json: bool, program: &Program) -> Result<Outcome> {
     let mut events = program.manager.subscribe();
     let model = wanted(name, file, program).await?;
-    let id = program.manager.start_download(model).await?;
+    let id = program.manager.downloads().start(model).await?;
     let mut last = None;
     loop {
-        let all = program.manager.downloads();
+        let all = program.manager.downloads().list();
         let Some(download) = all.into_iter().find(|download| download.id == id) else {
             return Err(Error::new(Kind::ModelNotFound { model: name.to_owned() }).into());
         };
@@ -78,17 +78,20 @@ async fn fetch(name: &str, file: Option<&str>, json: bool, program: &Program) ->
 async fn wanted(name: &str, file: Option<&str>, program: &Program) -> Result<RemoteModel> {
     let manager = &program.manager;
     if let Some(offer) = models::offer(name) {
-        return Ok(manager.remote_model(&offer.repository, file.unwrap_or(&offer.file)).await?);
+        return Ok(manager
+            .repositories()
+            .model(&offer.repository, file.unwrap_or(&offer.file))
+            .await?);
     }
     if !name.contains('/') {
         return Err(Error::new(Kind::ModelNotFound { model: name.to_owned() }).into());
     }
     if let Some(file) = file {
-        return Ok(manager.remote_model(name, file).await?);
+        return Ok(manager.repositories().model(name, file).await?);
     }
-    let mut all = manager.remote_models(name).await?;
+    let mut all = manager.repositories().models(name).await?;
     if all.len() > 1 {
-        if let Ok(usual) = manager.remote_model(name, USUAL).await {
+        if let Ok(usual) = manager.repositories().model(name, USUAL).await {
             return Ok(usual);
         }
         let files: Vec<_> = all.iter().map(|model| model.file.as_str()).collect();
@@ -105,7 +108,7 @@ async fn wanted(name: &str, file: Option<&str>, program: &Program) -> Result<Rem
 }
 
 async fn done(name: &str, json: bool, program: &Program) -> Result<Outcome> {
-    let installed = program.manager.installed_models().await?;
+    let installed = program.manager.local_models().list().await?;
     if let Some(model) = installed.iter().find(|model| model.name == name) {
         if json {
             program.output.print(typed("model", &InstalledView::new(model, ""))).await?;

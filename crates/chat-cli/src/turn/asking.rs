@@ -45,7 +45,7 @@ impl<'a> Asking<'a> {
     pub(super) async fn tools_in_vain(&self) -> Option<Failure> {
         let model = self.model.as_ref().filter(|_| self.in_project)?;
         // Known since the request began.
-        let can = self.program.manager.capabilities(model).await.ok()?;
+        let can = self.program.manager.models().capabilities(model).await.ok()?;
         (can.tools == Some(false)).then(|| {
             let error = Error::new(Kind::Unsupported { feature: Feature::Tools });
             Failure { error: error.on(&model.connection), session: Some(self.fid.clone()) }
@@ -138,7 +138,7 @@ impl<'a> Asking<'a> {
         asks: &mut Vec<Arc<Ask>>,
         sink: &mut dyn Sink,
     ) {
-        match self.program.manager.answer(&self.fid, ask.id, answer.clone()).await {
+        match self.program.manager.permissions().answer(&self.fid, ask.id, answer.clone()).await {
             Ok(waited) => {
                 asks.retain(|other| other.id != ask.id);
                 sink.answered(ask, waited.then_some(&answer));

@@ -15,7 +15,7 @@ pub(super) async fn tell_once(program: &Program) {
     if TOLD.swap(true, Ordering::Relaxed) {
         return;
     }
-    let Ok(Some(bounds)) = program.manager.bounds().await else { return };
+    let Ok(Some(bounds)) = program.manager.commands().bounds().await else { return };
     if bounds.are_full() {
         return;
     }

@@ -16,7 +16,7 @@ use crate::message::{
 use crate::settings::Connection;
 
 /// Something that happened. [`Event::Session`] reaches only subscriptions that watch the session
-/// ([`Manager::open`](crate::manager::Manager::open)); all others reach every one.
+/// ([`Sessions::open`](crate::manager::Sessions::open)); all others reach every one.
 ///
 /// A subscriber that takes them late gets fewer: each is told in its latest state, and text in
 /// larger pieces, always the whole of it.
@@ -189,7 +189,7 @@ pub struct Snapshot {
     pub session: SessionPlaceholder,
     /// The last messages of the shown branch, oldest first, the one being written included.
     pub messages: Vec<Arc<Message>>,
-    /// Whether there are earlier ones ([`Manager::earlier`](crate::manager::Manager::earlier)).
+    /// Whether there are earlier ones ([`Sessions::earlier`](crate::manager::Sessions::earlier)).
     pub more: bool,
     /// What waits to be sent.
     pub queue: Vec<Queued>,

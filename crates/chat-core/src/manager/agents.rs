@@ -19,10 +19,14 @@ pub struct AgentInfo {
     pub panel: Option<&'static str>,
 }
 
-impl Manager {
+/// The agents that there are. From [`Manager::agents`].
+#[derive(Clone, Debug)]
+pub struct Agents(pub(super) Manager);
+
+impl Agents {
     /// The agents, the default first.
-    pub fn agents(&self) -> Vec<AgentInfo> {
-        let agents = self.inner.world.agents.read().unwrap_or_else(PoisonError::into_inner);
+    pub fn list(&self) -> Vec<AgentInfo> {
+        let agents = self.0.inner.world.agents.read().unwrap_or_else(PoisonError::into_inner);
         let infos = agents.iter().map(|agent| AgentInfo {
             name: agent.name().to_owned(),
             title: agent.title().to_owned(),
@@ -34,8 +38,8 @@ impl Manager {
 
     /// Adds an agent, or replaces the one of its name, and emits `AgentsChanged`. Requests at work
     /// keep the agent that they began with.
-    pub fn register_agent(&self, agent: Arc<dyn Agent>) {
-        let world = &self.inner.world;
+    pub fn register(&self, agent: Arc<dyn Agent>) {
+        let world = &self.0.inner.world;
         world.agents.write().unwrap_or_else(PoisonError::into_inner).insert(agent);
         world.hub.tell(&Event::AgentsChanged);
     }

@@ -18,6 +18,66 @@ const LOOK_INTERVAL: Duration = Duration::from_hours(1);
 const REST: Duration = Duration::from_millis(5);
 const REST_WHEN_BUSY: Duration = Duration::from_millis(50);
 
+/// The backups of the chats. From [`Manager::backups`].
+#[derive(Clone, Debug)]
+pub struct Backups(pub(super) Manager);
+
+impl Backups {
+    /// The backups of the chats, oldest first.
+    pub async fn list(&self) -> Result<Vec<Backup>> {
+        let store = self.0.inner.world.store.clone();
+        self.0
+            .run(async move {
+                let listing = tokio::task::spawn_blocking(move || store.backups());
+                listing.await.map_err(|_| Kind::Internal.into())
+            })
+            .await
+    }
+
+    /// Makes the chats what a backup holds, for all who have them open. What they are now is kept
+    /// as a backup first.
+    ///
+    /// # Errors
+    /// `SessionAtWork` while a reply is written, `DatabaseInUse` where another process works with
+    /// the chats, `FileNotFound`, and the store's.
+    pub async fn restore(&self, path: &Path) -> Result<()> {
+        let (this, path) = (self.0.clone(), path.to_owned());
+        self.0
+            .run(async move {
+                if !this.sessions().busy().is_empty() {
+                    return Err(Kind::SessionAtWork.into());
+                }
+                let sessions: Vec<_> = this.sessions_lock().values().cloned().collect();
+                let mut gates = Vec::new();
+                for session in &sessions {
+                    session.halt();
+                    gates.push(session.halted().await);
+                }
+                if let Err(error) = this.inner.world.store.restore_backup(&path).await {
+                    for session in &sessions {
+                        session.go_on();
+                    }
+                    return Err(error);
+                }
+                let records = this.inner.world.store.sessions().await?;
+                let known: BTreeSet<Fid> = this.remember(&records).into_keys().collect();
+                let loaded: Vec<Fid> = this.sessions_lock().drain().map(|(fid, _)| fid).collect();
+                let restored = records.iter().map(|record| record.fid.clone());
+                let hub = &this.inner.world.hub;
+                // Also those that stay: other messages may stand in them now.
+                for fid in known.into_iter().chain(loaded).chain(restored).collect::<BTreeSet<_>>()
+                {
+                    hub.tell(&Event::SessionRemoved { fid });
+                }
+                for record in records {
+                    hub.tell(&Event::SessionAdded(record.meta.into()));
+                }
+                Ok(())
+            })
+            .await
+    }
+}
+
 impl Manager {
     /// Makes backups when they are due, until the Manager is gone.
     pub(super) fn keep_backups(&self) {
@@ -37,7 +97,11 @@ impl Manager {
                     let pace = || {
                         let manager =
                             Self::upgrade(&for_pace).filter(|_| !closing.is_cancelled())?;
-                        Some(if manager.busy().is_empty() { REST } else { REST_WHEN_BUSY })
+                        Some(if manager.sessions().busy().is_empty() {
+                            REST
+                        } else {
+                            REST_WHEN_BUSY
+                        })
                     };
                     if let Err(error) = store.back_up(&pace) {
                         tracing::warn!(%error, "no backup was made");
@@ -50,56 +114,5 @@ impl Manager {
             }
         });
         self.inner.world.runtime.spawn(looking);
-    }
-
-    /// The backups of the chats, oldest first.
-    pub async fn backups(&self) -> Result<Vec<Backup>> {
-        let store = self.inner.world.store.clone();
-        self.run(async move {
-            let listing = tokio::task::spawn_blocking(move || store.backups());
-            listing.await.map_err(|_| Kind::Internal.into())
-        })
-        .await
-    }
-
-    /// Makes the chats what a backup holds, for all who have them open. What they are now is kept
-    /// as a backup first.
-    ///
-    /// # Errors
-    /// `SessionAtWork` while a reply is written, `DatabaseInUse` where another process works with
-    /// the chats, `FileNotFound`, and the store's.
-    pub async fn restore_backup(&self, path: &Path) -> Result<()> {
-        let (this, path) = (self.clone(), path.to_owned());
-        self.run(async move {
-            if !this.busy().is_empty() {
-                return Err(Kind::SessionAtWork.into());
-            }
-            let sessions: Vec<_> = this.sessions_lock().values().cloned().collect();
-            let mut gates = Vec::new();
-            for session in &sessions {
-                session.halt();
-                gates.push(session.halted().await);
-            }
-            if let Err(error) = this.inner.world.store.restore_backup(&path).await {
-                for session in &sessions {
-                    session.go_on();
-                }
-                return Err(error);
-            }
-            let records = this.inner.world.store.sessions().await?;
-            let known: BTreeSet<Fid> = this.remember(&records).into_keys().collect();
-            let loaded: Vec<Fid> = this.sessions_lock().drain().map(|(fid, _)| fid).collect();
-            let restored = records.iter().map(|record| record.fid.clone());
-            let hub = &this.inner.world.hub;
-            // Also those that stay: other messages may stand in them now.
-            for fid in known.into_iter().chain(loaded).chain(restored).collect::<BTreeSet<_>>() {
-                hub.tell(&Event::SessionRemoved { fid });
-            }
-            for record in records {
-                hub.tell(&Event::SessionAdded(record.meta.into()));
-            }
-            Ok(())
-        })
-        .await
     }
 }

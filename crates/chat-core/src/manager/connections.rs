@@ -1,179 +1,140 @@
-//! The connections: how each is, which models it has, and its client.
+//! The connections as a front end sees and keeps them: listed, asked, tried, stored, removed, and their keys with them.
 
-mod asking;
-mod clients;
-mod models;
-mod questions;
+use std::sync::Arc;
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use super::{
+    Connection, ConnectionState, Kept, Key, KeySource, Kind, Manager, Result, TestReport, client,
+};
 
-use tokio::sync::watch;
-
-use self::questions::Questions;
-use crate::client::{Client, ModelInfo, Timeouts};
-use crate::event::{ConnectionState, Health, Hub};
-use crate::message::ModelRef;
-use crate::models::CONNECTION;
-use crate::settings::{Connection, ConnectionKind, KeySource, KeyStore, Settings};
-
-/// All connections, configured and found.
-pub(super) struct Connections {
-    hub: Arc<Hub>,
-    timeouts: Timeouts,
-    pub keys: KeyStore,
-    /// Natter's own engine, which is there whatever the settings say.
-    built_in: Arc<dyn Client>,
-    runtime: tokio::runtime::Handle,
-    known: Mutex<Known>,
-    /// The questions to servers that are open.
-    open: watch::Sender<Questions>,
-}
-
-#[derive(Default)]
-struct Known {
-    settings: Arc<Settings>,
-    entries: Vec<Entry>,
-    /// The model that was used last, from the newest chat.
-    last_used: Option<ModelRef>,
-    details: HashMap<ModelRef, ModelInfo>,
-    /// The models whose windows were asked for: once is enough where the server does not tell.
-    windows_asked: HashSet<ModelRef>,
-}
-
-#[derive(Clone)]
-struct Entry {
-    connection: Connection,
-    found: bool,
-    built_in: bool,
-    health: Health,
-    client: Option<Arc<dyn Client>>,
-    models: Vec<ModelInfo>,
-}
-
-impl Entry {
-    fn new(connection: Connection, found: bool) -> Self {
-        let (health, client, models) = (Health::Checking, None, Vec::new());
-        Self { connection, found, built_in: false, health, client, models }
-    }
-
-    fn built_in(client: &Arc<dyn Client>, models: Vec<ModelInfo>) -> Self {
-        let connection = Connection {
-            name: CONNECTION.to_owned(),
-            kind: Some(ConnectionKind::OpenAi),
-            url: String::new(),
-            key: KeySource::None,
-            models: Vec::new(),
-        };
-        let client = Some(Arc::clone(client));
-        Self { built_in: true, client, models, ..Self::new(connection, false) }
-    }
-}
+/// The connections to servers, and their keys. From [`Manager::connections`].
+#[derive(Clone, Debug)]
+pub struct Connections(pub(super) Manager);
 
 impl Connections {
-    pub(super) fn new(
-        hub: Arc<Hub>,
-        timeouts: Timeouts,
-        settings: Arc<Settings>,
-        built_in: Arc<dyn Client>,
-        own_models: Vec<ModelInfo>,
-    ) -> Arc<Self> {
-        let connections = Self {
-            built_in,
-            hub,
-            timeouts,
-            keys: KeyStore::default(),
-            runtime: tokio::runtime::Handle::current(),
-            known: Mutex::default(),
-            open: watch::Sender::default(),
-        };
-        connections.lock().entries.push(Entry::built_in(&connections.built_in, own_models));
-        connections.take_settings(settings);
-        Arc::new(connections)
+    /// The connections, configured ones first, then those found on this machine.
+    pub fn list(&self) -> Vec<ConnectionState> {
+        self.0.inner.connections.states()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Asks all connections for their models again, and looks for local servers again.
+    pub fn refresh(&self) {
+        self.0.inner.connections.refresh();
     }
 
-    /// Takes changed settings: what is known of an unchanged connection stays.
-    pub(super) fn take_settings(&self, settings: Arc<Settings>) {
-        let mut known = self.lock();
-        let old = std::mem::take(&mut known.entries);
-        let before: Vec<_> = old.iter().map(|entry| entry.connection.clone()).collect();
-        let configured = settings.connections.iter().map(|connection| {
-            let same = old.iter().find(|entry| entry.connection == *connection && !entry.found);
-            same.cloned().unwrap_or_else(|| Entry::new(connection.clone(), false))
-        });
-        let mut entries: Vec<_> = configured.collect();
-        let mut own = None;
-        for entry in old.into_iter().filter(|entry| entry.found || entry.built_in) {
-            if entry.built_in {
-                own = Some(entry);
-                continue;
-            }
-            let taken = |other: &Entry| {
-                other.connection.name == entry.connection.name
-                    || same_address(&other.connection.url, &entry.connection.url)
-            };
-            if !entries.iter().any(taken) {
-                entries.push(entry);
-            }
-        }
-        // One of the person's own may bear its name.
-        if !entries.iter().any(|entry| entry.connection.name == CONNECTION) {
-            entries.push(own.unwrap_or_else(|| Entry::built_in(&self.built_in, Vec::new())));
-        }
-        // What is known of a changed connection's models may be another server's.
-        known.details.retain(|model, _| {
-            let of = |entry: &&Entry| entry.connection.name == model.connection;
-            let was = before.iter().find(|connection| connection.name == model.connection);
-            was == entries.iter().find(of).map(|entry| &entry.connection)
-        });
-        known.entries = entries;
-        known.settings = settings;
+    /// Asks one connection for its models again.
+    pub fn refresh_one(&self, name: &str) {
+        self.0.inner.connections.ask(name.to_owned());
     }
 
-    pub(super) fn set_last_used(&self, model: Option<ModelRef>) {
-        self.lock().last_used = model;
+    /// Waits until every connection that is being asked now has answered or failed.
+    pub async fn settled(&self) {
+        self.0.inner.connections.settled().await;
     }
 
-    fn entry(&self, name: &str) -> Option<Entry> {
-        self.lock().entries.iter().find(|entry| entry.connection.name == name).cloned()
+    /// Asks a server that need not be configured for its models. Without a key the one is taken
+    /// that the connection names.
+    pub async fn test(&self, connection: &Connection, key: Option<Key>) -> Result<TestReport> {
+        let (connections, connection) = (Arc::clone(&self.0.inner.connections), connection.clone());
+        self.0.run(async move { connections.test(&connection, key).await }).await
     }
 
-    pub(super) fn states(&self) -> Vec<ConnectionState> {
-        let known = self.lock();
-        // Natter's own engine is a connection as soon as it has a model.
-        let shown =
-            known.entries.iter().filter(|entry| !entry.built_in || !entry.models.is_empty());
-        let states = shown.map(|entry| ConnectionState {
-            connection: entry.connection.clone(),
-            found: entry.found,
-            built_in: entry.built_in,
-            health: entry.health.clone(),
-        });
-        states.collect()
+    /// Stores a connection: adds it, or changes the one named `replaces`. A key given goes to the
+    /// Secret Service, or lasts for this run where there is none: the answer says which.
+    ///
+    /// # Errors
+    /// `InvalidUrl`, `NameTaken`, `KeyUnavailable` where a connection is renamed and its key cannot
+    /// be had now, and what [`SettingsStore::change`](super::SettingsStore::change) says.
+    pub async fn save(
+        &self,
+        mut connection: Connection,
+        key: Option<Key>,
+        replaces: Option<&str>,
+    ) -> Result<Option<Kept>> {
+        let (this, replaces) = (self.0.clone(), replaces.map(str::to_owned));
+        // A slash parts connection and model.
+        connection.name = connection.name.trim().replace('/', "-");
+        client::check_address(&connection)?;
+        self.0
+            .run(async move {
+                let name = connection.name.clone();
+                let others = this.settings().current();
+                let mut others = others
+                    .connections
+                    .iter()
+                    .filter(|known| Some(&known.name) != replaces.as_ref());
+                if others.any(|known| known.name == name) {
+                    return Err(Kind::NameTaken { name }.into());
+                }
+                let renamed = replaces.clone().filter(|old| *old != name);
+                let of_keyring = |known: &&Connection| {
+                    Some(&known.name) == replaces.as_ref() && known.key == KeySource::Keyring
+                };
+                let had_key =
+                    this.settings().current().connections.iter().any(|known| of_keyring(&known));
+                // Keys are found by the connection's name.
+                let key = match &renamed {
+                    Some(old)
+                        if key.is_none() && had_key && connection.key == KeySource::Keyring =>
+                    {
+                        let old = Connection { name: old.clone(), ..connection.clone() };
+                        // Without its key it would be a connection that lost it.
+                        this.inner.connections.keys.get(&old).await?
+                    }
+                    _ => key,
+                };
+                let mut kept = None;
+                if let Some(key) = key {
+                    kept = Some(this.inner.connections.keys.set(&name, key).await?);
+                    connection.key = KeySource::Keyring;
+                }
+                let in_keyring = connection.key == KeySource::Keyring;
+                this.settings()
+                    .change(move |settings| {
+                        let place = replaces.and_then(|old| {
+                            settings.connections.iter().position(|c| c.name == old)
+                        });
+                        match place {
+                            Some(place) => settings.connections[place] = connection,
+                            None => settings.connections.push(connection),
+                        }
+                    })
+                    .await?;
+                // A key that nobody can name any more is a key too many. One that lasts for this run
+                // alone is no reason to give up what the keyring has.
+                let unused = match renamed {
+                    Some(old) => (!in_keyring || kept == Some(Kept::Keyring)).then_some(old),
+                    None => (!in_keyring && had_key).then(|| name.clone()),
+                };
+                if let Some(old) = unused
+                    && let Err(error) = this.inner.connections.keys.remove(&old).await
+                {
+                    tracing::warn!(%error, "the former key could not be removed");
+                }
+                this.inner.connections.forget_client(&name);
+                this.inner.connections.ask(name);
+                Ok(kept)
+            })
+            .await
     }
-}
 
-/// Whether two addresses are one: `localhost` is this machine, and a path does not matter.
-fn same_address(a: &str, b: &str) -> bool {
-    let host = |url: &str| {
-        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let host = rest.split('/').next().unwrap_or_default().to_ascii_lowercase();
-        host.replace("localhost", "127.0.0.1").replace("[::1]", "127.0.0.1")
-    };
-    host(a) == host(b)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_server_under_two_names_is_one() {
-        assert!(same_address("http://localhost:11434", "http://127.0.0.1:11434/v1"));
-        assert!(!same_address("http://127.0.0.1:8000", "http://127.0.0.1:8080"));
+    /// Removes a connection and its stored key. Chats that used it stay.
+    ///
+    /// # Errors
+    /// `ConnectionMissing`, and what [`SettingsStore::change`](super::SettingsStore::change) says.
+    pub async fn remove(&self, name: &str) -> Result<()> {
+        let (this, name) = (self.0.clone(), name.to_owned());
+        self.0
+            .run(async move {
+                let settings = this.settings().current();
+                if !settings.connections.iter().any(|connection| connection.name == name) {
+                    return Err(Kind::ConnectionMissing { name }.into());
+                }
+                let gone = name.clone();
+                this.settings()
+                    .change(move |settings| settings.connections.retain(|c| c.name != gone))
+                    .await?;
+                this.inner.connections.keys.remove(&name).await
+            })
+            .await
     }
 }

@@ -44,7 +44,7 @@ impl Manager {
                 let _changing = manager.inner.changing.lock().await;
                 if let Some(settings) = changes.read_anew() {
                     manager.take_settings(settings);
-                    manager.refresh();
+                    manager.connections().refresh();
                 }
             }
         }));

@@ -9,11 +9,11 @@ use chat_permission::path::Surroundings;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connections::Connections;
+use super::connection_registry::ConnectionRegistry;
 use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
-use crate::models::{self, CONNECTION, Downloads, Library, Told};
+use crate::models::{self, CONNECTION, Downloader, Library, Told};
 use crate::session::WaitingAsks;
 use crate::store::{Opened, Store};
 use crate::tool::Journals;
@@ -55,11 +55,16 @@ impl Manager {
         let built_in = Arc::new(BuiltIn::new(library.clone(), engine, options.timeouts));
         // The list is at hand, and what is not on it is not begun with.
         let own = built_in.models().await.unwrap_or_default();
-        let connections =
-            Connections::new(Arc::clone(&hub), options.timeouts, settings, built_in as _, own);
+        let connections = ConnectionRegistry::new(
+            Arc::clone(&hub),
+            options.timeouts,
+            settings,
+            built_in as _,
+            own,
+        );
         let site = Arc::new(models::Hub::new(options.hub));
         let (told, asked) = (Arc::clone(&hub), Arc::clone(&connections));
-        let downloads = Downloads::new(site, library.clone(), move |what| match what {
+        let downloads = Downloader::new(site, library.clone(), move |what| match what {
             Told::Downloads => told.tell(&Event::DownloadsChanged),
             Told::Library => {
                 asked.ask(CONNECTION.to_owned());
@@ -103,7 +108,7 @@ impl Manager {
         manager.follow();
         manager.keep_backups();
         if options.discover {
-            manager.refresh();
+            manager.connections().refresh();
         }
         let world = Arc::clone(&manager.inner.world);
         manager.inner.world.runtime.spawn(async move {

@@ -10,35 +10,40 @@ use crate::message::{Answer, AskId};
 use crate::session::Session;
 use crate::settings::Remembered;
 
-impl Manager {
+/// What waits for the person's leave, and the rules of single sessions. From [`Manager::permissions`].
+#[derive(Clone, Debug)]
+pub struct Permissions(pub(super) Manager);
+
+impl Permissions {
     /// What waits for the user's answer in any session, also where nobody watches it.
     pub fn asks(&self) -> Vec<SessionAsk> {
-        self.inner.world.asks.all()
+        self.0.inner.world.asks.all()
     }
 
     /// Answers what waits. An answer for longer is stored first: exactly the rules that the ask
     /// names. Says whether it still waited.
     ///
     /// # Errors
-    /// The store's, or what [`change_settings`](Self::change_settings) says: then it waits on.
+    /// The store's, or what [`SettingsStore::change`](super::SettingsStore::change) says: then it waits on.
     pub async fn answer(&self, fid: &Fid, id: AskId, answer: Answer) -> Result<bool> {
         let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            let Some(session) = this.loaded(&fid) else { return Ok(false) };
-            let Some(pending) = session.take_ask(id) else { return Ok(false) };
-            if let Some((scope, effect, rules)) = pending.rules(&answer)
-                && let Err(error) =
-                    this.remember_answer(&session, pending.root(), scope, effect, rules).await
-            {
-                session.put_back(pending);
-                return Err(error);
-            }
-            let waited = pending.settle(answer);
-            // What the new rules settle besides.
-            session.rejudge();
-            Ok(waited)
-        })
-        .await
+        self.0
+            .run(async move {
+                let Some(session) = this.0.loaded(&fid) else { return Ok(false) };
+                let Some(pending) = session.take_ask(id) else { return Ok(false) };
+                if let Some((scope, effect, rules)) = pending.rules(&answer)
+                    && let Err(error) =
+                        this.remember_answer(&session, pending.root(), scope, effect, rules).await
+                {
+                    session.put_back(pending);
+                    return Err(error);
+                }
+                let waited = pending.settle(answer);
+                // What the new rules settle besides.
+                session.rejudge();
+                Ok(waited)
+            })
+            .await
     }
 
     /// The rules that hold for one session alone.
@@ -46,8 +51,8 @@ impl Manager {
     /// # Errors
     /// `SessionNotFound`, and the store's.
     pub async fn session_rules(&self, fid: &Fid) -> Result<Vec<Entry>> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { Ok(this.session(&fid).await?.rules()) }).await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0.run(async move { Ok(this.session(&fid).await?.rules()) }).await
     }
 
     /// Takes a rule of one session back. Says whether it was there.
@@ -55,8 +60,8 @@ impl Manager {
     /// # Errors
     /// `SessionNotFound`, and the store's.
     pub async fn forget_rule(&self, fid: &Fid, rule: &Rule) -> Result<bool> {
-        let (this, fid, rule) = (self.clone(), fid.clone(), rule.clone());
-        self.run(async move { this.session(&fid).await?.forget(&rule).await }).await
+        let (this, fid, rule) = (self.0.clone(), fid.clone(), rule.clone());
+        self.0.run(async move { this.session(&fid).await?.forget(&rule).await }).await
     }
 
     async fn remember_answer(
@@ -78,14 +83,16 @@ impl Manager {
         if scope == Scope::Session || (scope == Scope::Project && project.is_none()) {
             return session.remember(effect, rules).await;
         }
-        self.change_settings(move |settings| {
-            for rule in rules {
-                // What is named from the project's folder means another file in any other.
-                let is_local = scope == Scope::Project || rule.is_of_project();
-                let project = project.clone().filter(|_| is_local);
-                settings.permissions.remember(Remembered { rule, effect, project });
-            }
-        })
-        .await
+        self.0
+            .settings()
+            .change(move |settings| {
+                for rule in rules {
+                    // What is named from the project's folder means another file in any other.
+                    let is_local = scope == Scope::Project || rule.is_of_project();
+                    let project = project.clone().filter(|_| is_local);
+                    settings.permissions.remember(Remembered { rule, effect, project });
+                }
+            })
+            .await
     }
 }

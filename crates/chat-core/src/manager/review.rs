@@ -9,19 +9,24 @@ use chat_permission::path::Project;
 use super::{Fid, Kind, Manager, Result};
 use crate::message::{Content, MessageId, Role};
 
-impl Manager {
+/// The review of what tools changed in a session's project, and the way back. From [`Manager::review`].
+#[derive(Clone, Debug)]
+pub struct ChangeReview(pub(super) Manager);
+
+impl ChangeReview {
     /// What a session changed that nobody reviewed yet, by paths.
     ///
     /// # Errors
     /// `SessionNotFound`, `NoReview`, `ReviewFailed`, `ProjectMissing`.
     pub async fn changes(&self, fid: &Fid) -> Result<Vec<FileChange>> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            let session = this.session(&fid).await?;
-            let read = session.with_journal(false, Journal::changes);
-            Ok(read.await?.unwrap_or_default())
-        })
-        .await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let session = this.session(&fid).await?;
+                let read = session.with_journal(false, Journal::changes);
+                Ok(read.await?.unwrap_or_default())
+            })
+            .await
     }
 
     /// Accepts a file's changes or some of its hunks, or everything where no file is named: they
@@ -30,16 +35,17 @@ impl Manager {
     /// # Errors
     /// As for [`changes`](Self::changes).
     pub async fn accept(&self, fid: &Fid, what: Option<(PathBuf, Part)>) -> Result<Answer> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            let session = this.session(&fid).await?;
-            let act = move |journal: &Journal, session: &str| match &what {
-                Some((path, part)) => journal.accept(session, path, part),
-                None => journal.accept_all(session),
-            };
-            Ok(session.with_journal(true, act).await?.unwrap_or_default())
-        })
-        .await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let session = this.session(&fid).await?;
+                let act = move |journal: &Journal, session: &str| match &what {
+                    Some((path, part)) => journal.accept(session, path, part),
+                    None => journal.accept_all(session),
+                };
+                Ok(session.with_journal(true, act).await?.unwrap_or_default())
+            })
+            .await
     }
 
     /// Rejects a file's changes or some of its hunks, or everything where no file is named: just
@@ -49,16 +55,17 @@ impl Manager {
     /// # Errors
     /// As for [`changes`](Self::changes).
     pub async fn reject(&self, fid: &Fid, what: Option<(PathBuf, Part)>) -> Result<Answer> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            let session = this.session(&fid).await?;
-            let act = move |journal: &Journal, session: &str| match &what {
-                Some((path, part)) => journal.reject(session, path, part),
-                None => journal.reject_all(session),
-            };
-            Ok(session.with_journal(true, act).await?.unwrap_or_default())
-        })
-        .await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let session = this.session(&fid).await?;
+                let act = move |journal: &Journal, session: &str| match &what {
+                    Some((path, part)) => journal.reject(session, path, part),
+                    None => journal.reject_all(session),
+                };
+                Ok(session.with_journal(true, act).await?.unwrap_or_default())
+            })
+            .await
     }
 
     /// Takes an [`accept`](Self::accept) or a [`reject`](Self::reject) back, by the number in its answer
@@ -68,14 +75,15 @@ impl Manager {
     /// # Errors
     /// `NothingChanged` where there is no such answer any more, and as for [`changes`](Self::changes).
     pub async fn undo_answer(&self, fid: &Fid, answer: Seq) -> Result<Answer> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            let session = this.session(&fid).await?;
-            let act = move |journal: &Journal, session: &str| journal.undo(session, answer);
-            let undone = session.with_journal(true, act).await?;
-            undone.ok_or_else(|| Kind::NothingChanged.into())
-        })
-        .await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let session = this.session(&fid).await?;
+                let act = move |journal: &Journal, session: &str| journal.undo(session, answer);
+                let undone = session.with_journal(true, act).await?;
+                undone.ok_or_else(|| Kind::NothingChanged.into())
+            })
+            .await
     }
 
     /// Does what the person does to a file of a project in the front end itself, as its editor saves
@@ -83,7 +91,7 @@ impl Manager {
     /// is never offered to be rejected. Blocks for as long as `act` does, and for single files that
     /// tools are writing: to be called where that is allowed. `path` is counted from the project on.
     pub fn saved_by_person<T>(&self, project: &Path, path: &Path, act: impl FnOnce() -> T) -> T {
-        let world = &self.inner.world;
+        let world = &self.0.inner.world;
         let Ok(project) = Project::open(project, &world.kept) else { return act() };
         // Where it leads: the journal knows no other name.
         let resolved = project.resolve_path(path);
@@ -102,14 +110,14 @@ impl Manager {
         seen: &[u8],
         act: impl FnOnce() -> T,
     ) -> T {
-        let world = &self.inner.world;
+        let world = &self.0.inner.world;
         let Ok(opened) = Project::open(project, &world.kept) else { return act() };
         let resolved = opened.resolve_path(path);
         let Some(path) = resolved.as_ref().ok().and_then(ResolvedPath::relative) else {
             return act();
         };
         let done = world.journals.overwritten_by_person(&opened, path, seen, act);
-        let sessions: Vec<_> = self.sessions_lock().values().cloned().collect();
+        let sessions: Vec<_> = self.0.sessions_lock().values().cloned().collect();
         for session in sessions.iter().filter(|one| one.project().as_deref() == Some(project)) {
             session.changed_files();
         }
@@ -123,26 +131,27 @@ impl Manager {
     /// `NothingChanged` where no file was changed since, `SessionAtWork` while the session works, and as for
     /// [`changes`](Self::changes).
     pub async fn restore_files(&self, fid: &Fid, message: MessageId) -> Result<Restored> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            let session = this.session(&fid).await?;
-            if session.is_busy() {
-                return Err(Kind::SessionAtWork.into());
-            }
-            let branch = session.load().await?;
-            // A request that changed nothing has no state of its own: the next one's is the same.
-            let since = branch.iter().skip_while(|one| one.id != message);
-            let asked = since.filter(|one| one.role == Role::User);
-            let asked: Vec<_> = asked.map(|one| one.id.to_string()).collect();
-            let act = move |journal: &Journal, session: &str| {
-                let made = journal.checkpoints(session)?;
-                let made = made.iter().find(|made| asked.contains(&made.message));
-                made.map(|made| journal.restore(session, made.seq)).transpose()
-            };
-            let restored = session.with_journal(true, act).await?.flatten();
-            restored.ok_or_else(|| Kind::NothingChanged.into())
-        })
-        .await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let session = this.session(&fid).await?;
+                if session.is_busy() {
+                    return Err(Kind::SessionAtWork.into());
+                }
+                let branch = session.load().await?;
+                // A request that changed nothing has no state of its own: the next one's is the same.
+                let since = branch.iter().skip_while(|one| one.id != message);
+                let asked = since.filter(|one| one.role == Role::User);
+                let asked: Vec<_> = asked.map(|one| one.id.to_string()).collect();
+                let act = move |journal: &Journal, session: &str| {
+                    let made = journal.checkpoints(session)?;
+                    let made = made.iter().find(|made| asked.contains(&made.message));
+                    made.map(|made| journal.restore(session, made.seq)).transpose()
+                };
+                let restored = session.with_journal(true, act).await?.flatten();
+                restored.ok_or_else(|| Kind::NothingChanged.into())
+            })
+            .await
     }
 
     /// Takes a [`restore_files`](Self::restore_files) back.
@@ -150,18 +159,19 @@ impl Manager {
     /// # Errors
     /// `SessionAtWork` while the session works, and as for [`changes`](Self::changes).
     pub async fn undo_restore(&self, fid: &Fid, restored: Seq) -> Result<Restored> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            let session = this.session(&fid).await?;
-            if session.is_busy() {
-                return Err(Kind::SessionAtWork.into());
-            }
-            let act =
-                move |journal: &Journal, session: &str| journal.undo_restore(session, restored);
-            let restored = session.with_journal(true, act).await?;
-            restored.ok_or_else(|| Kind::NothingChanged.into())
-        })
-        .await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let session = this.session(&fid).await?;
+                if session.is_busy() {
+                    return Err(Kind::SessionAtWork.into());
+                }
+                let act =
+                    move |journal: &Journal, session: &str| journal.undo_restore(session, restored);
+                let restored = session.with_journal(true, act).await?;
+                restored.ok_or_else(|| Kind::NothingChanged.into())
+            })
+            .await
     }
 
     /// Brings the conversation back to before a message of the person, and gives what it said, for
@@ -171,7 +181,7 @@ impl Manager {
     /// `SessionNotFound`, `SessionAtWork`, `SessionInUse`, `NothingToSend` where it is no message of the
     /// person in the shown branch, and the store's.
     pub async fn rewind(&self, fid: &Fid, message: MessageId) -> Result<Content> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.rewind(message).await }).await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0.run(async move { this.session(&fid).await?.rewind(message).await }).await
     }
 }

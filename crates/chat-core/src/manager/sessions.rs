@@ -5,55 +5,39 @@ use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{
-    Event, Fid, Manager, Message, MessageId, Page, Result, Session, SessionChange,
-    SessionPlaceholder, Snapshot, Subscription,
+    EmptySession, Event, Fid, Manager, Message, MessageId, Page, Queued, Result, Session,
+    SessionChange, SessionPlaceholder, Snapshot, Subscription,
 };
 use crate::agent::{CODE_ASSISTANT, DEFAULT};
+use crate::session::Clients as _;
 use crate::store::{SearchResults, SessionPatch, SessionRecord};
 
-impl Manager {
-    /// All sessions, newest first.
-    pub async fn sessions(&self) -> Result<Vec<SessionPlaceholder>> {
-        let this = self.clone();
-        self.run(async move {
-            let records = this.inner.world.store.sessions().await?;
-            this.remember_first(&records);
-            this.remember_last_used(&records);
-            let rows = records.into_iter().map(|record| match this.loaded(&record.fid) {
-                Some(session) => session.placeholder(),
-                None => record.meta.into(),
-            });
-            Ok(rows.collect())
-        })
-        .await
-    }
+/// The sessions: listed, searched, opened, changed, and their requests. From [`Manager::sessions`].
+#[derive(Clone, Debug)]
+pub struct Sessions(pub(super) Manager);
 
-    /// The agent that a new chat in a project begins with: the one that worked there last, else the code assistant,
-    /// unless another agent is set for all new chats.
-    pub async fn agent_for(&self, project: &Path) -> String {
-        let (this, project) = (self.clone(), project.to_owned());
-        let last = self
+impl Sessions {
+    /// All sessions, newest first.
+    pub async fn list(&self) -> Result<Vec<SessionPlaceholder>> {
+        let this = self.0.clone();
+        self.0
             .run(async move {
                 let records = this.inner.world.store.sessions().await?;
-                let there =
-                    records.into_iter().filter(|it| it.project.as_deref() == Some(&project));
-                Ok(there.max_by_key(|record| record.updated).map(|record| record.meta.agent))
+                this.remember_first(&records);
+                this.remember_last_used(&records);
+                let rows = records.into_iter().map(|record| match this.loaded(&record.fid) {
+                    Some(session) => session.placeholder(),
+                    None => record.meta.into(),
+                });
+                Ok(rows.collect())
             })
-            .await;
-        let is_there = |agent: &str| self.inner.world.agent(agent).is_ok();
-        if let Ok(Some(agent)) = last
-            && is_there(&agent)
-        {
-            return agent;
-        }
-        let set = self.settings().chat.agent.clone();
-        if set == DEFAULT && is_there(CODE_ASSISTANT) { CODE_ASSISTANT.to_owned() } else { set }
+            .await
     }
 
     /// Sessions that hold the text, best first. Dropping the future breaks the search off.
     pub async fn search(&self, text: &str, limit: usize) -> Result<SearchResults> {
         // Bound to no runtime, and so to nobody but the caller.
-        self.inner.world.store.search(text, limit).await
+        self.0.inner.world.store.search(text, limit).await
     }
 
     /// Opens a session: the last `limit` messages, and from then on, without a gap, its events in
@@ -67,29 +51,29 @@ impl Manager {
         limit: usize,
         subscription: &Subscription,
     ) -> Result<Snapshot> {
-        let (this, fid) = (self.clone(), fid.clone());
+        let (this, fid) = (self.0.clone(), fid.clone());
         let mailbox = Arc::clone(subscription.mailbox());
-        self.run(async move { this.session(&fid).await?.open(limit, &mailbox).await }).await
+        self.0.run(async move { this.session(&fid).await?.open(limit, &mailbox).await }).await
     }
 
     /// Ends the watching of a session.
     pub fn close(&self, fid: &Fid, subscription: &Subscription) {
-        if let Some(session) = self.loaded(fid) {
+        if let Some(session) = self.0.loaded(fid) {
             session.close(subscription.mailbox());
         }
     }
 
     /// The `limit` messages of the shown branch before this one.
     pub async fn earlier(&self, fid: &Fid, before: MessageId, limit: usize) -> Result<Page> {
-        let (store, fid) = (self.inner.world.store.clone(), fid.clone());
-        self.run(async move { store.page(&fid, Some(before), limit).await }).await
+        let (store, fid) = (self.0.inner.world.store.clone(), fid.clone());
+        self.0.run(async move { store.page(&fid, Some(before), limit).await }).await
     }
 
     /// The replies of a session that stand beside others since they were asked for again: each time
     /// all of them, the oldest first.
     pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
-        let (store, fid) = (self.inner.world.store.clone(), fid.clone());
-        self.run(async move { store.siblings(&fid).await }).await
+        let (store, fid) = (self.0.inner.world.store.clone(), fid.clone());
+        self.0.run(async move { store.siblings(&fid).await }).await
     }
 
     /// Shows the branch that this message is in: from its newest reply back to the beginning. Whether
@@ -98,14 +82,14 @@ impl Manager {
     /// # Errors
     /// `SessionNotFound`, `SessionAtWork`, `SessionInUse`, and the store's.
     pub async fn show_branch(&self, fid: &Fid, message: MessageId) -> Result<bool> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.show_branch(message).await }).await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0.run(async move { this.session(&fid).await?.show_branch(message).await }).await
     }
 
     /// The whole shown branch, oldest first, a reply being written as far as it has come.
     pub async fn transcript(&self, fid: &Fid) -> Result<Vec<Arc<Message>>> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.transcript().await }).await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0.run(async move { this.session(&fid).await?.transcript().await }).await
     }
 
     /// Gives a session a title of the person's choice. An empty one changes nothing.
@@ -119,9 +103,9 @@ impl Manager {
     }
 
     /// Changes a session's agent, model, thinking or options; the next request uses them.
-    pub async fn change_session(&self, fid: &Fid, change: SessionChange) -> Result<()> {
+    pub async fn change(&self, fid: &Fid, change: SessionChange) -> Result<()> {
         self.patch(fid, SessionPatch { change, ..SessionPatch::default() }).await?;
-        if let Some(session) = self.loaded(fid) {
+        if let Some(session) = self.0.loaded(fid) {
             session.rejudge();
         }
         Ok(())
@@ -132,41 +116,156 @@ impl Manager {
         self.patch(fid, SessionPatch { unread: Some(false), ..SessionPatch::default() }).await
     }
 
-    async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move { this.session(&fid).await?.patch(patch).await }).await
-    }
-
     /// Stops and deletes a session. [`restore`](Self::restore) takes that back while the
     /// program runs.
     pub async fn delete(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            let session = this.session(&fid).await?;
-            session.halt();
-            let _gate = session.halted().await;
-            if let Err(error) = this.inner.world.store.delete(&fid).await {
-                session.go_on();
-                return Err(error);
-            }
-            this.sessions_lock().remove(&fid);
-            this.inner.world.hub.tell(&Event::SessionRemoved { fid });
-            Ok(())
-        })
-        .await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let session = this.session(&fid).await?;
+                session.halt();
+                let _gate = session.halted().await;
+                if let Err(error) = this.inner.world.store.delete(&fid).await {
+                    session.go_on();
+                    return Err(error);
+                }
+                this.sessions_lock().remove(&fid);
+                this.inner.world.hub.tell(&Event::SessionRemoved { fid });
+                Ok(())
+            })
+            .await
     }
 
     /// Takes a deletion back.
     pub async fn restore(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.clone(), fid.clone());
-        self.run(async move {
-            let record = this.inner.world.store.restore(&fid).await?;
-            this.inner.world.hub.tell(&Event::SessionAdded(record.meta.into()));
-            Ok(())
-        })
-        .await
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let record = this.inner.world.store.restore(&fid).await?;
+                this.inner.world.hub.tell(&Event::SessionAdded(record.meta.into()));
+                Ok(())
+            })
+            .await
     }
 
+    /// Stops the request at work and all that belongs to it. What had arrived stays.
+    pub fn stop(&self, fid: &Fid) {
+        if let Some(session) = self.0.loaded(fid) {
+            session.stop();
+        }
+    }
+
+    /// Answers the last user message again, on a new branch; the earlier reply stays in the tree.
+    /// Does nothing while a request is at work.
+    ///
+    /// # Errors
+    /// As [`Manager::send`].
+    pub async fn retry(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0.run(async move { this.session(&fid).await?.retry().await }).await
+    }
+
+    /// Waits until all that was said in a session is on disk. A program that ends behind a reply does.
+    ///
+    /// # Errors
+    /// Why it is not, where the store refuses it for seconds.
+    pub async fn stored(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                match this.loaded(&fid) {
+                    Some(session) => session.stored().await,
+                    None => Ok(()),
+                }
+            })
+            .await
+    }
+
+    /// Asks the model to go on where its last reply was interrupted or stopped. Does nothing while
+    /// a request is at work.
+    ///
+    /// # Errors
+    /// As [`Manager::send`].
+    pub async fn resume(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0.run(async move { this.session(&fid).await?.resume().await }).await
+    }
+
+    /// Sends the first message that waits, where none goes out by itself: after a stop, a failure
+    /// or the end of the program. Does nothing while a request is at work. Why one cannot be sent
+    /// comes as a notice; it waits on.
+    pub async fn send_waiting(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                this.session(&fid).await?.send_waiting().await;
+                Ok(())
+            })
+            .await
+    }
+
+    /// Takes a waiting message back, and gives it, so that it can be put into the composer.
+    pub async fn unqueue(&self, fid: &Fid, id: MessageId) -> Result<Option<Queued>> {
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0.run(async move { this.session(&fid).await?.unqueue(id).await }).await
+    }
+
+    /// The sessions that have a request at work.
+    pub fn busy(&self) -> Vec<Fid> {
+        let sessions = self.0.sessions_lock();
+        sessions
+            .iter()
+            .filter(|(_, session)| session.is_busy())
+            .map(|(fid, _)| fid.clone())
+            .collect()
+    }
+
+    /// What a new chat begins with.
+    pub fn empty(&self) -> EmptySession {
+        let settings = self.0.settings().current();
+        let model = self.0.inner.connections.default_model_now();
+        let usage = model.as_ref().map(|model| self.0.inner.connections.usage(model));
+        let usage = usage.unwrap_or_default();
+        EmptySession {
+            agent: settings.chat.agent.clone(),
+            model,
+            thinking: usage.thinking,
+            options: usage.options,
+            project: None,
+            mode: settings.permissions.mode,
+        }
+    }
+
+    /// The agent that a new chat in a project begins with: the one that worked there last, else the code assistant,
+    /// unless another agent is set for all new chats.
+    pub async fn agent_for(&self, project: &Path) -> String {
+        let (this, project) = (self.0.clone(), project.to_owned());
+        let last = self
+            .0
+            .run(async move {
+                let records = this.inner.world.store.sessions().await?;
+                let there =
+                    records.into_iter().filter(|it| it.project.as_deref() == Some(&project));
+                Ok(there.max_by_key(|record| record.updated).map(|record| record.meta.agent))
+            })
+            .await;
+        let is_there = |agent: &str| self.0.inner.world.agent(agent).is_ok();
+        if let Ok(Some(agent)) = last
+            && is_there(&agent)
+        {
+            return agent;
+        }
+        let set = self.0.settings().current().chat.agent.clone();
+        if set == DEFAULT && is_there(CODE_ASSISTANT) { CODE_ASSISTANT.to_owned() } else { set }
+    }
+
+    async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<()> {
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0.run(async move { this.session(&fid).await?.patch(patch).await }).await
+    }
+}
+
+impl Manager {
     /// The model of the newest chat is the one to begin with, unless it failed there: a name typed
     /// wrong must not fail all chats to come.
     pub(super) fn remember_last_used(&self, records: &[SessionRecord]) {
@@ -254,15 +353,15 @@ mod tests {
         let day = std::time::Duration::from_hours(24);
         for (deleted, age, open) in [(false, None, 1), (true, Some(day), 1), (true, None, 0)] {
             if deleted {
-                manager.delete(&fid).await.unwrap();
+                manager.sessions().delete(&fid).await.unwrap();
             }
             world.purge(age.unwrap_or_default()).await.unwrap();
             assert_eq!(journal.changes(fid.as_str()).unwrap().len(), open);
             if open == 1 && deleted {
-                manager.restore(&fid).await.unwrap();
+                manager.sessions().restore(&fid).await.unwrap();
             }
         }
-        assert!(manager.restore(&fid).await.is_err());
+        assert!(manager.sessions().restore(&fid).await.is_err());
     }
 
     #[tokio::test]

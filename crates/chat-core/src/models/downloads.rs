@@ -70,7 +70,7 @@ pub enum DownloadState {
 }
 
 /// The list of downloads. Dropping it stops them; what had arrived stays.
-pub(crate) struct Downloads {
+pub(crate) struct Downloader {
     hub: Arc<Hub>,
     library: Library,
     runtime: tokio::runtime::Handle,
@@ -96,13 +96,13 @@ enum Work {
     Done { model: String },
 }
 
-impl Drop for Downloads {
+impl Drop for Downloader {
     fn drop(&mut self) {
         self.closing.cancel();
     }
 }
 
-impl Downloads {
+impl Downloader {
     /// The downloads of a library. `tell` is called whenever there is something new.
     pub fn new(
         hub: Arc<Hub>,
@@ -388,8 +388,8 @@ impl Entry {
     }
 }
 
-impl std::fmt::Debug for Downloads {
+impl std::fmt::Debug for Downloader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Downloads").finish_non_exhaustive()
+        f.debug_struct("Downloader").finish_non_exhaustive()
     }
 }

@@ -17,17 +17,17 @@ use self::world::{FILE, REPOSITORY, World, model};
 async fn a_model_is_found_fetched_checked_and_offered() {
     let world = World::start().await;
     world.hub.put(REPOSITORY, "README.md", "Hello");
-    let found = world.manager.search_models("tiny").await.unwrap();
+    let found = world.manager.repositories().search("tiny").await.unwrap();
     assert_eq!(found[0].name, REPOSITORY);
     assert_eq!((found[0].licence.as_deref(), found[0].closed), (Some("apache-2.0"), false));
-    let there = world.manager.remote_models(REPOSITORY).await.unwrap();
+    let there = world.manager.repositories().models(REPOSITORY).await.unwrap();
     assert_eq!(there.len(), 1);
     assert_eq!((there[0].file.as_str(), there[0].size()), (FILE, model().len() as u64));
 
     let id = world.begin().await;
     let done = world.until_done(&id).await;
     assert_eq!((done.received, done.name.as_str()), (done.total, "tiny"));
-    let installed = world.manager.library().find("tiny").unwrap();
+    let installed = world.manager.local_models().library().find("tiny").unwrap();
     assert_eq!(std::fs::read(&installed.path).unwrap(), model());
     assert_eq!(installed.sha256, there[0].parts[0].sha256);
     let from = Source { repository: REPOSITORY.to_owned(), file: FILE.to_owned() };
@@ -45,7 +45,7 @@ async fn a_model_is_found_fetched_checked_and_offered() {
     assert_eq!((again.as_str(), world.until_done(&again).await.state), (id.as_str(), done.state));
     assert_eq!(world.hub.fetches().len(), fetched);
 
-    world.manager.remove_model("tiny").await.unwrap();
+    world.manager.local_models().remove("tiny").await.unwrap();
     assert!(!installed.path.exists());
 }
 
@@ -54,8 +54,8 @@ async fn a_file_of_the_catalogue_has_its_name_there() {
     let world = World::start().await;
     let offer = chat_core::models::offer("smollm2-135m").unwrap();
     world.hub.put(&offer.repository, &offer.file, model());
-    let model = world.manager.remote_model(&offer.repository, &offer.file).await.unwrap();
-    let id = world.manager.start_download(model).await.unwrap();
+    let model = world.manager.repositories().model(&offer.repository, &offer.file).await.unwrap();
+    let id = world.manager.downloads().start(model).await.unwrap();
     let done = DownloadState::Done { model: "smollm2-135m".to_owned() };
     assert_eq!(world.until_done(&id).await.state, done);
 }
@@ -89,15 +89,15 @@ async fn a_paused_download_goes_on_after_the_program_began_again() {
     let id = world.begin().await;
     // Whole pieces are written at once: so far it has come at least.
     world.until(&id, |download| download.received >= 1_048_576).await;
-    world.manager.pause_download(&id);
+    world.manager.downloads().pause(&id);
     let paused = world.until(&id, |download| download.state == DownloadState::Paused).await;
     assert!(paused.received >= 1_048_576 && paused.received < paused.total);
-    assert_eq!(world.manager.library().list().unwrap(), []);
+    assert_eq!(world.manager.local_models().library().list().unwrap(), []);
 
     world.restart().await;
     let waiting = world.download(&id).unwrap();
     assert_eq!((waiting.state, waiting.received), (DownloadState::Paused, paused.received));
-    world.manager.resume_download(&id).await.unwrap();
+    world.manager.downloads().resume(&id).await.unwrap();
     world.until_done(&id).await;
     let range = world.hub.fetches().pop().unwrap().range;
     assert_eq!(range, Some(format!("bytes={}-", paused.received)));
@@ -111,10 +111,10 @@ async fn going_on_right_after_a_pause_is_not_lost() {
         world.hub.fail([Fault::StallAfter(1_200_000)]);
         let id = world.begin().await;
         world.until(&id, |download| download.received >= 1_000_000).await;
-        world.manager.pause_download(&id);
-        world.manager.resume_download(&id).await.unwrap();
+        world.manager.downloads().pause(&id);
+        world.manager.downloads().resume(&id).await.unwrap();
         world.until_done(&id).await;
-        world.manager.remove_model("tiny").await.unwrap();
+        world.manager.local_models().remove("tiny").await.unwrap();
     }
 }
 
@@ -126,7 +126,7 @@ async fn a_download_at_work_when_the_program_ends_waits_for_it() {
     world.until(&id, |download| download.received >= 1_048_576).await;
     world.restart().await;
     assert_eq!(world.download(&id).unwrap().state, DownloadState::Paused);
-    world.manager.resume_download(&id).await.unwrap();
+    world.manager.downloads().resume(&id).await.unwrap();
     world.until_done(&id).await;
     assert!(world.hub.fetches().pop().unwrap().range.is_some());
 }
@@ -137,16 +137,16 @@ async fn a_cancelled_download_leaves_nothing() {
     world.hub.fail([Fault::StallAfter(2_000_000)]);
     let id = world.begin().await;
     world.until(&id, |download| download.received >= 1_048_576).await;
-    world.manager.cancel_download(&id).await.unwrap();
-    assert_eq!((world.manager.downloads(), world.leftovers()), (Vec::new(), 0));
-    let gone = world.manager.resume_download(&id).await.unwrap_err();
+    world.manager.downloads().cancel(&id).await.unwrap();
+    assert_eq!((world.manager.downloads().list(), world.leftovers()), (Vec::new(), 0));
+    let gone = world.manager.downloads().resume(&id).await.unwrap_err();
     assert_eq!(gone.kind, Kind::ModelStorage);
     // Begun again it begins at the beginning.
     let id = world.begin().await;
     world.until_done(&id).await;
     assert_eq!(world.hub.fetches().pop().unwrap().range, None);
-    world.manager.cancel_download(&id).await.unwrap();
-    assert_eq!(world.manager.downloads(), []);
+    world.manager.downloads().cancel(&id).await.unwrap();
+    assert_eq!(world.manager.downloads().list(), []);
     assert!(world.installed("tiny").path.exists(), "a model that is here stays");
 }
 
@@ -159,9 +159,9 @@ async fn a_model_in_parts_comes_as_one() {
     }
     world.hub.pages_of(1);
     world.hub.fail([Fault::CutAfter(500)]);
-    let models = world.manager.remote_models("ada/big").await.unwrap();
+    let models = world.manager.repositories().models("ada/big").await.unwrap();
     assert_eq!((models.len(), models[0].parts.len()), (1, 2));
-    let id = world.manager.start_download(models[0].clone()).await.unwrap();
+    let id = world.manager.downloads().start(models[0].clone()).await.unwrap();
     world.until_done(&id).await;
     let installed = world.installed("big");
     assert_eq!(installed.size, parts.iter().map(|(_, content)| content.len() as u64).sum::<u64>());
@@ -173,27 +173,27 @@ async fn what_is_gone_from_the_site_is_named() {
     let world = World::start().await;
     let kind = |asked: chat_core::error::Result<_>| asked.map(|_| ()).unwrap_err().kind;
     let gone = Kind::RepositoryNotFound { repository: "ada/gone".to_owned() };
-    assert_eq!(kind(world.manager.remote_model("ada/gone", "*").await), gone);
+    assert_eq!(kind(world.manager.repositories().model("ada/gone", "*").await), gone);
     let other = Kind::RepositoryFileNotFound {
         repository: REPOSITORY.to_owned(),
         file: "*Q8_0.gguf".to_owned(),
     };
-    assert_eq!(kind(world.manager.remote_model(REPOSITORY, "*Q8_0.gguf").await), other);
+    assert_eq!(kind(world.manager.repositories().model(REPOSITORY, "*Q8_0.gguf").await), other);
     for strange in ["", "tiny", "../tiny/x", "a/b/c", "ada/../x"] {
-        let kind = kind(world.manager.remote_model(strange, "*").await);
+        let kind = kind(world.manager.repositories().model(strange, "*").await);
         assert_eq!(kind, Kind::RepositoryNotFound { repository: strange.to_owned() });
     }
     // One that was there when it was chosen.
-    let model = world.manager.remote_model(REPOSITORY, FILE).await.unwrap();
+    let model = world.manager.repositories().model(REPOSITORY, FILE).await.unwrap();
     world.hub.take(REPOSITORY, FILE);
-    let id = world.manager.start_download(model).await.unwrap();
+    let id = world.manager.downloads().start(model).await.unwrap();
     let failed = world.until_failed(&id).await;
     let file =
         Kind::RepositoryFileNotFound { repository: REPOSITORY.to_owned(), file: FILE.to_owned() };
     assert_eq!(failed, file);
 
     drop(world.hub);
-    let unreachable = world.manager.search_models("x").await.unwrap_err().kind;
+    let unreachable = world.manager.repositories().search("x").await.unwrap_err().kind;
     assert_eq!(unreachable, Kind::HubUnreachable);
 }
 
@@ -203,13 +203,13 @@ async fn the_very_file_is_meant_before_others_of_its_name() {
     let large = chat_gguf::write::Writer::tiny("Large", 4 << 20).bytes();
     world.hub.put("ada/two", "F16/model.gguf", large);
     world.hub.put("ada/two", "model.gguf", model());
-    let meant = world.manager.remote_model("ada/two", "model.gguf").await.unwrap();
+    let meant = world.manager.repositories().model("ada/two", "model.gguf").await.unwrap();
     assert_eq!(meant.file, "model.gguf");
     // What had arrived is gone on with, and not taken for a part of the other.
     world.hub.fail([Fault::CutAfter(1_500_000), Fault::CutAfter(0), Fault::CutAfter(0)]);
-    let id = world.manager.start_download(meant).await.unwrap();
+    let id = world.manager.downloads().start(meant).await.unwrap();
     assert_eq!(world.until_failed(&id).await, Kind::DownloadInterrupted);
-    world.manager.resume_download(&id).await.unwrap();
+    world.manager.downloads().resume(&id).await.unwrap();
     world.until_done(&id).await;
     assert_eq!(world.hub.fetches().pop().unwrap().range.as_deref(), Some("bytes=1500000-"));
     assert_eq!(std::fs::read(world.installed("model").path).unwrap(), model());
@@ -224,7 +224,7 @@ async fn a_download_is_never_out_of_sight_while_it_ends() {
             // Others look all the time.
             scope.spawn(|| {
                 while !over.load(std::sync::atomic::Ordering::Relaxed) {
-                    world.manager.downloads();
+                    world.manager.downloads().list();
                 }
             });
         }
@@ -236,8 +236,9 @@ async fn a_download_is_never_out_of_sight_while_it_ends() {
                         let content =
                             chat_gguf::write::Writer::tiny("M", 4_096).filled_with(n).bytes();
                         world.hub.put("ada/many", &file, content);
-                        let model = world.manager.remote_model("ada/many", &file).await.unwrap();
-                        let id = world.manager.start_download(model).await.unwrap();
+                        let model =
+                            world.manager.repositories().model("ada/many", &file).await.unwrap();
+                        let id = world.manager.downloads().start(model).await.unwrap();
                         world.until_done(&id).await;
                     }
                 });
@@ -255,10 +256,10 @@ async fn a_broken_model_is_replaced_by_the_same_one_downloaded_again() {
     world.until_done(&id).await;
     let path = world.installed("tiny").path;
     std::fs::write(&path, "GGUF").unwrap();
-    assert!(world.manager.installed_models().await.unwrap()[0].problem.is_some());
+    assert!(world.manager.local_models().list().await.unwrap()[0].problem.is_some());
     let id = world.begin().await;
     world.until_done(&id).await;
-    let all = world.manager.installed_models().await.unwrap();
+    let all = world.manager.local_models().list().await.unwrap();
     assert_eq!((all.len(), all[0].name.as_str(), &all[0].problem), (1, "tiny", &None));
     assert_eq!(std::fs::read(path).unwrap(), model());
 }
@@ -269,9 +270,10 @@ async fn a_model_that_is_here_already_is_not_fetched_again_after_a_crash() {
     world.hub.fail([Fault::CutAfter(1_500_000), Fault::CutAfter(0), Fault::CutAfter(0)]);
     let id = world.begin().await;
     world.until_failed(&id).await;
-    let plan = world.manager.library().folder().join(format!(".downloads/{id}/plan.json"));
+    let plan =
+        world.manager.local_models().library().folder().join(format!(".downloads/{id}/plan.json"));
     let content = std::fs::read(&plan).unwrap();
-    world.manager.resume_download(&id).await.unwrap();
+    world.manager.downloads().resume(&id).await.unwrap();
     world.until_done(&id).await;
     let fetched = world.hub.fetches().len();
     // So it is where the program ended between putting the model on the list and clearing up.
@@ -282,11 +284,11 @@ async fn a_model_that_is_here_already_is_not_fetched_again_after_a_crash() {
         if starts {
             assert_eq!(world.begin().await, id);
         } else {
-            world.manager.resume_download(&id).await.unwrap();
+            world.manager.downloads().resume(&id).await.unwrap();
         }
         let done = world.until_done(&id).await;
         assert_eq!(done.state, DownloadState::Done { model: "tiny".to_owned() });
         assert_eq!((world.hub.fetches().len(), world.leftovers()), (fetched, 0));
     }
-    assert_eq!(world.manager.library().list().unwrap().len(), 1);
+    assert_eq!(world.manager.local_models().library().list().unwrap().len(), 1);
 }

@@ -26,7 +26,8 @@ use crate::{choices, paint};
 
 /// Whether this is a model of this computer that is not there any more.
 fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
-    model.connection == CONNECTION && !manager.models().iter().any(|entry| entry.model == *model)
+    model.connection == CONNECTION
+        && !manager.models().list().iter().any(|entry| entry.model == *model)
 }
 
 impl ChatWidget {
@@ -181,7 +182,7 @@ impl ChatWidget {
                 if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
                     && session.model.as_ref().is_none_or(|model| was_removed(model, manager))
                 {
-                    session.model = manager.empty_session().model;
+                    session.model = manager.sessions().empty().model;
                 }
                 true
             }
@@ -213,7 +214,7 @@ impl ChatWidget {
             view.thinking.show(&shown.thinking());
         }
         if let Some(manager) = &self.manager {
-            choices::set_agents(&view.agents, &manager.agents(), shown.agent());
+            choices::set_agents(&view.agents, &manager.agents().list(), shown.agent());
         }
         view.thinking.widget().set_visible(capabilities.thinking != Some(false));
         if capabilities.thinking.is_none() && shown.model().is_some() {
@@ -242,7 +243,7 @@ impl ChatWidget {
 
     pub(super) fn take_models(&self, view: &View) {
         if let Some(manager) = &self.manager {
-            view.model.set_models(manager.models());
+            view.model.set_models(manager.models().list());
         }
     }
 
@@ -251,7 +252,8 @@ impl ChatWidget {
         if let Some(known) = self.capabilities.get(model) {
             return *known;
         }
-        let models = self.manager.as_ref().map(Manager::models).unwrap_or_default();
+        let models =
+            self.manager.as_ref().map(|manager| manager.models().list()).unwrap_or_default();
         let entry = models.iter().find(|entry| entry.model == *model);
         entry.map(|entry| entry.info.capabilities).unwrap_or_default()
     }
@@ -272,7 +274,8 @@ impl ChatWidget {
     /// writes the chat, or that its server does not answer.
     fn show_hint(&self, view: &View) {
         let name = self.shown.model().map(|model| model.connection.as_str());
-        let states = self.manager.as_ref().map(Manager::connections).unwrap_or_default();
+        let states =
+            self.manager.as_ref().map(|manager| manager.connections().list()).unwrap_or_default();
         let state = name.map(|name| states.iter().find(|s| s.connection.name == name));
         let words = match (state, self.shown.is_busy()) {
             (Some(Some(state)), false) => match &state.health {
@@ -284,7 +287,7 @@ impl ChatWidget {
         };
         let said = view.conversation.last_error().filter(|_| matches!(self.shown, Shown::Open(_)));
         let said = said.as_ref().map(words::sentence);
-        let known = self.manager.as_ref().is_some_and(|m| m.settings().ui.tiny_is_known);
+        let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
         let model = self.shown.model().filter(|model| !(known && hint::is_tiny(model)));
         view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref(), model));
     }
@@ -301,8 +304,8 @@ impl ChatWidget {
         };
         let local = self.local.as_ref().map(Local::standing);
         let page = StartPage {
-            connections: manager.connections(),
-            models: manager.models(),
+            connections: manager.connections().list(),
+            models: manager.models().list(),
             local,
             chosen: self.shown.model().cloned(),
             thinks: self.known_capabilities().thinking == Some(true),
@@ -328,7 +331,7 @@ impl ChatWidget {
     /// Whether a new chat is shown that no server answers.
     fn has_nobody(&self) -> bool {
         let Some(manager) = &self.manager else { return false };
-        matches!(self.shown, Shown::New(_)) && manager.models().is_empty()
+        matches!(self.shown, Shown::New(_)) && manager.models().list().is_empty()
     }
 
     /// Notes when text came and when it was painted.

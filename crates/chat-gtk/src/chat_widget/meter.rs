@@ -111,7 +111,7 @@ impl ChatWidget {
             return;
         };
         sender.oneshot_command(async move {
-            let result = manager.meter(&of.fid).await;
+            let result = manager.context().meter(&of.fid).await;
             done(Done::Meter(News::Measured { of, result }))
         });
     }
@@ -148,7 +148,7 @@ impl ChatWidget {
                     ..ChatRequest::default()
                 };
                 sender.oneshot_command(async move {
-                    let result = manager.preview(request).await;
+                    let result = manager.context().preview(request).await;
                     done(Done::Meter(News::Prompt { fid, result }))
                 });
             }
@@ -161,9 +161,9 @@ impl ChatWidget {
                 }
                 sender.oneshot_command(async move {
                     let result = if back {
-                        manager.undo_compaction(&fid).await
+                        manager.context().undo_compaction(&fid).await
                     } else {
-                        manager.compact(&fid).await
+                        manager.context().compact(&fid).await
                     };
                     done(Done::Meter(News::Compacted { fid, back, result }))
                 });

@@ -95,7 +95,7 @@ impl ChatWidget {
         self.run(sender, async move |manager| {
             // Not before the mode holds: the reply works in that which it begins with.
             let change = SessionChange { mode: Some(mode), ..SessionChange::default() };
-            manager.change_session(&fid, change).await?;
+            manager.sessions().change(&fid, change).await?;
             manager.send(request).await.map(drop)
         });
     }

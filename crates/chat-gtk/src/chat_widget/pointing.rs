@@ -132,7 +132,8 @@ impl ChatWidget {
             self.pointing.folder.clone().filter(|folder| self.shown.project() == Some(folder));
         let mut gathered = Gathered::new(query.clone(), folder);
         if let Some(manager) = &self.manager {
-            gathered = gathered.with_secrets(manager.settings().permissions.secrets.clone());
+            gathered =
+                gathered.with_secrets(manager.settings().current().permissions.secrets.clone());
         }
         let is_name = !gathered.is_address();
         let finder = self.pointing.finder.clone();
@@ -155,7 +156,7 @@ impl ChatWidget {
         }
         if let Some(manager) = manager {
             sender.oneshot_command(async move {
-                let chats = manager.sessions().await.unwrap_or_default();
+                let chats = manager.sessions().list().await.unwrap_or_default();
                 done(Done::Chats(query, chats))
             });
         }
@@ -191,12 +192,12 @@ impl ChatWidget {
             }
             let (guard, given_up) = oneshot::channel();
             self.pointing.pages.insert(url.clone(), guard);
-            let manager = manager.clone();
+            let context = manager.context();
             sender.oneshot_command(async move {
                 tokio::select! {
                     biased;
                     _ = given_up => done(Done::Nothing),
-                    result = manager.page(&url) => done(Done::Page { url, result }),
+                    result = context.page(&url) => done(Done::Page { url, result }),
                 }
             });
         }
@@ -234,7 +235,7 @@ fn suggest(gathered: &Gathered, view: &View) {
 
 /// What waited to be sent, as it was written.
 pub(super) async fn written(manager: &Manager, project: Option<&Path>, queued: Queued) -> Written {
-    let chats = manager.sessions().await.unwrap_or_default();
+    let chats = manager.sessions().list().await.unwrap_or_default();
     Written::of(queued.content, queued.context.mentions, |mention| {
         suggesting::name(mention, project, &chats)
     })

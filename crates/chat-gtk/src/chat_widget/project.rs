@@ -119,7 +119,7 @@ impl ChatWidget {
             && session.agent == CODE_ASSISTANT
         {
             // There is no code to work on any more.
-            session.agent = manager.empty_session().agent;
+            session.agent = manager.sessions().empty().agent;
         }
         self.change(SessionChange { project: Some(project), ..SessionChange::default() }, sender);
         self.show_state(view, sender);
@@ -130,14 +130,14 @@ impl ChatWidget {
         let (Some(manager), Shown::New(session)) = (self.manager.clone(), &self.shown) else {
             return;
         };
-        if session.agent != manager.empty_session().agent {
+        if session.agent != manager.sessions().empty().agent {
             return;
         }
         // What is sent meanwhile waits.
         self.finding += 1;
         let epoch = self.epoch;
         sender.oneshot_command(async move {
-            let agent = manager.agent_for(&folder).await;
+            let agent = manager.sessions().agent_for(&folder).await;
             done(Done::AgentOfProject { epoch, folder, agent })
         });
     }
@@ -243,7 +243,7 @@ impl ChatWidget {
             return;
         }
         sender.oneshot_command(async move {
-            let bounds = manager.bounds().await.ok().flatten();
+            let bounds = manager.commands().bounds().await.ok().flatten();
             done(Done::Bounds(bounds.as_ref().and_then(words::why_not_full)))
         });
     }

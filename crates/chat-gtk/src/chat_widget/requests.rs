@@ -28,14 +28,14 @@ impl ChatWidget {
         self.forget_escape(sender);
         if let (Some(manager), Some(fid)) = (&self.manager, self.shown.fid()) {
             self.metering.stopped(fid);
-            manager.stop(fid);
+            manager.sessions().stop(fid);
         }
     }
 
     /// Looks at all connections anew.
     pub(super) fn look_again(&self) {
         if let Some(manager) = &self.manager {
-            manager.refresh();
+            manager.connections().refresh();
         }
     }
 
@@ -86,14 +86,14 @@ impl ChatWidget {
             Told::NeedEarlier { before } => {
                 let Some(manager) = self.manager.clone() else { return };
                 sender.oneshot_command(async move {
-                    let result = manager.earlier(&fid, before, PAGE).await;
+                    let result = manager.sessions().earlier(&fid, before, PAGE).await;
                     done(Done::Earlier { fid, before, result })
                 });
             }
             Told::Stop => self.stop(sender),
             Told::Retry | Told::Regenerate => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(sender, async move |manager| manager.retry(&fid).await);
+                self.run(sender, async move |manager| manager.sessions().retry(&fid).await);
             }
             Told::ShowBranch { reply, keyboard } => {
                 // The button goes away with its reply, and another comes with the other one.
@@ -102,20 +102,20 @@ impl ChatWidget {
                     None => view.composer.focus(),
                 }
                 self.run(sender, async move |manager| {
-                    manager.show_branch(&fid, reply).await.map(drop)
+                    manager.sessions().show_branch(&fid, reply).await.map(drop)
                 });
             }
             Told::Resume => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(sender, async move |manager| manager.resume(&fid).await);
+                self.run(sender, async move |manager| manager.sessions().resume(&fid).await);
             }
             Told::ThinkAsModel => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
                 self.run(sender, async move |manager| {
                     let thinking = Some(Thinking::Habit);
                     let change = SessionChange { thinking, ..SessionChange::default() };
-                    manager.change_session(&fid, change).await?;
-                    manager.retry(&fid).await
+                    manager.sessions().change(&fid, change).await?;
+                    manager.sessions().retry(&fid).await
                 });
             }
             Told::ChooseModel => view.model.open(),
@@ -126,13 +126,13 @@ impl ChatWidget {
             Told::CopyText(text) => root.clipboard().set_text(&text),
             Told::SendWaiting => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(sender, async move |manager| manager.send_waiting(&fid).await);
+                self.run(sender, async move |manager| manager.sessions().send_waiting(&fid).await);
             }
             Told::Unqueue(id) => {
                 let Some(manager) = self.manager.clone() else { return };
                 let project = self.shown.project().map(std::path::Path::to_owned);
                 sender.oneshot_command(async move {
-                    match manager.unqueue(&fid, id).await {
+                    match manager.sessions().unqueue(&fid, id).await {
                         Ok(queued) => {
                             let written = match queued {
                                 Some(queued) => Some(
@@ -153,7 +153,7 @@ impl ChatWidget {
                 view.conversation.go_to_end();
                 let Some(manager) = self.manager.clone() else { return };
                 sender.oneshot_command(async move {
-                    let result = manager.answer(&fid, ask, answer).await;
+                    let result = manager.permissions().answer(&fid, ask, answer).await;
                     done(Done::Answered { fid, ask, result })
                 });
             }
@@ -173,14 +173,16 @@ impl ChatWidget {
     pub(super) fn end_command(&self, id: String, view: &View, sender: &ComponentSender<Self>) {
         // Another chat may be on its way, whose commands are not those that are seen.
         if let Some(fid) = view.conversation.session() {
-            self.run(sender, async move |manager| manager.end_command(&fid, &id).await.map(drop));
+            self.run(sender, async move |manager| {
+                manager.commands().end(&fid, &id).await.map(drop)
+            });
         }
     }
 
     /// The person has the shown chat before them.
     pub(super) fn mark_read(&self, sender: &ComponentSender<Self>) {
         if let Some(fid) = self.shown.fid().cloned() {
-            self.run(sender, async move |manager| manager.mark_read(&fid).await);
+            self.run(sender, async move |manager| manager.sessions().mark_read(&fid).await);
         }
     }
 
@@ -189,8 +191,8 @@ impl ChatWidget {
         let options = Options { context_window: Some(tokens), ..self.shown.options() };
         let change = SessionChange { options: Some(options), ..SessionChange::default() };
         self.run(sender, async move |manager| {
-            manager.change_session(&fid, change).await?;
-            manager.retry(&fid).await
+            manager.sessions().change(&fid, change).await?;
+            manager.sessions().retry(&fid).await
         });
     }
 
@@ -222,7 +224,8 @@ impl ChatWidget {
 
     /// The panel that the agent of the shown chat brings, where it brings one.
     pub(super) fn panel(&self) -> Option<&'static str> {
-        let agents = self.manager.as_ref().map(Manager::agents).unwrap_or_default();
+        let agents =
+            self.manager.as_ref().map(|manager| manager.agents().list()).unwrap_or_default();
         agents.iter().find(|info| info.name == self.shown.agent()).and_then(|info| info.panel)
     }
 
@@ -286,7 +289,7 @@ impl ChatWidget {
     fn tell_change(&self, fid: Fid, change: SessionChange, sender: &ComponentSender<Self>) {
         let Some(manager) = self.manager.clone() else { return };
         sender.oneshot_command(async move {
-            let result = manager.change_session(&fid, change).await;
+            let result = manager.sessions().change(&fid, change).await;
             done(Done::Changed { fid, result })
         });
     }
@@ -316,7 +319,7 @@ impl ChatWidget {
             return;
         };
         sender.oneshot_command(async move {
-            let result = manager.capabilities(&model).await;
+            let result = manager.models().capabilities(&model).await;
             done(Done::Capabilities { model, result })
         });
     }
@@ -331,7 +334,7 @@ impl ChatWidget {
         self.run(sender, async move |manager| {
             let change =
                 move |settings: &mut Settings| settings.ui.set_favourite(&model, favourite);
-            manager.change_settings(change).await.map(drop)
+            manager.settings().change(change).await.map(drop)
         });
     }
 
@@ -339,7 +342,7 @@ impl ChatWidget {
     pub(super) fn tiny_is_known(&self, sender: &ComponentSender<Self>) {
         self.run(sender, async |manager| {
             let change = |settings: &mut Settings| settings.ui.tiny_is_known = true;
-            manager.change_settings(change).await.map(drop)
+            manager.settings().change(change).await.map(drop)
         });
     }
 

@@ -76,14 +76,14 @@ impl ChatWidget {
     ) {
         let Some(manager) = self.manager.clone() else { return };
         sender.oneshot_command(async move {
-            let files = manager.restore_files(&fid, message).await;
+            let files = manager.review().restore_files(&fid, message).await;
             // Without the files the conversation stays, too, unless there were none to bring back.
             let goes_on = match &files {
                 Ok(_) => true,
                 Err(error) => error.kind == Kind::NothingChanged,
             };
             let said = if extent == Extent::Conversation && goes_on {
-                Some(manager.rewind(&fid, message).await)
+                Some(manager.review().rewind(&fid, message).await)
             } else {
                 None
             };
@@ -95,7 +95,7 @@ impl ChatWidget {
     pub(super) fn undo_restore(&self, fid: Fid, restored: Seq, sender: &ComponentSender<Self>) {
         let Some(manager) = self.manager.clone() else { return };
         sender.oneshot_command(async move {
-            let result = manager.undo_restore(&fid, restored).await;
+            let result = manager.review().undo_restore(&fid, restored).await;
             done(Done::Review(News::Undone { result }))
         });
     }

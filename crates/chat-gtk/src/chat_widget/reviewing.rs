@@ -156,8 +156,8 @@ impl ChatWidget {
         sender.oneshot_command(async move {
             let what = wish.what.clone();
             let result = match wish.verdict {
-                Verdict::Accept => manager.accept(&fid, what).await,
-                Verdict::Reject => manager.reject(&fid, what).await,
+                Verdict::Accept => manager.review().accept(&fid, what).await,
+                Verdict::Reject => manager.review().reject(&fid, what).await,
             };
             done(Done::Review(News::Answered { fid, wish, result }))
         });
@@ -192,7 +192,7 @@ impl ChatWidget {
 }
 
 async fn look(manager: &Manager, fid: &Fid, before: Listing) -> Result<Listing> {
-    let changes = manager.changes(fid).await?;
+    let changes = manager.review().changes(fid).await?;
     let lost = |_| Kind::Internal.into();
     gio::spawn_blocking(move || Listing::of(changes, &before)).await.map_err(lost)
 }

@@ -36,7 +36,7 @@ impl ChatWidget {
             return;
         };
         sender.oneshot_command(async move {
-            let result = manager.show_branch(&fid, message).await;
+            let result = manager.sessions().show_branch(&fid, message).await;
             done(Done::Branch { fid, message, words, result })
         });
     }
@@ -75,7 +75,7 @@ impl ChatWidget {
             return;
         };
         sender.oneshot_command(async move {
-            let result = manager.siblings(&fid).await;
+            let result = manager.sessions().siblings(&fid).await;
             done(Done::Siblings { fid, result })
         });
     }

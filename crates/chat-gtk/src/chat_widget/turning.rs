@@ -56,8 +56,8 @@ impl Place {
     /// A new chat that works there. What its tools may do unasked is as ever in a new chat: leave that
     /// was given to one is not given to the next.
     fn taken_by(self, manager: &Manager) -> EmptySession {
-        let new = manager.empty_session();
-        let is_there = manager.agents().iter().any(|info| info.name == self.agent);
+        let new = manager.sessions().empty();
+        let is_there = manager.agents().list().iter().any(|info| info.name == self.agent);
         let agent = if is_there { self.agent } else { new.agent };
         EmptySession { agent, project: Some(self.project), ..new }
     }
@@ -183,7 +183,7 @@ impl ChatWidget {
         }
         self.shown = match fid.clone() {
             None => Shown::New(
-                place.map_or_else(|| manager.empty_session(), |place| place.taken_by(&manager)),
+                place.map_or_else(|| manager.sessions().empty(), |place| place.taken_by(&manager)),
             ),
             Some(fid) => {
                 if let Some(bridge) = &self.bridge {

@@ -63,7 +63,7 @@ impl ChatWidget {
         let (Some(manager), Some(fid)) = (self.manager.clone(), fid) else { return };
         let Some((answer, words)) = self.reviewing.answers.take(&fid, which) else { return };
         sender.oneshot_command(async move {
-            let result = manager.undo_answer(&fid, answer).await;
+            let result = manager.review().undo_answer(&fid, answer).await;
             done(Done::Review(News::AnswerUndone { fid, answer, words, result }))
         });
     }

@@ -65,7 +65,7 @@ pub(crate) async fn add(manager: &Manager, files: Vec<PathBuf>) -> (String, bool
     let mut added = Vec::new();
     let mut refused = Vec::new();
     for file in files {
-        match manager.add_model(file).await {
+        match manager.local_models().add(file).await {
             Ok(model) => added.push(model),
             Err(error) => refused.push(sentence(&error)),
         }

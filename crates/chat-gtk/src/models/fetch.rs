@@ -186,12 +186,12 @@ impl Inner {
         self.show();
         match (act, id) {
             (Act::Download | Act::Retry, None) => self.begin(),
-            (Act::Pause, Some(id)) => self.manager.pause_download(&id),
+            (Act::Pause, Some(id)) => self.manager.downloads().pause(&id),
             (Act::Resume | Act::Retry, Some(id)) => {
-                self.then(async move |manager| manager.resume_download(&id).await);
+                self.then(async move |manager| manager.downloads().resume(&id).await);
             }
             (Act::Cancel, Some(id)) => {
-                self.then(async move |manager| manager.cancel_download(&id).await);
+                self.then(async move |manager| manager.downloads().cancel(&id).await);
             }
             _ => {}
         }
@@ -204,11 +204,13 @@ impl Inner {
         self.show();
         self.then(async move |manager| {
             let model = match goods {
-                Goods::Offer(offer) => manager.remote_model(&offer.repository, &offer.file).await?,
+                Goods::Offer(offer) => {
+                    manager.repositories().model(&offer.repository, &offer.file).await?
+                }
                 Goods::Remote(model) => model,
-                Goods::Coming(id) => return manager.resume_download(&id).await,
+                Goods::Coming(id) => return manager.downloads().resume(&id).await,
             };
-            manager.start_download(model).await.map(drop)
+            manager.downloads().start(model).await.map(drop)
         });
     }
 

@@ -38,7 +38,7 @@ pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
 
 impl Backups {
     async fn fill(self: &Rc<Self>) {
-        let found = self.place.manager.backups().await;
+        let found = self.place.manager.backups().list().await;
         say(&self.place.window, &found);
         let Some(group) = self.group.upgrade() else { return };
         for row in self.rows.take().iter().filter_map(glib::WeakRef::upgrade) {
@@ -96,7 +96,7 @@ impl Backups {
     }
 
     async fn restore(self: &Rc<Self>, path: &Path) {
-        let restored = self.place.manager.restore_backup(path).await;
+        let restored = self.place.manager.backups().restore(path).await;
         say(&self.place.window, &restored);
         if restored.is_ok() {
             self.place.tell(&gettext("The backup was restored."));

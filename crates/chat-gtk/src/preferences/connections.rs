@@ -46,7 +46,7 @@ impl ConnectionsPage {
         let header = gtk::Box::new(gtk::Orientation::Horizontal, 6);
         let again = icon_button("view-refresh-symbolic", &gettext("Look again"));
         let refreshed = manager.clone();
-        again.connect_clicked(move |_| refreshed.refresh());
+        again.connect_clicked(move |_| refreshed.connections().refresh());
         let add = icon_button("list-add-symbolic", &gettext("Add a connection"));
         let parent = window.clone();
         let adding = manager.clone();
@@ -85,7 +85,7 @@ impl ConnectionsPage {
     /// Shows the connections as they are now.
     pub(super) fn fill(&self) {
         let inner = &self.inner;
-        let states = inner.manager.connections();
+        let states = inner.manager.connections().list();
         if *inner.shown.borrow() == states && !states.is_empty() {
             return;
         }
@@ -179,7 +179,7 @@ fn ask_removal(window: &glib::WeakRef<adw::PreferencesWindow>, manager: &Manager
     dialog.connect_response(Some("remove"), move |_, _| {
         let (window, manager, name) = (window.clone(), manager.clone(), name.clone());
         glib::spawn_future_local(async move {
-            say(&window, &manager.remove_connection(&name).await);
+            say(&window, &manager.connections().remove(&name).await);
         });
     });
     dialog.present();

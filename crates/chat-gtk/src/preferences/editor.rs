@@ -285,7 +285,8 @@ impl Editor {
         self.say(&gettext("Asking the server…"), true);
         glib::spawn_future_local(async move {
             let tested = this.tested();
-            let result = this.manager.test_connection(&this.connection(), this.typed_key()).await;
+            let result =
+                this.manager.connections().test(&this.connection(), this.typed_key()).await;
             if this.tested() != tested {
                 // It says nothing about what stands in the fields now.
                 return;
@@ -333,7 +334,8 @@ impl Editor {
         let mut connection = self.connection();
         let key = self.typed_key();
         if connection.name.is_empty() {
-            let asking = self.manager.test_connection(&connection, key.clone());
+            let connections = self.manager.connections();
+            let asking = connections.test(&connection, key.clone());
             let report = glib::future_with_timeout(NAMING, asking).await;
             let program = report.ok().and_then(Result::ok).and_then(|report| report.program);
             connection.name = self.free_name(program);
@@ -341,14 +343,19 @@ impl Editor {
         // One that was found is not in the settings yet: it is added, not replaced.
         let old = self.old.borrow().clone().filter(|old| !old.found);
         let replaces = old.as_ref().map(|old| old.connection.name.as_str());
-        let kept = self.manager.save_connection(connection.clone(), key, replaces).await?;
+        let kept = self.manager.connections().save(connection.clone(), key, replaces).await?;
         Ok((connection, kept))
     }
 
     /// A name for a server that was given none, which no other connection bears.
     fn free_name(&self, program: Option<&str>) -> String {
-        let taken: Vec<String> =
-            self.manager.connections().into_iter().map(|state| state.connection.name).collect();
+        let taken: Vec<String> = self
+            .manager
+            .connections()
+            .list()
+            .into_iter()
+            .map(|state| state.connection.name)
+            .collect();
         naming::free(naming::of(self.url.text().trim(), program), &taken)
     }
 

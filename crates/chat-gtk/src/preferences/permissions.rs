@@ -55,7 +55,7 @@ fn commands_group(place: &Place) -> adw::PreferencesGroup {
     let group = adw::PreferencesGroup::builder().title(gettext("Commands")).visible(false).build();
     let (manager, weak) = (place.manager.clone(), group.downgrade());
     glib::spawn_future_local(async move {
-        let bounds = manager.bounds().await.ok().flatten();
+        let bounds = manager.commands().bounds().await.ok().flatten();
         if let (Some(bounds), Some(group)) = (bounds, weak.upgrade()) {
             let row = plain_row(&words::enforcement(&bounds), &words::bounds(&bounds).join("\n"));
             row.set_subtitle_lines(0);

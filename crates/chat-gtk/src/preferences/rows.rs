@@ -49,7 +49,7 @@ impl Place {
 
     /// Has a row show the settings, now and whenever they change. What does it must not keep the row.
     pub(super) fn shows(&self, show: impl Fn(&Settings) + 'static) {
-        self.with_rows(|| show(&self.manager.settings()));
+        self.with_rows(|| show(&self.manager.settings().current()));
         self.rows.shows.borrow_mut().push(Box::new(show));
     }
 
@@ -61,7 +61,7 @@ impl Place {
     /// Has all rows show the settings as they are kept, unless that is just being changed.
     pub(super) fn show(&self) {
         if self.rows.changing.get() == 0 {
-            let settings = self.manager.settings();
+            let settings = self.manager.settings().current();
             self.with_rows(|| self.rows.shows.borrow().iter().for_each(|show| show(&settings)));
         }
     }
@@ -75,7 +75,7 @@ impl Place {
     /// Changes settings. Says in the window what went wrong, and gives whether all went well; rows
     /// stand as it is kept then.
     pub(super) async fn change(&self, change: impl FnOnce(&mut Settings) + Send + 'static) -> bool {
-        self.keep(self.manager.change_settings(change)).await.is_some()
+        self.keep(self.manager.settings().change(change)).await.is_some()
     }
 
     /// Waits for a change that is begun behind those before it.
@@ -149,7 +149,7 @@ pub(super) fn number_row(
     get: impl Fn(&Settings) -> u64 + 'static,
     set: impl Fn(&mut Settings, u64) + Clone + Send + 'static,
 ) -> adw::ActionRow {
-    let now = get(&place.manager.settings());
+    let now = get(&place.manager.settings().current());
     // What was written into the settings by hand is shown as it is.
     let (least, most) = (range.least.min(now), range.most.max(now));
     let number = gtk::SpinButton::with_range(least as f64, most as f64, range.step as f64);

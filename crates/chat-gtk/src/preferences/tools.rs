@@ -37,7 +37,7 @@ fn switches(place: &Place) -> Vec<adw::PreferencesGroup> {
         .title(gettext("Tools"))
         .description(gettext("What a model may call in a chat that works in a folder"))
         .build();
-    let agents = place.manager.agents();
+    let agents = place.manager.agents().list();
     let toolbox = place.manager.tools();
     let mut tools: Vec<_> = toolbox.all().collect();
     if tools.is_empty() {

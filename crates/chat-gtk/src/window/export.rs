@@ -51,7 +51,8 @@ async fn write(
     title: &str,
     path: PathBuf,
 ) -> Result<PathBuf, String> {
-    let messages = manager.transcript(fid).await.map_err(|error| words::sentence(&error))?;
+    let messages =
+        manager.sessions().transcript(fid).await.map_err(|error| words::sentence(&error))?;
     let text = markdown(title, &messages);
     put(&path, text).await?;
     Ok(path)

@@ -142,7 +142,8 @@ impl Window {
 
     /// Whether the desktop is to say something of a chat.
     fn may_tell(&self, fid: &Fid, view: &View, root: &adw::ApplicationWindow) -> bool {
-        let wanted = self.manager.as_ref().is_some_and(|it| it.settings().ui.notifications);
+        let wanted =
+            self.manager.as_ref().is_some_and(|it| it.settings().current().ui.notifications);
         wanted && self.looked_at(view, root) != Some(fid)
     }
 
@@ -169,7 +170,7 @@ impl Window {
     ) {
         let Some(manager) = self.manager.clone() else { return };
         sender.oneshot_command(async move {
-            let transcript = manager.transcript(&fid).await.unwrap_or_default();
+            let transcript = manager.sessions().transcript(&fid).await.unwrap_or_default();
             let last = transcript.iter().rfind(|message| message.role == Role::Assistant);
             let last = last.map(|message| message.plain_text());
             Command::Finished(Finished { fid, reason, error, last })
@@ -240,9 +241,9 @@ impl Window {
         } else {
             Answer::Deny { scope: None, message: None }
         };
-        sender.oneshot_command(
-            async move { Command::Replied(manager.answer(&fid, ask, answer).await) },
-        );
+        sender.oneshot_command(async move {
+            Command::Replied(manager.permissions().answer(&fid, ask, answer).await)
+        });
     }
 }
 

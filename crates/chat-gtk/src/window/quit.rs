@@ -2,7 +2,6 @@
 //! everything is on disk.
 
 use adw::prelude::*;
-use chat_core::manager::Manager;
 use gettextrs::{gettext, ngettext};
 use gtk::gio::ApplicationHoldGuard;
 use relm4::{ComponentController, ComponentSender};
@@ -47,7 +46,7 @@ impl Window {
         if !matches!(self.quitting, Quitting::No) {
             return;
         }
-        let commands = self.manager.as_ref().map_or(0, Manager::background_commands);
+        let commands = self.manager.as_ref().map_or(0, |manager| manager.commands().count());
         let dialog = match (self.busy(), commands) {
             (0, 0) => return self.end(sender, root),
             (0, commands) => about_commands(commands),
@@ -58,7 +57,7 @@ impl Window {
     }
 
     fn busy(&self) -> usize {
-        self.manager.as_ref().map_or(0, |manager| manager.busy().len())
+        self.manager.as_ref().map_or(0, |manager| manager.sessions().busy().len())
     }
 
     pub(super) fn answer(

@@ -81,7 +81,7 @@ async fn what_a_message_points_at_is_gathered_and_sent_as_it_was() {
     let fid = world.manager.send(asked("Look", context, Some(project.path()))).await.unwrap().fid;
     world.open(&fid).await;
     world.events.finished(&fid).await;
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     let files: Vec<_> = messages[0]
         .parts
         .iter()
@@ -123,7 +123,7 @@ async fn in_plan_mode_the_model_is_told_so() {
 async fn the_code_assistant_names_its_panel() {
     let server = Server::start();
     let world = World::new(&server).await;
-    let agents = world.manager.agents();
+    let agents = world.manager.agents().list();
     let names: Vec<_> = agents.iter().map(|agent| (agent.name.as_str(), agent.panel)).collect();
     assert_eq!(names, [("just-ask", None), (CODE_ASSISTANT, Some(EDITOR_PANEL))]);
 }

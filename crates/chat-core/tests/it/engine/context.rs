@@ -81,7 +81,7 @@ async fn a_reply_that_goes_round_in_circles_is_told_then_ended_and_gone_on_with_
     let (fid, finished) = world.ask_and_wait("A story").await;
     assert_eq!(finished.reason, StopReason::Interrupted);
     assert!(matches!(finished.error.unwrap().kind, Kind::Repetition { fresh: Some(_) }));
-    let stored = world.manager.transcript(&fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&fid).await.unwrap();
     let reply = stored.last().unwrap();
     assert_eq!(reply.ended, Some(Ending::Interrupted));
     let kept = reply.plain_text().len();
@@ -89,7 +89,7 @@ async fn a_reply_that_goes_round_in_circles_is_told_then_ended_and_gone_on_with_
     assert!(world.events.stages.contains(&Stage::Looping));
     // Going on, the model does not read all of it again.
     server.push(Script::new().text("The moon was gone."));
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let again = sent(&server, 1);
     assert!(again.contains("Once upon a time") && again.contains("repeated itself"), "{again}");
@@ -109,7 +109,7 @@ async fn a_loop_that_nobody_watches_ends_sooner() {
     let fid = sent.await.unwrap().fid;
     let finished = world.events.finished(&fid).await;
     assert!(matches!(finished.error.unwrap().kind, Kind::Repetition { fresh: Some(_) }));
-    let stored = world.manager.transcript(&fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&fid).await.unwrap();
     let kept = stored.last().unwrap().plain_text().len();
     assert!((12_000..25_000).contains(&kept), "{kept}");
     assert!(!world.events.stages.contains(&Stage::Looping));
@@ -137,7 +137,7 @@ async fn the_same_call_with_the_same_result_is_told_and_then_ended() {
     let error = finished.error.unwrap();
     assert_eq!(error.kind, Kind::RepeatedCalls { tool: "list".into(), times: 5 });
     assert_eq!(server.chats().len(), 5);
-    let stored = world.manager.transcript(&fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&fid).await.unwrap();
     let told: Vec<_> = stored
         .iter()
         .flat_map(|message| &message.parts)
@@ -175,7 +175,7 @@ async fn a_window_of_2048_holds_a_long_loop_of_tools() {
             assert!(body.contains("Read them all."), "the question stays: {body}");
         }
     }
-    let stored = world.manager.transcript(&sent.fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&sent.fid).await.unwrap();
     assert!(!markers(&stored).is_empty());
     let whole = stored
         .iter()
@@ -202,7 +202,7 @@ async fn what_the_person_has_summed_up_goes_out_in_short_until_it_is_taken_back(
     let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
     let fid = talk(&server, &mut world).await;
     server.push(Script::new().text("- three questions were answered"));
-    assert!(world.manager.compact(&fid).await.unwrap());
+    assert!(world.manager.context().compact(&fid).await.unwrap());
     let asked = sent(&server, 4);
     assert!(asked.contains("User: Question 0?") && !asked.contains("Question 3?"), "{asked}");
     for text in ["five", "six"] {
@@ -215,14 +215,14 @@ async fn what_the_person_has_summed_up_goes_out_in_short_until_it_is_taken_back(
     assert!(six.starts_with(five.trim_end_matches(']')), "what went out stays the same");
     // The originals are there, also after a restart; and so is the marker.
     let mut world = world.restart().await;
-    let stored = world.manager.transcript(&fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(stored.iter().filter(|message| message.role == Role::User).count(), 6);
     assert_eq!(markers(&stored).len(), 1);
     world.open(&fid).await;
-    assert!(world.manager.meter(&fid).await.unwrap().shortened);
-    assert!(world.manager.undo_compaction(&fid).await.unwrap());
-    assert!(!world.manager.meter(&fid).await.unwrap().shortened);
-    assert!(!world.manager.undo_compaction(&fid).await.unwrap());
+    assert!(world.manager.context().meter(&fid).await.unwrap().shortened);
+    assert!(world.manager.context().undo_compaction(&fid).await.unwrap());
+    assert!(!world.manager.context().meter(&fid).await.unwrap().shortened);
+    assert!(!world.manager.context().undo_compaction(&fid).await.unwrap());
     server.push(Script::new().text("seven"));
     world.say_and_wait(&fid, "All of it?").await;
     let seven = sent(&server, 7);
@@ -238,15 +238,15 @@ async fn a_summary_that_is_stopped_or_fails_changes_nothing() {
     server.push(Script::new().gate_first(&gate).text("never"));
     let manager = world.manager.clone();
     let of = fid.clone();
-    let asked = tokio::spawn(async move { manager.compact(&of).await });
+    let asked = tokio::spawn(async move { manager.context().compact(&of).await });
     gate.reached().await;
-    assert_eq!(world.manager.busy(), std::slice::from_ref(&fid));
-    world.manager.stop(&fid);
+    assert_eq!(world.manager.sessions().busy(), std::slice::from_ref(&fid));
+    world.manager.sessions().stop(&fid);
     assert!(!asked.await.unwrap().unwrap());
     server.push(Script::status(500, "{}"));
-    assert!(world.manager.compact(&fid).await.is_err());
-    assert!(world.manager.busy().is_empty());
-    assert!(markers(&world.manager.transcript(&fid).await.unwrap()).is_empty());
+    assert!(world.manager.context().compact(&fid).await.is_err());
+    assert!(world.manager.sessions().busy().is_empty());
+    assert!(markers(&world.manager.sessions().transcript(&fid).await.unwrap()).is_empty());
     server.push(Script::new().text("Fine."));
     assert_eq!(world.say_and_wait(&fid, "And now?").await.reason, StopReason::Complete);
 }
@@ -257,7 +257,7 @@ async fn the_meter_counts_as_the_server_does() {
     server.push(Script::new().text("It is blue.").usage(40, 5));
     let mut world = World::of_kind(&server, ConnectionKind::Ollama).await;
     let (fid, _) = world.ask_and_wait(&"Why is the sky blue? ".repeat(6)).await;
-    let meter = world.manager.meter(&fid).await.unwrap();
+    let meter = world.manager.context().meter(&fid).await.unwrap();
     assert!(meter.measured && meter.window == Some(8_192), "{meter:?}");
     assert_eq!(meter.limit, Some(32_768 * 80 / 100));
     assert!((41..60).contains(&meter.tokens), "{meter:?}");
@@ -275,10 +275,10 @@ async fn a_preview_is_what_goes_out() {
         agent: Some("code-assistant".into()),
         ..small("Look around.", folder.path())
     };
-    let preview = world.manager.preview(request.clone()).await.unwrap();
+    let preview = world.manager.context().preview(request.clone()).await.unwrap();
     assert_eq!(preview.tools.len(), 1);
     assert!(preview.tokens > 100 && preview.bytes > 300, "{preview:?}");
-    assert!(server.chats().is_empty() && world.manager.sessions().await.unwrap().is_empty());
+    assert!(server.chats().is_empty() && world.manager.sessions().list().await.unwrap().is_empty());
     server.push(Script::new().text("Fine."));
     let mut world = world;
     let sent = world.manager.send(request).await.unwrap();
@@ -308,11 +308,11 @@ async fn a_preview_tells_of_a_conversation_what_the_meter_tells() {
         content: Content::text("And around again, with a longer message."),
         ..ChatRequest::default()
     };
-    let before = world.manager.meter(&sent.fid).await.unwrap().tokens;
+    let before = world.manager.context().meter(&sent.fid).await.unwrap().tokens;
     // Rules that came since are told by both.
     std::fs::write(folder.path().join("AGENTS.md"), "Use four spaces. ".repeat(40)).unwrap();
-    let meter = world.manager.meter(&sent.fid).await.unwrap();
-    let preview = world.manager.preview(next()).await.unwrap();
+    let meter = world.manager.context().meter(&sent.fid).await.unwrap();
+    let preview = world.manager.context().preview(next()).await.unwrap();
     assert!(meter.tokens > before + 50, "{before} {meter:?}");
     assert_eq!(preview.now, meter.tokens);
     assert!(preview.tokens > preview.now, "{} {}", preview.tokens, preview.now);

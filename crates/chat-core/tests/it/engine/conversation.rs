@@ -36,10 +36,10 @@ async fn the_second_request_holds_the_first_answer(#[case] kind: ConnectionKind)
     // The program comes back and finds the chat.
     let world = world.restart().await;
     assert_eq!(world.transcript(&fid).await, told);
-    let rows = world.manager.sessions().await.unwrap();
+    let rows = world.manager.sessions().list().await.unwrap();
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].title, "Question one?");
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     assert!(
         matches!(&messages[1].parts[0], Part::Thinking { text, took: Some(_), provider: None } if text == "hm")
     );
@@ -78,7 +78,7 @@ async fn who_comes_in_the_middle_misses_nothing_and_hears_nothing_twice() {
     world.events.shows(&fid, "first ").await;
 
     let mut late = super::world::Mirror::new(world.manager.subscribe());
-    let snapshot = world.manager.open(&fid, 50, &late.subscription).await.unwrap();
+    let snapshot = world.manager.sessions().open(&fid, 50, &late.subscription).await.unwrap();
     assert_eq!(snapshot.stage, Stage::Streaming);
     late.take_snapshot(&snapshot);
     assert_eq!(late.last_text(&fid), "first ");
@@ -100,10 +100,10 @@ async fn what_was_said_until_a_stop_stays_and_goes_back_to_the_model() {
     let mut world = World::new(&server).await;
     let fid = world.ask("go").await.fid;
     world.events.shows(&fid, "As far as").await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     let finished = world.events.finished(&fid).await;
     assert_eq!(finished.reason, StopReason::Stopped);
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(messages[1].ended, Some(Ending::Stopped));
 
     world.say_and_wait(&fid, "and now?").await;
@@ -118,7 +118,7 @@ async fn a_stop_before_the_first_byte_ends_at_once() {
     let mut world = World::new(&server).await;
     let fid = world.ask("go").await.fid;
     server.wait_for_chats(1).await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
     assert_eq!(world.say_and_wait(&fid, "again").await.reason, StopReason::Complete);
 }
@@ -132,7 +132,7 @@ async fn quitting_keeps_what_had_arrived() {
     let fid = world.ask("go").await.fid;
     world.events.shows(&fid, "half").await;
     let world = world.restart().await;
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(
         (messages[1].plain_text().as_str(), messages[1].ended),
         ("half", Some(Ending::Stopped))

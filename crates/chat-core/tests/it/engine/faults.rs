@@ -67,17 +67,17 @@ async fn an_error_is_told_and_stored_and_the_next_turn_works(
     );
 
     let mut world = world.restart().await;
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(messages[1].plain_text(), kept);
     assert_eq!((messages[1].ended, messages[1].error.as_ref()), (Some(ended), Some(&error)));
-    assert_eq!(world.manager.sessions().await.unwrap()[0].trouble, ended.trouble());
+    assert_eq!(world.manager.sessions().list().await.unwrap()[0].trouble, ended.trouble());
 
     world.open(&fid).await;
     assert_eq!(world.say_and_wait(&fid, "two").await.reason, StopReason::Complete);
     let next = &server.chats()[1];
     let kept: Vec<_> = [kept].into_iter().filter(|text| !text.is_empty()).collect();
     assert_eq!(next.texts_of("assistant"), kept);
-    assert_eq!(world.manager.sessions().await.unwrap()[0].trouble, None);
+    assert_eq!(world.manager.sessions().list().await.unwrap()[0].trouble, None);
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn a_retry_answers_again_on_a_branch_of_its_own() {
     server.push(Script::new().text("whole"));
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.retry(&fid).await.unwrap();
+    world.manager.sessions().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(world.events.resets.contains(&fid), "another branch is shown");
     let expected = [(Role::User, "one".to_owned()), (Role::Assistant, "whole".to_owned())];
@@ -105,24 +105,24 @@ async fn a_reply_that_was_asked_for_again_can_be_shown_and_gone_on_from() {
     }
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    assert!(world.manager.siblings(&fid).await.unwrap().is_empty());
+    assert!(world.manager.sessions().siblings(&fid).await.unwrap().is_empty());
     world.say(&fid, "two").await;
     world.events.finished(&fid).await;
     for _ in 0..2 {
-        world.manager.retry(&fid).await.unwrap();
+        world.manager.sessions().retry(&fid).await.unwrap();
         world.events.finished(&fid).await;
     }
-    let siblings = world.manager.siblings(&fid).await.unwrap();
+    let siblings = world.manager.sessions().siblings(&fid).await.unwrap();
     let [group] = &siblings[..] else { panic!("{siblings:?}") };
     assert_eq!(group.len(), 3);
     let last = async |world: &World| world.transcript(&fid).await.pop().unwrap().1;
     assert_eq!(last(&world).await, "third");
 
-    assert!(world.manager.show_branch(&fid, group[0]).await.unwrap());
+    assert!(world.manager.sessions().show_branch(&fid, group[0]).await.unwrap());
     assert_eq!(last(&world).await, "more");
     // What is shown already, and what is not there, changes nothing.
-    assert!(!world.manager.show_branch(&fid, group[0]).await.unwrap());
-    assert!(!world.manager.show_branch(&fid, MessageId::new()).await.unwrap());
+    assert!(!world.manager.sessions().show_branch(&fid, group[0]).await.unwrap());
+    assert!(!world.manager.sessions().show_branch(&fid, MessageId::new()).await.unwrap());
     let mut world = world.restart().await;
     assert_eq!(last(&world).await, "more");
 
@@ -131,16 +131,16 @@ async fn a_reply_that_was_asked_for_again_can_be_shown_and_gone_on_from() {
     world.say(&fid, "three").await;
     world.events.finished(&fid).await;
     assert_eq!(server.chats().pop().unwrap().texts_of("assistant"), ["first", "more"]);
-    assert!(world.manager.show_branch(&fid, group[1]).await.unwrap());
+    assert!(world.manager.sessions().show_branch(&fid, group[1]).await.unwrap());
     assert_eq!(last(&world).await, "second");
-    assert!(world.manager.show_branch(&fid, group[0]).await.unwrap());
+    assert!(world.manager.sessions().show_branch(&fid, group[0]).await.unwrap());
     assert_eq!(last(&world).await, "fourth");
 
     let gate = Gate::new();
     server.push(Script::new().text("now").gate(&gate));
     world.say(&fid, "four").await;
     gate.reached().await;
-    let refused = world.manager.show_branch(&fid, group[1]).await.unwrap_err();
+    let refused = world.manager.sessions().show_branch(&fid, group[1]).await.unwrap_err();
     assert_eq!(refused.kind, Kind::SessionAtWork);
     gate.open();
     world.events.finished(&fid).await;
@@ -153,7 +153,7 @@ async fn a_reply_that_was_cut_can_go_on() {
     server.push(Script::new().text(" and the second."));
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let next = &server.chats()[1];
     assert_eq!(next.texts_of("assistant"), ["The first half"]);
@@ -184,7 +184,7 @@ async fn waiting_for_a_rate_limit_can_be_stopped() {
     let fid = world.ask("one").await.fid;
     let limited = |stage: &Stage| matches!(stage, Stage::RateLimited { .. });
     world.events.until(|mirror| mirror.stages.iter().any(limited)).await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
 }
 
@@ -194,11 +194,16 @@ async fn a_server_that_is_not_there_is_named_and_works_once_it_is() {
     let server = Server::start();
     let mut world = World::new(&server).await;
     let url = format!("http://127.0.0.1:{port}");
-    world.manager.change_settings(move |settings| settings.connections[0].url = url).await.unwrap();
+    world
+        .manager
+        .settings()
+        .change(move |settings| settings.connections[0].url = url)
+        .await
+        .unwrap();
     let (fid, finished) = world.ask_and_wait("one").await;
     assert_eq!(finished.error.unwrap().kind, Kind::Unreachable);
     let _late = Server::start_on(port);
-    world.manager.retry(&fid).await.unwrap();
+    world.manager.sessions().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
 }
 
@@ -208,7 +213,7 @@ async fn nothing_is_sent_without_words_or_a_model() {
     let world = World::new(&server).await;
     let error = world.manager.send(request(None, " \n")).await.unwrap_err();
     assert_eq!(error.kind, Kind::NothingToSend);
-    world.manager.remove_connection("test").await.unwrap();
+    world.manager.connections().remove("test").await.unwrap();
     let mut none = request(None, "hi");
     none.model = None;
     assert_eq!(world.manager.send(none).await.unwrap_err().kind, Kind::NoModel);
@@ -216,7 +221,7 @@ async fn nothing_is_sent_without_words_or_a_model() {
     unknown.agent = Some("nobody".into());
     let error = world.manager.send(unknown).await.unwrap_err();
     assert_eq!(error.kind, Kind::AgentMissing { name: "nobody".into() });
-    assert!(world.manager.sessions().await.unwrap().is_empty());
+    assert!(world.manager.sessions().list().await.unwrap().is_empty());
 }
 
 /// What llama.cpp's server says while it loads its model (`tools/server/server.cpp`).
@@ -245,9 +250,9 @@ async fn the_waiting_for_a_server_that_loads_its_model_can_be_stopped() {
     let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
     let fid = world.ask("one").await.fid;
     server.wait_for_chats(1).await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
-    assert!(world.manager.busy().is_empty());
+    assert!(world.manager.sessions().busy().is_empty());
 }
 
 #[tokio::test]

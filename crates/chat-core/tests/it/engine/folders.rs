@@ -37,7 +37,7 @@ async fn a_tool_that_is_switched_off_is_gone_at_the_next_round() {
     let off = |settings: &mut chat_core::settings::Settings| {
         settings.tools.off.insert("wonder".to_owned());
     };
-    scene.world.manager.change_settings(off).await.unwrap();
+    scene.world.manager.settings().change(off).await.unwrap();
     gate.open();
     scene.world.events.finished(&fid).await;
     let offered: Vec<_> =

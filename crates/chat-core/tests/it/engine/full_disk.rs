@@ -39,7 +39,7 @@ async fn calls_a_tool_when_it_is_full() {
     let script = Script::new().text("I look. ").gate(&gate);
     server.push(script.tool_call("c1", &name, serde_json::json!({})));
     let fid = manager.send(request(None, "one")).await.unwrap().fid;
-    let snapshot = manager.open(&fid, 50, &events.subscription).await.unwrap();
+    let snapshot = manager.sessions().open(&fid, 50, &events.subscription).await.unwrap();
     events.take_snapshot(&snapshot);
     events.shows(&fid, "I look. ").await;
     let filler = folder.join("filler");
@@ -52,8 +52,8 @@ async fn calls_a_tool_when_it_is_full() {
         messages.iter().map(|message| message.role).collect()
     };
     let kept = [Role::User, Role::Assistant, Role::Tool];
-    manager.close(&fid, &events.subscription);
-    assert_eq!(roles(&manager.transcript(&fid).await.unwrap()), kept);
+    manager.sessions().close(&fid, &events.subscription);
+    assert_eq!(roles(&manager.sessions().transcript(&fid).await.unwrap()), kept);
 
     std::fs::remove_file(&filler).unwrap();
     let reader = chat_core::store::Store::open(&Folders::below(&folder)).unwrap().store;
@@ -65,7 +65,7 @@ async fn calls_a_tool_when_it_is_full() {
         told.expect("it is stored");
     }
     // It goes on from there.
-    manager.resume(&fid).await.unwrap();
+    manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(events.finished(&fid).await.reason, StopReason::Complete);
     let next = server.chats()[1].body["messages"].clone();
     let sent: Vec<_> = next.as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
@@ -89,7 +89,7 @@ async fn start_with(folder: &Path, server: &Server) -> (Manager, Mirror) {
         // A reply that fills the disk fills each window.
         settings.chat.compact_at = 0;
     };
-    manager.change_settings(add).await.unwrap();
+    manager.settings().change(add).await.unwrap();
     let events = Mirror::new(manager.subscribe());
     (manager, events)
 }
@@ -111,7 +111,7 @@ async fn talks_until_it_is_full() {
     let long = text::words(10_000).concat().repeat(30);
     server.push(Script::new().text("begins, ").gate(&begun).text(&long).gate(&gate).text("ends"));
     let fid = manager.send(request(None, "one")).await.unwrap().fid;
-    let snapshot = manager.open(&fid, 50, &events.subscription).await.unwrap();
+    let snapshot = manager.sessions().open(&fid, 50, &events.subscription).await.unwrap();
     events.take_snapshot(&snapshot);
     events.shows(&fid, "begins, ").await;
 
@@ -132,12 +132,12 @@ async fn talks_until_it_is_full() {
         let refused = manager.send(request(session, &large)).await.unwrap_err();
         assert_eq!(refused.kind, Kind::DiskFull);
     }
-    assert_eq!(manager.sessions().await.unwrap().len(), 1);
+    assert_eq!(manager.sessions().list().await.unwrap().len(), 1);
     assert_eq!(server.chats().len(), 1);
 
     // The reply is there, also for somebody who leaves and comes again.
-    manager.close(&fid, &events.subscription);
-    let messages = manager.transcript(&fid).await.unwrap();
+    manager.sessions().close(&fid, &events.subscription);
+    let messages = manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(texts(&messages)[1], (Role::Assistant, whole.clone()));
     assert_eq!(messages[1].ended, Some(Ending::Complete));
     assert_eq!(messages.len(), 2, "what was refused is not there");
@@ -156,7 +156,7 @@ async fn talks_until_it_is_full() {
         let told = tokio::time::timeout(chat_testkit::server::PATIENCE, changes.next()).await;
         told.expect("it is stored");
     }
-    let snapshot = manager.open(&fid, 50, &events.subscription).await.unwrap();
+    let snapshot = manager.sessions().open(&fid, 50, &events.subscription).await.unwrap();
     events.take_snapshot(&snapshot);
     manager.send(request(Some(&fid), "two")).await.unwrap();
     assert_eq!(events.finished(&fid).await.reason, StopReason::Complete);

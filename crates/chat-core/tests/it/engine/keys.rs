@@ -19,14 +19,14 @@ async fn a_key_that_was_refused_is_taken_anew_for_the_next_request() {
     let set = move |settings: &mut chat_core::settings::Settings| {
         settings.connections[0].key = KeySource::Command(command);
     };
-    world.manager.change_settings(set).await.unwrap();
+    world.manager.settings().change(set).await.unwrap();
     let (fid, finished) = world.ask_and_wait("one").await;
     assert_eq!(
         finished.error.unwrap().kind,
         Kind::Unauthorized { signin_url: None, keyless: false }
     );
     std::fs::write(&file, "new\n").unwrap();
-    world.manager.retry(&fid).await.unwrap();
+    world.manager.sessions().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
 }
 
@@ -45,15 +45,15 @@ async fn renames_a_connection() {
     let world = World::of_kind(&server, ConnectionKind::OpenAi).await;
     let known = connection(&server, ConnectionKind::OpenAi);
     let name = known.name.clone();
-    world.manager.save_connection(known, Some(Key::new("secret")), Some(&name)).await.unwrap();
-    let known = world.manager.settings().connections[0].clone();
+    world.manager.connections().save(known, Some(Key::new("secret")), Some(&name)).await.unwrap();
+    let known = world.manager.settings().current().connections[0].clone();
     assert_eq!(known.key, KeySource::Keyring);
     let renamed = Connection { name: "renamed".into(), ..known };
-    world.manager.save_connection(renamed.clone(), None, Some(&name)).await.unwrap();
-    assert_eq!(world.manager.test_connection(&renamed, None).await.unwrap().models.len(), 1);
+    world.manager.connections().save(renamed.clone(), None, Some(&name)).await.unwrap();
+    assert_eq!(world.manager.connections().test(&renamed, None).await.unwrap().models.len(), 1);
     // Here the new one lasts for this run alone: what there was is not given up for that.
     let former = Connection { name, ..renamed };
-    assert_eq!(world.manager.test_connection(&former, None).await.unwrap().models.len(), 1);
+    assert_eq!(world.manager.connections().test(&former, None).await.unwrap().models.len(), 1);
 }
 
 #[test]
@@ -72,13 +72,14 @@ async fn renames_without_the_key() {
     let set = |settings: &mut chat_core::settings::Settings| {
         settings.connections[0].key = KeySource::Keyring;
     };
-    world.manager.change_settings(set).await.unwrap();
-    let known = world.manager.settings().connections[0].clone();
+    world.manager.settings().change(set).await.unwrap();
+    let known = world.manager.settings().current().connections[0].clone();
     let renamed = Connection { name: "renamed".into(), ..known.clone() };
-    let save = |key| world.manager.save_connection(renamed.clone(), key, Some(&known.name));
+    let connections = world.manager.connections();
+    let save = |key| connections.save(renamed.clone(), key, Some(&known.name));
     assert_eq!(save(None).await.unwrap_err().kind, Kind::KeyUnavailable);
-    assert_eq!(world.manager.settings().connections[0], known, "all is as it was");
+    assert_eq!(world.manager.settings().current().connections[0], known, "all is as it was");
     // With a key typed anew nothing is lost.
     save(Some(Key::new("new"))).await.unwrap();
-    assert_eq!(world.manager.settings().connections[0].name, "renamed");
+    assert_eq!(world.manager.settings().current().connections[0].name, "renamed");
 }

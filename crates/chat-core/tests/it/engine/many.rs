@@ -25,18 +25,18 @@ async fn a_hundred_sessions_at_once_keep_each_its_own() {
     let sent = futures_util::future::join_all(sends).await;
     let fids: Vec<Fid> = sent.into_iter().map(|sent| sent.unwrap().fid).collect();
     server.wait_for_chats(COUNT).await;
-    assert_eq!(world.manager.busy().len(), COUNT);
+    assert_eq!(world.manager.sessions().busy().len(), COUNT);
     gate.open();
     for fid in &fids {
         world.events.finished(fid).await;
     }
     for (i, fid) in fids.iter().enumerate() {
-        let messages = world.manager.transcript(fid).await.unwrap();
+        let messages = world.manager.sessions().transcript(fid).await.unwrap();
         assert_eq!(messages[0].plain_text(), format!("<{i}>"));
         assert_eq!(messages[1].plain_text(), pieces(i).concat());
         assert_eq!(messages[1].ended, Some(Ending::Complete));
     }
-    assert!(world.manager.busy().is_empty());
+    assert!(world.manager.sessions().busy().is_empty());
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn ten_switches_between_three_that_stream_lose_nothing() {
         }
         // Each second one goes on being watched while others are shown.
         if switch % 2 == 0 {
-            world.manager.close(fid, &world.events.subscription);
+            world.manager.sessions().close(fid, &world.events.subscription);
         }
     }
     for fid in fids.values() {

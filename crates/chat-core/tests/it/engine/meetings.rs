@@ -23,7 +23,7 @@ async fn a_chat_that_is_left_while_its_message_is_stored_keeps_its_history() {
         tokio::select! {
             biased;
             sent = &mut sending => break sent,
-            () = tokio::task::yield_now() => world.manager.close(&fid, &world.events.subscription),
+            () = tokio::task::yield_now() => world.manager.sessions().close(&fid, &world.events.subscription),
         }
     };
     sent.unwrap();
@@ -44,7 +44,7 @@ async fn another_program_at_work_takes_nothing_from_ours() {
         let (manager, theirs) = (other.manager.clone(), theirs.clone());
         async move {
             for n in 0_u64.. {
-                manager.rename(&theirs, &format!("theirs {n}")).await.unwrap();
+                manager.sessions().rename(&theirs, &format!("theirs {n}")).await.unwrap();
             }
         }
     });
@@ -57,7 +57,7 @@ async fn another_program_at_work_takes_nothing_from_ours() {
     }
     busy.abort();
     let _ = busy.await;
-    other.manager.rename(&theirs, "the last").await.unwrap();
+    other.manager.sessions().rename(&theirs, "the last").await.unwrap();
     let last =
         |mirror: &Mirror| mirror.rows.get(&theirs).is_some_and(|row| row.title == "the last");
     world.events.until(last).await;
@@ -101,12 +101,12 @@ async fn a_chat_deleted_while_what_waits_goes_out_is_gone() {
         world.say(&fid, "two").await;
         first.open();
         world.events.finished(&fid).await;
-        world.manager.delete(&fid).await.unwrap();
+        world.manager.sessions().delete(&fid).await.unwrap();
         // No request goes on that nobody could stop any more.
         for index in 0..server.chats().len() {
             assert_ne!(server.wait_for_end(index).await.sent().end, End::Running);
         }
-        assert!(world.manager.sessions().await.unwrap().is_empty());
+        assert!(world.manager.sessions().list().await.unwrap().is_empty());
         world.manager.shutdown().await;
         for event in world.events.subscription.take() {
             world.events.apply(event);
@@ -115,7 +115,7 @@ async fn a_chat_deleted_while_what_waits_goes_out_is_gone() {
         assert!(world.events.notices.is_empty(), "{:?}", world.events.notices);
         // And what was said can be brought back.
         let world = world.restart().await;
-        world.manager.restore(&fid).await.unwrap();
+        world.manager.sessions().restore(&fid).await.unwrap();
         assert_eq!(world.transcript(&fid).await[0].1, "one");
     }
 }
@@ -129,7 +129,7 @@ async fn a_chat_that_another_program_deletes_while_it_streams_ends_without_noise
     let fid = world.ask("one").await.fid;
     world.events.shows(&fid, "half").await;
     let other = World::start(Arc::clone(&world.folder)).await;
-    other.manager.delete(&fid).await.unwrap();
+    other.manager.sessions().delete(&fid).await.unwrap();
     world.events.finished(&fid).await;
     world.manager.shutdown().await;
     for event in world.events.subscription.take() {
@@ -148,13 +148,13 @@ async fn whoever_opens_again_hears_nothing_twice() {
     let mut world = World::new(&server).await;
     let mut second = Mirror::new(world.manager.subscribe());
     let fid = world.ask("go").await.fid;
-    let snapshot = world.manager.open(&fid, 50, &second.subscription).await.unwrap();
+    let snapshot = world.manager.sessions().open(&fid, 50, &second.subscription).await.unwrap();
     second.take_snapshot(&snapshot);
     // The second one takes nothing while the first sees it come.
     world.events.shows(&fid, "first ").await;
     half.open();
     world.events.shows(&fid, "first second ").await;
-    let snapshot = world.manager.open(&fid, 50, &second.subscription).await.unwrap();
+    let snapshot = world.manager.sessions().open(&fid, 50, &second.subscription).await.unwrap();
     second.take_snapshot(&snapshot);
     end.open();
     // The mirror checks that pieces meet and nothing comes that the snapshot holds.
@@ -169,11 +169,11 @@ async fn the_models_own_habit_can_be_chosen_against_its_settings() {
     let set = |settings: &mut chat_core::settings::Settings| {
         settings.models.entry(model().to_string()).or_default().thinking = Thinking::High;
     };
-    world.manager.change_settings(set).await.unwrap();
+    world.manager.settings().change(set).await.unwrap();
     let (fid, _) = world.ask_and_wait("one").await;
     assert_eq!(server.chats()[0].body["think"], "high", "as the settings say");
     let habit = SessionChange { thinking: Some(Thinking::Habit), ..SessionChange::default() };
-    world.manager.change_session(&fid, habit).await.unwrap();
+    world.manager.sessions().change(&fid, habit).await.unwrap();
     world.say_and_wait(&fid, "two").await;
     assert!(server.chats()[1].body.get("think").is_none(), "{:?}", server.chats()[1].body);
 }
@@ -184,7 +184,7 @@ async fn where_nothing_was_said_there_is_nothing_to_go_on_from() {
     server.push(Script::new().thinking("hm").cut());
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert_eq!(server.chats()[1].texts_of("user"), ["one"], "it is asked again");
     assert_eq!(world.transcript(&fid).await.len(), 2);
@@ -205,8 +205,8 @@ async fn a_larger_window_is_offered_where_the_input_was_too_long_and_helps() {
         ..chat_core::message::Options::default()
     };
     let change = SessionChange { options: Some(options), ..SessionChange::default() };
-    world.manager.change_session(&fid, change).await.unwrap();
-    world.manager.retry(&fid).await.unwrap();
+    world.manager.sessions().change(&fid, change).await.unwrap();
+    world.manager.sessions().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let windows: Vec<_> =
         server.chats().iter().map(|chat| chat.body["options"]["num_ctx"].as_u64()).collect();
@@ -222,7 +222,7 @@ async fn a_request_costs_what_all_its_rounds_cost() {
     let (fid, finished) = world.ask_and_wait("go").await;
     let usage = finished.usage;
     assert_eq!((usage.prompt_tokens, usage.completion_tokens), (Some(30), Some(7)));
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     let last = messages.iter().rfind(|m| m.role == Role::Assistant).unwrap();
     assert_eq!(last.usage.as_ref().unwrap().prompt_tokens, Some(20));
 }
@@ -239,8 +239,8 @@ async fn a_chat_opens_while_its_message_waits_for_servers_to_be_found() {
         settings.connections[0].name = "silent".into();
         settings.connections[0].url = url;
     };
-    world.manager.change_settings(gone).await.unwrap();
-    world.manager.refresh();
+    world.manager.settings().change(gone).await.unwrap();
+    world.manager.connections().refresh();
     let (manager, request) = (world.manager.clone(), request(Some(&fid), "two"));
     let sending = tokio::spawn(async move { manager.send(request).await });
     // Often enough that the message comes in between.

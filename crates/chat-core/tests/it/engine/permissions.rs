@@ -128,11 +128,11 @@ impl Scene {
     pub async fn answer(&mut self, fid: &Fid, answer: Answer) {
         self.waits(fid, 1).await;
         let id = self.world.events.asks[fid][0].id;
-        assert!(self.world.manager.answer(fid, id, answer).await.unwrap());
+        assert!(self.world.manager.permissions().answer(fid, id, answer).await.unwrap());
     }
 
     async fn results(&self, fid: &Fid) -> Vec<ToolResult> {
-        let messages = self.world.manager.transcript(fid).await.unwrap();
+        let messages = self.world.manager.sessions().transcript(fid).await.unwrap();
         let parts = messages.iter().flat_map(|message| message.parts.clone());
         parts
             .filter_map(|part| match part {
@@ -171,9 +171,9 @@ async fn whoever_only_has_the_list_hears_of_all_that_waits_in_any_session() {
     scene.world.events.until(|told| waits(told) == both).await;
     let of_first = scene.world.events.all_asks.iter().find(|waiting| waiting.fid == first);
     let id = of_first.unwrap().ask.id;
-    assert!(manager.answer(&first, id, Answer::Allow(None)).await.unwrap());
+    assert!(manager.permissions().answer(&first, id, Answer::Allow(None)).await.unwrap());
     scene.world.events.until(|told| waits(told) == [second.clone()]).await;
-    manager.stop(&second);
+    manager.sessions().stop(&second);
     scene.world.events.until(|told| told.all_asks.is_empty()).await;
 }
 
@@ -192,7 +192,7 @@ async fn a_write_waits_for_the_person_and_goes_on_with_their_leave() {
     // Who opens the session meanwhile is told, too, and so is who only has the list.
     assert_eq!(scene.world.open(&fid).await.asks.as_slice(), std::slice::from_ref(&ask));
     let all = [SessionAsk { fid: fid.clone(), ask }];
-    assert_eq!(scene.world.manager.asks(), all);
+    assert_eq!(scene.world.manager.permissions().asks(), all);
     scene.world.events.until(|told| told.all_asks == all).await;
     let needs = Some(Status::NeedsInput);
     scene.world.events.until(|told| told.rows.get(&fid).map(|row| row.status) == needs).await;
@@ -222,7 +222,7 @@ async fn leave_for_the_session_is_asked_for_once_and_outlives_the_program() {
     server.push(touches("c3", "new.txt"));
     let other = scene.ask(Mode::Ask).await;
     scene.waits(&other, 1).await;
-    scene.world.manager.stop(&other);
+    scene.world.manager.sessions().stop(&other);
     assert_eq!(scene.world.events.finished(&other).await.reason, StopReason::Stopped);
     assert_eq!(scene.world.events.asks[&other], []);
 }
@@ -238,7 +238,7 @@ async fn leave_for_the_project_holds_for_its_next_session_and_stands_in_the_sett
     let fid = scene.ask(Mode::Ask).await;
     scene.answer(&fid, Answer::Allow(Some(Scope::Project))).await;
     scene.world.events.finished(&fid).await;
-    let rules = scene.world.manager.settings().permissions.rules.clone();
+    let rules = scene.world.manager.settings().current().permissions.rules.clone();
     assert_eq!(rules.len(), 1);
     assert_eq!(rules[0].project, Some(scene.root()));
     assert_eq!(scene.results(&fid).await[0].verdict, Some(Verdict::Allowed));
@@ -277,7 +277,7 @@ async fn another_mode_settles_what_waits() {
         mode: Some(Mode::Edits),
         ..chat_core::manager::SessionChange::default()
     };
-    scene.world.manager.change_session(&fid, change).await.unwrap();
+    scene.world.manager.sessions().change(&fid, change).await.unwrap();
     assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
     assert_eq!(scene.results(&fid).await[0].text, "touched");
     assert_eq!(scene.world.events.rows[&fid].mode, Mode::Edits);
@@ -300,7 +300,7 @@ async fn what_is_denied_by_a_link_is_denied_where_it_leads() {
     scene.waits(&fid, 1).await;
     let rules = vec![rule("write:**", Effect::Allow), rule("write:link/**", Effect::Deny)];
     let change = move |settings: &mut Settings| settings.permissions.rules = rules;
-    scene.world.manager.change_settings(change).await.unwrap();
+    scene.world.manager.settings().change(change).await.unwrap();
     scene.world.events.finished(&fid).await;
     // They are there before it asks.
     let other = scene.ask(Mode::Edits).await;

@@ -70,7 +70,7 @@ async fn a_call_goes_back_with_its_signature() {
     assert!(sent(&server).contains(extra), "{}", sent(&server));
     // It is stored with the call.
     let mut world = world.restart().await;
-    world.manager.settled().await;
+    world.manager.connections().settled().await;
     server.push(Script::new().text("Yes."));
     world.open(&fid).await;
     world.say_and_wait(&fid, "Sure?").await;
@@ -104,10 +104,10 @@ async fn survives_a_kill_in_the_middle_of_the_reply() {
     let server = Server::start();
     let script = Script::new().thinking("Hm.").bytes(details(SIGNED)).text("The first half");
     let mut world = killed_after(&server, "The first half", script).await;
-    let fid = world.manager.sessions().await.unwrap()[0].fid.clone();
+    let fid = world.manager.sessions().list().await.unwrap()[0].fid.clone();
     world.open(&fid).await;
     server.push(Script::new().text(" and the second."));
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(sent(&server).contains(&goes_back(SIGNED)), "{}", sent(&server));
 }
@@ -116,12 +116,12 @@ async fn survives_a_kill_in_the_middle_of_the_reply() {
 async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
     let server = Server::start();
     let mut world = killed_after(&server, "Hm.", Script::new().thinking("Hm.")).await;
-    let fid = world.manager.sessions().await.unwrap()[0].fid.clone();
+    let fid = world.manager.sessions().list().await.unwrap()[0].fid.clone();
     let shown = world.open(&fid).await.messages;
     let thinks = |part: &Part| matches!(part, Part::Thinking { text, .. } if text == "Hm.");
     assert!(shown.last().unwrap().parts.iter().any(thinks), "{shown:?}");
     server.push(Script::new().text("A story."));
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
 }
@@ -129,7 +129,7 @@ async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
 /// Has the engine go on with a reply that ended too early, and gives what was sent for it.
 async fn gone_on(world: &mut World, server: &Server, fid: &Fid) -> String {
     server.push(Script::new().text("Nothing there."));
-    world.manager.resume(fid).await.unwrap();
+    world.manager.sessions().resume(fid).await.unwrap();
     assert_eq!(world.events.finished(fid).await.reason, StopReason::Complete);
     sent(server)
 }
@@ -174,9 +174,9 @@ async fn a_call_that_was_stopped_while_it_came_is_dropped() {
     server.push(Script::new().bytes(piece).gate(&gate));
     let fid = world.ask("Look").await.fid;
     world.events.shows(&fid, "I look.").await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(messages[1].tool_calls().count(), 0, "{messages:?}");
     let sent = gone_on(&mut world, &server, &fid).await;
     assert!(sent.contains("I look.") && !sent.contains("\"look\""), "{sent}");
@@ -190,7 +190,12 @@ async fn another_server_of_the_same_name_is_not_sent_it() {
     server.push(Script::new().thinking("Hm.").bytes(details(SIGNED)).text("Yes."));
     let (fid, _) = world.ask_and_wait("Sure?").await;
     let url = other.url();
-    world.manager.change_settings(move |settings| settings.connections[0].url = url).await.unwrap();
+    world
+        .manager
+        .settings()
+        .change(move |settings| settings.connections[0].url = url)
+        .await
+        .unwrap();
     assert_eq!(world.say_and_wait(&fid, "Really?").await.reason, StopReason::Complete);
     assert!(!sent(&other).contains("reasoning_details"), "{}", sent(&other));
 }
@@ -205,12 +210,17 @@ async fn the_meter_counts_what_goes_back() {
     server.push(Script::new().text("Nothing there."));
     let (fid, _) = world.ask_and_wait("Look").await;
     let thoughts = async || {
-        let fills = world.manager.meter(&fid).await.unwrap().fills;
+        let fills = world.manager.context().meter(&fid).await.unwrap().fills;
         fills.into_iter().find(|(filling, _)| *filling == Filling::Thoughts)
     };
     let counted = thoughts().await;
     assert!(matches!(counted, Some((_, tokens)) if tokens > 20), "{counted:?}");
     let url = other.url();
-    world.manager.change_settings(move |settings| settings.connections[0].url = url).await.unwrap();
+    world
+        .manager
+        .settings()
+        .change(move |settings| settings.connections[0].url = url)
+        .await
+        .unwrap();
     assert_eq!(thoughts().await, None, "another server gets none of it");
 }

@@ -55,9 +55,9 @@ async fn a_waiting_message_can_be_taken_back() {
     let mut world = World::new(&server).await;
     let fid = world.ask("one").await.fid;
     let waiting = world.say(&fid, "never mind").await;
-    let taken = world.manager.unqueue(&fid, waiting.message).await.unwrap().unwrap();
+    let taken = world.manager.sessions().unqueue(&fid, waiting.message).await.unwrap().unwrap();
     assert_eq!(taken.content.text, "never mind");
-    assert!(world.manager.unqueue(&fid, waiting.message).await.unwrap().is_none());
+    assert!(world.manager.sessions().unqueue(&fid, waiting.message).await.unwrap().is_none());
     gate.open();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert_eq!(world.transcript(&fid).await.len(), 2);
@@ -76,7 +76,7 @@ async fn what_waits_behind_a_failure_waits_on_and_goes_with_the_next() {
     assert_eq!(world.events.queues[&fid].len(), 1);
     assert_eq!(server.chats().len(), 1);
 
-    world.manager.retry(&fid).await.unwrap();
+    world.manager.sessions().retry(&fid).await.unwrap();
     world.events.finished(&fid).await;
     world.events.finished(&fid).await;
     assert_eq!(server.chats()[2].texts_of("user"), ["one", "two"]);
@@ -112,7 +112,7 @@ async fn what_a_waiting_message_points_at_goes_with_it_after_the_program_ended()
     let mut world = world.restart().await;
     assert_eq!(world.open(&fid).await.queue[0].context, context);
     server.push(Script::new().text("second"));
-    world.manager.send_waiting(&fid).await.unwrap();
+    world.manager.sessions().send_waiting(&fid).await.unwrap();
     world.events.finished(&fid).await;
     let sent = server.chats()[1].texts_of("user");
     assert!(sent[1].contains("A page.") && sent[1].contains("two"), "{sent:?}");
@@ -147,7 +147,7 @@ async fn what_waits_when_the_person_stops_waits_until_it_is_sent() {
     let fid = world.ask("one").await.fid;
     world.events.shows(&fid, "half").await;
     world.say(&fid, "two").await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
     let snapshot = world.open(&fid).await;
     assert_eq!(snapshot.queue[0].content.text, "two", "it is still to be seen");
@@ -157,11 +157,11 @@ async fn what_waits_when_the_person_stops_waits_until_it_is_sent() {
     assert_eq!(world.open(&fid).await.queue.len(), 1);
     assert_eq!(server.chats().len(), 1, "stop means stop");
 
-    world.manager.send_waiting(&fid).await.unwrap();
+    world.manager.sessions().send_waiting(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert_eq!(server.chats()[1].texts_of("user"), ["one", "two"]);
     assert!(world.events.queues[&fid].is_empty());
-    world.manager.send_waiting(&fid).await.unwrap();
+    world.manager.sessions().send_waiting(&fid).await.unwrap();
     assert_eq!(server.chats().len(), 2, "nothing waits");
 }
 
@@ -185,14 +185,14 @@ async fn what_one_program_takes_back_waits_in_no_other() {
     reader.events.until(|mirror| mirror.rows.contains_key(&fid)).await;
     assert_eq!(reader.open(&fid).await.queue.len(), 2);
     // The one that looks on takes one back, the one at work hears of it, and the other way round.
-    assert!(reader.manager.unqueue(&fid, two).await.unwrap().is_some());
+    assert!(reader.manager.sessions().unqueue(&fid, two).await.unwrap().is_some());
     writer.events.until(|mirror| mirror.queues[&fid].len() == 1).await;
-    assert!(writer.manager.unqueue(&fid, three).await.unwrap().is_some());
+    assert!(writer.manager.sessions().unqueue(&fid, three).await.unwrap().is_some());
     reader.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
     gate.open();
     writer.events.finished(&fid).await;
     // Now nothing is at work, and no row changes with what waits.
-    writer.manager.stop(&fid);
+    writer.manager.sessions().stop(&fid);
     assert_eq!(server.chats().len(), 1);
 }
 
@@ -202,11 +202,11 @@ async fn what_one_program_takes_back_of_a_chat_at_rest_waits_in_no_other() {
     let gate = Gate::new();
     let (mut writer, mut reader, fid) = one_answers_one_looks_on(&server, &gate).await;
     let two = writer.say(&fid, "two").await.message;
-    writer.manager.stop(&fid);
+    writer.manager.sessions().stop(&fid);
     writer.events.finished(&fid).await;
     reader.events.until(|mirror| mirror.rows.get(&fid).is_some_and(|row| !row.in_use)).await;
     assert_eq!(reader.open(&fid).await.queue.len(), 1);
-    assert!(writer.manager.unqueue(&fid, two).await.unwrap().is_some());
+    assert!(writer.manager.sessions().unqueue(&fid, two).await.unwrap().is_some());
     reader.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
 }
 
@@ -215,7 +215,7 @@ async fn two_with_one_message(server: &Server) -> (World, World, Fid, MessageId)
     let gate = Gate::new();
     let (mut one, mut other, fid) = one_answers_one_looks_on(server, &gate).await;
     let waits = one.say(&fid, "two").await.message;
-    one.manager.stop(&fid);
+    one.manager.sessions().stop(&fid);
     one.events.finished(&fid).await;
     other.events.until(|mirror| mirror.rows.get(&fid).is_some_and(|row| !row.in_use)).await;
     assert_eq!(other.open(&fid).await.queue.len(), 1);
@@ -226,8 +226,8 @@ async fn two_with_one_message(server: &Server) -> (World, World, Fid, MessageId)
 async fn what_two_programs_take_back_at_once_is_given_to_one() {
     let server = Server::start();
     let (mut one, mut other, fid, waits) = two_with_one_message(&server).await;
-    let (mine, theirs) =
-        tokio::join!(one.manager.unqueue(&fid, waits), other.manager.unqueue(&fid, waits));
+    let (ours, others) = (one.manager.sessions(), other.manager.sessions());
+    let (mine, theirs) = tokio::join!(ours.unqueue(&fid, waits), others.unqueue(&fid, waits));
     let given = [mine.unwrap(), theirs.unwrap()].into_iter().flatten().count();
     assert_eq!(given, 1);
     one.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
@@ -239,8 +239,8 @@ async fn what_one_program_takes_back_while_the_other_sends_it_is_taken_back_or_s
     for _ in 0..5 {
         let server = Server::start();
         let (mut one, other, fid, waits) = two_with_one_message(&server).await;
-        let (sent, taken) =
-            tokio::join!(one.manager.send_waiting(&fid), other.manager.unqueue(&fid, waits));
+        let (ours, others) = (one.manager.sessions(), other.manager.sessions());
+        let (sent, taken) = tokio::join!(ours.send_waiting(&fid), others.unqueue(&fid, waits));
         sent.unwrap();
         let taken = taken.unwrap().is_some();
         one.events.until(|mirror| mirror.queues[&fid].is_empty()).await;
@@ -249,7 +249,7 @@ async fn what_one_program_takes_back_while_the_other_sends_it_is_taken_back_or_s
         }
         let said = one.transcript(&fid).await.iter().any(|(_, text)| text == "two");
         assert!(said != taken, "said: {said}, taken back: {taken}");
-        assert!(one.manager.busy().is_empty());
+        assert!(one.manager.sessions().busy().is_empty());
         assert!(one.events.notices.is_empty(), "{:?}", one.events.notices);
     }
 }

@@ -21,7 +21,7 @@ async fn leave_everywhere_for_a_file_of_the_project_is_of_that_project() {
     let fid = scene.ask(Mode::Ask).await;
     scene.answer(&fid, Answer::Allow(Some(Scope::Everywhere))).await;
     scene.world.events.finished(&fid).await;
-    let rules = scene.world.manager.settings().permissions.rules.clone();
+    let rules = scene.world.manager.settings().current().permissions.rules.clone();
     assert_eq!(rules.len(), 1);
     assert_eq!(rules[0].project, Some(scene.root()));
 }
@@ -39,16 +39,16 @@ async fn what_runs_goes_by_the_rules_of_its_own_folder_when_the_chat_has_another
         project: Some(other.path().to_owned()),
     };
     let manager = scene.world.manager.clone();
-    manager.change_settings(move |it| it.permissions.remember(rule)).await.unwrap();
+    manager.settings().change(move |it| it.permissions.remember(rule)).await.unwrap();
     let fid = scene.ask(Mode::Ask).await;
     scene.waits(&fid, 1).await;
     let project = Some(Some(other.path().to_owned()));
     let change = SessionChange { project, ..SessionChange::default() };
-    manager.change_session(&fid, change).await.unwrap();
-    assert_eq!(manager.asks().len(), 1, "it is about a file of the first folder");
+    manager.sessions().change(&fid, change).await.unwrap();
+    assert_eq!(manager.permissions().asks().len(), 1, "it is about a file of the first folder");
     scene.answer(&fid, Answer::Allow(Some(Scope::Project))).await;
     scene.world.events.finished(&fid).await;
-    let rules = manager.settings().permissions.rules.clone();
+    let rules = manager.settings().current().permissions.rules.clone();
     assert_eq!(rules[1].project, Some(scene.root()));
 }
 
@@ -70,14 +70,14 @@ async fn rules_that_were_edited_are_stored_instead_of_those_that_were_asked() {
     let is_another = |asks: &Vec<_>| asks.first().is_some_and(|ask: &Arc<Ask>| ask.id != first);
     scene.world.events.until(|told| told.asks.get(&fid).is_some_and(is_another)).await;
     // The second passes by the rule; the third is asked, and denied by another.
-    let stored = scene.world.manager.session_rules(&fid).await.unwrap();
+    let stored = scene.world.manager.permissions().session_rules(&fid).await.unwrap();
     assert_eq!(stored, [Entry::allow(rules[0].clone(), Scope::Session)]);
     let denied = vec!["write:*.txt".parse().unwrap()];
     let message = Some("not here".to_owned());
     let (effect, scope) = (Effect::Deny, Scope::Project);
     scene.answer(&fid, Answer::Remember { effect, scope, rules: denied, message }).await;
     scene.world.events.finished(&fid).await;
-    let settings = scene.world.manager.settings();
+    let settings = scene.world.manager.settings().current();
     let known = &settings.permissions.rules[0];
     assert_eq!(known.rule.to_string(), "write:*.txt");
     assert_eq!((known.effect, known.project.clone()), (Effect::Deny, Some(scene.root())));
@@ -90,7 +90,7 @@ async fn a_project_is_worked_in_by_who_worked_there_last() {
     let server = Server::start();
     let scene = Scene::new(&server).await;
     let manager = &scene.world.manager;
-    assert_eq!(manager.agent_for(&scene.root()).await, "code-assistant");
+    assert_eq!(manager.sessions().agent_for(&scene.root()).await, "code-assistant");
     server.push(Script::new().text("Hello."));
     let request = ChatRequest {
         project: Some(scene.root()),
@@ -98,7 +98,7 @@ async fn a_project_is_worked_in_by_who_worked_there_last() {
         ..request(None, "Hello")
     };
     manager.send(request).await.unwrap();
-    assert_eq!(manager.agent_for(&scene.root()).await, "just-ask");
+    assert_eq!(manager.sessions().agent_for(&scene.root()).await, "just-ask");
     let other = TempDir::new().unwrap();
-    assert_eq!(manager.agent_for(other.path()).await, "code-assistant");
+    assert_eq!(manager.sessions().agent_for(other.path()).await, "code-assistant");
 }

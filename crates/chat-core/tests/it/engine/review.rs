@@ -120,13 +120,13 @@ impl Scene {
     }
 
     async fn paths(&self, fid: &Fid) -> Vec<String> {
-        let changes = self.world.manager.changes(fid).await.unwrap();
+        let changes = self.world.manager.review().changes(fid).await.unwrap();
         changes.iter().map(|change| change.path.display().to_string()).collect()
     }
 
     /// The ids of what the person said.
     async fn said(&self, fid: &Fid) -> Vec<MessageId> {
-        let messages = self.world.manager.transcript(fid).await.unwrap();
+        let messages = self.world.manager.sessions().transcript(fid).await.unwrap();
         messages.iter().filter(|one| one.role == Role::User).map(|one| one.id).collect()
     }
 
@@ -144,7 +144,7 @@ async fn one_hunk_is_rejected_and_another_accepted_and_the_model_hears_of_it() {
     let changed = LINES.replace("2\n", "two\n").replace("8\n", "eight\n");
     let fid = scene.ask(None, &[("a.txt", &changed), ("new.txt", "n\n")]).await;
     assert!(scene.world.events.files > 0, "it is told");
-    let changes = scene.world.manager.changes(&fid).await.unwrap();
+    let changes = scene.world.manager.review().changes(&fid).await.unwrap();
     assert_eq!(scene.paths(&fid).await, ["a.txt", "new.txt"]);
     assert_eq!((changes[0].added, changes[0].removed), (2, 2));
     assert_eq!(changes[1].kind, FileKind::Created);
@@ -152,10 +152,10 @@ async fn one_hunk_is_rejected_and_another_accepted_and_the_model_hears_of_it() {
     scene.write("a.txt", &changed.replace("5\n", "five\n"));
     let hunks: Vec<_> = changes[0].hunks.iter().map(|hunk| hunk.id).collect();
     let of = |hunk| Some((PathBuf::from("a.txt"), Part::Hunks(vec![hunk])));
-    let rejected = scene.world.manager.reject(&fid, of(hunks[0])).await.unwrap();
+    let rejected = scene.world.manager.review().reject(&fid, of(hunks[0])).await.unwrap();
     assert!(rejected.conflicts.is_empty() && rejected.gone.is_empty(), "{rejected:?}");
     assert_eq!(scene.read("a.txt"), LINES.replace("5\n", "five\n").replace("8\n", "eight\n"));
-    scene.world.manager.accept(&fid, of(hunks[1])).await.unwrap();
+    scene.world.manager.review().accept(&fid, of(hunks[1])).await.unwrap();
     assert_eq!(scene.paths(&fid).await, ["new.txt"]);
     // The model is told once.
     scene.ask(Some(&fid), &[]).await;
@@ -164,7 +164,7 @@ async fn one_hunk_is_rejected_and_another_accepted_and_the_model_hears_of_it() {
     assert!(sent.contains(r"-2\n+two\n"), "{sent}");
     scene.ask(Some(&fid), &[]).await;
     assert_eq!(scene.last_sent().matches("took these changes").count(), 1);
-    scene.world.manager.reject(&fid, None).await.unwrap();
+    scene.world.manager.review().reject(&fid, None).await.unwrap();
     assert_eq!(scene.read("new.txt"), "(gone)");
 }
 
@@ -176,7 +176,7 @@ async fn what_goes_out_is_what_the_preview_shows() {
     scene.write("sub/AGENTS.md", "Use tabs here.\n");
     let fid = scene.ask(None, &[("a.txt", "one\n"), ("b.txt", "two\n")]).await;
     let of = |path: &str| Some((PathBuf::from(path), Part::File));
-    scene.world.manager.reject(&fid, of("a.txt")).await.unwrap();
+    scene.world.manager.review().reject(&fid, of("a.txt")).await.unwrap();
     // Another folder of the project, and with it other rules and a file.
     let open = OpenFile { path: scene.at("sub/x.rs"), active: true, ..OpenFile::default() };
     let mentions = vec![Mention::File { path: "b.txt".into(), lines: None }];
@@ -190,7 +190,7 @@ async fn what_goes_out_is_what_the_preview_shows() {
         ..request(Some(&fid), "")
     };
     for _ in 0..2 {
-        let preview = scene.world.manager.preview(next()).await.unwrap();
+        let preview = scene.world.manager.context().preview(next()).await.unwrap();
         scene.server.push(Script::new().text("Done."));
         scene.world.manager.send(next()).await.unwrap();
         scene.world.events.finished(&fid).await;
@@ -205,7 +205,7 @@ async fn what_goes_out_is_what_the_preview_shows() {
     assert_eq!(sent.matches("took these changes").count(), 1, "{sent}");
     // What was told is told again where the person goes back to before it.
     let said = scene.said(&fid).await;
-    scene.world.manager.rewind(&fid, said[1]).await.unwrap();
+    scene.world.manager.review().rewind(&fid, said[1]).await.unwrap();
     scene.ask(Some(&fid), &[]).await;
     assert_eq!(scene.last_sent().matches("took these changes").count(), 1);
 }
@@ -220,14 +220,14 @@ async fn what_the_person_saves_while_a_command_runs_is_the_persons() {
     *scene.meanwhile.lock().unwrap() = Some(Box::new(move || {
         let save = |path: &str, text: &str| {
             let write = || std::fs::write(project.join(path), text).unwrap();
-            manager.saved_by_person(&project, Path::new(path), write);
+            manager.review().saved_by_person(&project, Path::new(path), write);
         };
         save("notes.txt", "made\nand mine\n");
         save("by-link.txt", "mine, saved\n");
     }));
     let fid = scene.ask(None, &[("*", "made\n")]).await;
     assert_eq!(scene.paths(&fid).await, ["built.txt", "notes.txt"]);
-    scene.world.manager.reject(&fid, None).await.unwrap();
+    scene.world.manager.review().reject(&fid, None).await.unwrap();
     assert_eq!(scene.read("mine.txt"), "mine, saved\n");
     assert!(scene.read("notes.txt").ends_with("and mine\n"), "{}", scene.read("notes.txt"));
     assert_eq!(scene.read("built.txt"), "(gone)");
@@ -238,24 +238,24 @@ async fn an_answer_is_taken_back_and_the_model_hears_nothing_of_it() {
     let mut scene = Scene::new().await;
     scene.write("a.txt", LINES);
     let fid = scene.ask(None, &[("a.txt", "one\n"), ("new.txt", "n\n")]).await;
-    let answer = scene.world.manager.reject(&fid, None).await.unwrap().undo.unwrap();
+    let answer = scene.world.manager.review().reject(&fid, None).await.unwrap().undo.unwrap();
     assert_eq!((scene.read("a.txt"), scene.read("new.txt")), (LINES.into(), "(gone)".into()));
-    let undone = scene.world.manager.undo_answer(&fid, answer).await.unwrap();
+    let undone = scene.world.manager.review().undo_answer(&fid, answer).await.unwrap();
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!((scene.read("a.txt"), scene.read("new.txt")), ("one\n".into(), "n\n".into()));
     assert_eq!(scene.paths(&fid).await, ["a.txt", "new.txt"]);
     scene.ask(Some(&fid), &[]).await;
     assert!(!scene.last_sent().contains("took these changes"));
-    let answer = scene.world.manager.accept(&fid, None).await.unwrap().undo.unwrap();
+    let answer = scene.world.manager.review().accept(&fid, None).await.unwrap().undo.unwrap();
     assert!(scene.paths(&fid).await.is_empty());
-    scene.world.manager.undo_answer(&fid, answer).await.unwrap();
+    scene.world.manager.review().undo_answer(&fid, answer).await.unwrap();
     assert_eq!(scene.paths(&fid).await, ["a.txt", "new.txt"]);
-    let error = scene.world.manager.undo_answer(&fid, 10_000).await.unwrap_err();
+    let error = scene.world.manager.review().undo_answer(&fid, 10_000).await.unwrap_err();
     assert_eq!(error.kind, Kind::NothingChanged);
     // One that was told is told to be there again.
-    let answer = scene.world.manager.reject(&fid, None).await.unwrap().undo.unwrap();
+    let answer = scene.world.manager.review().reject(&fid, None).await.unwrap().undo.unwrap();
     scene.ask(Some(&fid), &[]).await;
-    scene.world.manager.undo_answer(&fid, answer).await.unwrap();
+    scene.world.manager.review().undo_answer(&fid, answer).await.unwrap();
     scene.ask(Some(&fid), &[]).await;
     let sent = scene.last_sent();
     assert!(sent.contains("wants these changes after all"), "{sent}");
@@ -271,22 +271,22 @@ async fn files_come_back_to_how_they_were_at_a_message_and_forth_again() {
     scene.ask(Some(&fid), &[("*", "made\n"), ("a.txt", "two\n")]).await;
     let said = scene.said(&fid).await;
     // What the second changed nothing is how the third found it.
-    let restored = scene.world.manager.restore_files(&fid, said[1]).await.unwrap();
+    let restored = scene.world.manager.review().restore_files(&fid, said[1]).await.unwrap();
     assert_eq!(scene.read("a.txt"), "one\n");
     assert_eq!(
         (scene.read("built.txt"), scene.read("notes.txt")),
         ("(gone)".into(), "mine\n".into())
     );
-    scene.world.manager.undo_restore(&fid, restored.seq).await.unwrap();
+    scene.world.manager.review().undo_restore(&fid, restored.seq).await.unwrap();
     assert_eq!((scene.read("a.txt"), scene.read("built.txt")), ("two\n".into(), "made\n".into()));
-    scene.world.manager.restore_files(&fid, said[0]).await.unwrap();
+    scene.world.manager.review().restore_files(&fid, said[0]).await.unwrap();
     assert_eq!((scene.read("a.txt"), scene.read("notes.txt")), (LINES.into(), "mine\n".into()));
     assert_eq!(scene.read("built.txt"), "(gone)");
     // The conversation goes back on request, and what was said comes to the composer.
-    let content = scene.world.manager.rewind(&fid, said[2]).await.unwrap();
+    let content = scene.world.manager.review().rewind(&fid, said[2]).await.unwrap();
     assert_eq!(content.text, "Do it");
     assert_eq!(scene.said(&fid).await, said[..2]);
-    scene.world.manager.rewind(&fid, said[0]).await.unwrap();
+    scene.world.manager.review().rewind(&fid, said[0]).await.unwrap();
     assert!(scene.said(&fid).await.is_empty());
     // It goes on from there, also after a restart.
     scene.ask(Some(&fid), &[]).await;
@@ -304,14 +304,14 @@ async fn while_a_reply_runs_nothing_is_restored_and_that_is_why() {
     scene.world.say(&fid, "And?").await;
     gate.reached().await;
     let manager = &scene.world.manager;
-    let restored = manager.restore_files(&fid, said[0]).await.unwrap_err();
-    let undone = manager.undo_restore(&fid, 1).await.unwrap_err();
-    let rewound = manager.rewind(&fid, said[0]).await.unwrap_err();
+    let restored = manager.review().restore_files(&fid, said[0]).await.unwrap_err();
+    let undone = manager.review().undo_restore(&fid, 1).await.unwrap_err();
+    let rewound = manager.review().rewind(&fid, said[0]).await.unwrap_err();
     assert_eq!([restored.kind, undone.kind, rewound.kind], [const { Kind::SessionAtWork }; 3]);
     assert_eq!(scene.read("a.txt"), "one\n");
     gate.open();
     scene.world.events.finished(&fid).await;
-    scene.world.manager.restore_files(&fid, said[0]).await.unwrap();
+    scene.world.manager.review().restore_files(&fid, said[0]).await.unwrap();
     assert_eq!(scene.read("a.txt"), LINES);
 }
 
@@ -320,12 +320,12 @@ async fn where_nothing_is_kept_that_is_said() {
     let mut scene = Scene::new().await;
     scene.server.push(Script::new().text("Hello."));
     let (alone, _) = scene.world.ask_and_wait("Hello").await;
-    let error = scene.world.manager.changes(&alone).await.unwrap_err();
+    let error = scene.world.manager.review().changes(&alone).await.unwrap_err();
     assert_eq!(error.kind, Kind::NoReview { why: NoReview::NoProject });
     let fid = scene.ask(None, &[]).await;
     assert!(scene.paths(&fid).await.is_empty());
     let said = scene.said(&fid).await;
-    let error = scene.world.manager.restore_files(&fid, said[0]).await.unwrap_err();
+    let error = scene.world.manager.review().restore_files(&fid, said[0]).await.unwrap_err();
     assert_eq!(error.kind, Kind::NothingChanged);
     // A chat in which nothing was changed makes no journal.
     assert!(!has_journal(scene.world.folder.path()), "it was made for nothing");

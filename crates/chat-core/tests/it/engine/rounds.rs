@@ -160,7 +160,7 @@ impl Scene {
             .await;
         let ask = Arc::clone(&self.world.events.asks[fid][0]);
         assert_eq!(ask.what, Asked::GoOn { rounds: 1 });
-        assert!(self.world.manager.answer(fid, ask.id, answer).await.unwrap());
+        assert!(self.world.manager.permissions().answer(fid, ask.id, answer).await.unwrap());
     }
 }
 
@@ -196,7 +196,7 @@ async fn a_result_is_told_shown_and_stored_while_others_are_still_to_come() {
 
     // Whoever opens the chat now knows of every call.
     let subscription = scene.world.manager.subscribe();
-    let snapshot = scene.world.manager.open(&fid, 50, &subscription).await.unwrap();
+    let snapshot = scene.world.manager.sessions().open(&fid, 50, &subscription).await.unwrap();
     let states: Vec<_> = snapshot.calls.iter().map(|open| &open.state).collect();
     let [CallState::Done(done), CallState::Running { tail, bytes: 4, ran }, CallState::Waiting] =
         &states[..]
@@ -211,20 +211,20 @@ async fn a_result_is_told_shown_and_stored_while_others_are_still_to_come() {
 
     // It is on disk: another program reads it.
     let other = World::start(Arc::clone(&scene.world.folder)).await;
-    let stored = other.manager.transcript(&fid).await.unwrap();
+    let stored = other.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(told(&results(&stored)), [("c1", "changed")]);
 
     scene.go.notify_one();
     assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
     let all = [("c1", "changed"), ("c2", "built"), ("c3", "changed")];
-    let stored = scene.world.manager.transcript(&fid).await.unwrap();
+    let stored = scene.world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(told(&results(&stored)), all, "each once");
     let events = &scene.world.events.results;
     assert_eq!(
         events.iter().map(|(call, _)| call.as_str()).collect::<Vec<_>>(),
         ["c1", "c2", "c3"]
     );
-    let snapshot = scene.world.manager.open(&fid, 50, &subscription).await.unwrap();
+    let snapshot = scene.world.manager.sessions().open(&fid, 50, &subscription).await.unwrap();
     assert!(snapshot.calls.is_empty(), "the round is over");
 }
 
@@ -235,10 +235,10 @@ async fn what_had_come_before_a_stop_stays_and_the_others_say_that_they_have_non
     let mut scene = Scene::new(&server).await;
     let fid = scene.ask().await;
     scene.world.events.until(|told| !told.outputs.is_empty()).await;
-    scene.world.manager.stop(&fid);
+    scene.world.manager.sessions().stop(&fid);
     assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Stopped);
     let world = scene.world.restart().await;
-    let stored = results(&world.manager.transcript(&fid).await.unwrap());
+    let stored = results(&world.manager.sessions().transcript(&fid).await.unwrap());
     assert_eq!(
         told(&stored),
         [
@@ -258,7 +258,7 @@ async fn at_the_limit_of_rounds_the_person_is_asked_and_gives_as_many_again() {
         server.push(Script::new().tool_call(id, "quick", json!({})));
     }
     let mut scene = Scene::new(&server).await;
-    scene.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    scene.world.manager.settings().change(|settings| settings.tools.rounds = 1).await.unwrap();
     let fid = scene.ask().await;
     scene.answer(&fid, Answer::Allow(None)).await;
     // Another question, after as many rounds again.
@@ -276,10 +276,10 @@ async fn another_limit_reaches_a_request_that_runs() {
     }
     server.push(Script::new().text("Built."));
     let mut scene = Scene::new(&server).await;
-    scene.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    scene.world.manager.settings().change(|settings| settings.tools.rounds = 1).await.unwrap();
     let fid = scene.ask().await;
     scene.world.events.until(|told| told.asks.get(&fid).is_some_and(|asks| asks.len() == 1)).await;
-    scene.world.manager.change_settings(|settings| settings.tools.rounds = 9).await.unwrap();
+    scene.world.manager.settings().change(|settings| settings.tools.rounds = 9).await.unwrap();
     scene.answer(&fid, Answer::Allow(None)).await;
     let finished = scene.world.events.finished(&fid).await;
     assert_eq!((finished.reason, finished.error), (StopReason::Complete, None));
@@ -290,14 +290,14 @@ async fn a_stop_ends_the_question_whether_to_go_on() {
     let server = Server::start();
     server.push(Script::new().tool_call("c1", "quick", json!({})));
     let mut scene = Scene::new(&server).await;
-    scene.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    scene.world.manager.settings().change(|settings| settings.tools.rounds = 1).await.unwrap();
     let fid = scene.ask().await;
     scene.world.events.until(|told| told.asks.get(&fid).is_some_and(|asks| asks.len() == 1)).await;
-    scene.world.manager.stop(&fid);
+    scene.world.manager.sessions().stop(&fid);
     let finished = scene.world.events.finished(&fid).await;
     assert_eq!((finished.reason, finished.error), (StopReason::Stopped, None));
-    assert!(scene.world.manager.asks().is_empty());
-    let stored = scene.world.manager.transcript(&fid).await.unwrap();
+    assert!(scene.world.manager.permissions().asks().is_empty());
+    let stored = scene.world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(told(&results(&stored)), [("c1", "changed")]);
 }
 
@@ -310,16 +310,16 @@ async fn commands_in_the_background_are_listed_and_ended() {
     let fid = scene.ask().await;
     scene.world.events.finished(&fid).await;
     let manager = scene.world.manager.clone();
-    let running = manager.commands(&fid);
+    let running = manager.commands().list(&fid);
     assert!(matches!(&running[..], [BackgroundCommand { id, bytes: 7, .. }] if id == "out1"));
     scene.world.events.until(|told| told.commands == running).await;
     let subscription = manager.subscribe();
-    assert_eq!(manager.open(&fid, 1, &subscription).await.unwrap().commands, running);
-    assert!(!manager.end_command(&fid, "out2").await.unwrap());
-    assert!(manager.end_command(&fid, "out1").await.unwrap());
+    assert_eq!(manager.sessions().open(&fid, 1, &subscription).await.unwrap().commands, running);
+    assert!(!manager.commands().end(&fid, "out2").await.unwrap());
+    assert!(manager.commands().end(&fid, "out1").await.unwrap());
     scene.world.events.until(|told| told.commands.is_empty()).await;
-    assert!(manager.commands(&fid).is_empty());
-    assert!(!manager.end_command(&fid, "out1").await.unwrap());
+    assert!(manager.commands().list(&fid).is_empty());
+    assert!(!manager.commands().end(&fid, "out1").await.unwrap());
 }
 
 #[tokio::test]
@@ -340,7 +340,7 @@ async fn a_call_keeps_what_a_tool_of_others_calls_itself_and_no_model_hears_of_i
     let asked = ChatRequest { project: Some(project.path().to_owned()), ..request(None, "Go") };
     let fid = world.manager.send(asked).await.unwrap().fid;
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
-    let stored = world.manager.transcript(&fid).await.unwrap();
+    let stored = world.manager.sessions().transcript(&fid).await.unwrap();
     let calls: Vec<_> = stored.iter().flat_map(|message| message.tool_calls()).collect();
     assert_eq!(calls[0].title.as_deref(), Some("The Quick One"));
     let plain = serde_json::to_value(calls[1]).unwrap();
@@ -367,7 +367,7 @@ async fn the_program_ends_behind_what_goes_on_in_the_background() {
     world.open(&fid).await;
     world.events.finished(&fid).await;
     // Also where its chat is gone before.
-    world.manager.delete(&fid).await.unwrap();
+    world.manager.sessions().delete(&fid).await.unwrap();
     world.manager.shutdown().await;
     assert!(ended.load(Ordering::Relaxed));
 }

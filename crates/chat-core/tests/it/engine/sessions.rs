@@ -20,7 +20,7 @@ async fn sessions_work_at_once_and_each_keeps_its_own() {
     let alpha = world.manager.send(request(None, "alpha")).await.unwrap().fid;
     let beta = world.manager.send(request(None, "beta")).await.unwrap().fid;
     let (third, _) = world.ask_and_wait("third").await;
-    assert_eq!(world.manager.busy().len(), 2);
+    assert_eq!(world.manager.sessions().busy().len(), 2);
     world.events.until(|mirror| mirror.rows[&alpha].status == Status::Answering).await;
     // Only the one that is watched tells its texts; the mirror panics at any other's.
     for gate in &gates {
@@ -28,7 +28,7 @@ async fn sessions_work_at_once_and_each_keeps_its_own() {
     }
     world.events.finished(&alpha).await;
     world.events.finished(&beta).await;
-    let rows = world.manager.sessions().await.unwrap();
+    let rows = world.manager.sessions().list().await.unwrap();
     for fid in [&alpha, &beta] {
         let row = rows.iter().find(|row| row.fid == *fid).unwrap();
         assert!(row.unread && row.status == Status::Idle, "{row:?}");
@@ -38,7 +38,7 @@ async fn sessions_work_at_once_and_each_keeps_its_own() {
         let sent = server.chats()[index].sent().text;
         assert_eq!(world.transcript(fid).await[1].1, sent);
     }
-    world.manager.mark_read(&alpha).await.unwrap();
+    world.manager.sessions().mark_read(&alpha).await.unwrap();
     assert!(
         !world.events.rows[&alpha].unread || {
             world.events.until(|mirror| !mirror.rows[&alpha].unread).await;
@@ -68,7 +68,7 @@ async fn the_list_tells_waiting_from_answering_and_failed_from_interrupted() {
     world.events.until(|mirror| row(mirror) == failed).await;
     // As stored.
     let world = world.restart().await;
-    assert_eq!(world.manager.sessions().await.unwrap()[0].trouble, Some(Trouble::Failed));
+    assert_eq!(world.manager.sessions().list().await.unwrap()[0].trouble, Some(Trouble::Failed));
 }
 
 #[tokio::test]
@@ -90,11 +90,11 @@ async fn a_title_of_the_persons_choice_stays() {
     let server = Server::start();
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.rename(&fid, "  My \n title ").await.unwrap();
+    world.manager.sessions().rename(&fid, "  My \n title ").await.unwrap();
     world.events.until(|mirror| mirror.rows[&fid].title == "My title").await;
-    world.manager.rename(&fid, "   ").await.unwrap();
+    world.manager.sessions().rename(&fid, "   ").await.unwrap();
     let world = world.restart().await;
-    assert_eq!(world.manager.sessions().await.unwrap()[0].title, "My title");
+    assert_eq!(world.manager.sessions().list().await.unwrap()[0].title, "My title");
 }
 
 #[tokio::test]
@@ -105,13 +105,13 @@ async fn a_chat_deleted_while_it_streams_is_gone_and_can_be_brought_back() {
     let mut world = World::new(&server).await;
     let fid = world.ask("go").await.fid;
     world.events.shows(&fid, "half").await;
-    world.manager.delete(&fid).await.unwrap();
-    assert!(world.manager.sessions().await.unwrap().is_empty());
+    world.manager.sessions().delete(&fid).await.unwrap();
+    assert!(world.manager.sessions().list().await.unwrap().is_empty());
     let missing = world.manager.send(request(Some(&fid), "more")).await.unwrap_err();
     assert!(matches!(missing.kind, Kind::SessionNotFound { .. }), "{missing:?}");
-    assert!(world.manager.busy().is_empty());
+    assert!(world.manager.sessions().busy().is_empty());
 
-    world.manager.restore(&fid).await.unwrap();
+    world.manager.sessions().restore(&fid).await.unwrap();
     assert_eq!(world.transcript(&fid).await[1].1, "half");
     world.open(&fid).await;
     world.events.finished(&fid).await;
@@ -126,10 +126,10 @@ async fn a_search_finds_what_was_said_by_either() {
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("How do I cross?").await;
     for text in ["ferryman", "東京都", "cross"] {
-        let hits = world.manager.search(text, 10).await.unwrap().hits;
+        let hits = world.manager.sessions().search(text, 10).await.unwrap().hits;
         assert_eq!(hits.iter().map(|hit| &hit.session.fid).collect::<Vec<_>>(), [&fid], "{text}");
     }
-    assert!(world.manager.search("nowhere", 10).await.unwrap().hits.is_empty());
+    assert!(world.manager.sessions().search("nowhere", 10).await.unwrap().hits.is_empty());
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn an_unknown_session_is_an_error_and_nothing_is_stored() {
     let fid = Fid::new("2020-01-01-00-00-00");
     let error = world.manager.send(request(Some(&fid), "hi")).await.unwrap_err();
     assert!(matches!(error.kind, Kind::SessionNotFound { .. }));
-    assert!(world.manager.sessions().await.unwrap().is_empty());
+    assert!(world.manager.sessions().list().await.unwrap().is_empty());
     assert_eq!(server.chats().len(), 0);
 }
 
@@ -148,7 +148,7 @@ async fn a_chat_whose_connection_is_gone_opens_and_names_it() {
     let server = Server::start();
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.remove_connection("test").await.unwrap();
+    world.manager.connections().remove("test").await.unwrap();
     let mut world = world.restart().await;
     assert_eq!(world.open(&fid).await.messages.len(), 2);
     let error = world.manager.send(request(Some(&fid), "two")).await.unwrap_err();
@@ -162,25 +162,25 @@ async fn a_new_chat_begins_with_the_model_that_was_used_last() {
     let mut world = World::new(&server).await;
     let mut other = connection(&server, ConnectionKind::OpenAi);
     other.name = "other".into();
-    world.manager.save_connection(other, None, None).await.unwrap();
+    world.manager.connections().save(other, None, None).await.unwrap();
     let (fid, _) = world.ask_and_wait("one").await;
-    assert_eq!(world.manager.empty_session().model, Some(model()));
+    assert_eq!(world.manager.sessions().empty().model, Some(model()));
     let mut elsewhere = request(Some(&fid), "two");
     elsewhere.model = Some(ModelRef::new("other", "scripted"));
     world.manager.send(elsewhere).await.unwrap();
     world.events.finished(&fid).await;
-    assert_eq!(world.manager.empty_session().model, Some(ModelRef::new("other", "scripted")));
+    assert_eq!(world.manager.sessions().empty().model, Some(ModelRef::new("other", "scripted")));
 }
 
 #[tokio::test]
 async fn connections_that_cannot_be_are_refused() {
     let server = Server::start();
     let world = World::new(&server).await;
-    let error = world.manager.remove_connection("nope").await.unwrap_err();
+    let error = world.manager.connections().remove("nope").await.unwrap_err();
     assert_eq!(error.kind, Kind::ConnectionMissing { name: "nope".into() });
     let mut odd = connection(&server, ConnectionKind::OpenAi);
     (odd.name, odd.url) = ("odd".into(), "not an url".into());
-    let error = world.manager.save_connection(odd, None, None).await.unwrap_err();
+    let error = world.manager.connections().save(odd, None, None).await.unwrap_err();
     assert_eq!(error.kind, Kind::InvalidUrl);
-    assert_eq!(world.manager.settings().connections.len(), 1);
+    assert_eq!(world.manager.settings().current().connections.len(), 1);
 }

@@ -73,7 +73,7 @@ impl Silent {
 }
 
 fn health(world: &World, name: &str) -> Health {
-    let states = world.manager.connections();
+    let states = world.manager.connections().list();
     states.into_iter().find(|state| state.connection.name == name).unwrap().health
 }
 
@@ -85,7 +85,7 @@ async fn world_with(connections: Vec<Connection>) -> World {
         settings.chat.find_local_servers = false;
         settings.chat.better_titles = false;
     };
-    world.manager.change_settings(set).await.unwrap();
+    world.manager.settings().change(set).await.unwrap();
     world
 }
 
@@ -94,8 +94,8 @@ async fn a_server_that_is_being_asked_is_not_asked_again() {
     let silent = Silent::start().await;
     let world = world_with(vec![silent.connection("silent")]).await;
     silent.hang_up(true).await;
-    world.manager.refresh();
-    world.manager.settled().await;
+    world.manager.connections().refresh();
+    world.manager.connections().settled().await;
     assert!(matches!(health(&world, "silent"), Health::Failed(_)));
     let before = silent.count();
     silent.hang_up(false).await;
@@ -105,7 +105,7 @@ async fn a_server_that_is_being_asked_is_not_asked_again() {
         world.manager.look_out();
     }
     silent.hang_up(true).await;
-    world.manager.settled().await;
+    world.manager.connections().settled().await;
     assert_eq!(silent.count(), before + 1);
     // Once it is answered it is asked again.
     world.manager.look_out();
@@ -116,11 +116,12 @@ async fn a_server_that_is_being_asked_is_not_asked_again() {
 async fn one_waits_for_what_was_being_asked_and_not_for_what_is_asked_later() {
     let (first, later) = (Silent::start().await, Silent::start().await);
     let world = world_with(vec![first.connection("first"), later.connection("later")]).await;
-    world.manager.refresh_connection("first");
+    world.manager.connections().refresh_one("first");
     first.taken(1).await;
-    let mut settled = Box::pin(world.manager.settled());
+    let connections = world.manager.connections();
+    let mut settled = Box::pin(connections.settled());
     assert!(futures_util::poll!(&mut settled).is_pending());
-    world.manager.refresh_connection("later");
+    world.manager.connections().refresh_one("later");
     later.taken(1).await;
     first.hang_up(true).await;
     settled.await;
@@ -150,15 +151,15 @@ async fn busy_chat_whose_server_is_looked_for(server: &Server, silent: &Silent) 
 
 /// The chat's connection is gone, and a silent server is being asked.
 async fn lose(world: &World, silent: &Silent) {
-    world.manager.change_settings(|settings| drop(settings.connections.remove(0))).await.unwrap();
-    world.manager.refresh_connection("silent");
+    world.manager.settings().change(|settings| drop(settings.connections.remove(0))).await.unwrap();
+    world.manager.connections().refresh_one("silent");
     silent.taken(1).await;
 }
 
 /// The chat's connection is found, and nothing is asked any more.
 async fn find(world: &World, server: &Server, silent: &Silent) {
     let known = connection(server, ConnectionKind::Ollama);
-    world.manager.change_settings(|settings| settings.connections.push(known)).await.unwrap();
+    world.manager.settings().change(|settings| settings.connections.push(known)).await.unwrap();
     silent.hang_up(true).await;
 }
 
@@ -179,7 +180,7 @@ async fn a_stop_of_a_message_that_waits_for_its_server_outlives_what_is_sent_aft
     };
     let stopped = send("one");
     pause().await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     let waits = send("two");
     pause().await;
     assert!(!stopped.is_finished() && !waits.is_finished());
@@ -223,10 +224,10 @@ async fn a_stop_while_the_end_of_a_reply_is_stored_holds_what_waits() {
     }
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     find(&world, &server, &silent).await;
-    while !world.manager.busy().is_empty() {
+    while !world.manager.sessions().busy().is_empty() {
         tokio::task::yield_now().await;
     }
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     database.execute_batch("ROLLBACK").unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let waiting = world.open(&fid).await.queue;

@@ -36,11 +36,11 @@ async fn a_stop_at_any_moment_keeps_a_beginning_and_the_next_turn_works() {
         let fid = world.ask("go").await.fid;
         // Nothing is waited for here: this is the moment that is tried.
         tokio::time::sleep(Duration::from_micros(random.random_range(0..40_000))).await;
-        world.manager.stop(&fid);
+        world.manager.sessions().stop(&fid);
         world.events.finished(&fid).await;
 
         let world_after = world.restart().await;
-        let messages = world_after.manager.transcript(&fid).await.unwrap();
+        let messages = world_after.manager.sessions().transcript(&fid).await.unwrap();
         let sent: String = server.chats().iter().map(|chat| chat.sent().text).collect();
         let tools = |part: &Part| matches!(part, Part::ToolResult(_));
         assert!(messages.iter().all(|message| message.ended.is_some()), "{messages:?}");
@@ -69,9 +69,9 @@ async fn a_stop_between_two_requests_stops_the_one_that_begins() {
     first.open();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     // What waited is being stored now, or has begun.
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(messages[2].plain_text(), "two", "what was said stays");
     assert_eq!(messages[3].ended, Some(Ending::Stopped));
 }
@@ -81,10 +81,10 @@ async fn a_stop_while_nothing_runs_stops_nothing_to_come() {
     let server = Server::start();
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     assert_eq!(world.say_and_wait(&fid, "two").await.reason, StopReason::Complete);
-    world.manager.stop(&fid);
-    world.manager.retry(&fid).await.unwrap();
+    world.manager.sessions().stop(&fid);
+    world.manager.sessions().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
 }
 
@@ -99,10 +99,10 @@ async fn a_stop_while_the_server_is_still_unknown_ends_at_once() {
         settings.connections[0].url = url;
         settings.connections[0].kind = None;
     };
-    world.manager.change_settings(unknown).await.unwrap();
+    world.manager.settings().change(unknown).await.unwrap();
     let fid = world.manager.send(request(None, "go")).await.unwrap().fid;
     world.open(&fid).await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
-    assert!(world.manager.busy().is_empty());
+    assert!(world.manager.sessions().busy().is_empty());
 }

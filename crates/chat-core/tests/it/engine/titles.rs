@@ -6,7 +6,7 @@ use super::world::World;
 
 async fn world_with_titles(server: &Server) -> World {
     let world = World::new(server).await;
-    world.manager.change_settings(|settings| settings.chat.better_titles = true).await.unwrap();
+    world.manager.settings().change(|settings| settings.chat.better_titles = true).await.unwrap();
     world
 }
 
@@ -44,7 +44,7 @@ async fn asking_for_a_title_delays_no_reply_and_fails_none() {
     server.wait_for_chats(2).await;
     world.say_and_wait(&fid, "two").await;
     assert_eq!(world.events.last_text(&fid), "You said: two");
-    assert_eq!(world.manager.sessions().await.unwrap()[0].title, "one");
+    assert_eq!(world.manager.sessions().list().await.unwrap()[0].title, "one");
 }
 
 #[tokio::test]

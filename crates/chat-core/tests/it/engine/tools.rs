@@ -32,7 +32,7 @@ async fn a_call_of_a_tool_that_is_not_there_is_answered_and_the_reply_goes_on(
     let roles: Vec<_> = world.transcript(&fid).await.into_iter().map(|(role, _)| role).collect();
     assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Tool, Role::Assistant]);
     assert_eq!(world.events.last_text(&fid), "Then without.");
-    let messages = world.manager.transcript(&fid).await.unwrap();
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
     let Part::ToolResult(result) = &messages[2].parts[0] else { panic!("{:?}", messages[2]) };
     assert!(result.failed && result.text.contains("tool_call_invalid"), "{result:?}");
     assert!(result.text.contains("read_file"));
@@ -62,7 +62,7 @@ async fn stopped_after_results(server: &Server) -> (World, Fid) {
     let mut world = World::of_kind(server, ConnectionKind::OpenAi).await;
     let fid = world.ask("Look").await.fid;
     gate.reached().await;
-    world.manager.stop(&fid);
+    world.manager.sessions().stop(&fid);
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);
     (world, fid)
 }
@@ -91,7 +91,7 @@ async fn what_was_stopped_after_results_goes_on_from_them() {
     let server = Server::start();
     let (mut world, fid) = stopped_after_results(&server).await;
     server.push(Script::new().text("Nothing there."));
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let expected = [Role::User, Role::Assistant, Role::Tool, Role::Assistant];
     assert_eq!(roles(&world, &fid).await, expected);
@@ -107,7 +107,7 @@ async fn a_failure_after_results_is_gone_on_from_without_calling_again() {
     let (fid, finished) = world.ask_and_wait("Look").await;
     assert_eq!(finished.reason, StopReason::Error);
     server.push(Script::new().text("Nothing there."));
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let sent = server.chats()[2].body["messages"].clone();
     assert_eq!(sent, server.chats()[1].body["messages"], "the same is asked again");

@@ -52,10 +52,11 @@ async fn settings_changed_by_one_program_reach_the_other() {
     let mut other = World::start(Arc::clone(&one.folder)).await;
     let renamed = "renamed";
     one.manager
-        .change_settings(|settings| settings.connections[0].name = renamed.into())
+        .settings()
+        .change(|settings| settings.connections[0].name = renamed.into())
         .await
         .unwrap();
-    while other.manager.settings().connections[0].name != renamed {
+    while other.manager.settings().current().connections[0].name != renamed {
         other.events.step().await;
     }
 }

@@ -94,7 +94,8 @@ impl World {
         let connection = connection(server, kind);
         world
             .manager
-            .change_settings(move |settings| {
+            .settings()
+            .change(move |settings| {
                 settings.connections.push(connection);
                 settings.chat.better_titles = false;
                 settings.chat.find_local_servers = false;
@@ -144,7 +145,8 @@ impl World {
     }
 
     pub async fn open(&mut self, fid: &Fid) -> Snapshot {
-        let snapshot = self.manager.open(fid, 50, &self.events.subscription).await.unwrap();
+        let snapshot =
+            self.manager.sessions().open(fid, 50, &self.events.subscription).await.unwrap();
         self.events.take_snapshot(&snapshot);
         snapshot
     }
@@ -163,7 +165,7 @@ impl World {
 
     /// Role and text of what is stored, as the Manager gives it.
     pub async fn transcript(&self, fid: &Fid) -> Vec<(Role, String)> {
-        texts(&self.manager.transcript(fid).await.unwrap())
+        texts(&self.manager.sessions().transcript(fid).await.unwrap())
     }
 }
 

@@ -33,8 +33,8 @@ async fn a_wrong_answer_is_no_model(
     world.hub.fail(faults);
     let id = world.begin().await;
     assert_eq!(world.until_failed(&id).await, expected);
-    assert_eq!(world.manager.library().list().unwrap(), []);
-    world.manager.resume_download(&id).await.unwrap();
+    assert_eq!(world.manager.local_models().library().list().unwrap(), []);
+    world.manager.downloads().resume(&id).await.unwrap();
     world.until_done(&id).await;
     assert_eq!(std::fs::read(world.installed("tiny").path).unwrap(), model());
 }
@@ -69,7 +69,7 @@ async fn a_page_in_the_middle_costs_nothing_that_had_arrived() {
     let id = world.begin().await;
     assert_eq!(world.until_failed(&id).await, differs());
     assert_eq!(world.download(&id).unwrap().received, 1_500_000);
-    world.manager.resume_download(&id).await.unwrap();
+    world.manager.downloads().resume(&id).await.unwrap();
     world.until_done(&id).await;
     assert_eq!(world.hub.fetches().pop().unwrap().range.as_deref(), Some("bytes=1500000-"));
 }
@@ -80,15 +80,20 @@ async fn pieces_that_were_damaged_on_the_disk_are_found_out() {
     world.hub.fail([Fault::CutAfter(1_500_000), Fault::CutAfter(0), Fault::CutAfter(0)]);
     let id = world.begin().await;
     assert_eq!(world.until_failed(&id).await, Kind::DownloadInterrupted);
-    let part = world.manager.library().folder().join(format!(".downloads/{id}/{FILE}.part"));
+    let part = world
+        .manager
+        .local_models()
+        .library()
+        .folder()
+        .join(format!(".downloads/{id}/{FILE}.part"));
     let mut bytes = std::fs::read(&part).unwrap();
     bytes[1_000_000] ^= 1;
     std::fs::write(&part, bytes).unwrap();
     world.restart().await;
-    world.manager.resume_download(&id).await.unwrap();
+    world.manager.downloads().resume(&id).await.unwrap();
     assert_eq!(world.until_failed(&id).await, differs());
-    assert!(!part.exists() && world.manager.library().list().unwrap().is_empty());
-    world.manager.resume_download(&id).await.unwrap();
+    assert!(!part.exists() && world.manager.local_models().library().list().unwrap().is_empty());
+    world.manager.downloads().resume(&id).await.unwrap();
     world.until_done(&id).await;
 }
 
@@ -100,7 +105,7 @@ async fn a_file_that_was_replaced_at_the_site_is_begun_anew() {
     world.until_failed(&id).await;
     let other = Writer::tiny("Tiny", 3 << 20).filled_with(7).bytes();
     world.hub.put(REPOSITORY, FILE, other.clone());
-    world.manager.resume_download(&id).await.unwrap();
+    world.manager.downloads().resume(&id).await.unwrap();
     world.until_done(&id).await;
     assert_eq!(world.hub.fetches().pop().unwrap().range, None);
     assert_eq!(std::fs::read(world.installed("tiny").path).unwrap(), other);
@@ -118,10 +123,10 @@ async fn what_the_site_has_may_be_no_model(#[case] content: Vec<u8>, #[case] fau
     let id = world.begin().await;
     let kind = world.until_failed(&id).await;
     assert!(matches!(&kind, Kind::ModelFile { fault: said, .. } if *said == fault), "{kind:?}");
-    assert_eq!(world.manager.library().list().unwrap(), []);
+    assert_eq!(world.manager.local_models().library().list().unwrap(), []);
     // Where it has been mended there, it comes.
     world.hub.put(REPOSITORY, FILE, model());
-    world.manager.resume_download(&id).await.unwrap();
+    world.manager.downloads().resume(&id).await.unwrap();
     let done = world.until_done(&id).await;
     assert_eq!(done.state, DownloadState::Done { model: "tiny".to_owned() });
 }
@@ -135,16 +140,16 @@ fn cut() -> Vec<u8> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_is_not_known_is_told_from_a_repository_that_is_not_there() {
     let world = World::start().await;
-    let model = world.manager.remote_model(REPOSITORY, FILE).await.unwrap();
+    let model = world.manager.repositories().model(REPOSITORY, FILE).await.unwrap();
     world.hub.refuse_tokens();
     let refused = [
-        world.manager.search_models("tiny").await.map(drop),
-        world.manager.remote_models(REPOSITORY).await.map(drop),
+        world.manager.repositories().search("tiny").await.map(drop),
+        world.manager.repositories().models(REPOSITORY).await.map(drop),
     ];
     for refused in refused {
         assert_eq!(refused.unwrap_err().kind, Kind::HubTokenRefused);
     }
-    let id = world.manager.start_download(model).await.unwrap();
+    let id = world.manager.downloads().start(model).await.unwrap();
     assert_eq!(world.until_failed(&id).await, Kind::HubTokenRefused);
 }
 
@@ -163,8 +168,8 @@ async fn a_part_without_the_others_is_no_model_and_is_not_kept() {
     let world = World::start().await;
     let part = Writer::tiny("Part", 4_096).number("split.count", 2).bytes();
     world.hub.put("ada/part", "part.gguf", part.clone());
-    let model = world.manager.remote_model("ada/part", "part.gguf").await.unwrap();
-    let id = world.manager.start_download(model).await.unwrap();
+    let model = world.manager.repositories().model("ada/part", "part.gguf").await.unwrap();
+    let id = world.manager.downloads().start(model).await.unwrap();
     let kind = world.until_failed(&id).await;
     assert!(matches!(kind, Kind::ModelFile { fault: FileFault::Alone, .. }), "{kind:?}");
     assert_eq!(world.download(&id).unwrap().received, 0);

@@ -22,8 +22,8 @@ async fn on_a_small_disk() {
     let hub = Hub::start();
     let manager = manager(&folder, &options(&hub)).await;
     hub.put("ada/large", "large.gguf", Writer::tiny("Large", 80 * MEGABYTE).bytes());
-    let large = manager.remote_model("ada/large", "large.gguf").await.unwrap();
-    let id = manager.start_download(large).await.unwrap();
+    let large = manager.repositories().model("ada/large", "large.gguf").await.unwrap();
+    let id = manager.downloads().start(large).await.unwrap();
     let failed = |state: &DownloadState| match state {
         DownloadState::Failed(error) => Some(error.kind.clone()),
         _ => None,
@@ -35,14 +35,14 @@ async fn on_a_small_disk() {
         "{kind:?}"
     );
     assert!(hub.fetches().is_empty(), "nothing was fetched in vain");
-    manager.cancel_download(&id).await.unwrap();
+    manager.downloads().cancel(&id).await.unwrap();
 
     // There is room at first, and then somebody else takes it.
     let whole = Writer::tiny("Small", 20 * MEGABYTE).bytes();
     hub.put("ada/small", "small.gguf", whole.clone());
     hub.fail([Fault::StallAfter(4 * MEGABYTE as usize)]);
-    let small = manager.remote_model("ada/small", "small.gguf").await.unwrap();
-    let id = manager.start_download(small).await.unwrap();
+    let small = manager.repositories().model("ada/small", "small.gguf").await.unwrap();
+    let id = manager.downloads().start(small).await.unwrap();
     until(&manager, &id, |download| download.received >= 3 * MEGABYTE).await;
     let other = folder.join("other");
     let full = std::fs::write(&other, vec![0; 70 * MEGABYTE as usize]).unwrap_err();
@@ -50,11 +50,11 @@ async fn on_a_small_disk() {
     hub.go_on();
     let ended = until(&manager, &id, |download| failed(&download.state).is_some()).await;
     assert_eq!(failed(&ended.state), Some(Kind::DiskFull));
-    assert_eq!(manager.library().list().unwrap(), []);
+    assert_eq!(manager.local_models().library().list().unwrap(), []);
 
     // When there is room again it goes on where it was.
     std::fs::remove_file(other).unwrap();
-    manager.resume_download(&id).await.unwrap();
+    manager.downloads().resume(&id).await.unwrap();
     let is_over = |state: &DownloadState| {
         matches!(state, DownloadState::Done { .. } | DownloadState::Failed(_))
     };
@@ -63,7 +63,7 @@ async fn on_a_small_disk() {
     let range = hub.fetches().pop().unwrap().range.unwrap();
     let from: u64 = range.trim_start_matches("bytes=").trim_end_matches('-').parse().unwrap();
     assert!(from >= 2 * MEGABYTE, "{range}");
-    let installed = manager.library().find("small").unwrap();
+    let installed = manager.local_models().library().find("small").unwrap();
     assert_eq!(std::fs::read(installed.path).unwrap(), whole);
     manager.shutdown().await;
 }

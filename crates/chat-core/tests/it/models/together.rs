@@ -15,14 +15,14 @@ async fn several_come_at_once() {
     for n in 0..4_u8 {
         let file = format!("model{n}.gguf");
         world.hub.put("ada/many", &file, Writer::tiny("Many", 1 << 20).filled_with(n).bytes());
-        let model = world.manager.remote_model("ada/many", &file).await.unwrap();
-        ids.push(world.manager.start_download(model).await.unwrap());
+        let model = world.manager.repositories().model("ada/many", &file).await.unwrap();
+        ids.push(world.manager.downloads().start(model).await.unwrap());
     }
     for id in &ids {
         world.until_done(id).await;
     }
     let names: Vec<_> =
-        world.manager.installed_models().await.unwrap().into_iter().map(|m| m.name).collect();
+        world.manager.local_models().list().await.unwrap().into_iter().map(|m| m.name).collect();
     assert_eq!(names, ["model0", "model1", "model2", "model3"]);
 }
 
@@ -34,13 +34,13 @@ async fn two_programs_do_not_write_one_file() {
     world.until(&id, |download| download.received >= 1_048_576).await;
 
     let other = world.another().await;
-    let seen = other.downloads().into_iter().find(|download| download.id == id).unwrap();
+    let seen = other.downloads().list().into_iter().find(|download| download.id == id).unwrap();
     assert_eq!(seen.state, DownloadState::Elsewhere);
-    let refused = other.cancel_download(&id).await.unwrap_err();
+    let refused = other.downloads().cancel(&id).await.unwrap_err();
     let elsewhere = Kind::DownloadElsewhere { file: FILE.to_owned() };
     assert_eq!(refused.kind, elsewhere);
-    let model = other.remote_model(REPOSITORY, FILE).await.unwrap();
-    assert_eq!(other.start_download(model).await.unwrap(), id);
+    let model = other.repositories().model(REPOSITORY, FILE).await.unwrap();
+    assert_eq!(other.downloads().start(model).await.unwrap(), id);
     let failed = until(&other, &id, |d| matches!(d.state, DownloadState::Failed(_))).await;
     assert!(matches!(failed.state, DownloadState::Failed(e) if e.kind == elsewhere));
 
@@ -58,8 +58,8 @@ async fn two_programs_do_not_write_one_file() {
         }
     };
     tokio::time::timeout(LONG, heard).await.unwrap();
-    assert_eq!(other.library().find("tiny").unwrap(), world.installed("tiny"));
-    assert_eq!(other.downloads(), []);
+    assert_eq!(other.local_models().library().find("tiny").unwrap(), world.installed("tiny"));
+    assert_eq!(other.downloads().list(), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,6 +70,6 @@ async fn what_becomes_of_another_programs_download_is_heard() {
     let id = world.begin().await;
     // Nobody asks: it is told that there is something new.
     until(&other, &id, |download| download.state == DownloadState::Elsewhere).await;
-    world.manager.pause_download(&id);
+    world.manager.downloads().pause(&id);
     until(&other, &id, |download| download.state == DownloadState::Paused).await;
 }

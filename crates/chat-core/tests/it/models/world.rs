@@ -67,12 +67,12 @@ impl World {
 
     /// Begins to download the model.
     pub async fn begin(&self) -> String {
-        let model = self.manager.remote_model(REPOSITORY, "*Q4_K_M.gguf").await.unwrap();
-        self.manager.start_download(model).await.unwrap()
+        let model = self.manager.repositories().model(REPOSITORY, "*Q4_K_M.gguf").await.unwrap();
+        self.manager.downloads().start(model).await.unwrap()
     }
 
     pub fn download(&self, id: &str) -> Option<Download> {
-        self.manager.downloads().into_iter().find(|download| download.id == id)
+        self.manager.downloads().list().into_iter().find(|download| download.id == id)
     }
 
     /// Waits until a download is as it is to be.
@@ -100,12 +100,12 @@ impl World {
     }
 
     pub fn installed(&self, name: &str) -> Installed {
-        self.manager.library().find(name).unwrap()
+        self.manager.local_models().library().find(name).unwrap()
     }
 
     /// How many downloads have left something on the disk.
     pub fn leftovers(&self) -> usize {
-        let folder = self.manager.library().folder().join(".downloads");
+        let folder = self.manager.local_models().library().folder().join(".downloads");
         std::fs::read_dir(folder).map_or(0, Iterator::count)
     }
 }
@@ -129,7 +129,8 @@ pub async fn until(manager: &Manager, id: &str, fits: impl Fn(&Download) -> bool
     let mut events = manager.subscribe();
     let waiting = async {
         loop {
-            let download = manager.downloads().into_iter().find(|download| download.id == id);
+            let download =
+                manager.downloads().list().into_iter().find(|download| download.id == id);
             if let Some(download) = download.filter(&fits) {
                 return download;
             }
@@ -140,5 +141,5 @@ pub async fn until(manager: &Manager, id: &str, fits: impl Fn(&Download) -> bool
     };
     tokio::time::timeout(LONG, waiting)
         .await
-        .unwrap_or_else(|_| panic!("waited in vain; there were {:#?}", manager.downloads()))
+        .unwrap_or_else(|_| panic!("waited in vain; there were {:#?}", manager.downloads().list()))
 }

@@ -85,7 +85,7 @@ async fn world() -> World {
 
 /// The file after a change of settings.
 async fn changed(world: &World, change: impl FnOnce(&mut Settings) + Send + 'static) -> String {
-    world.manager.change_settings(change).await.unwrap();
+    world.manager.settings().change(change).await.unwrap();
     std::fs::read_to_string(Folders::below(world.folder.path()).settings()).unwrap()
 }
 
@@ -106,7 +106,7 @@ fn difference(old: &str, new: &str) -> String {
 async fn what_is_written_is_read() {
     let world = world().await;
     assert!(world.manager.start_notices().is_empty(), "{:?}", world.manager.start_notices());
-    let settings = serde_json::to_string(&*world.manager.settings()).unwrap();
+    let settings = serde_json::to_string(&*world.manager.settings().current()).unwrap();
     insta::assert_snapshot!("read", indented(&settings));
 }
 
@@ -123,9 +123,9 @@ async fn a_change_writes_what_it_is_about() {
         let text = changed(&world, *change).await;
         let _ = writeln!(told, "=== {name}\n{}", difference(WRITTEN, &text));
         // Another program reads the same.
-        let settings = world.manager.settings();
+        let settings = world.manager.settings().current();
         let read = World::start(Arc::clone(&world.folder)).await;
-        assert_eq!(*read.manager.settings(), *settings, "{name}");
+        assert_eq!(*read.manager.settings().current(), *settings, "{name}");
     }
     insta::assert_snapshot!("changed", told);
 }

@@ -19,7 +19,7 @@ async fn begun(talk: &mut Talk) -> (Fid, Subscription) {
     // Whoever opens a chat waits until its last turn has told everything.
     talk.world.open(&fid).await;
     let watching = talk.world.manager.subscribe();
-    talk.world.manager.open(&fid, 50, &watching).await.unwrap();
+    talk.world.manager.sessions().open(&fid, 50, &watching).await.unwrap();
     (fid, watching)
 }
 

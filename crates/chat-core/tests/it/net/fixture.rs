@@ -61,8 +61,8 @@ async fn opened(server: &Server) -> World {
         settings.connections.push(connection);
         settings.chat.better_titles = false;
     };
-    world.manager.change_settings(set).await.unwrap();
-    world.manager.settled().await;
+    world.manager.settings().change(set).await.unwrap();
+    world.manager.connections().settled().await;
     world
 }
 
@@ -75,25 +75,25 @@ async fn gives_what_it_gave() {
     let server = Server::start();
     let world = opened(&server).await;
     assert!(world.manager.start_notices().is_empty(), "{:?}", world.manager.start_notices());
-    let rows = world.manager.sessions().await.unwrap();
+    let rows = world.manager.sessions().list().await.unwrap();
     let list: Vec<_> = rows.iter().map(telling::row).collect();
     insta::assert_snapshot!("list", shown(&json!(list)));
     for (at, row) in rows.iter().enumerate() {
         let subscription = world.manager.subscribe();
-        let snapshot = world.manager.open(&row.fid, 50, &subscription).await.unwrap();
+        let snapshot = world.manager.sessions().open(&row.fid, 50, &subscription).await.unwrap();
         let mut told = telling::snapshot(&snapshot);
-        told["branches"] = json!(world.manager.siblings(&row.fid).await.unwrap());
-        let rules = world.manager.session_rules(&row.fid).await.unwrap();
+        told["branches"] = json!(world.manager.sessions().siblings(&row.fid).await.unwrap());
+        let rules = world.manager.permissions().session_rules(&row.fid).await.unwrap();
         told["rules"] = json!(rules.iter().map(|it| it.rule.to_string()).collect::<Vec<_>>());
         let last = snapshot.messages.last().unwrap();
-        let page = world.manager.earlier(&row.fid, last.id, 2).await.unwrap();
+        let page = world.manager.sessions().earlier(&row.fid, last.id, 2).await.unwrap();
         told["two_before_the_last"] =
             json!(page.messages.iter().map(|message| message.id).collect::<Vec<_>>());
         insta::assert_snapshot!(format!("chat_{}", at + 1), shown(&told));
     }
     let mut found = Vec::new();
     for words in ["dot", "alph", "Änswer", "colour sea"] {
-        let hits = world.manager.search(words, 20).await.unwrap();
+        let hits = world.manager.sessions().search(words, 20).await.unwrap();
         let hits = hits.hits.iter().map(|hit| {
             json!({ "chat": hit.session.fid, "message": hit.message, "excerpt": hit.excerpt })
         });
@@ -107,7 +107,7 @@ async fn gives_what_it_gave() {
 async fn goes_on_as_it_went_on() {
     let server = Server::start();
     let mut world = opened(&server).await;
-    let rows = world.manager.sessions().await.unwrap();
+    let rows = world.manager.sessions().list().await.unwrap();
     // What waited goes out; other chats are asked for more.
     let mut sent = Vec::new();
     for row in rows.iter().filter(|row| row.project.is_none()) {
@@ -115,7 +115,7 @@ async fn goes_on_as_it_went_on() {
         if world.open(&row.fid).await.queue.is_empty() {
             world.say(&row.fid, "And now?").await;
         } else {
-            world.manager.send_waiting(&row.fid).await.unwrap();
+            world.manager.sessions().send_waiting(&row.fid).await.unwrap();
         }
         let finished = world.events.finished(&row.fid).await;
         assert_eq!(finished.reason, StopReason::Complete, "{finished:?}");

@@ -26,7 +26,7 @@ async fn answers_until_it_is_killed() {
     let manager = Manager::start(options).await.unwrap();
     let mut events = Mirror::new(manager.subscribe());
     let fid = manager.send(request(None, "A story, please")).await.unwrap().fid;
-    events.take_snapshot(&manager.open(&fid, 50, &events.subscription).await.unwrap());
+    events.take_snapshot(&manager.sessions().open(&fid, 50, &events.subscription).await.unwrap());
     loop {
         events.step().await;
     }
@@ -57,13 +57,13 @@ async fn killed_in_the_middle_of_a_reply() {
     insta::assert_snapshot!("killed", rows(folder.path(), &mut placeholders));
 
     let mut world = World::start(Arc::clone(&folder)).await;
-    world.manager.settled().await;
-    let fid = world.manager.sessions().await.unwrap()[0].fid.clone();
+    world.manager.connections().settled().await;
+    let fid = world.manager.sessions().list().await.unwrap()[0].fid.clone();
     world.open(&fid).await;
     insta::assert_snapshot!("started_again", rows(folder.path(), &mut placeholders));
 
     server.push(Script::new().text(" and the second."));
-    world.manager.resume(&fid).await.unwrap();
+    world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     world.manager.shutdown().await;
     insta::assert_snapshot!("gone_on", rows(folder.path(), &mut placeholders));

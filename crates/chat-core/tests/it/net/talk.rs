@@ -24,7 +24,7 @@ impl Talk {
         let server = Server::start();
         let world = World::with_tools(&server, kind, timeouts(), tools()).await;
         // Asked in the background, the server could hear of this at any moment.
-        world.manager.settled().await;
+        world.manager.connections().settled().await;
         Self { server, world, project: tempfile::tempdir().unwrap() }
     }
 
@@ -74,9 +74,9 @@ impl Talk {
 
     /// Ends the engine: all that it has to say and to store is said and stored.
     pub async fn end(&self) {
-        for row in self.world.manager.sessions().await.unwrap() {
+        for row in self.world.manager.sessions().list().await.unwrap() {
             // Whether a reply was done before its chat was opened is a matter of time.
-            self.world.manager.mark_read(&row.fid).await.unwrap();
+            self.world.manager.sessions().mark_read(&row.fid).await.unwrap();
         }
         self.world.manager.shutdown().await;
     }

@@ -114,9 +114,9 @@ pub async fn stopped(talk: &mut Talk) {
     talk.push(says("You are welcome."));
     let fid = talk.send(request(None, "A story, please")).await;
     talk.world.events.shows(&fid, "The first half").await;
-    talk.world.manager.stop(&fid);
+    talk.world.manager.sessions().stop(&fid);
     talk.ends(&fid, StopReason::Stopped).await;
-    talk.world.manager.resume(&fid).await.unwrap();
+    talk.world.manager.sessions().resume(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.say(&fid, "Thanks").await;
 }
@@ -127,11 +127,11 @@ pub async fn branch(talk: &mut Talk) {
     talk.push(says("Tails."));
     talk.push(says("It was heads."));
     let fid = talk.ask(request(None, "Throw a coin"), StopReason::Complete).await;
-    talk.world.manager.retry(&fid).await.unwrap();
+    talk.world.manager.sessions().retry(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.world.open(&fid).await;
-    let replies = talk.world.manager.siblings(&fid).await.unwrap();
-    assert!(talk.world.manager.show_branch(&fid, replies[0][0]).await.unwrap());
+    let replies = talk.world.manager.sessions().siblings(&fid).await.unwrap();
+    assert!(talk.world.manager.sessions().show_branch(&fid, replies[0][0]).await.unwrap());
     talk.world.open(&fid).await;
     talk.say(&fid, "What was it?").await;
 }
@@ -142,7 +142,7 @@ pub async fn failed(talk: &mut Talk) {
     talk.push(says("All of it."));
     talk.push(says("Yes."));
     let fid = talk.ask(request(None, "Tell me"), StopReason::Error).await;
-    talk.world.manager.retry(&fid).await.unwrap();
+    talk.world.manager.sessions().retry(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.world.open(&fid).await;
     talk.say(&fid, "All?").await;
@@ -166,7 +166,7 @@ pub async fn queue(talk: &mut Talk) {
     waits.session = Some(fid.clone());
     waits.context.mentions = vec![page()];
     talk.world.manager.send(waits).await.unwrap();
-    talk.world.manager.stop(&fid);
+    talk.world.manager.sessions().stop(&fid);
     talk.ends(&fid, StopReason::Stopped).await;
 }
 
@@ -251,12 +251,12 @@ pub async fn rejected(talk: &mut Talk) {
     talk.push(says("So be it."));
     let asked = ChatRequest { mode: Some(Mode::Edits), ..talk.in_project("Spell it out") };
     let fid = talk.ask(asked, StopReason::Complete).await;
-    let changes = talk.world.manager.changes(&fid).await.unwrap();
+    let changes = talk.world.manager.review().changes(&fid).await.unwrap();
     let hunk = Part::Hunks(vec![changes[0].hunks[0].id]);
     let what = Some((PathBuf::from("a.txt"), hunk));
-    let answer = talk.world.manager.reject(&fid, what).await.unwrap().undo.unwrap();
+    let answer = talk.world.manager.review().reject(&fid, what).await.unwrap().undo.unwrap();
     talk.say(&fid, "I took one back").await;
-    talk.world.manager.undo_answer(&fid, answer).await.unwrap();
+    talk.world.manager.review().undo_answer(&fid, answer).await.unwrap();
     talk.say(&fid, "I want it after all").await;
 }
 
@@ -274,10 +274,10 @@ pub async fn compaction(talk: &mut Talk) {
         fid = Some(talk.ask(asked, StopReason::Complete).await);
     }
     let fid = fid.unwrap();
-    assert!(talk.world.manager.compact(&fid).await.unwrap());
+    assert!(talk.world.manager.context().compact(&fid).await.unwrap());
     talk.push(says("Six."));
     talk.say(&fid, "And now?").await;
-    assert!(talk.world.manager.undo_compaction(&fid).await.unwrap());
+    assert!(talk.world.manager.context().undo_compaction(&fid).await.unwrap());
     talk.push(says("Seven."));
     talk.say(&fid, "And all of it?").await;
 }
@@ -300,7 +300,7 @@ pub async fn shortened(talk: &mut Talk) {
 
 /// The limit of rounds, and the person who lets it go on.
 pub async fn limit(talk: &mut Talk) {
-    talk.world.manager.change_settings(|settings| settings.tools.rounds = 1).await.unwrap();
+    talk.world.manager.settings().change(|settings| settings.tools.rounds = 1).await.unwrap();
     talk.write("a.txt", "alpha\n");
     talk.push(looks("c1", "a.txt"));
     talk.push(looks("c2", "a.txt"));
@@ -309,7 +309,7 @@ pub async fn limit(talk: &mut Talk) {
     answer(talk, &fid, Answer::Allow(None)).await;
     answer(talk, &fid, Answer::Nobody).await;
     talk.ends(&fid, StopReason::Limit).await;
-    talk.world.manager.resume(&fid).await.unwrap();
+    talk.world.manager.sessions().resume(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
 }
 
@@ -318,7 +318,7 @@ pub async fn answer(talk: &mut Talk, fid: &Fid, answer: Answer) {
     let events = &mut talk.world.events;
     events.until(|told| told.asks.get(fid).is_some_and(|asks| asks.len() == 1)).await;
     let id = events.asks[fid][0].id;
-    assert!(talk.world.manager.answer(fid, id, answer).await.unwrap());
+    assert!(talk.world.manager.permissions().answer(fid, id, answer).await.unwrap());
     // Another question must not be taken for this one.
     let gone = |asks: &Vec<Arc<Ask>>| asks.iter().all(|ask| ask.id != id);
     talk.world.events.until(|told| told.asks.get(fid).is_some_and(gone)).await;
@@ -328,7 +328,8 @@ pub async fn answer(talk: &mut Talk, fid: &Fid, answer: Answer) {
 pub async fn title(talk: &mut Talk) {
     talk.world
         .manager
-        .change_settings(|settings| settings.chat.better_titles = true)
+        .settings()
+        .change(|settings| settings.chat.better_titles = true)
         .await
         .unwrap();
     talk.push(Script::new().thinking("Air.").text("Because of the air."));
@@ -370,7 +371,7 @@ pub async fn switched(talk: &mut Talk) {
     let fid = talk.send(asked).await;
     gate.reached().await;
     let off = |settings: &mut chat_core::settings::Settings| settings.tools.set_on("put", false);
-    talk.world.manager.change_settings(off).await.unwrap();
+    talk.world.manager.settings().change(off).await.unwrap();
     gate.open();
     talk.ends(&fid, StopReason::Complete).await;
 }
@@ -404,7 +405,7 @@ pub async fn everything(talk: &mut Talk) {
     talk.push(says("A dot."));
     talk.push(says("A list."));
     let fid = talk.ask(attached(), StopReason::Complete).await;
-    talk.world.manager.retry(&fid).await.unwrap();
+    talk.world.manager.sessions().retry(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.world.open(&fid).await;
     for turn in 1..=2 {
@@ -412,7 +413,7 @@ pub async fn everything(talk: &mut Talk) {
         talk.say(&fid, &format!("Question {turn}?")).await;
     }
     talk.push(says("- they talked about a dot"));
-    assert!(talk.world.manager.compact(&fid).await.unwrap());
+    assert!(talk.world.manager.context().compact(&fid).await.unwrap());
     talk.push(says("Half").gate(&gate));
     talk.world.say(&fid, "More?").await;
     talk.world.events.shows(&fid, "Half").await;
@@ -422,7 +423,7 @@ pub async fn everything(talk: &mut Talk) {
         ..request(Some(&fid), "")
     };
     talk.world.manager.send(waits).await.unwrap();
-    talk.world.manager.stop(&fid);
+    talk.world.manager.sessions().stop(&fid);
     talk.ends(&fid, StopReason::Stopped).await;
 }
 

@@ -224,8 +224,10 @@ fn put(
     let as_person = |path: &Path, overwrites: Option<Vec<u8>>, write: &dyn Fn() -> Written| match (
         engine, overwrites,
     ) {
-        (Some(engine), Some(seen)) => engine.overwritten_by_person(project, path, &seen, write),
-        (Some(engine), None) => engine.saved_by_person(project, path, write),
+        (Some(engine), Some(seen)) => {
+            engine.review().overwritten_by_person(project, path, &seen, write)
+        }
+        (Some(engine), None) => engine.review().saved_by_person(project, path, write),
         (None, _) => write(),
     };
     match target {

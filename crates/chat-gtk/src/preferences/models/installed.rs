@@ -210,7 +210,7 @@ impl Inner {
         let (inner, model) = (Rc::clone(self), model.clone());
         inner.trouble.set_visible(false);
         glib::spawn_future_local(async move {
-            match inner.manager.remove_model(&model.name).await {
+            match inner.manager.local_models().remove(&model.name).await {
                 Ok(_) if model.owned => {}
                 Ok(_) => {
                     let text = gettext("{model} is off the list. Its file stays.");

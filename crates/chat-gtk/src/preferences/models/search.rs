@@ -130,7 +130,7 @@ impl Inner {
         self.say(&gettext("Searching…"), false);
         let inner = Rc::clone(self);
         glib::spawn_future_local(async move {
-            let found = inner.manager.search_models(&words).await;
+            let found = inner.manager.repositories().search(&words).await;
             if inner.asked.get() != asked {
                 return;
             }
@@ -214,7 +214,7 @@ impl Inner {
         let (inner, row, repository) = (Rc::clone(self), row.clone(), repository.to_owned());
         let files = Rc::clone(files);
         glib::spawn_future_local(async move {
-            let found = inner.manager.remote_models(&repository).await;
+            let found = inner.manager.repositories().models(&repository).await;
             row.remove(&waiting);
             match found {
                 Ok(found) if found.is_empty() => {

@@ -76,7 +76,7 @@ impl RulesGroup {
     /// Shows the rules as they are now.
     pub(super) fn fill(&self) {
         let inner = &self.inner;
-        let rules = inner.place.manager.settings().permissions.rules.clone();
+        let rules = inner.place.manager.settings().current().permissions.rules.clone();
         if *inner.shown.borrow() == rules && !inner.rows.borrow().is_empty() {
             return;
         }
@@ -178,7 +178,7 @@ impl Inner {
     }
 
     async fn export(&self, path: PathBuf) {
-        let text = self.place.manager.settings().permissions.rules_as_toml();
+        let text = self.place.manager.settings().current().permissions.rules_as_toml();
         let words = match put(&path, text).await {
             Ok(()) => {
                 let name = path.display().to_string();

@@ -83,7 +83,7 @@ impl SecretsGroup {
 
 impl Inner {
     fn fill(self: &Rc<Self>) {
-        let files = self.place.manager.settings().permissions.secrets.clone();
+        let files = self.place.manager.settings().current().permissions.secrets.clone();
         if self.shown.borrow().as_ref() == Some(&files) {
             return;
         }
@@ -111,7 +111,7 @@ impl Inner {
         let (weak, pattern) = (Rc::downgrade(self), pattern.to_owned());
         remove.connect_clicked(move |_| {
             let Some(inner) = weak.upgrade() else { return };
-            let known = inner.place.manager.settings().permissions.secrets.clone();
+            let known = inner.place.manager.settings().current().permissions.secrets.clone();
             let others = known.patterns().iter().filter(|other| **other != pattern).cloned();
             // They were patterns before.
             if let Ok(files) = SecretFiles::new(others) {
@@ -125,7 +125,7 @@ impl Inner {
     /// Adds what was typed.
     fn add(self: &Rc<Self>, row: &adw::EntryRow) {
         let text = row.text();
-        let known = self.place.manager.settings().permissions.secrets.clone();
+        let known = self.place.manager.settings().current().permissions.secrets.clone();
         let all = known.patterns().iter().cloned().chain([text.trim().to_owned()]);
         match SecretFiles::new(all) {
             Ok(files) => {

@@ -90,7 +90,7 @@ impl Inner {
     }
 
     fn settings(&self) -> Option<SearchSettings> {
-        self.place.manager.settings().tools.search.clone()
+        self.place.manager.settings().current().tools.search.clone()
     }
 
     /// Who is chosen in the row.
@@ -144,8 +144,8 @@ impl Inner {
             let (manager, kept_url) = (&self.place.manager, url.clone().unwrap_or_default());
             let keeping = self.place.keep(Box::pin(async {
                 match provider {
-                    Some(provider) => manager.save_search(provider, url, key).await,
-                    None => manager.end_search().await.map(|()| None),
+                    Some(provider) => manager.web_search().save(provider, url, key).await,
+                    None => manager.web_search().end().await.map(|()| None),
                 }
             }));
             let Some(kept) = keeping.await else { return };
@@ -166,7 +166,8 @@ impl Inner {
     fn forget_key(self: Rc<Self>) {
         let Some(provider) = self.chosen() else { return };
         glib::spawn_future_local(async move {
-            let forgetting = self.place.manager.forget_search_key(provider);
+            let search = self.place.manager.web_search();
+            let forgetting = search.forget_key(provider);
             self.place.keep(Box::pin(forgetting)).await;
         });
     }

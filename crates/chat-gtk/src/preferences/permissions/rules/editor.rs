@@ -33,8 +33,8 @@ struct Editor {
 pub(super) fn open(place: &Place, old: Option<Remembered>) {
     let place = place.clone();
     glib::spawn_future_local(async move {
-        let chats = place.manager.sessions().await.unwrap_or_default();
-        let rules = place.manager.settings().permissions.rules.clone();
+        let chats = place.manager.sessions().list().await.unwrap_or_default();
+        let rules = place.manager.settings().current().permissions.rules.clone();
         let folders: BTreeSet<PathBuf> = chats
             .into_iter()
             .filter_map(|chat| chat.meta.project)

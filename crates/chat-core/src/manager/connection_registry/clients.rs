@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
-use super::Connections;
+use super::ConnectionRegistry;
 use super::asking::with_typed;
 use crate::client::{
     self, Capabilities, Client, Price, Room, detect_kind, detect_program, guess_kind,
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// From how many tokens on a server is asked for its window: there is hardly a smaller one.
 const WORTH_ASKING: u64 = 1_200;
 
-impl Connections {
+impl ConnectionRegistry {
     pub(super) async fn client_of(&self, name: &str) -> Result<Arc<dyn Client>> {
         let missing = || Kind::ConnectionMissing { name: name.to_owned() };
         let entry = self.entry(name).ok_or_else(missing)?;
@@ -79,7 +79,7 @@ impl Connections {
 }
 
 #[async_trait]
-impl Clients for Connections {
+impl Clients for ConnectionRegistry {
     async fn settle(&self, connection: Option<&str>) {
         let known = match connection {
             Some(connection) => self.has(connection),
@@ -113,7 +113,7 @@ impl Clients for Connections {
     }
 
     async fn capabilities(&self, model: &ModelRef) -> Capabilities {
-        Connections::capabilities(self, model).await.unwrap_or_default()
+        ConnectionRegistry::capabilities(self, model).await.unwrap_or_default()
     }
 
     fn usage(&self, model: &ModelRef) -> ModelUsage {
@@ -134,7 +134,7 @@ impl Clients for Connections {
         let known = || self.longest_window(model);
         let window = match known() {
             None if tokens >= WORTH_ASKING && self.lock().windows_asked.insert(model.clone()) => {
-                let asked = Connections::capabilities(self, model);
+                let asked = ConnectionRegistry::capabilities(self, model);
                 let _ = tokio::time::timeout(PATIENCE, asked).await;
                 let details = self.lock().details.get(model).and_then(|info| info.context_length);
                 details.or_else(known)

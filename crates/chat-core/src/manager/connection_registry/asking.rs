@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::questions::{About, Round};
-use super::{Connections, Entry, same_address};
+use super::{ConnectionRegistry, Entry, same_address};
 use crate::client::{ModelInfo, Probe, find_local};
 use crate::event::{Event, Health};
 use crate::settings::Connection;
 
-impl Connections {
+impl ConnectionRegistry {
     /// Asks all servers for their models, and looks for local ones.
     pub(in crate::manager) fn refresh(self: &Arc<Self>) {
         let (names, look) = {

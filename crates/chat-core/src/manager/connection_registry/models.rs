@@ -1,13 +1,13 @@
 //! The models of all connections: listed, found by name, and the one to begin with.
 
-use super::Connections;
+use super::ConnectionRegistry;
 use crate::client::Capabilities;
 use crate::error::{Kind, Result};
 use crate::event::{Health, ModelEntry};
 use crate::message::ModelRef;
 use crate::models::{CONNECTION, display_name};
 
-impl Connections {
+impl ConnectionRegistry {
     pub(in crate::manager) fn models(&self) -> Vec<ModelEntry> {
         let known = self.lock();
         let models = known.entries.iter().flat_map(|entry| {

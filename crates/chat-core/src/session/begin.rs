@@ -275,7 +275,10 @@ impl Session {
 
     async fn resume_claimed(self: &Arc<Self>, cancel: CancellationToken) -> Result<()> {
         let mut branch = self.load().await?;
-        branch.pop_if(|last| last.role == Role::Assistant && last.is_empty());
+        // Of a reply that broke off before it said something nothing is left to go on from.
+        let said_nothing =
+            |last: &mut Arc<Message>| last.role == Role::Assistant && !says_something(last);
+        while branch.pop_if(said_nothing).is_some() {}
         let end = branch.last().map(|message| message.id);
         let last = branch.iter().rfind(|message| message.role != Role::Ui);
         if let (Some(end), Some(Role::Tool)) = (end, last.map(|message| message.role)) {

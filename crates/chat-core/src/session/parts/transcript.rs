@@ -268,21 +268,18 @@ impl OpenReply {
     /// The message as it ended.
     fn end(mut self, ReplyEnd { ended, error }: ReplyEnd) -> Message {
         let (mut parts, mut usage) = self.builder.build();
-        let broke_off = matches!(ended, Ending::Failed | Ending::Interrupted);
-        if broke_off {
+        if matches!(ended, Ending::Failed | Ending::Interrupted) {
             // What it cost is not known.
             usage = Usage::default();
         }
-        // A reply that was stopped had not come to its end either: one whose tools run has ended before.
-        if broke_off || ended == Ending::Stopped {
+        // One whose tools run has come to its end before.
+        if ended != Ending::Complete {
             let is_call = |part: &Part| matches!(part, Part::ToolCall(_));
             // They may be cut, and are not executed.
             if parts.iter().any(is_call) {
                 parts.retain(|part| !is_call(part));
                 forget_all(&mut parts);
             }
-        }
-        if ended != Ending::Complete {
             forget_cut(&mut parts);
         }
         let began = Message::clone(&self.began);
@@ -337,8 +334,9 @@ mod tests {
 
     #[test]
     fn calls_of_a_reply_that_broke_off_are_dropped_and_its_texts_kept() {
-        let cut = [Ending::Stopped, Ending::Interrupted, Ending::Failed].map(|ended| (ended, 1));
-        for (ended, kept) in cut.into_iter().chain([(Ending::Complete, 2)]) {
+        let cut = [Ending::Stopped, Ending::Interrupted, Ending::Failed, Ending::Length];
+        for (ended, kept) in cut.map(|ended| (ended, 1)).into_iter().chain([(Ending::Complete, 2)])
+        {
             let (mut transcript, _) = begun();
             transcript.apply(&text("I look."));
             transcript.apply(&call());
@@ -364,12 +362,11 @@ mod tests {
 
     #[test]
     fn what_a_server_wants_back_with_thinking_that_was_cut_is_forgotten() {
-        for ended in [Ending::Stopped, Ending::Interrupted, Ending::Failed] {
+        for ended in [Ending::Stopped, Ending::Interrupted, Ending::Failed, Ending::Length] {
             assert_eq!(goes_back(ended, &[]), ["[1]"], "{ended:?}");
             assert_eq!(goes_back(ended, &[text("There.")]), ["[1]", "[2]"], "{ended:?}");
             assert!(goes_back(ended, &[call()]).is_empty(), "{ended:?}: it led to the call");
         }
-        assert_eq!(goes_back(Ending::Length, &[]), ["[1]"]);
         assert_eq!(goes_back(Ending::Complete, &[]), ["[1]", "[2]"]);
         assert_eq!(goes_back(Ending::Complete, &[call()]), ["[1]", "[2]"]);
     }

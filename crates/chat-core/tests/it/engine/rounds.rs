@@ -6,20 +6,20 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 use chat_core::event::{CallState, StopReason};
 use chat_core::message::{
-    Answer, Asked, BackgroundCommand, ChatRequest, Fid, Part, ToolResult, ToolSpec,
+    Answer, Asked, BackgroundCommand, ChatRequest, Fid, Message, Part, Role, ToolResult, ToolSpec,
 };
 use chat_core::permission::Mode;
 use chat_core::settings::ConnectionKind;
 use chat_core::tool::{
     Background, Memory, Registry, Text, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput,
 };
-use chat_testkit::server::{Script, Server};
+use chat_testkit::server::{Gate, Script, Server};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-use super::world::{World, request, timeouts};
+use super::world::{Mirror, World, request, timeouts};
 
 /// Is done at once.
 struct Quick(ToolInfo);
@@ -283,6 +283,27 @@ async fn another_limit_reaches_a_request_that_runs() {
     scene.answer(&fid, Answer::Allow(None)).await;
     let finished = scene.world.events.finished(&fid).await;
     assert_eq!((finished.reason, finished.error), (StopReason::Complete, None));
+}
+
+#[tokio::test]
+async fn going_on_after_a_stop_in_thought_keeps_the_rounds_before() {
+    let server = Server::start();
+    server.push(Script::new().tool_call("c1", "quick", json!({})));
+    server.push(Script::new().thinking("Hm.").gate(&Gate::new()));
+    let mut scene = Scene::new(&server).await;
+    let fid = scene.ask().await;
+    let thinks = |part: &Part| matches!(part, Part::Thinking { text, .. } if text == "Hm.");
+    let shown = |told: &Mirror| told.transcripts[&fid].last().unwrap().parts.iter().any(thinks);
+    scene.world.events.until(shown).await;
+    scene.world.manager.sessions().stop(&fid);
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Stopped);
+    server.push(Script::new().text("Done."));
+    scene.world.manager.sessions().resume(&fid).await.unwrap();
+    assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
+    let roles = |messages: &[Arc<Message>]| messages.iter().map(|it| it.role).collect::<Vec<_>>();
+    let stored = scene.world.manager.sessions().transcript(&fid).await.unwrap();
+    assert_eq!(roles(&stored), [Role::User, Role::Assistant, Role::Tool, Role::Assistant]);
+    assert_eq!(server.chats().len(), 3, "the round is not made again");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chat_core::client::{Client, Delta, Request};
+use chat_core::client::{Client, Delta, Request, connect};
 use chat_core::error::Kind;
 use chat_core::message::{
     Message, Origin, Part, ProviderData, Role, ToolCall, ToolCallId, ToolResult,
@@ -11,7 +11,7 @@ use chat_testkit::server::{Model, Script, Server};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::wire::{OPENAI, answer, ask, client, hello, user};
+use crate::wire::{OPENAI, answer, ask, client, connection, hello, timeouts, user};
 
 /// A reply of this server's model with a call, which came with what the server wants back.
 fn signed(server: &Server, model: &str) -> Vec<Arc<Message>> {
@@ -20,7 +20,7 @@ fn signed(server: &Server, model: &str) -> Vec<Arc<Message>> {
             origin: Origin {
                 protocol: "openai".to_owned(),
                 connection: "here".to_owned(),
-                server: Some(format!("127.0.0.1:{}", server.port())),
+                server: Some(format!("{}/v1", server.url())),
                 model: model.to_owned(),
             },
             json: json.to_owned(),
@@ -62,6 +62,19 @@ fn brought_back(server: &Server) -> [bool; 3] {
         any(|message| message["reasoning_details"].is_array()),
         any(|message| message["tool_calls"][0]["extra_content"].is_object()),
     ]
+}
+
+/// The signatures that the last request brought back.
+fn signatures(server: &Server) -> Vec<String> {
+    let chats = server.chats();
+    let messages = chats.last().unwrap().body["messages"].as_array().unwrap();
+    let of = |message: &Value| {
+        let detail = message["reasoning_details"][0]["signature"].as_str();
+        let call = &message["tool_calls"][0]["extra_content"];
+        let call = call["google"]["thought_signature"].as_str();
+        detail.into_iter().chain(call).map(str::to_owned).collect::<Vec<_>>()
+    };
+    messages.iter().flat_map(of).collect()
 }
 
 async fn say(client: &dyn Client, messages: Vec<Arc<Message>>) {
@@ -181,4 +194,27 @@ async fn reasoning_that_broke_off_is_not_wanted_back() {
     assert_eq!(wanted_back(whole().cut()).await, [format!("[{SIGNED}]")]);
     let second = whole().thinking("Well.").bytes(details(HALF)).cut();
     assert_eq!(wanted_back(second).await, [format!("[{SIGNED}]")], "the first stretch was whole");
+}
+
+#[tokio::test]
+async fn another_path_of_a_host_is_another_server() {
+    let server = Server::start();
+    let client = client(&server, OPENAI);
+    server.push(Script::new().bytes(details(SIGNED)).text("Yes."));
+    let provider = answer(&*client, hello()).await.into_iter().find_map(|delta| match delta {
+        Delta::Provider { data, .. } => Some(data),
+        _ => None,
+    });
+    let parts = vec![Part::Thinking { text: "Hm.".to_owned(), took: None, provider }];
+    let reply = Arc::new(Message { parts, ..Message::text(Role::Assistant, None, "") });
+    let messages = vec![user("Hello!"), reply, user("Sure?")];
+    say(&*client, messages.clone()).await;
+    assert_eq!(signatures(&server), ["s1"]);
+    let elsewhere = connection(&format!("{}/elsewhere/v1", server.url()));
+    let elsewhere = connect(&elsewhere, OPENAI, None, timeouts()).unwrap();
+    // Nobody answers there; what was sent there is what counts.
+    let (_, error) = ask(&*elsewhere, Request { messages, ..hello() }).await;
+    assert_eq!(error.unwrap().kind, Kind::WrongUrl);
+    assert_eq!(server.chats().last().unwrap().path, "/elsewhere/v1/chat/completions");
+    assert!(signatures(&server).is_empty());
 }

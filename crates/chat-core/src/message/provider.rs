@@ -7,7 +7,7 @@ use super::Part;
 /// What a server sent along with a part of a reply and wants back with it: a signature, an encrypted
 /// thought, an id. Opaque to Natter; it goes back byte for byte, and only to the server and model
 /// that it came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProviderData {
     /// Where it came from.
     #[serde(flatten)]
@@ -17,7 +17,7 @@ pub struct ProviderData {
 }
 
 /// A model as the origin of what it sent along.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Origin {
     /// The protocol in which it speaks, such as `openai`.
     pub protocol: String,

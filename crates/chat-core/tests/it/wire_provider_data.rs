@@ -13,39 +13,42 @@ use serde_json::{Value, json};
 
 use crate::wire::{OPENAI, answer, ask, client, connection, hello, timeouts, user};
 
-/// A reply of this server's model with a call, which came with what the server wants back.
-fn signed(server: &Server, model: &str) -> Vec<Arc<Message>> {
-    let data = |json: &str| {
-        Some(ProviderData {
-            origin: Origin {
-                protocol: "openai".to_owned(),
-                connection: "here".to_owned(),
-                server: Some(format!("{}/v1", server.url())),
-                model: model.to_owned(),
-            },
-            json: json.to_owned(),
-        })
-    };
-    let details = data(r#"[{"type":"reasoning.text","text":"Hm.","signature":"s1","index":0}]"#);
-    let extra = data(r#"{"google":{"thought_signature":"s2"}}"#);
+/// What this server's model sent along.
+fn data(server: &Server, model: &str, json: &str) -> ProviderData {
+    ProviderData {
+        origin: Origin {
+            protocol: "openai".to_owned(),
+            connection: "here".to_owned(),
+            server: Some(format!("{}/v1", server.url())),
+            model: model.to_owned(),
+        },
+        json: json.to_owned(),
+    }
+}
+
+/// A chat with a call of this model, which came with signatures that begin so.
+fn signed(server: &Server, model: &str, by: &str) -> Vec<Arc<Message>> {
+    let data = |json: Value| Some(data(server, model, &json.to_string()));
+    let detail = json!({ "type": "reasoning.text", "text": "Hm.", "signature": format!("{by}1") });
+    let extra = data(json!({ "google": { "thought_signature": format!("{by}2") } }));
     let call = ToolCall::new(ToolCallId::new("c1"), "look", json!({}));
     let result = ToolResult::to(&call, "Nothing there.", false);
     let parts = vec![
-        Part::Thinking { text: "Hm.".to_owned(), took: None, provider: details },
+        Part::Thinking { text: "Hm.".to_owned(), took: None, provider: data(json!([detail])) },
         Part::ToolCall(ToolCall { provider: extra, ..call }),
     ];
     let reply = Message { parts, ..Message::text(Role::Assistant, None, "") };
     vec![user("Look"), Arc::new(reply), Arc::new(Message::tool_result(result))]
 }
 
-/// The same after a reply whose thoughts nothing proves.
+/// A chat whose first thoughts nothing proves, and whose second are signed.
 fn both(server: &Server) -> Vec<Arc<Message>> {
     let plain = vec![
         Part::Thinking { text: "Well.".to_owned(), took: None, provider: None },
         Part::Text("Yes?".to_owned()),
     ];
     let plain = Message { parts: plain, ..Message::text(Role::Assistant, None, "") };
-    [vec![user("Hello"), Arc::new(plain)], signed(server, "scripted")].concat()
+    [vec![user("Hello"), Arc::new(plain)], signed(server, "scripted", "s")].concat()
 }
 
 fn refusal(words: &str) -> Script {
@@ -82,17 +85,11 @@ async fn say(client: &dyn Client, messages: Vec<Arc<Message>>) {
 }
 
 #[rstest]
-#[case("messages.1.content.0: Invalid `signature` in `thinking` block")]
-#[case("messages.7.content.2: Invalid signature in thinking block")]
-#[case("messages.1.content.0.thinking.signature: Field required")]
-#[case("`thinking` or `redacted_thinking` blocks in the latest message cannot be modified.")]
-#[case("Unable to submit request because Thought signature is not valid.")]
 #[case("Unknown name \"extra_content\" at 'messages[1].tool_calls[0]': Cannot find field.")]
 #[case("('messages.1' : property 'reasoning_details' is unsupported)")]
 #[case("reasoning_details: Extra inputs are not permitted")]
-#[case("The encrypted content gAAA could not be verified.")]
 #[tokio::test]
-async fn a_server_that_refuses_what_it_sent_along_is_not_sent_it_again(#[case] words: &str) {
+async fn a_field_that_a_server_refuses_is_sent_in_no_chat_of_the_model(#[case] words: &str) {
     let server = Server::start().with_models([Model::new("scripted"), Model::new("other")]);
     let client = client(&server, OPENAI);
     server.push(refusal(words));
@@ -102,11 +99,44 @@ async fn a_server_that_refuses_what_it_sent_along_is_not_sent_it_again(#[case] w
     say(&*client, both(&server)).await;
     assert_eq!(server.chats().len(), 3, "it need not be refused again");
     assert_eq!(brought_back(&server), [true, false, false]);
-    let messages = signed(&server, "other");
+    say(&*client, signed(&server, "scripted", "t")).await;
+    assert_eq!(brought_back(&server), [false; 3]);
+    let messages = signed(&server, "other", "s");
     let other = Request { messages, model: "other".to_owned(), ..hello() };
     answer(&*client, other).await;
     assert_eq!(brought_back(&server), [false, true, true], "another model said nothing of it");
 }
+
+#[rstest]
+#[case("messages.1.content.0: Invalid `signature` in `thinking` block")]
+#[case("messages.7.content.2: Invalid signature in thinking block")]
+#[case("messages.1.content.0.thinking.signature: Field required")]
+#[case("`thinking` or `redacted_thinking` blocks in the latest message cannot be modified.")]
+#[case("Unable to submit request because Thought signature is not valid.")]
+#[case("The encrypted content gAAA could not be verified.")]
+#[case("The encrypted content gAAA could not be verified. Reason: unexpected organization.")]
+#[tokio::test]
+async fn a_value_that_a_server_refuses_is_left_out_and_no_other(#[case] words: &str) {
+    let server = Server::start().with_models([Model::new("scripted"), Model::new("other")]);
+    let client = client(&server, OPENAI);
+    server.push(refusal(words));
+    say(&*client, both(&server)).await;
+    assert_eq!(server.chats().len(), 2);
+    assert_eq!(brought_back(&server), [true, false, false], "the plain reasoning was not meant");
+    say(&*client, signed(&server, "scripted", "t")).await;
+    assert_eq!(signatures(&server), ["t1", "t2"], "another chat keeps its own");
+    say(&*client, both(&server)).await;
+    assert_eq!(server.chats().len(), 4, "it need not be refused again");
+    assert_eq!(brought_back(&server), [true, false, false]);
+    say(&*client, [both(&server), signed(&server, "scripted", "u")].concat()).await;
+    assert_eq!(signatures(&server), ["u1", "u2"], "what came later goes back");
+    let messages = signed(&server, "other", "s");
+    let other = Request { messages, model: "other".to_owned(), ..hello() };
+    answer(&*client, other).await;
+    assert_eq!(signatures(&server), ["s1", "s2"], "another model said nothing of it");
+}
+
+const MISSED: &str = "Function call is missing a thought_signature in functionCall parts.";
 
 #[rstest]
 #[case(["property 'reasoning_content' is unsupported", "Invalid signature in thinking block"])]
@@ -133,7 +163,7 @@ async fn a_server_may_refuse_both_kinds_of_reasoning_one_after_the_other(
 #[case("Invalid signature in thinking block", 2)]
 #[case("Extra inputs are not permitted", 3)]
 #[case("`temperature` may only be set to 1 when `thinking` is enabled", 1)]
-#[case("Function call is missing a thought_signature in functionCall parts.", 1)]
+#[case(MISSED, 1)]
 #[tokio::test]
 async fn what_is_refused_whatever_goes_back_is_asked_at_most_once_for_each_kind(
     #[case] words: &str,
@@ -151,15 +181,21 @@ async fn what_is_refused_whatever_goes_back_is_asked_at_most_once_for_each_kind(
     assert_eq!(brought_back(&server), [true; 3], "it was about something else");
 }
 
+#[rstest]
+#[case("Corrupted thought signature.")]
+#[case("property 'extra_content' is unsupported")]
 #[tokio::test]
-async fn a_server_that_misses_what_it_refused_gets_it_again() {
+async fn a_server_that_misses_what_it_refused_gets_it_again(#[case] words: &str) {
     let server = Server::start();
     let client = client(&server, OPENAI);
-    server.push(refusal("Corrupted thought signature."));
+    server.push(refusal(words));
     say(&*client, both(&server)).await;
-    server.push(refusal("Function call is missing a thought_signature in functionCall parts."));
+    server.push(refusal(MISSED));
     say(&*client, both(&server)).await;
     assert_eq!(server.chats().len(), 4);
+    assert_eq!(brought_back(&server), [true; 3]);
+    say(&*client, both(&server)).await;
+    assert_eq!(server.chats().len(), 5, "it need not be missed again");
     assert_eq!(brought_back(&server), [true; 3]);
 }
 

@@ -41,6 +41,20 @@ fn signed(server: &Server, model: &str, by: &str) -> Vec<Arc<Message>> {
     vec![user("Look"), Arc::new(reply), Arc::new(Message::tool_result(result))]
 }
 
+/// A chat whose reply ended before the signature of its thoughts came.
+fn unsigned(server: &Server) -> Vec<Arc<Message>> {
+    let parts = vec![
+        Part::Thinking {
+            text: "Well.".to_owned(),
+            took: None,
+            provider: Some(data(server, "scripted", &format!("[{HALF}]"))),
+        },
+        Part::Text("Yes.".to_owned()),
+    ];
+    let reply = Message { parts, ..Message::text(Role::Assistant, None, "") };
+    vec![user("Sure?"), Arc::new(reply), user("Really?")]
+}
+
 /// A chat whose first thoughts nothing proves, and whose second are signed.
 fn both(server: &Server) -> Vec<Arc<Message>> {
     let plain = vec![
@@ -139,6 +153,43 @@ async fn a_value_that_a_server_refuses_is_left_out_and_no_other(#[case] words: &
 const MISSED: &str = "Function call is missing a thought_signature in functionCall parts.";
 
 #[rstest]
+#[case(MISSED)]
+#[case("messages.1.content.0: the signature of the thinking block is missing")]
+#[tokio::test]
+async fn what_lacks_its_signature_is_left_out(#[case] words: &str) {
+    let server = Server::start();
+    let client = client(&server, OPENAI);
+    server.push(refusal(words));
+    say(&*client, unsigned(&server)).await;
+    assert_eq!(server.chats().len(), 2);
+    assert_eq!(brought_back(&server), [true, false, false]);
+    say(&*client, unsigned(&server)).await;
+    assert_eq!(server.chats().len(), 3, "it need not be refused again");
+    assert_eq!(brought_back(&server), [true, false, false]);
+    say(&*client, signed(&server, "scripted", "t")).await;
+    assert_eq!(signatures(&server), ["t1", "t2"], "another chat keeps its own");
+}
+
+#[tokio::test]
+async fn what_lacks_its_signature_is_left_out_beside_what_was_refused_before() {
+    let server = Server::start();
+    let client = client(&server, OPENAI);
+    server.push(refusal("Invalid signature in thinking block"));
+    say(&*client, both(&server)).await;
+    assert_eq!(server.chats().len(), 2);
+    // It cannot be told which of them is missed until all were tried.
+    server.push(refusal("the signature of the thinking block is missing"));
+    server.push(refusal("Invalid signature in thinking block"));
+    let later = || [both(&server), unsigned(&server)].concat();
+    say(&*client, later()).await;
+    assert_eq!(server.chats().len(), 5);
+    assert_eq!(brought_back(&server), [true, false, false]);
+    say(&*client, later()).await;
+    assert_eq!(server.chats().len(), 6, "none need be refused again");
+    assert_eq!(brought_back(&server), [true, false, false]);
+}
+
+#[rstest]
 #[case(["property 'reasoning_content' is unsupported", "Invalid signature in thinking block"])]
 #[case(["Invalid signature in thinking block", "property 'reasoning_content' is unsupported"])]
 #[case(["Extra inputs are not permitted", "Extra inputs are not permitted"])]
@@ -163,7 +214,7 @@ async fn a_server_may_refuse_both_kinds_of_reasoning_one_after_the_other(
 #[case("Invalid signature in thinking block", 2)]
 #[case("Extra inputs are not permitted", 3)]
 #[case("`temperature` may only be set to 1 when `thinking` is enabled", 1)]
-#[case(MISSED, 1)]
+#[case(MISSED, 2)]
 #[tokio::test]
 async fn what_is_refused_whatever_goes_back_is_asked_at_most_once_for_each_kind(
     #[case] words: &str,

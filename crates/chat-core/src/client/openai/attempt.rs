@@ -46,7 +46,10 @@ impl Attempt {
                 Some(DataRefusal::Missing) if !self.replay.provider_data => {
                     vec![with(true, Values::Accepted)]
                 }
-                Some(DataRefusal::Missing) => vec![with(true, Values::All)],
+                // Where all of it went back already, it lacks something in itself.
+                Some(DataRefusal::Missing) => {
+                    vec![with(true, Values::All), with(true, Values::None)]
+                }
             },
         }
     }

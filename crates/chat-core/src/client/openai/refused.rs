@@ -13,8 +13,8 @@ pub(super) enum Refused {
 
 impl Refused {
     /// What may be corrected in one request, in the order in which it is tried where a refusal does
-    /// not say which it means.
-    pub const ALL: [Self; 2] = [Self::Text, Self::ProviderData];
+    /// not say which it means. Provider data can be missed first and refused then.
+    pub const ALL: [Self; 3] = [Self::Text, Self::ProviderData, Self::ProviderData];
 }
 
 /// What a server has against provider data.

@@ -12,6 +12,7 @@ mod model;
 mod ollama;
 mod openai;
 mod prose;
+mod recipient;
 mod refusal;
 mod scrub;
 mod stream;
@@ -29,6 +30,7 @@ pub use detect::{Found, Probe, detect_kind, detect_program, find_local, guess_ki
 pub(crate) use json::without_halves;
 pub use model::{Capabilities, ModelInfo, Price};
 pub(crate) use prose::text as as_text;
+pub use recipient::{Recipient, RefusedData};
 pub use wire::{Delta, Finish, Preparing, Request, Room, SentThoughts, ToolChoice};
 
 use crate::error::Result;

@@ -218,6 +218,7 @@ mod tests {
 
     use super::*;
     use crate::agent::{JustAsk, RuleFile};
+    use crate::client::{Recipient, RefusedData};
     use crate::message::{Ending, ModelRef, Origin, ProviderData, ToolCall, ToolCallId, Usage};
 
     fn history(prompt_tokens: u64) -> Vec<Arc<Message>> {
@@ -292,19 +293,28 @@ mod tests {
         let thinking = |provider| Part::Thinking { text: "t".repeat(100), took: None, provider };
         let call = ToolCall::new(ToolCallId::new("a"), "look", json!({}));
         let call = Part::ToolCall(ToolCall { provider: Some(data("[12]")), ..call });
-        let counted = |parts: Vec<Part>, text, data_of: Option<Origin>| {
+        let counted = |parts: Vec<Part>, text, data_of: Option<Recipient>| {
             let message = Message { parts, ..Message::text(Role::Assistant, None, "") };
             let thoughts = SentThoughts { text, data_of: data_of.map(Arc::new) };
             Load::of(&[message.into()], &thoughts).bytes[Filling::Thoughts as usize]
         };
         let signed = || vec![thinking(Some(data("[12345678]"))), thinking(None), call.clone()];
-        let own = || Some(origin.clone());
+        let to = |origin: &Origin| Recipient { origin: origin.clone(), refused: Arc::default() };
+        let own = || Some(to(&origin));
         assert_eq!(counted(signed(), true, own()), 14, "in place of the text");
         assert_eq!(counted(signed(), false, own()), 14);
         assert_eq!(counted(signed(), false, None), 0);
         assert_eq!(counted(vec![thinking(None)], true, own()), 100);
         let other = Origin { model: "n".into(), ..origin.clone() };
-        assert_eq!(counted(signed(), true, Some(other)), 200, "another model gets the text alone");
+        assert_eq!(
+            counted(signed(), true, Some(to(&other))),
+            200,
+            "another model gets the text alone"
+        );
+        let mut refused = RefusedData::default();
+        refused.insert(&data("[12345678]"));
+        let without = Recipient { refused: Arc::new(refused), ..to(&origin) };
+        assert_eq!(counted(signed(), false, Some(without)), 4, "refused values are left out");
     }
 
     #[test]

@@ -66,13 +66,16 @@ impl Http {
         &self.base
     }
 
-    /// Its host and port; none of a program behind a socket.
+    /// Its base address without user and password; none of a program behind a socket.
     pub fn server(&self) -> Option<String> {
         if self.socket.is_some() {
             return None;
         }
-        let (host, port) = (self.base.host_str()?, self.base.port_or_known_default()?);
-        Some(format!("{host}:{port}"))
+        let mut server = self.base.clone();
+        // These fail only for addresses that have no host.
+        server.set_username("").ok()?;
+        server.set_password(None).ok()?;
+        Some(server.into())
     }
 
     pub fn key(&self) -> Option<&Key> {
@@ -273,4 +276,18 @@ fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
         return hung_up.contains(&io.kind()) || io.get_ref().is_some_and(|inner| is_tls(inner));
     }
     error.source().is_some_and(is_tls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_named_by_its_address_without_what_is_secret() {
+        let base = address::parse("https://me:secret@h.example/one/v1").unwrap();
+        let http = Http::new(base, None, "here", Timeouts::default());
+        assert_eq!(http.server().as_deref(), Some("https://h.example/one/v1"));
+        let http = Http::at_socket(Path::new("/s"), "here", Timeouts::default()).unwrap();
+        assert_eq!(http.server(), None);
+    }
 }

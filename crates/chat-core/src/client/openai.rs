@@ -1,16 +1,18 @@
 //! The protocol of OpenAI's chat completions, as spoken by many servers.
 
+mod attempt;
 mod calls;
 mod content;
 mod details;
 mod models;
 mod reasoning;
+mod refused;
 mod reply;
 mod request;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,15 +21,20 @@ use reqwest::{Response, Url};
 
 pub(super) use models::{answers, owner};
 
-use self::reasoning::{Refused, Replay};
+use self::attempt::{Attempt, Values};
+use self::reasoning::Replay;
+use self::refused::Refused;
 use self::request::Dialect;
 use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
-use super::{Client, ModelInfo, Reply, Request, Room, SentThoughts, Timeouts, address, stream};
+use super::{
+    Client, ModelInfo, Recipient, RefusedData, Reply, Request, Room, SentThoughts, Timeouts,
+    address, stream,
+};
 use crate::error::{Error, Kind, Result};
-use crate::message::{Options, Origin};
+use crate::message::{Message, Options, Origin, ProviderData};
 use crate::settings::{Connection, Key};
 
 #[cfg(test)]
@@ -44,8 +51,16 @@ const LOADING: Duration = Duration::from_secs(1);
 pub(super) struct OpenAi {
     http: Arc<Http>,
     dialect: Dialect,
-    /// What the server's refusals taught about earlier reasoning, by model.
-    replays: Mutex<HashMap<String, Replay>>,
+    learned: Mutex<Learned>,
+}
+
+/// What the server's refusals taught about earlier reasoning.
+#[derive(Debug, Default)]
+struct Learned {
+    /// How it goes back, by model.
+    replays: HashMap<String, Replay>,
+    /// The values that do not.
+    refused: Arc<RefusedData>,
 }
 
 impl OpenAi {
@@ -58,7 +73,7 @@ impl OpenAi {
         let base = base(url);
         let dialect = Dialect::of(&base);
         let http = Arc::new(Http::new(base, key, &connection.name, timeouts));
-        Ok(Self { http, dialect, replays: Mutex::default() })
+        Ok(Self { http, dialect, learned: Mutex::default() })
     }
 }
 
@@ -66,7 +81,7 @@ impl OpenAi {
     /// A client of Natter's own engine at this socket.
     pub(super) fn at_socket(socket: &Path, name: &str, timeouts: Timeouts) -> Result<Self> {
         let http = Arc::new(Http::at_socket(socket, name, timeouts)?);
-        Ok(Self { http, dialect: Dialect::BuiltIn, replays: Mutex::default() })
+        Ok(Self { http, dialect: Dialect::BuiltIn, learned: Mutex::default() })
     }
 
     /// Its server.
@@ -74,18 +89,32 @@ impl OpenAi {
         &self.http
     }
 
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// How earlier reasoning goes back to this model.
     fn replay(&self, model: &str) -> Replay {
-        let known = self.replays.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(model).copied().unwrap_or_else(|| match self.dialect {
+        self.learned().replays.get(model).copied().unwrap_or_else(|| match self.dialect {
             Dialect::BuiltIn => Replay::BUILT_IN,
             _ => Replay::of(self.http.base(), model),
         })
     }
 
-    fn remember(&self, model: &str, replay: Replay) {
-        let mut known = self.replays.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(model.to_owned(), replay);
+    /// Remembers what the server accepted in place of what is known.
+    fn learn(&self, request: &Request, accepted: Attempt, known: Replay) {
+        let origin = self.origin(&request.model);
+        let own = wanted_back(&request.messages).filter(|data| data.json_for(&origin).is_some());
+        let mut learned = self.learned();
+        if accepted.replay != known {
+            learned.replays.insert(request.model.clone(), accepted.replay);
+        }
+        let refused = &mut learned.refused;
+        match accepted.values {
+            Values::Accepted => {}
+            Values::All => own.for_each(|data| Arc::make_mut(refused).remove(data)),
+            Values::None => own.for_each(|data| Arc::make_mut(refused).insert(data)),
+        }
     }
 
     /// This model, as the origin of what it sends along.
@@ -98,26 +127,38 @@ impl OpenAi {
         }
     }
 
-    fn body(&self, request: &Request, replay: Replay) -> Result<Vec<u8>> {
-        let origin = self.origin(&request.model);
-        request::body(request, &origin, self.dialect, replay).map_err(|error| {
+    /// This model, where it gets back what it sent along.
+    fn recipient(&self, model: &str, attempt: Attempt) -> Option<Recipient> {
+        if !attempt.replay.provider_data {
+            return None;
+        }
+        let refused = match attempt.values {
+            Values::None => return None,
+            Values::All => Arc::default(),
+            Values::Accepted => Arc::clone(&self.learned().refused),
+        };
+        Some(Recipient { origin: self.origin(model), refused })
+    }
+
+    fn body(&self, request: &Request, attempt: Attempt) -> Result<Vec<u8>> {
+        let data_of = self.recipient(&request.model, attempt);
+        request::body(request, self.dialect, attempt.replay, data_of.as_ref()).map_err(|error| {
             self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
         })
     }
 
     /// The server's answer to a request that it accepts. What it refuses of earlier reasoning is sent
-    /// as it wants it, once for each kind; what it then accepts is remembered.
+    /// as it wants it, but no body twice; what it then accepts is remembered.
     async fn accepted(&self, request: &Request, asked: &Asked) -> Result<Response> {
         let known = self.replay(&request.model);
-        let mut replay = known;
-        let mut body = self.body(request, replay)?;
+        let mut attempt = Attempt::first(known);
+        let mut body = self.body(request, attempt)?;
+        let mut refused_bodies = Vec::new();
         let mut uncorrected = Refused::ALL.to_vec();
         loop {
             let error = match self.http.chat("chat/completions", body.clone(), asked).await {
                 Ok(response) => {
-                    if replay != known {
-                        self.remember(&request.model, replay);
-                    }
+                    self.learn(request, attempt, known);
                     return Ok(response);
                 }
                 Err(error) => error,
@@ -128,17 +169,27 @@ impl OpenAi {
                 tokio::time::sleep(LOADING).await;
                 continue;
             }
+            refused_bodies.push(body);
             let corrected = uncorrected.iter().enumerate().find_map(|(at, refused)| {
-                let instead = replay.after_refusal(*refused, &error)?;
-                let again = self.body(request, instead).ok()?;
-                // Otherwise it speaks of something else: there was nothing to leave out.
-                (again != body).then_some((at, instead, again))
+                attempt.after_refusal(*refused, &error).into_iter().find_map(|instead| {
+                    let again = self.body(request, instead).ok()?;
+                    // Otherwise it speaks of something else: there was nothing to change.
+                    (!refused_bodies.contains(&again)).then_some((at, instead, again))
+                })
             });
             let Some((at, instead, again)) = corrected else { return Err(error) };
             uncorrected.remove(at);
-            (replay, body) = (instead, again);
+            (attempt, body) = (instead, again);
         }
     }
+}
+
+/// All that servers want back with these messages.
+fn wanted_back(messages: &[Arc<Message>]) -> impl Iterator<Item = &ProviderData> {
+    messages.iter().flat_map(|message| {
+        let of_calls = message.tool_calls().filter_map(|call| call.provider.as_ref());
+        message.provider_data().chain(of_calls)
+    })
 }
 
 /// The address below which the API lies: a server's root means its `/v1`.
@@ -172,7 +223,7 @@ impl Client for OpenAi {
 
     async fn room(&self, model: &str, _options: &Options, _tokens: u64) -> Room {
         let replay = self.replay(model);
-        let data_of = replay.sends_provider_data().then(|| Arc::new(self.origin(model)));
+        let data_of = self.recipient(model, Attempt::first(replay)).map(Arc::new);
         let thoughts = SentThoughts { text: replay.fills_window(), data_of };
         Room { thoughts, ..Room::default() }
     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::message::{Message, Options, Origin, ProviderData, Sampling, Thinking, ToolSpec, Usage};
+use super::recipient::Recipient;
+use crate::message::{Message, Options, ProviderData, Sampling, Thinking, ToolSpec, Usage};
 
 /// What is sent to a model.
 #[derive(Clone, Debug)]
@@ -61,13 +62,13 @@ pub struct SentThoughts {
     /// Whether their text does.
     pub text: bool,
     /// The model itself, where what it sent along with them does, in place of their text.
-    pub data_of: Option<Arc<Origin>>,
+    pub data_of: Option<Arc<Recipient>>,
 }
 
 impl SentThoughts {
     /// What goes back of this, in bytes.
     pub(crate) fn bytes(&self, data: &ProviderData) -> u64 {
-        let json = self.data_of.as_ref().and_then(|origin| data.json_for(origin));
+        let json = self.data_of.as_ref().and_then(|model| model.json(data));
         json.map_or(0, str::len) as u64
     }
 }

@@ -7,7 +7,7 @@ use super::Part;
 /// What a server sent along with a part of a reply and wants back with it: a signature, an encrypted
 /// thought, an id. Opaque to Natter; it goes back byte for byte, and only to the server and model
 /// that it came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProviderData {
     /// Where it came from.
     #[serde(flatten)]
@@ -17,14 +17,15 @@ pub struct ProviderData {
 }
 
 /// A model as the origin of what it sent along.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Origin {
     /// The protocol in which it speaks, such as `openai`.
     pub protocol: String,
     /// The connection over which it is reached.
     pub connection: String,
-    /// Host and port of its server: a connection may come to lead elsewhere. None of the built-in
-    /// engine, and of what was stored before this was noted.
+    /// Base address of its server, without user and password: a connection may come to lead
+    /// elsewhere, and one host may have several gateways. None of the built-in engine, and of what was
+    /// stored before this was noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// The model.
@@ -64,13 +65,14 @@ mod tests {
     #[test]
     fn it_goes_to_nobody_but_the_model_of_the_server_that_it_came_from() {
         let stored = json!({
-            "protocol": "openai", "connection": "c", "server": "s:443", "model": "m", "json": "[1]",
+            "protocol": "openai", "connection": "c", "server": "https://s/v1", "model": "m",
+            "json": "[1]",
         });
         let data: ProviderData = from_value(stored.clone()).unwrap();
         assert_eq!(serde_json::to_value(&data).unwrap(), stored);
         assert_eq!(data.json_for(&data.origin), Some("[1]"));
         for (field, other) in
-            [("protocol", "p"), ("connection", "d"), ("server", "s:80"), ("model", "n")]
+            [("protocol", "p"), ("connection", "d"), ("server", "https://s/v2"), ("model", "n")]
         {
             let mut elsewhere = stored.clone();
             elsewhere[field] = json!(other);

@@ -55,7 +55,11 @@ impl Detail {
             JOINED.iter().any(|name| said(more, name).is_some())
                 || said(more, "signature").is_some_and(|more| more != signature)
         });
-        more.contains_key("index") && same("type") && same("index") && !is_other && !is_whole
+        // Encrypted details come whole, several of the same index, and some without an id.
+        let has_data = said(&self.fields, "data").is_some() && said(more, "data").is_some();
+        let is_other_data = has_data && (id.is_none() || id != more_id);
+        let is_same_place = more.contains_key("index") && same("type") && same("index");
+        is_same_place && !is_other && !is_whole && !is_other_data
     }
 }
 
@@ -129,10 +133,28 @@ mod tests {
         };
         let (one, two) = (encrypted("c1"), encrypted("c2"));
         assert_eq!(told(&[&one, &two]).unwrap(), format!("[{one},{two}]"));
-        let nameless = r#"{"type":"reasoning.encrypted","index":0,"data":"d","id":null}"#;
-        let all: Value = serde_json::from_str(&told(&[&one, nameless]).unwrap()).unwrap();
-        assert_eq!((all[0]["data"].as_str(), all[0]["id"].as_str()), (Some("dd"), Some("c1")));
-        assert_eq!(all.as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn encrypted_pieces_are_joined_only_where_their_ids_are_the_same() {
+        let encrypted = |id: &str, data: &str| {
+            format!(r#"{{"type":"reasoning.encrypted","index":0,"data":"{data}"{id}}}"#)
+        };
+        let (named, null) = (r#","id":"c1""#, r#","id":null"#);
+        for (one, two) in [("", ""), (null, null), (named, ""), ("", named), (named, null)] {
+            let (one, two) = (encrypted(one, "d1"), encrypted(two, "d2"));
+            assert_eq!(told(&[&one, &two]).unwrap(), format!("[{one},{two}]"));
+        }
+        let begun = r#"{"type":"reasoning.encrypted","index":0,"id":"c1"}"#;
+        for pieces in [
+            [encrypted(named, "d1"), encrypted(named, "d2")],
+            [begun.to_owned(), encrypted("", "d1d2")],
+        ] {
+            let all = told(&pieces.each_ref().map(String::as_str)).unwrap();
+            let all: Value = serde_json::from_str(&all).unwrap();
+            assert_eq!((&all[0]["data"], &all[0]["id"]), (&"d1d2".into(), &"c1".into()));
+            assert_eq!(all.as_array().unwrap().len(), 1);
+        }
     }
 
     #[test]

@@ -4,14 +4,15 @@
 //! calls comes back without its reasoning, others refuse every field that they do not know. So it is
 //! sent where a server's documentation asks for it, left to the template on one's own server, and
 //! sent to nobody else. What a server sent along with a reply and wants back (its provider data) goes
-//! back to it. A server that says otherwise is believed: see [`Replay::after_refusal`].
+//! back to it. A server that says otherwise is believed: see [`super::attempt`].
 
 use std::borrow::Cow;
 
 use reqwest::Url;
 
+use super::refused::{PROVIDER_DATA, UNKNOWN_FIELD, UNNAMED, says};
 use crate::client::{address, prose};
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::message::{Message, Role};
 
 /// How the reasoning of earlier replies goes back in a request.
@@ -22,27 +23,13 @@ pub(super) struct Replay {
     /// Whether a reply with tool calls is refused without it, even one that has none to send.
     required: bool,
     /// Whether what the server sent along with a reply goes back to it.
-    provider_data: bool,
+    pub provider_data: bool,
 }
 
 impl Default for Replay {
     fn default() -> Self {
         sent(Field::None)
     }
-}
-
-/// What of earlier reasoning a server can refuse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
-    /// Its plain text.
-    Text,
-    /// What the server itself sent along.
-    ProviderData,
-}
-
-impl Refused {
-    /// All of it, in the order in which it is corrected where a refusal does not say which it means.
-    pub const ALL: [Self; 2] = [Self::Text, Self::ProviderData];
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,37 +125,6 @@ const OWN: Replay = sent(Field::Both);
 /// missing one (<https://github.com/earendil-works/pi/issues/4179>).
 const PLACEHOLDER: &str = " ";
 
-/// By what a refusal tells that it is about what the server sent along.
-const PROVIDER_DATA: &[&str] = &[
-    "reasoning_details",
-    "extra_content",
-    // Anthropic's: "Invalid `signature` in `thinking` block"; "`thinking` or `redacted_thinking` blocks
-    // in the latest assistant message cannot be modified". Gemini's: "Thought signature is not valid".
-    "signature",
-    "thinking block",
-    "redacted_thinking",
-    // OpenAI's: "The encrypted content … could not be verified".
-    "encrypted content",
-    "encrypted_content",
-];
-
-/// How a strict server refuses a field, be it without its name.
-const UNNAMED: &[&str] = &["extra inputs are not permitted"];
-
-fn says(words: &str, sayings: &[&str]) -> bool {
-    sayings.iter().any(|saying| words.contains(saying))
-}
-
-/// Whether the server wants its own data by these words; none where they are not about it.
-fn wants_provider_data(words: &str) -> Option<bool> {
-    const MISSED: &[&str] = &["missing a", "is missing", "must start with a thinking block"];
-    let named = says(words, PROVIDER_DATA);
-    if named && says(words, MISSED) {
-        return Some(true);
-    }
-    (named || says(words, UNNAMED)).then_some(false)
-}
-
 impl Replay {
     /// Natter's own engine gives it to the model's template.
     pub const BUILT_IN: Self = sent(Field::Content);
@@ -191,51 +147,25 @@ impl Replay {
         !matches!(self.field, Field::None | Field::Both)
     }
 
-    /// Whether what the server sent along with a reply goes back to it.
-    pub fn sends_provider_data(self) -> bool {
-        self.provider_data
-    }
-
-    /// How to send it instead, where a server refused a request because of this.
-    pub fn after_refusal(self, refused: Refused, error: &Error) -> Option<Self> {
-        let words = error.detail.as_deref()?.to_ascii_lowercase();
-        let instead = match refused {
-            Refused::Text => self.with_other_text(&words)?,
-            // Signatures are spoken of in refusals of keys, too.
-            Refused::ProviderData
-                if matches!(error.kind, Kind::BadRequest | Kind::Unsupported { .. }) =>
-            {
-                Self { provider_data: wants_provider_data(&words)?, ..self }
-            }
-            Refused::ProviderData => return None,
-        };
-        (instead != self).then_some(instead)
-    }
-
-    fn with_other_text(self, words: &str) -> Option<Self> {
+    /// How to send its text instead, where a server refused a request because of it.
+    pub fn after_refusal(self, error: &Error) -> Option<Self> {
         const MISSED: &[&str] =
             &["must be passed back", "reasoning_content is missing", "missing `reasoning_content`"];
         // gpt-oss's template, of a reply with text, reasoning and calls.
         const TOO_MUCH: &[&str] = &["cannot pass both content and thinking"];
-        const UNKNOWN_FIELD: &[&str] = &[
-            "unsupported",
-            "not supported",
-            "unknown",
-            "unrecognized",
-            "unexpected",
-            "not allowed",
-        ];
+        let words = &error.detail.as_deref()?.to_ascii_lowercase();
         let names_field =
             says(words, &["reasoning_content", "'reasoning'", "\"reasoning\"", "`reasoning`"]);
         let is_unknown = says(words, UNNAMED) && (names_field || !says(words, PROVIDER_DATA));
-        if says(words, MISSED) || (names_field && words.contains("missing field")) {
-            Some(Self { field: Field::Content, required: true, ..self })
+        let instead = if says(words, MISSED) || (names_field && words.contains("missing field")) {
+            Self { field: Field::Content, required: true, ..self }
         } else if is_unknown || says(words, TOO_MUCH) || (names_field && says(words, UNKNOWN_FIELD))
         {
-            Some(Self { field: Field::None, required: false, ..self })
+            Self { field: Field::None, required: false, ..self }
         } else {
-            None
-        }
+            return None;
+        };
+        (instead != self).then_some(instead)
     }
 
     /// The fields of a message: `reasoning_content` and `reasoning`.
@@ -274,6 +204,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::error::Kind;
     use crate::message::{Part, ToolCall, ToolCallId};
 
     fn reply(reasoning: &str, calls: bool) -> Message {
@@ -390,25 +321,13 @@ mod tests {
         #[case] instead: Option<Replay>,
     ) {
         let error = Error::new(Kind::BadRequest).with_detail(words);
-        assert_eq!(sent(Field::Both).after_refusal(Refused::Text, &error), instead);
+        assert_eq!(sent(Field::Both).after_refusal(&error), instead);
         if let Some(instead) = instead {
-            assert_eq!(instead.after_refusal(Refused::Text, &error), None, "asked again and again");
+            assert_eq!(instead.after_refusal(&error), None, "asked again and again");
             let alone = Replay { provider_data: false, ..sent(Field::Both) };
-            let kept = alone.after_refusal(Refused::Text, &error).unwrap();
+            let kept = alone.after_refusal(&error).unwrap();
             assert_eq!(kept, Replay { provider_data: false, ..instead }, "it is not about both");
         }
-    }
-
-    #[test]
-    fn a_refusal_of_a_signature_is_not_one_of_a_key() {
-        let words = "The request signature we calculated does not match.";
-        let refused = |kind: Kind| {
-            let error = Error::new(kind).with_detail(words);
-            Replay::default().after_refusal(Refused::ProviderData, &error)
-        };
-        assert_eq!(refused(Kind::Forbidden), None);
-        let without = Replay { provider_data: false, ..Replay::default() };
-        assert_eq!(refused(Kind::BadRequest), Some(without));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use super::details;
 use super::reasoning::Replay;
 use crate::client::prose::Arguments;
-use crate::client::{Request, ToolChoice, address};
-use crate::message::{Message, Origin, Part, ProviderData, Role, Thinking, ToolCall, ToolSpec};
+use crate::client::{Recipient, Request, ToolChoice, address};
+use crate::message::{Message, Part, ProviderData, Role, Thinking, ToolCall, ToolSpec};
 
 /// What differs between servers in what they accept. A strict one refuses fields that it does
 /// not know, so that each is sent only where it is known to be understood or ignored.
@@ -53,9 +53,9 @@ impl Dialect {
 /// The request as servers want it.
 pub(super) fn body(
     request: &Request,
-    origin: &Origin,
     dialect: Dialect,
     replay: Replay,
+    data_of: Option<&Recipient>,
 ) -> serde_json::Result<Vec<u8>> {
     let (options, sampling) = (&request.options, &request.sampling);
     let (max_tokens, max_completion_tokens) = match dialect {
@@ -71,7 +71,7 @@ pub(super) fn body(
     };
     serde_json::to_vec(&Body {
         model: &request.model,
-        messages: all_messages(&request.messages, Sent { origin, replay }),
+        messages: all_messages(&request.messages, Sent { replay, data_of }),
         stream: request.stream,
         stream_options: request.stream.then_some(StreamOptions { include_usage: true }),
         tools: request.tools.iter().map(tool).collect(),
@@ -216,17 +216,15 @@ const FROM_TOOLS: &str = "The pictures from the tools:";
 /// What is sent with earlier replies besides their text.
 #[derive(Clone, Copy)]
 struct Sent<'a> {
-    /// Whom it is sent to.
-    origin: &'a Origin,
     replay: Replay,
+    /// Who gets back what it sent along; none where it does not.
+    data_of: Option<&'a Recipient>,
 }
 
 impl Sent<'_> {
-    /// What is to go back with a part, where it came from here.
+    /// What is to go back with a part.
     fn own<'a>(&self, data: &'a ProviderData) -> Option<&'a RawValue> {
-        let data = Some(data).filter(|_| self.replay.sends_provider_data())?;
-        let json = data.json_for(self.origin)?;
-        serde_json::from_str(json).ok()
+        serde_json::from_str(self.data_of?.json(data)?).ok()
     }
 }
 
@@ -355,21 +353,11 @@ mod tests {
     use crate::client::address;
     use crate::message::{Options, Sampling};
 
-    fn origin() -> Origin {
-        Origin {
-            protocol: "openai".to_owned(),
-            connection: "test".to_owned(),
-            server: None,
-            model: "m".to_owned(),
-        }
-    }
-
     fn sent(url: &str, thinking: Thinking) -> Value {
         let dialect = Dialect::of(&address::parse(url).unwrap());
         let options = Options { max_tokens: Some(9), ..Options::default() };
         let request = Request { thinking, options, ..Request::new("m", Vec::new()) };
-        serde_json::from_slice(&body(&request, &origin(), dialect, Replay::default()).unwrap())
-            .unwrap()
+        serde_json::from_slice(&body(&request, dialect, Replay::default(), None).unwrap()).unwrap()
     }
 
     #[rstest]
@@ -404,7 +392,7 @@ mod tests {
         };
         let options = Options { temperature: Some(0.1), ..Options::default() };
         let request = Request { options, sampling, ..Request::new("m", Vec::new()) };
-        let body = body(&request, &origin(), Dialect::BuiltIn, Replay::default()).unwrap();
+        let body = body(&request, Dialect::BuiltIn, Replay::default(), None).unwrap();
         let body: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(
             (&body["temperature"], &body["top_p"], &body["top_k"], &body["min_p"]),

@@ -224,3 +224,21 @@ async fn the_meter_counts_what_goes_back() {
         .unwrap();
     assert_eq!(thoughts().await, None, "another server gets none of it");
 }
+
+#[tokio::test]
+async fn the_meter_counts_nothing_that_was_refused() {
+    let server = Server::start();
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    server.push(Script::new().thinking("Hm.").bytes(details(SIGNED)).text("Yes."));
+    let (fid, _) = world.ask_and_wait("Sure?").await;
+    let filled = async |world: &World| {
+        let fills = world.manager.context().meter(&fid).await.unwrap().fills;
+        fills.into_iter().any(|(filling, _)| filling == Filling::Thoughts)
+    };
+    assert!(filled(&world).await);
+    let words = json!({ "error": { "message": "Invalid signature in thinking block" } });
+    server.push(Script::status(400, &words.to_string()));
+    server.push(Script::new().text("Really."));
+    assert_eq!(world.say_and_wait(&fid, "Really?").await.reason, StopReason::Complete);
+    assert!(!filled(&world).await);
+}

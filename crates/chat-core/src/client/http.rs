@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use super::refusal::{self, Asked};
 use super::{Timeouts, address};
 use crate::error::{Error, Kind, Result};
+use crate::message::Origin;
 use crate::net::{self, root_words};
 use crate::settings::Key;
 
@@ -66,7 +67,7 @@ impl Http {
         &self.base
     }
 
-    /// Its base address without user and password; none of a program behind a socket.
+    /// What tells it from other servers, whoever the user is; none of a program behind a socket.
     pub fn server(&self) -> Option<String> {
         if self.socket.is_some() {
             return None;
@@ -75,7 +76,7 @@ impl Http {
         // These fail only for addresses that have no host.
         server.set_username("").ok()?;
         server.set_password(None).ok()?;
-        Some(server.into())
+        Some(Origin::digest(server.as_str()))
     }
 
     pub fn key(&self) -> Option<&Key> {
@@ -286,7 +287,7 @@ mod tests {
     fn a_server_is_named_by_its_address_without_what_is_secret() {
         let base = address::parse("https://me:secret@h.example/one/v1").unwrap();
         let http = Http::new(base, None, "here", Timeouts::default());
-        assert_eq!(http.server().as_deref(), Some("https://h.example/one/v1"));
+        assert_eq!(http.server(), Some(Origin::digest("https://h.example/one/v1")));
         let http = Http::at_socket(Path::new("/s"), "here", Timeouts::default()).unwrap();
         assert_eq!(http.server(), None);
     }

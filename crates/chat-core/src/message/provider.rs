@@ -1,6 +1,9 @@
 //! What a server wants back with a part of a reply.
 
+use std::fmt::Write;
+
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::Part;
 
@@ -23,13 +26,25 @@ pub struct Origin {
     pub protocol: String,
     /// The connection over which it is reached.
     pub connection: String,
-    /// Base address of its server, without user and password: a connection may come to lead
-    /// elsewhere, and one host may have several gateways. None of the built-in engine, and of what was
-    /// stored before this was noted.
+    /// What tells its server from others ([`Origin::digest`]): a connection may come to lead elsewhere.
+    /// None of the built-in engine, and of what was stored before this was noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// The model.
     pub model: String,
+}
+
+impl Origin {
+    /// What tells the server at this base address from others. A path may hold a secret, so that it is
+    /// a digest and not the address.
+    pub fn digest(address: &str) -> String {
+        let digest = Sha256::digest(address);
+        digest.iter().fold(String::with_capacity(64), |mut text, byte| {
+            // Writing to a text cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
 }
 
 impl ProviderData {

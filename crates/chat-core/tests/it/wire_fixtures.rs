@@ -33,7 +33,7 @@ async fn streamed(kind: ConnectionKind, bytes: Vec<u8>) -> (Vec<Delta>, Option<E
 
 /// With another name of the server that they came from: it has another port each time.
 fn from_there(mut deltas: Vec<Delta>, server: &Server) -> Vec<Delta> {
-    let address = format!("{}/v1", server.url());
+    let address = Origin::digest(&format!("{}/v1", server.url()));
     for delta in &mut deltas {
         if let Delta::Provider { data, .. } = delta
             && data.origin.server.as_ref() == Some(&address)

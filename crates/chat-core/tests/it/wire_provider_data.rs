@@ -19,7 +19,7 @@ fn data(server: &Server, model: &str, json: &str) -> ProviderData {
         origin: Origin {
             protocol: "openai".to_owned(),
             connection: "here".to_owned(),
-            server: Some(format!("{}/v1", server.url())),
+            server: Some(Origin::digest(&format!("{}/v1", server.url()))),
             model: model.to_owned(),
         },
         json: json.to_owned(),

@@ -177,7 +177,8 @@ impl Document {
     /// What is here goes back to this.
     pub(super) fn know(&self, loaded: &Loaded) {
         self.settle_merges();
-        self.common.replace(Some(loaded.text.as_str().into()));
+        let is_whole = loaded.part.is_none();
+        self.common.replace(is_whole.then(|| loaded.text.as_str().into()));
         self.format.set(loaded.format);
         self.seen.replace(loaded.seen.clone());
         self.outdated.set(false);

@@ -63,7 +63,7 @@ impl Document {
         let before = self.version();
         self.come_from(merged);
         self.put_merged(&merged.text);
-        self.remember_merge(before, Self::look);
+        self.remember_merge(before, Self::merge_again);
         self.buffer.set_modified(merged.common.as_ref() != Some(&merged.text));
         self.show_status();
     }
@@ -104,6 +104,9 @@ impl Document {
     /// Replaces the lines that differ, one by one, so that cursor and selection stay where they are.
     fn put_merged(&self, new: &str) {
         let old = self.text();
+        if old == new {
+            return;
+        }
         let (old, new) = (split(old.as_bytes()), split(new.as_bytes()));
         let buffer = &self.buffer;
         // The buffer knows more ends of lines than these.

@@ -220,11 +220,12 @@ impl Document {
         let cursor = buffer.iter_at_mark(&buffer.get_insert());
         let (line, column) = (cursor.line(), cursor.line_offset());
         let inside = (from..=until).contains(&cursor.offset());
-        buffer.begin_user_action();
-        let (mut a, mut b) = (buffer.iter_at_offset(from), buffer.iter_at_offset(until));
-        buffer.delete(&mut a, &mut b);
-        buffer.insert(&mut a, &new[start..end_new]);
-        buffer.end_user_action();
+        self.as_one_step(|| {
+            let (mut a, mut b) = (buffer.iter_at_offset(from), buffer.iter_at_offset(until));
+            buffer.delete(&mut a, &mut b);
+            buffer.insert(&mut a, &new[start..end_new]);
+            a
+        });
         if inside {
             buffer.place_cursor(&self.iter_at(line, column));
         }

@@ -115,13 +115,16 @@ impl Document {
             let before: usize = old[..line].iter().map(characters).sum();
             buffer.iter_at_offset(before as i32)
         };
-        buffer.begin_user_action();
-        // From the end, so that the lines before stay where they are.
-        for part in changed(&old, &new).into_iter().rev() {
-            let (mut start, mut end) = (at(part.old.start), at(part.old.end));
-            buffer.delete(&mut start, &mut end);
-            buffer.insert(&mut start, &String::from_utf8_lossy(&new[part.new].concat()));
-        }
-        buffer.end_user_action();
+        self.as_one_step(|| {
+            let mut last = buffer.end_iter();
+            // From the end, so that the lines before stay where they are.
+            for part in changed(&old, &new).into_iter().rev() {
+                let (mut start, mut end) = (at(part.old.start), at(part.old.end));
+                buffer.delete(&mut start, &mut end);
+                buffer.insert(&mut start, &String::from_utf8_lossy(&new[part.new].concat()));
+                last = start;
+            }
+            last
+        });
     }
 }

@@ -29,6 +29,23 @@ impl Document {
         connect("redo", Self::redone);
     }
 
+    /// Changes the text as one step of the undo history, which has nothing else in it: `change` says where its last
+    /// change ends.
+    pub(super) fn as_one_step(&self, change: impl FnOnce() -> gtk::TextIter) {
+        let buffer = &self.buffer;
+        // Steps that were redone would go on: an empty one ends them.
+        buffer.begin_user_action();
+        buffer.end_user_action();
+        buffer.begin_user_action();
+        let mut end = change();
+        // An insertion alone would be joined with what was typed before it.
+        buffer.insert(&mut end, " ");
+        let mut start = end;
+        start.backward_char();
+        buffer.delete(&mut start, &mut end);
+        buffer.end_user_action();
+    }
+
     /// Remembers a change from disk that has just been put into the text.
     pub(super) fn remember_merge(&self, before: Version, again: fn(&Rc<Self>)) {
         let after = self.version();

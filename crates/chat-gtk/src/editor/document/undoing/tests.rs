@@ -358,6 +358,37 @@ fn where_it_cannot_be_merged_again_the_user_is_asked() {
 }
 
 #[gtk::test]
+fn a_change_from_disk_is_not_undone_with_what_was_redone_before_it() {
+    let scene = Scene::new();
+    let document = &scene.document;
+    replaces(&scene, "one", "// one");
+    document.buffer.undo();
+    document.buffer.redo();
+    fs::write(scene.file(), theirs()).unwrap();
+    until("the merge", || document.text().contains("fünf"));
+    document.buffer.undo();
+    assert_eq!(document.text(), LINES.replace("one", "// one"));
+    assert!(says_undone(document));
+    is_asked(&scene);
+}
+
+#[gtk::test]
+fn what_comes_to_what_was_just_typed_is_not_undone_with_it() {
+    let scene = Scene::new();
+    let document = &scene.document;
+    scene.type_at(0, "foo()");
+    assert!(scene.save(|| {}));
+    let typed = document.text();
+    comes_from_disk(&scene, "foo()", "foo();");
+    document.buffer.undo();
+    assert_eq!(document.text(), typed);
+    assert!(says_undone(document));
+    is_asked(&scene);
+    document.buffer.redo();
+    assert!(document.text().starts_with("foo();") && !says_undone(document));
+}
+
+#[gtk::test]
 fn a_change_taken_out_by_hand_and_saved_does_not_hide_the_one_before() {
     let scene = Scene::new();
     let document = &scene.document;

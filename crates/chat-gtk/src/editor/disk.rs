@@ -25,9 +25,17 @@ const LONGEST_LINE: usize = 20_000;
 /// A file as it was read or written.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
-    stamp: Stamp,
+    /// None where the file is not known to be that any more: it is always read again, and never written.
+    stamp: Option<Stamp>,
     /// What tells its text from any other, also in a later run.
     pub(super) sum: String,
+}
+
+impl Seen {
+    /// As an earlier run saw it.
+    pub(super) fn earlier(sum: String) -> Self {
+        Self { stamp: None, sum }
+    }
 }
 
 /// What was read.
@@ -155,7 +163,7 @@ pub(super) fn read(project: &Path, path: &Path) -> Result<Loaded, Refusal> {
     let path = path.as_path();
     match document::open(&project, path, MOST) {
         Ok(Opened::Text(found)) => {
-            let seen = Seen { stamp: found.stamp, sum: sum(&found.text) };
+            let seen = Seen { stamp: Some(found.stamp), sum: sum(&found.text) };
             let (text, part) = match without_long_lines(&found.text) {
                 Some(short) => (short, Some(Part::LongLines)),
                 None => (found.text, None),
@@ -179,8 +187,9 @@ pub(super) fn read_if_changed(
     path: &Path,
     known: Option<&Seen>,
 ) -> Option<Result<Loaded, Refusal>> {
-    if let (Some(known), Ok((beneath, path))) = (known, beneath(project, path))
-        && !document::is_changed(&beneath, &path, &known.stamp)
+    if let Some(stamp) = known.and_then(|known| known.stamp.as_ref())
+        && let Ok((beneath, path)) = beneath(project, path)
+        && !document::is_changed(&beneath, &path, stamp)
     {
         return None;
     }
@@ -198,7 +207,10 @@ pub(super) fn write(
 ) -> Result<Seen, NotSaved> {
     let (project, path) =
         beneath(project, path).map_err(|error| NotSaved::Failed(error.to_string()))?;
-    let stamp = seen.map(|seen| &seen.stamp);
+    let stamp = seen.and_then(|seen| seen.stamp.as_ref());
+    if seen.is_some() && stamp.is_none() {
+        return Err(NotSaved::Changed);
+    }
     written(text, document::save(&project, &path, text, format, stamp))
 }
 
@@ -216,7 +228,7 @@ pub(super) fn put(
 
 fn written(text: &str, result: Result<Stamp, Refused>) -> Result<Seen, NotSaved> {
     match result {
-        Ok(stamp) => Ok(Seen { stamp, sum: sum(text) }),
+        Ok(stamp) => Ok(Seen { stamp: Some(stamp), sum: sum(text) }),
         Err(Refused::Changed) => Err(NotSaved::Changed),
         Err(Refused::Lacks(letter)) => Err(NotSaved::Lacks(letter)),
         Err(refused) => Err(NotSaved::Failed(reason(&refused))),

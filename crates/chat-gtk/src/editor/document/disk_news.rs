@@ -68,9 +68,7 @@ impl Document {
         match found {
             Ok(loaded) if loaded.part.is_none() => {
                 if self.text() == loaded.text {
-                    self.know(&loaded);
-                    self.buffer.set_modified(false);
-                    self.notice.close();
+                    self.follow(&loaded);
                 } else if self.is_merge_undone() {
                     // The user did not want the merge: the next one is asked for, too.
                     self.say_undone();
@@ -82,7 +80,7 @@ impl Document {
             }
             Err(Refusal::Gone) => {
                 if self.seen.take().is_some() {
-                    self.forget_merges();
+                    self.settle_merges();
                     self.buffer.set_modified(true);
                     self.outdated.set(false);
                     let text = gettext("“{name}” was deleted on disk. Saving writes it again.");
@@ -93,6 +91,30 @@ impl Document {
             // It became too large, or something else than text: what is here is not touched.
             Ok(_) | Err(_) => self.say_changed(),
         }
+    }
+
+    /// Merges what is on disk as it is now, also where the text was once taken from it.
+    pub(super) fn merge_again(self: &Rc<Self>) {
+        let (project, path) = (self.project.clone(), self.path());
+        let weak = Rc::downgrade(self);
+        glib::spawn_future_local(async move {
+            let read = gio::spawn_blocking(move || disk::read(&project, &path)).await;
+            let (Some(document), Ok(read)) = (weak.upgrade(), read) else { return };
+            match read {
+                Ok(loaded) if loaded.part.is_none() && document.text() == loaded.text => {
+                    document.follow(&loaded);
+                }
+                Ok(loaded) => document.merge(loaded),
+                Err(_) => document.look(),
+            }
+        });
+    }
+
+    /// The file has become what is here.
+    fn follow(&self, loaded: &Loaded) {
+        self.know(loaded);
+        self.buffer.set_modified(false);
+        self.notice.close();
     }
 
     /// The file changed, and what is here is another text.
@@ -149,7 +171,7 @@ impl Document {
                 Err(Refusal::Gone) => {
                     document.seen.replace(None);
                     document.outdated.set(false);
-                    document.forget_merges();
+                    document.settle_merges();
                 }
                 Err(refusal) => {
                     document.notice.say(&refusal.sentence(), vec![document.save_as_choice()]);
@@ -164,7 +186,7 @@ impl Document {
         self.know(loaded);
         self.overwrites.take();
         self.replace_text(&loaded.text);
-        self.remember_merge(before, Self::look);
+        self.remember_merge(before, Self::merge_again);
         self.buffer.set_modified(false);
         self.view.set_editable(!loaded.is_protected);
         self.notice.close();
@@ -177,7 +199,8 @@ impl Document {
     /// What is here goes back to this.
     pub(super) fn know(&self, loaded: &Loaded) {
         self.settle_merges();
-        self.common.replace(Some(loaded.text.as_str().into()));
+        let is_whole = loaded.part.is_none();
+        self.common.replace(is_whole.then(|| loaded.text.as_str().into()));
         self.format.set(loaded.format);
         self.seen.replace(loaded.seen.clone());
         self.outdated.set(false);
@@ -197,11 +220,12 @@ impl Document {
         let cursor = buffer.iter_at_mark(&buffer.get_insert());
         let (line, column) = (cursor.line(), cursor.line_offset());
         let inside = (from..=until).contains(&cursor.offset());
-        buffer.begin_user_action();
-        let (mut a, mut b) = (buffer.iter_at_offset(from), buffer.iter_at_offset(until));
-        buffer.delete(&mut a, &mut b);
-        buffer.insert(&mut a, &new[start..end_new]);
-        buffer.end_user_action();
+        self.as_one_step(|| {
+            let (mut a, mut b) = (buffer.iter_at_offset(from), buffer.iter_at_offset(until));
+            buffer.delete(&mut a, &mut b);
+            buffer.insert(&mut a, &new[start..end_new]);
+            a
+        });
         if inside {
             buffer.place_cursor(&self.iter_at(line, column));
         }

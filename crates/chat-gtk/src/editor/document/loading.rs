@@ -8,7 +8,7 @@ use gtk::{gio, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
-use super::super::disk::{self, Loaded, Refusal};
+use super::super::disk::{self, Loaded, Refusal, Seen};
 use super::super::fill::fill;
 use super::super::look;
 use super::super::unsaved::Draft;
@@ -50,12 +50,12 @@ impl Document {
         self.seen.replace(loaded.seen);
         self.show_status();
         let mut part = loaded.part;
+        self.common.replace(part.is_none().then(|| loaded.text.as_str().into()));
         if part.is_some() && self.draft.borrow().is_some() {
             // What was typed is there as a whole: it must not be mixed with a part of what is on disk.
             loaded.text.clear();
             part = None;
         }
-        self.common.replace(part.is_none().then(|| loaded.text.as_str().into()));
         self.overwrites.take();
         self.forget_merges();
         let is_protected = loaded.is_protected;
@@ -186,23 +186,32 @@ impl Document {
         self.read();
     }
 
-    /// What was not saved in an earlier run comes back, as a change that can be undone; also where the
-    /// file cannot be shown any more.
+    /// What was not saved in an earlier run comes back, also where the file cannot be shown any more. It can be
+    /// undone where that leads to the text that it comes from.
     fn bring_back(self: &Rc<Self>, draft: &Draft, refusal: Option<&Refusal>) {
-        if draft.text == self.text() {
+        let is_shown = self.common.borrow().is_some();
+        if is_shown && draft.text == self.text() {
             return;
         }
         self.view.set_editable(true);
-        self.replace_text(&draft.text);
+        let sum = self.seen.borrow().as_ref().map(|seen| seen.sum.clone());
+        let is_changed = refusal.is_none() && sum != draft.base;
+        if is_shown && !is_changed {
+            self.replace_text(&draft.text);
+        } else {
+            self.buffer.begin_irreversible_action();
+            self.buffer.set_text(&draft.text);
+            self.buffer.end_irreversible_action();
+            self.forget_merges();
+            self.common.replace(draft.common.as_deref().map(Into::into));
+        }
         self.buffer.set_modified(true);
         let cursor = self.buffer.iter_at_offset(draft.cursor);
         self.buffer.place_cursor(&cursor);
-        let sum = self.seen.borrow().as_ref().map(|seen| seen.sum.clone());
-        let is_changed = refusal.is_none() && sum != draft.base;
-        // Saving asks before it overwrites what came to the file since.
+        // Saving asks before it overwrites what came to the file since, in a later run, too.
         self.outdated.set(is_changed);
         if is_changed {
-            self.common.replace(draft.common.as_deref().map(Into::into));
+            self.seen.replace(draft.base.clone().map(Seen::earlier));
         }
         let words = if is_changed {
             gettext("What you had not saved is back. The file has changed on disk since.")
@@ -227,6 +236,8 @@ impl Document {
 mod tests {
     use std::fs;
 
+    use relm4::gtk::prelude::*;
+
     use super::super::scene::{LINES, Scene};
     use crate::main_loop::until;
 
@@ -245,5 +256,75 @@ mod tests {
         scene.document.keep_both();
         until("both", || scene.document.text().starts_with("<<<<<<<"));
         assert!(scene.document.text().contains("my one") && scene.document.text().contains("eins"));
+    }
+
+    #[gtk::test]
+    fn a_changed_file_is_not_forgotten_by_another_restart() {
+        let scene = Scene::new();
+        scene.type_at(0, "my ");
+        let theirs = LINES.replace("five", "fünf");
+        let scene = scene.restart(|file| fs::write(file, &theirs).unwrap()).restart(|_| {});
+        assert!(!scene.save(|| {}));
+        assert_eq!(scene.on_disk(), theirs);
+        // What it comes from is still known, too.
+        scene.document.look();
+        let both = theirs.replace("one", "my one");
+        until("the merge", || scene.document.text() == both);
+        assert!(scene.save(|| {}));
+        assert_eq!(scene.on_disk(), both);
+    }
+
+    #[gtk::test]
+    fn nothing_leads_from_a_changed_file_back_to_a_draft_that_is_taken_for_a_change_of_it() {
+        let scene = Scene::new();
+        scene.type_at(0, "my ");
+        let theirs = LINES.replace("five", "fünf");
+        let scene = scene.restart(|file| fs::write(file, &theirs).unwrap());
+        let document = &scene.document;
+        document.buffer.undo();
+        document.look();
+        until("the look", || !document.looking.get());
+        while document.buffer.can_redo() {
+            document.buffer.redo();
+        }
+        scene.save(|| {});
+        assert!(scene.on_disk().contains("fünf"));
+    }
+
+    #[gtk::test]
+    fn a_draft_shown_in_place_of_long_lines_is_not_undone_to_nothing() {
+        let scene = Scene::new();
+        let long = "long ".repeat(6000);
+        scene.type_at(0, &long);
+        assert!(scene.save(|| {}));
+        scene.type_at(1, "my ");
+        let text = scene.document.text();
+        let scene = scene.restart(|_| {});
+        assert_eq!(scene.document.text(), text);
+        scene.document.buffer.undo();
+        assert_eq!(scene.document.text(), text);
+        assert!(scene.save(|| {}));
+        assert_eq!(scene.on_disk(), text);
+    }
+
+    #[gtk::test]
+    fn an_empty_draft_in_place_of_long_lines_is_unsaved() {
+        let scene = Scene::new();
+        scene.type_at(0, &"long ".repeat(6000));
+        assert!(scene.save(|| {}));
+        let (mut start, mut end) = scene.document.buffer.bounds();
+        scene.document.buffer.delete(&mut start, &mut end);
+        let scene = scene.restart(|_| {});
+        assert!(scene.document.is_unsaved());
+    }
+
+    #[gtk::test]
+    fn what_is_shown_of_long_lines_is_no_base_to_merge_with() {
+        let scene = Scene::new();
+        scene.type_at(0, "my ");
+        let scene = scene.restart(|file| fs::write(file, "long ".repeat(6000)).unwrap());
+        scene.document.take_disk(false);
+        until("the decision", || !scene.document.notice.widget().is_visible());
+        assert_eq!(scene.document.to_keep().expect("something unsaved").common, None);
     }
 }

@@ -63,7 +63,7 @@ impl Document {
         let before = self.version();
         self.come_from(merged);
         self.put_merged(&merged.text);
-        self.remember_merge(before, Self::look);
+        self.remember_merge(before, Self::merge_again);
         self.buffer.set_modified(merged.common.as_ref() != Some(&merged.text));
         self.show_status();
     }
@@ -104,6 +104,9 @@ impl Document {
     /// Replaces the lines that differ, one by one, so that cursor and selection stay where they are.
     fn put_merged(&self, new: &str) {
         let old = self.text();
+        if old == new {
+            return;
+        }
         let (old, new) = (split(old.as_bytes()), split(new.as_bytes()));
         let buffer = &self.buffer;
         // The buffer knows more ends of lines than these.
@@ -112,13 +115,16 @@ impl Document {
             let before: usize = old[..line].iter().map(characters).sum();
             buffer.iter_at_offset(before as i32)
         };
-        buffer.begin_user_action();
-        // From the end, so that the lines before stay where they are.
-        for part in changed(&old, &new).into_iter().rev() {
-            let (mut start, mut end) = (at(part.old.start), at(part.old.end));
-            buffer.delete(&mut start, &mut end);
-            buffer.insert(&mut start, &String::from_utf8_lossy(&new[part.new].concat()));
-        }
-        buffer.end_user_action();
+        self.as_one_step(|| {
+            let mut last = buffer.end_iter();
+            // From the end, so that the lines before stay where they are.
+            for part in changed(&old, &new).into_iter().rev() {
+                let (mut start, mut end) = (at(part.old.start), at(part.old.end));
+                buffer.delete(&mut start, &mut end);
+                buffer.insert(&mut start, &String::from_utf8_lossy(&new[part.new].concat()));
+                last = start;
+            }
+            last
+        });
     }
 }

@@ -113,6 +113,7 @@ impl Document {
             match result {
                 Ok(_) if merged.is_some() && !is_same => {
                     document.look_again.set(true);
+                    document.buffer.set_modified(true);
                     // What was typed meanwhile and what is on disk now come from the same text: they are merged next.
                     // A merge that was undone meanwhile is asked about first.
                     if !document.is_merge_undone() {
@@ -129,10 +130,8 @@ impl Document {
                         document.become_file(path);
                     }
                     document.show_status();
-                    // What was typed meanwhile is not on disk.
-                    if is_same {
-                        document.buffer.set_modified(false);
-                    }
+                    // What was typed or undone meanwhile is not on disk.
+                    document.buffer.set_modified(!is_same);
                     document.tell(Told::Title);
                 }
                 Err(not) => document.say_not_saved(target, not),

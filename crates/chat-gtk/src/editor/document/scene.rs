@@ -8,6 +8,7 @@ use std::rc::Rc;
 use relm4::gtk::prelude::*;
 
 use super::super::Engine;
+use super::super::unsaved::Draft;
 use super::{Document, Told};
 use crate::main_loop::until;
 
@@ -26,6 +27,10 @@ impl Scene {
         crate::init();
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.txt"), LINES).unwrap();
+        Self::open(folder, None)
+    }
+
+    fn open(folder: tempfile::TempDir, draft: Option<Draft>) -> Self {
         let notes = Rc::new(RefCell::new(Vec::new()));
         let told = Rc::clone(&notes);
         let path = Path::new("a.txt");
@@ -34,9 +39,20 @@ impl Scene {
                 told.borrow_mut().push(words);
             }
         });
-        document.load();
+        match draft {
+            Some(draft) => document.offer(draft),
+            None => document.load(),
+        }
         until("the text", || document.has_text());
         Self { folder, document, notes }
+    }
+
+    /// The same file in the next run, with what was not saved; `meanwhile` comes between both.
+    pub(super) fn restart(self, meanwhile: impl FnOnce(&Path)) -> Self {
+        let (draft, file) = (self.document.to_keep(), self.file());
+        drop(self.document);
+        meanwhile(&file);
+        Self::open(self.folder, draft)
     }
 
     pub(super) fn file(&self) -> PathBuf {

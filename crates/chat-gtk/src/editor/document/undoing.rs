@@ -29,6 +29,23 @@ impl Document {
         connect("redo", Self::redone);
     }
 
+    /// Changes the text as one step of the undo history, which has nothing else in it: `change` says where its last
+    /// change ends.
+    pub(super) fn as_one_step(&self, change: impl FnOnce() -> gtk::TextIter) {
+        let buffer = &self.buffer;
+        // Steps that were redone would go on: an empty one ends them.
+        buffer.begin_user_action();
+        buffer.end_user_action();
+        buffer.begin_user_action();
+        let mut end = change();
+        // An insertion alone would be joined with what was typed before it.
+        buffer.insert(&mut end, " ");
+        let mut start = end;
+        start.backward_char();
+        buffer.delete(&mut start, &mut end);
+        buffer.end_user_action();
+    }
+
     /// Remembers a change from disk that has just been put into the text.
     pub(super) fn remember_merge(&self, before: Version, again: fn(&Rc<Self>)) {
         let after = self.version();
@@ -62,8 +79,7 @@ impl Document {
     pub(super) fn say_undone(self: &Rc<Self>) {
         let words = gettext("Changes from disk were undone here. Saving asks you first.");
         let again = self.choice(gettext("Merge Again"), |document| {
-            let again = document.merges.borrow_mut().settle();
-            document.outdated.set(false);
+            let again = document.merges.borrow().again();
             document.notice.close();
             document.focus();
             if let Some(again) = again {
@@ -82,29 +98,34 @@ impl Document {
         }
         if self.is_merge_undone() {
             self.outdated.set(true);
-            // The text may once have been saved; it still lacks changes on disk.
-            self.buffer.set_modified(true);
         }
+        self.mark_modified();
     }
 
     fn redone(self: &Rc<Self>) {
         let after = self.merges.borrow_mut().redo(&self.text());
-        let Some(after) = after else {
-            if self.is_merge_undone() {
-                self.buffer.set_modified(true);
-            }
-            return;
-        };
-        self.come_from(&after);
-        self.show_status();
-        if self.is_merge_undone() {
-            self.outdated.set(true);
-            return self.buffer.set_modified(true);
+        if let Some(after) = &after {
+            self.come_from(after);
+            self.show_status();
+            self.outdated.set(self.is_merge_undone());
         }
-        self.buffer.set_modified(after.common.as_ref() != Some(&after.text));
-        self.notice.close();
-        // The file may have changed again meanwhile.
-        self.look();
+        self.mark_modified();
+        if after.is_some() && !self.is_merge_undone() {
+            self.notice.close();
+            // The file may have changed again meanwhile.
+            self.look();
+        }
+    }
+
+    /// The buffer remembers whether a step was saved, which says nothing once the file is another. One that misses
+    /// changes on disk is not saved, whatever it once was.
+    fn mark_modified(&self) {
+        let is_on_disk = self.common.borrow().as_deref().map(|common| *common == *self.text());
+        if self.outdated.get() {
+            self.buffer.set_modified(true);
+        } else if let Some(is_on_disk) = is_on_disk {
+            self.buffer.set_modified(!is_on_disk || self.seen.borrow().is_none());
+        }
     }
 }
 

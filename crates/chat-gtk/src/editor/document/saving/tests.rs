@@ -44,6 +44,18 @@ fn what_is_typed_while_saving_merges_is_kept() {
 }
 
 #[gtk::test]
+fn what_is_undone_while_it_is_saved_is_unsaved() {
+    let scene = Scene::new();
+    scene.type_at(0, "my ");
+    let typed = scene.document.text();
+    assert!(scene.save(|| scene.document.buffer.undo()));
+    assert_eq!((scene.document.text(), scene.on_disk()), (LINES.to_owned(), typed));
+    assert!(scene.document.is_unsaved());
+    assert!(scene.save(|| {}));
+    assert_eq!(scene.on_disk(), LINES);
+}
+
+#[gtk::test]
 fn where_saving_cannot_merge_the_person_is_asked() {
     let scene = Scene::new();
     scene.type_at(0, "my ");

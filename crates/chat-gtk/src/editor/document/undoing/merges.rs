@@ -25,13 +25,22 @@ pub(in super::super) struct Merges {
     inside: Vec<Merge>,
     /// The last one is redone first.
     undone: Vec<Merge>,
+    /// The user decided for the text without these, and may still undo or redo his way back to them.
+    decided: Vec<Merge>,
 }
 
 impl Merges {
     /// A change has just been put into the text.
     pub(super) fn push(&mut self, before: Version, after: Version, again: fn(&Rc<Document>)) {
+        // The same may have been undone and put in again.
+        self.decided
+            .retain(|merge| merge.before.text != before.text || merge.after.text != after.text);
         self.inside.push(Merge { before, after, again });
-        let mut size: usize = self.inside.iter().map(Merge::size).sum();
+        let all = [&self.inside, &self.undone, &self.decided];
+        let mut size: usize = all.into_iter().flatten().map(Merge::size).sum();
+        while size > MOST && !self.decided.is_empty() {
+            size -= self.decided.remove(0).size();
+        }
         while size > MOST && self.inside.len() > 1 {
             size -= self.inside.remove(0).size();
             // Further back, nobody knows any more what the user undid.
@@ -48,23 +57,57 @@ impl Merges {
     /// The user undid a step, and the text is this now: where that was a change from disk, the file that the text
     /// comes from without it.
     pub(super) fn undo(&mut self, now: &Version) -> Option<Version> {
+        let before = self.take_out(now);
+        self.come_back(&now.text);
+        before
+    }
+
+    fn take_out(&mut self, now: &Version) -> Option<Version> {
+        // What was typed since the last one was undone. The text may read as it did before an earlier one.
+        if self.inside.last().is_some_and(|merge| merge.after.text == now.text) {
+            return None;
+        }
+        let at = self.inside.iter().rposition(|merge| merge.before.text == now.text)?;
+        let gone = self.inside.split_off(at);
         // The user may have removed the change by hand, and saved that.
         let is_saved = now.common.as_ref() == Some(&now.text);
-        let mut merge = self.inside.pop_if(|merge| merge.before.text == now.text && !is_saved)?;
-        // The text with it may have been saved since.
-        merge.after = Version { text: merge.after.text.clone(), ..now.clone() };
-        let before = merge.before.clone();
-        self.undone.push(merge);
-        Some(before)
+        if is_saved && gone[0].before.common.is_some() {
+            self.decided.extend(gone);
+            return None;
+        }
+        // The text with the last one may have been saved since.
+        let mut known = now.clone();
+        for mut merge in gone.into_iter().rev() {
+            let text = merge.after.text.clone();
+            let before = merge.before.clone();
+            merge.after = Version { text, ..std::mem::replace(&mut known, before) };
+            self.undone.push(merge);
+        }
+        Some(known)
     }
 
     /// The user redid a step, and the text is this now: where that was a change from disk, the file that the text
     /// comes from with it.
     pub(super) fn redo(&mut self, text: &str) -> Option<Version> {
-        let merge = self.undone.pop_if(|merge| &*merge.after.text == text)?;
+        let Some(merge) = self.undone.pop_if(|merge| &*merge.after.text == text) else {
+            self.come_back(text);
+            return None;
+        };
         let after = merge.after.clone();
         self.inside.push(merge);
         Some(after)
+    }
+
+    /// The text may have a change again that the user decided against. The file that it comes from stays the same.
+    fn come_back(&mut self, text: &str) {
+        if let Some(at) = self.decided.iter().rposition(|merge| &*merge.after.text == text) {
+            self.inside.push(self.decided.remove(at));
+        }
+    }
+
+    /// How to put in what was undone.
+    pub(super) fn again(&self) -> Option<fn(&Rc<Document>)> {
+        self.undone.last().map(|merge| merge.again)
     }
 
     /// This was written while the user undid changes: redoing them comes back to this file.
@@ -74,11 +117,9 @@ impl Merges {
         }
     }
 
-    /// Another base was chosen for the text as it is, so nothing is missing in it. How to put in what was.
-    pub(super) fn settle(&mut self) -> Option<fn(&Rc<Document>)> {
-        let again = self.undone.last().map(|merge| merge.again);
-        self.undone.clear();
-        again
+    /// Another base was chosen for the text as it is, so nothing is missing in it.
+    pub(super) fn settle(&mut self) {
+        self.decided.append(&mut self.undone);
     }
 }
 
@@ -86,5 +127,59 @@ impl Merge {
     /// Its texts, in bytes. Most merges share one with the next.
     fn size(&self) -> usize {
         self.before.text.len() + self.after.text.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::disk::usual;
+
+    fn version(text: &str, common: &str) -> Version {
+        let (text, common) = (text.into(), Some(common.into()));
+        Version { text, format: usual(), seen: None, common, overwrites: None }
+    }
+
+    fn common(version: Option<Version>) -> Option<String> {
+        version?.common.as_deref().map(str::to_owned)
+    }
+
+    #[test]
+    fn several_that_were_undone_at_once_come_back_one_by_one() {
+        let mut merges = Merges::default();
+        merges.push(version("a", "0"), version("ab", "1"), Document::merge_again);
+        merges.push(version("ab", "1 saved"), version("abc", "2"), Document::merge_again);
+        assert_eq!(common(merges.undo(&version("a", "2 saved"))).as_deref(), Some("0"));
+        assert!(merges.has_undone());
+        assert_eq!(common(merges.redo("ab")).as_deref(), Some("1 saved"));
+        assert!(merges.has_undone());
+        assert_eq!(common(merges.redo("abc")).as_deref(), Some("2 saved"));
+        assert!(!merges.has_undone());
+    }
+
+    #[test]
+    fn what_the_user_decided_against_is_known_again_once_it_is_back() {
+        let mut merges = Merges::default();
+        merges.push(version("a", "0"), version("ab", "1"), Document::merge_again);
+        merges.undo(&version("a", "1"));
+        merges.settle();
+        assert!(!merges.has_undone());
+        assert!(merges.redo("ab").is_none());
+        assert_eq!(common(merges.undo(&version("a", "ab"))).as_deref(), Some("0"));
+        // Also by undoing what took it out by hand.
+        merges.settle();
+        assert!(merges.undo(&version("ab", "a")).is_none());
+        assert_eq!(common(merges.undo(&version("a", "ab"))).as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn what_is_no_longer_remembered_is_behind_an_unknown_file() {
+        let mut merges = Merges::default();
+        let long = "x".repeat(MOST);
+        merges.push(version("a", "0"), version("ab", "1"), Document::merge_again);
+        merges.push(version("ab", "1"), version(&long, "2"), Document::merge_again);
+        // Not even a saved text without the change makes it forget that.
+        let before = merges.undo(&version("ab", "ab")).expect("a version");
+        assert!(before.common.is_none() && merges.has_undone());
     }
 }

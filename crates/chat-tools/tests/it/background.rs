@@ -1,6 +1,7 @@
 //! Commands in the background: read, stopped, and never left.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chat_core::message::{CommandExit, ToolView};
 use chat_core::tool::Memory;
@@ -28,7 +29,15 @@ async fn world() -> (World, String) {
 async fn what_it_writes_is_read_once_and_it_is_stopped() {
     let (world, seconds) = world().await;
     assert!(world.context.memory.is_busy());
-    assert_eq!(world.says("read_output", json!({ "id": "out1" })).await, "It still runs.\nready");
+    // The command sleeps already; what it wrote before comes by a pipe.
+    loop {
+        match &*world.says("read_output", json!({ "id": "out1" })).await {
+            "It still runs. It wrote nothing more." => {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            read => break assert_eq!(read, "It still runs.\nready"),
+        }
+    }
     assert_eq!(
         world.says("read_output", json!({ "id": "out1" })).await,
         "It still runs. It wrote nothing more."

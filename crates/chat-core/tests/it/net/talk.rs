@@ -6,7 +6,7 @@ use chat_core::event::StopReason;
 use chat_core::message::{ChatRequest, Fid};
 use chat_core::settings::ConnectionKind;
 use chat_testkit::recording::{self, Placeholders};
-use chat_testkit::server::{Script, Server};
+use chat_testkit::server::{Recorded, Script, Server};
 use tempfile::TempDir;
 
 use super::tools::tools;
@@ -89,8 +89,12 @@ impl Talk {
             .word(self.server.url(), "server")
     }
 
-    /// All that the server was asked.
+    /// All that the server was asked. What is asked before the first chat is asked at the same time, and stands in the
+    /// order of its addresses.
     pub fn requests(&self) -> String {
-        self.placeholders().apply(&recording::requests(&self.server.requests()))
+        let mut requests = self.server.requests();
+        let before = requests.iter().position(Recorded::is_chat).unwrap_or(requests.len());
+        requests[..before].sort_by(|one, other| one.path.cmp(&other.path));
+        self.placeholders().apply(&recording::requests(&requests))
     }
 }

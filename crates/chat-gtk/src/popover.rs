@@ -1,7 +1,5 @@
 //! Popovers that are made for one question: a new title of a chat, and what is shown once.
 
-use std::rc::Rc;
-
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
@@ -51,31 +49,6 @@ pub(crate) fn give_back_focus(before: &glib::WeakRef<gtk::Widget>) {
         if let Some(before) = before.upgrade().filter(gtk::Widget::is_mapped) {
             before.grab_focus();
         }
-    });
-}
-
-/// Gives the keyboard back to what had it before the menu of a button opened, unless something else has it by
-/// then.
-pub(crate) fn return_focus(button: &gtk::MenuButton) {
-    // A click would take it before the menu opens.
-    button.set_focus_on_click(false);
-    let before: Rc<glib::WeakRef<gtk::Widget>> = Rc::default();
-    let opening = Rc::clone(&before);
-    button.set_create_popup_func(move |button| {
-        opening.set(button.root().and_then(|root| root.focus()).as_ref());
-    });
-    let Some(menu) = button.popover() else { return };
-    menu.connect_closed(move |menu| {
-        let focus = menu.root().and_then(|root| root.focus());
-        let moved_on = focus.is_some_and(|focus| !focus.is_ancestor(menu));
-        let Some(before) = before.upgrade().filter(|it| it.is_mapped() && !moved_on) else {
-            return;
-        };
-        // Typing goes on there, and does not replace what stands there.
-        match before.downcast_ref::<gtk::Text>() {
-            Some(entry) => entry.grab_focus_without_selecting(),
-            None => before.grab_focus(),
-        };
     });
 }
 

@@ -42,7 +42,7 @@ impl Manager {
                 let Some(manager) = Self::upgrade(&weak) else { return };
                 // What is read first is taken first: of two changes the later one is known then.
                 let _changing = manager.inner.changing.lock().await;
-                if let Some(settings) = changes.read_anew() {
+                if let Some(settings) = changes.read_again() {
                     manager.take_settings(settings);
                     manager.connections().refresh();
                 }

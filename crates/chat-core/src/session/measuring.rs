@@ -36,7 +36,7 @@ impl Session {
     }
 
     /// What a request would be made in now.
-    pub(super) async fn look_anew(
+    pub(super) async fn current_surroundings(
         self: &Arc<Self>,
         agent: &dyn Agent,
         model: &ModelRef,
@@ -55,7 +55,8 @@ impl Session {
         let history = self.transcript().await?;
         let resolved = self.resolve(&ChatRequest::default())?;
         // The rules and what there is besides may be others than when it was measured last.
-        let around = self.look_anew(&*resolved.agent, &resolved.model, self.place()).await?;
+        let around =
+            self.current_surroundings(&*resolved.agent, &resolved.model, self.place()).await?;
         let (agent, room) = (Arc::clone(&resolved.agent), Room::default());
         let mut measured = Measured { agent, around, room, options: resolved.options };
         let tokens = self.measure(&history, &measured).tokens;
@@ -140,7 +141,7 @@ impl Session {
         let mut history = if stored { self.transcript().await? } else { Vec::new() };
         let place = self.place().of(request);
         let project = place.project.clone();
-        let around = self.look_anew(&*resolved.agent, &resolved.model, place).await?;
+        let around = self.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
         let rejected = self.rejected(project.clone(), &history).await;
         let said = Said::of(&self.world, request, project, &history, rejected).await;
         let said = said.message(&*resolved.agent, None);

@@ -94,7 +94,8 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<bool> {
         let client = self.world.clients.client(&resolved.model).await?;
-        let around = self.look_anew(&*resolved.agent, &resolved.model, self.place()).await?;
+        let around =
+            self.current_surroundings(&*resolved.agent, &resolved.model, self.place()).await?;
         let history = self.lock().transcript.branch().unwrap_or_default();
         let tools = around.tools.specs();
         let room = self.world.clients.room(&resolved.model, &resolved.options, u64::MAX).await;

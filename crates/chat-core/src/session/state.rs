@@ -103,7 +103,7 @@ impl State {
         self.tell(SessionEvent::MessageAdded { message });
     }
 
-    /// Another branch is shown, which is to be opened anew.
+    /// Another branch is shown: those who watch have to open the session again.
     pub(super) fn tell_reset(&mut self) {
         self.todos.forget();
         self.tell(SessionEvent::Reset);

@@ -113,7 +113,7 @@ impl SettingsChanges {
 
     /// The settings as another process has changed them; none where none did, or where the file
     /// cannot be read. Blocks.
-    pub fn read_anew(&self) -> Option<Settings> {
+    pub fn read_again(&self) -> Option<Settings> {
         let mut known = lock_known(&self.known);
         match read(&self.path) {
             Ok((content, settings)) if content != *known => {
@@ -318,7 +318,7 @@ mod tests {
     async fn next(changes: &mut SettingsChanges) -> Settings {
         loop {
             changes.touched().await;
-            if let Some(settings) = changes.read_anew() {
+            if let Some(settings) = changes.read_again() {
                 return settings;
             }
         }

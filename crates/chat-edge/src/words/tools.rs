@@ -159,7 +159,7 @@ impl About<'_> {
                 line.extend(exit_words(*exit).filter(|_| !stops));
                 if !put_aside.is_empty() {
                     let count = small(put_aside.len() as u64);
-                    let told = ngettext("{n} file put aside", "{n} files put aside", count);
+                    let told = ngettext("{n} file quarantined", "{n} files quarantined", count);
                     line.push(number(&told, count));
                 }
                 line

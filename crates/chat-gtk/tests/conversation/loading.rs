@@ -38,7 +38,7 @@ fn page(messages: &[Message], more: bool) -> Page {
 }
 
 #[gtk::test]
-fn a_chat_that_is_read_anew_keeps_the_readers_place_and_shows_what_came() {
+fn a_chat_that_is_read_again_keeps_the_readers_place_and_shows_what_came() {
     let scene = Scene::new();
     let mut messages = chat(120);
     let first = messages[70].id;
@@ -85,7 +85,7 @@ fn a_chat_that_is_read_anew_keeps_the_readers_place_and_shows_what_came() {
 }
 
 #[gtk::test]
-fn who_follows_the_end_goes_on_following_it_when_the_chat_is_read_anew() {
+fn who_follows_the_end_goes_on_following_it_when_the_chat_is_read_again() {
     let scene = Scene::new();
     let mut messages = chat(30);
     scene.conversation.show(&snapshot(messages.clone(), false));

@@ -193,7 +193,11 @@ mod tests {
         assert_eq!(counts(&running), [true, true, false]);
         let since = running.calls[0].clock.since.unwrap();
         running.output(&calls[0].id, "text", 4);
-        assert_eq!(running.calls[0].clock.since, Some(since), "what it writes begins nothing anew");
+        assert_eq!(
+            running.calls[0].clock.since,
+            Some(since),
+            "its output does not restart the clock"
+        );
         let read = || running.calls.iter().map(|call| call.clock.read(Instant::now()));
         let before: Vec<_> = read().collect();
         for (call, before) in running.calls().iter().zip(before) {

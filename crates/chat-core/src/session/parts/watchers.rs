@@ -19,7 +19,7 @@ impl Watchers {
         self.seq
     }
 
-    /// One more watches from now on. What it has of the session comes anew.
+    /// Adds a mailbox. Events about the session that it has not taken yet are dropped: a snapshot replaces them.
     pub(crate) fn add(&mut self, fid: &Fid, mailbox: &Arc<Mailbox>) {
         self.remove(fid, mailbox);
         self.mailboxes.push(Arc::downgrade(mailbox));

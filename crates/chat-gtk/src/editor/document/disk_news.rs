@@ -166,7 +166,7 @@ impl Document {
                     *overwrites = overwrites.take().or(common);
                 }
                 // It is too large now, or has lines that are too long.
-                Ok(_) if with_text => document.read_anew(),
+                Ok(_) if with_text => document.read_again(),
                 Ok(_) => document.say_changed(),
                 Err(Refusal::Gone) => {
                     document.seen.replace(None);

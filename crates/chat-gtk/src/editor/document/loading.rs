@@ -24,7 +24,7 @@ impl Document {
     pub(in super::super) fn load(self: &Rc<Self>) {
         match self.stand.get() {
             Stand::Unread => self.read(),
-            Stand::Refused => self.read_anew(),
+            Stand::Refused => self.read_again(),
             Stand::Loading | Stand::Open | Stand::Part => {}
         }
     }
@@ -162,13 +162,13 @@ impl Document {
             Stand::Open => self.bring_back(&draft, None),
             Stand::Part | Stand::Refused => {
                 self.draft.replace(Some(draft));
-                self.read_anew();
+                self.read_again();
             }
         }
     }
 
     /// Reads the file as if it was opened now. What is shown of it goes, and cannot be had again.
-    pub(super) fn read_anew(self: &Rc<Self>) {
+    pub(super) fn read_again(self: &Rc<Self>) {
         if self.stand.get() == Stand::Loading {
             return;
         }
@@ -220,7 +220,7 @@ impl Document {
         };
         if let Some(refusal) = refusal {
             let words = format!("{} {words}", refusal.sentence());
-            let discard = self.choice(gettext("Discard"), Self::read_anew);
+            let discard = self.choice(gettext("Discard"), Self::read_again);
             return self.notice.say(&words, vec![discard, self.save_as_choice()]);
         }
         let discard = self.choice(gettext("Discard"), |document| document.take_disk(true));
@@ -248,7 +248,7 @@ mod tests {
         let draft = before.document.to_keep().expect("something unsaved");
         let scene = Scene::new();
         fs::write(scene.file(), LINES.replace("one", "eins")).unwrap();
-        scene.document.read_anew();
+        scene.document.read_again();
         until("the file", || scene.document.text().starts_with("eins"));
         scene.document.offer(draft);
         assert!(scene.document.text().starts_with("my one"));

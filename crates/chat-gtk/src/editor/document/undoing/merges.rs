@@ -25,7 +25,7 @@ pub(in super::super) struct Merges {
     inside: Vec<Merge>,
     /// The last one is redone first.
     undone: Vec<Merge>,
-    /// The user decided for the text without these, and may still undo or redo his way back to them.
+    /// The user decided for the text without these, and may still undo or redo their way back to them.
     decided: Vec<Merge>,
 }
 

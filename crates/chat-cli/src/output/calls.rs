@@ -8,7 +8,7 @@ use chat_edge::words::{self, Progress};
 
 use crate::say;
 
-/// How many of the files that were put aside a line names.
+/// How many of the quarantined files a line names.
 const NAMED: usize = 5;
 
 /// The latest call of each id. Servers begin to count anew with each reply, so that an id alone
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_aside_is_named() {
+    fn what_was_quarantined_is_named() {
         let id = ToolCallId::new("1");
         let arguments = json!({ "command": "git init" });
         let call = ToolCall::new(id, "run_command", arguments);
@@ -116,8 +116,8 @@ mod tests {
             let result = ToolResult { view: Some(view), ..ToolResult::to(&call, "done", false) };
             result_line(&ours(), Some(&call), &result)
         };
-        assert!(!line(0).contains("put aside"));
-        assert!(line(2).ends_with("2 files put aside: /p⏎/config.1, /p⏎/config.2"), "{}", line(2));
+        assert!(!line(0).contains("quarantined"));
+        assert!(line(2).ends_with("2 files quarantined: /p⏎/config.1, /p⏎/config.2"), "{}", line(2));
         assert!(line(6).ends_with("/p⏎/config.5, …"), "{}", line(6));
     }
 }

@@ -1,7 +1,7 @@
 //! One conversation, the only owner of its transcript.
 //!
-//! Its [state](state::State) stands behind one lock that is never held across an await. What it is made
-//! of are [parts]: the session has them change, and numbers and mails what they return under that
+//! Its state stands behind one lock that is never held across an await. What it is made
+//! of are parts: the session has them change, and numbers and mails what they return under that
 //! lock. The request at work is a task of its own, so that sessions work concurrently; it writes the
 //! transcript through the session alone. What must not happen at once (beginning a request, opening
 //! from the store) passes the session's gate.

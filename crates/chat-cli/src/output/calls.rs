@@ -117,7 +117,11 @@ mod tests {
             result_line(&ours(), Some(&call), &result)
         };
         assert!(!line(0).contains("quarantined"));
-        assert!(line(2).ends_with("2 files quarantined: /p⏎/config.1, /p⏎/config.2"), "{}", line(2));
+        assert!(
+            line(2).ends_with("2 files quarantined: /p⏎/config.1, /p⏎/config.2"),
+            "{}",
+            line(2)
+        );
         assert!(line(6).ends_with("/p⏎/config.5, …"), "{}", line(6));
     }
 }

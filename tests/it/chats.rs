@@ -136,6 +136,36 @@ async fn f2_renames_the_shown_chat_from_anywhere() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_click_on_a_heading_leaves_the_chat_and_the_keyboard() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread"]).await?;
+    window.open("Apples").await?;
+    window.writes().await?;
+    window.find(named("Today").under("Chats")).await?.click_with_mouse().await?;
+    window.type_text("a").await?;
+    window.holds("a").await?;
+    window.shows("You said: Apples").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_is_typed_after_a_click_on_a_chat_goes_into_its_message() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread"]).await?;
+    // The last one is shown already.
+    for (chat, holds) in [("Bread", "b"), ("Apples", "a"), ("Bread", "bb"), ("Apples", "aa")] {
+        window.find(named(chat).role(Role::Label).under("Chats")).await?.click_with_mouse().await?;
+        window.shows(&format!("You said: {chat}")).await?;
+        window.writes().await?;
+        window.type_text(&holds[..1]).await?;
+        window.holds(holds).await?;
+    }
+    window.close().await
+}
+
+#[tokio::test]
 async fn the_arrow_keys_walk_through_the_list_and_stay_there() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.window().await?;

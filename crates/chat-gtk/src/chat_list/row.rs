@@ -93,6 +93,12 @@ impl ChatRow {
     fn heading(&self) -> &gtk::Label {
         self.imp().heading.get_or_init(|| {
             let heading = gtk::Label::builder().xalign(0.0).css_classes(["chat-heading"]).build();
+            // The list would choose the chat below it, but not show it.
+            let click = gtk::GestureClick::new();
+            click.connect_pressed(|click, _, _, _| {
+                click.set_state(gtk::EventSequenceState::Claimed);
+            });
+            heading.add_controller(click);
             self.prepend(&heading);
             heading
         })

@@ -143,10 +143,15 @@ impl View {
         // Rows that came above it have taken GTK's own place for the keyboard with them.
         let entering = gtk::EventControllerFocus::new();
         let (chosen, root) = (selection.clone(), self.root.clone());
-        entering.connect_enter(move |_| {
+        entering.connect_enter(move |entering| {
             let Some(item) = chosen.selected_item().and_downcast::<ChatItem>() else { return };
-            let root = root.clone();
-            glib::idle_add_local_once(move || focus_row(&root, &item.fid()));
+            let (root, list) = (root.clone(), entering.widget().expect("a list"));
+            glib::idle_add_local_once(move || {
+                // A quick click has given the keyboard to the message meanwhile.
+                if list.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN) {
+                    focus_row(&root, &item.fid());
+                }
+            });
         });
         self.list.add_controller(entering);
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chat_core::permission::Mode;
-use chat_testkit::ui::{Role, containing, named};
+use chat_testkit::ui::{Role, State, containing, named, role};
 
 use crate::projects::{folder, stored, window_in};
 use crate::stage::{Stage, Window};
@@ -10,7 +10,9 @@ use crate::stage::{Stage, Window};
 /// Opens the list of modes.
 async fn open(window: &Window) -> Result<()> {
     window.find(named("Permissions")).await?.click_with_mouse().await?;
-    window.find(containing("nothing is written")).await.map(drop)
+    window.find(containing("nothing is written")).await?;
+    // What is pressed before the list has the keyboard goes into the message.
+    window.find(role(Role::ListItem).state(State::Focused).under("Permissions")).await.map(drop)
 }
 
 /// Waits until the closed list shows this mode.

@@ -54,8 +54,12 @@ impl Input {
     /// Clicks at a place of the topmost window.
     pub async fn click(&self, x: i32, y: i32) -> Result<()> {
         let window = self.focus().await?;
-        let (x, y) = (x.to_string(), y.to_string());
-        self.xdotool(&["mousemove", "--window", &window, &x, &y, "click", "1"]).await.map(drop)
+        let (beside, x, y) = ((x - 2).to_string(), x.to_string(), y.to_string());
+        let go = ["mousemove", "--window", &window];
+        // A hand's pointer moves over what it clicks; GTK loses a click of one that jumps there from
+        // a list that closes.
+        let all = [&go[..], &[&beside, &y], &go[..], &[&x, &y, "click", "1"]].concat();
+        self.xdotool(&all).await.map(drop)
     }
 
     /// Turns the wheel by so many notches over a place of the topmost window.

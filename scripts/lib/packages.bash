@@ -42,6 +42,9 @@ accessibility                       | at-spi2-core           | at-spi2-core     
 command xdotool                     | xdotool                | xdotool               | xdotool
 command xwininfo                    | x11-utils              | xwininfo              | xorg-xwininfo
 command import                      | imagemagick            | ImageMagick           | imagemagick
+command sway                        | sway                   | sway                  | sway
+command wtype                       | wtype                  | wtype                 | wtype
+command grim                        | grim                   | grim                  | grim
 '
 
 # What the other checks need. Images of containers lack even the plainest tools.

@@ -35,5 +35,6 @@ mod toasts;
 mod together;
 mod tools;
 mod typing;
+mod wayland;
 mod wheel;
 mod whole;

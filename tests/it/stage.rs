@@ -34,7 +34,12 @@ impl Stage {
 
     /// A desktop on which nothing is configured, and no server is looked for.
     pub async fn bare() -> Result<Self> {
-        let stage = Self { server: Server::start(), desktop: Desktop::start().await? };
+        Self::on(Desktop::start().await?)
+    }
+
+    /// The same on this desktop.
+    pub fn on(desktop: Desktop) -> Result<Self> {
+        let stage = Self { server: Server::start(), desktop };
         stage.write_config("")?;
         Ok(stage)
     }

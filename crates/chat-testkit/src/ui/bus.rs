@@ -10,6 +10,7 @@ use atspi::proxy::bus::BusProxy;
 use atspi::zbus::connection::Builder;
 
 use super::desktop::command;
+use super::screen::Screen;
 
 /// A message bus.
 #[derive(Debug)]
@@ -20,11 +21,11 @@ pub struct Bus {
 }
 
 impl Bus {
-    /// Starts it. Services that it starts draw on the display and speak to this bus.
-    pub fn start(folder: &Path, display: &str) -> Result<Self> {
+    /// Starts it. Services that it starts draw on the screen and speak to this bus.
+    pub fn start(folder: &Path, screen: &Screen) -> Result<Self> {
         let mut daemon = command("dbus-daemon", folder)
             .args(["--session", "--nofork", "--nopidfile", "--print-address=1"])
-            .env("DISPLAY", display)
+            .envs(screen.variables().iter().cloned())
             .stdout(Stdio::piped())
             .spawn()
             .context("dbus-daemon could not be started")?;

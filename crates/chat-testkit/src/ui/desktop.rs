@@ -19,7 +19,6 @@ use super::{App, processes};
 #[derive(Debug)]
 pub struct Desktop {
     pub(super) accessibility: AccessibilityConnection,
-    input: Input,
     bus: Bus,
     screen: Screen,
     folder: TempDir,
@@ -72,16 +71,25 @@ impl Desktop {
 
     /// Starts a desktop of this size.
     pub async fn start_sized(width: u32, height: u32) -> Result<Self> {
+        Self::with_screen(|folder| Screen::x11(folder, (width, height))).await
+    }
+
+    /// Starts a desktop of 1280 × 900 pixels under Wayland: with a keyboard and a camera, and without
+    /// a mouse.
+    pub async fn start_wayland() -> Result<Self> {
+        Self::with_screen(|folder| Screen::wayland(folder, (1280, 900))).await
+    }
+
+    async fn with_screen(start: impl FnOnce(&Path) -> Result<Screen>) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("natter-desktop.").tempdir()?;
         for (_, name) in FOLDERS {
             // A runtime folder that others may read is refused.
             fs::DirBuilder::new().mode(0o700).create(folder.path().join(name))?;
         }
-        let screen = Screen::start(folder.path(), (width, height))?;
-        let bus = Bus::start(folder.path(), &screen.display)?;
+        let screen = start(folder.path())?;
+        let bus = Bus::start(folder.path(), &screen)?;
         let accessibility = bus.accessibility().await?;
-        let input = Input::new(&screen.display);
-        Ok(Self { accessibility, input, bus, screen, folder })
+        Ok(Self { accessibility, bus, screen, folder })
     }
 
     /// `XDG_CONFIG_HOME`.
@@ -108,7 +116,7 @@ impl Desktop {
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = command(program, self.folder.path());
         command
-            .env("DISPLAY", &self.screen.display)
+            .envs(self.screen.variables().iter().cloned())
             .env("DBUS_SESSION_BUS_ADDRESS", &self.bus.address);
         command
     }
@@ -138,7 +146,7 @@ impl Desktop {
 
     /// The keyboard, the mouse and the camera.
     pub fn input(&self) -> &Input {
-        &self.input
+        self.screen.input()
     }
 
     /// What programs write to their standard output and error.
@@ -160,6 +168,7 @@ pub(super) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
         command.env(variable, folder.join(name));
     }
     for variable in [
+        "DISPLAY",
         "WAYLAND_DISPLAY",
         "DBUS_SESSION_BUS_ADDRESS",
         "AT_SPI_BUS_ADDRESS",
@@ -173,7 +182,6 @@ pub(super) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     }
     command
         .env(processes::MARK, folder)
-        .env("GDK_BACKEND", "x11")
         .env("GSK_RENDERER", "cairo")
         .env("LIBGL_ALWAYS_SOFTWARE", "1")
         .env("GSETTINGS_BACKEND", "memory")
@@ -207,7 +215,7 @@ mod tests {
     async fn two_desktops_do_not_meet() {
         let (one, other) = tokio::join!(Desktop::start(), Desktop::start());
         let (one, other) = (one.expect("a desktop"), other.expect("another"));
-        assert_ne!(one.screen.display, other.screen.display);
+        assert_ne!(one.screen.variables(), other.screen.variables());
         assert_ne!(one.bus.address, other.bus.address);
     }
 }

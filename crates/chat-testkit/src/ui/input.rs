@@ -20,19 +20,34 @@ pub enum Wheel {
     Right,
 }
 
-/// The keyboard and the mouse of a screen.
+/// The keyboard and the mouse of a screen. Under Wayland there is no mouse.
 #[derive(Clone, Debug)]
 pub struct Input {
+    system: System,
+    /// Where the screen is found, as in `DISPLAY` or `WAYLAND_DISPLAY`.
     display: String,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum System {
+    X11,
+    Wayland,
+}
+
 impl Input {
-    pub(super) fn new(display: &str) -> Self {
-        Self { display: display.to_owned() }
+    pub(super) fn x11(display: &str) -> Self {
+        Self { system: System::X11, display: display.to_owned() }
+    }
+
+    pub(super) fn wayland(display: &str) -> Self {
+        Self { system: System::Wayland, display: display.to_owned() }
     }
 
     /// Presses keys, given as `Return` or `ctrl+shift+c`.
     pub async fn keys(&self, keys: &[&str]) -> Result<()> {
+        if self.system == System::Wayland {
+            return self.run("wtype", &presses(keys)).await.map(drop);
+        }
         self.focus().await?;
         self.xdotool(&[&["key", "--clearmodifiers"], keys].concat()).await.map(drop)
     }
@@ -45,6 +60,9 @@ impl Input {
 
     /// Types a text.
     pub async fn type_text(&self, text: &str) -> Result<()> {
+        if self.system == System::Wayland {
+            return self.run("wtype", &["--", text]).await.map(drop);
+        }
         self.focus().await?;
         // A key that follows faster than the keyboard map changes for a rare letter is lost.
         let pace = if text.is_ascii() { "1" } else { "12" };
@@ -128,17 +146,27 @@ impl Input {
 
     /// Takes a picture of the whole screen.
     pub async fn picture(&self, file: &Path) -> Result<()> {
-        self.run("import", &["-silent", "-window", "root", &file.to_string_lossy()]).await.map(drop)
+        let file = file.to_string_lossy();
+        let taken = match self.system {
+            System::X11 => self.run("import", &["-silent", "-window", "root", &file]).await,
+            System::Wayland => self.run("grim", &[&file]).await,
+        };
+        taken.map(drop)
     }
 
     async fn xdotool(&self, arguments: &[&str]) -> Result<String> {
+        ensure!(self.system == System::X11, "under Wayland there are only keys and pictures");
         self.run("xdotool", arguments).await
     }
 
     async fn run(&self, program: &str, arguments: &[&str]) -> Result<String> {
+        let variable = match self.system {
+            System::X11 => "DISPLAY",
+            System::Wayland => "WAYLAND_DISPLAY",
+        };
         let output = Command::new(program)
             .args(arguments)
-            .env("DISPLAY", &self.display)
+            .env(variable, &self.display)
             .kill_on_drop(true)
             .output()
             .await
@@ -149,5 +177,30 @@ impl Input {
             String::from_utf8_lossy(&output.stderr)
         );
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+/// What has wtype press keys: `ctrl+n` is `-M ctrl -k n -m ctrl`.
+fn presses<'a>(keys: &[&'a str]) -> Vec<&'a str> {
+    let mut all = Vec::new();
+    for key in keys {
+        let mut held: Vec<_> = key.split('+').collect();
+        let last = held.pop().unwrap_or_default();
+        all.extend(held.iter().flat_map(|held| ["-M", held]));
+        all.extend(["-k", last]);
+        all.extend(held.iter().rev().flat_map(|held| ["-m", held]));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_keys_are_let_go_in_turn() {
+        let all =
+            ["-k", "Return", "-M", "ctrl", "-M", "shift", "-k", "c", "-m", "shift", "-m", "ctrl"];
+        assert_eq!(presses(&["Return", "ctrl+shift+c"]), all);
     }
 }

@@ -3,7 +3,6 @@
 mod feature;
 mod missing;
 mod model;
-mod name;
 mod page;
 mod review;
 
@@ -11,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 pub use self::feature::Feature;
 pub use self::missing::MissingMessages;
@@ -73,8 +73,9 @@ impl From<Kind> for Error {
 }
 
 /// The kinds of errors. A closed list: front ends have a sentence for each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case", tag = "kind")]
+#[strum(serialize_all = "snake_case")]
 pub enum Kind {
     /// Nothing answers at the address: refused, no route.
     Unreachable,
@@ -359,6 +360,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// A short stable name, for `--json` and logs: `model_not_found`.
+    pub fn name(&self) -> &'static str {
+        self.into()
+    }
+
     /// Whether the same request may well succeed when it is simply sent again.
     pub fn is_transient(&self) -> bool {
         matches!(

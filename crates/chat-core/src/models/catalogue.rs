@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::glob;
+use super::file_pattern::FilePattern;
 use super::hub::RemoteModel;
 use super::library::{Installed, Source};
 use crate::message::{Sampling, Thinking};
@@ -114,8 +114,7 @@ impl Offer {
 
     /// Whether a file of this name is the one that the entry means, wherever it came from.
     pub(super) fn is_file(&self, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        glob::fits(&self.file, path) || glob::fits(&self.file, name)
+        FilePattern::new(&self.file).fits(path)
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use self::http::Asked;
 pub use self::remote::{RemoteFile, RemoteModel};
-use super::glob;
+use super::file_pattern::FilePattern;
 use crate::error::{Error, Kind, Result};
 use crate::settings::Key;
 
@@ -143,11 +143,11 @@ impl Hub {
     /// `RepositoryFileNotFound`, and those of [`models`](Self::models).
     pub async fn model(&self, repository: &str, pattern: &str) -> Result<RemoteModel> {
         let models = self.models(repository).await?;
-        let fits = |part: &RemoteFile| {
-            glob::fits(pattern, &part.path) || glob::fits(pattern, part.file_name())
-        };
         let exact = models.iter().find(|model| model.has(|part| part.path == pattern));
-        let meant = exact.or_else(|| models.iter().find(|model| model.has(fits)));
+        let meant = exact.or_else(|| {
+            let pattern = FilePattern::new(pattern);
+            models.iter().find(|model| model.has(|part| pattern.fits(&part.path)))
+        });
         meant.cloned().ok_or_else(|| no_file(repository, pattern))
     }
 

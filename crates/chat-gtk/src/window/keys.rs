@@ -6,11 +6,13 @@ use adw::prelude::*;
 use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::ComponentSender;
+use strum::{IntoStaticStr, VariantArray};
 
 use super::{Input, Window};
 
 /// What the window's actions are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Action {
     NewChat,
     Switcher,
@@ -23,7 +25,9 @@ pub(crate) enum Action {
     FindFile,
     Review,
     SaveAs,
+    #[strum(serialize = "previous-chat")]
     Previous,
+    #[strum(serialize = "next-chat")]
     Next,
     FocusMessage,
     FocusAsk,
@@ -42,67 +46,9 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    const ALL: [Self; 27] = [
-        Self::NewChat,
-        Self::Switcher,
-        Self::Search,
-        Self::Find,
-        Self::FindNext,
-        Self::FindPrevious,
-        Self::ToggleList,
-        Self::TogglePanel,
-        Self::FindFile,
-        Self::Review,
-        Self::SaveAs,
-        Self::Previous,
-        Self::Next,
-        Self::FocusMessage,
-        Self::FocusAsk,
-        Self::ChooseModel,
-        Self::ChooseProject,
-        Self::CopyReply,
-        Self::Rename,
-        Self::Export,
-        Self::Delete,
-        Self::Preferences,
-        Self::Shortcuts,
-        Self::About,
-        Self::Close,
-        Self::Quit,
-        Self::Back,
-    ];
-
     /// Its name among the window's actions.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::NewChat => "new-chat",
-            Self::Switcher => "switcher",
-            Self::Search => "search",
-            Self::Find => "find",
-            Self::FindNext => "find-next",
-            Self::FindPrevious => "find-previous",
-            Self::ToggleList => "toggle-list",
-            Self::TogglePanel => "toggle-panel",
-            Self::FindFile => "find-file",
-            Self::Review => "review",
-            Self::SaveAs => "save-as",
-            Self::Previous => "previous-chat",
-            Self::Next => "next-chat",
-            Self::FocusMessage => "focus-message",
-            Self::FocusAsk => "focus-ask",
-            Self::ChooseModel => "choose-model",
-            Self::ChooseProject => "choose-project",
-            Self::CopyReply => "copy-reply",
-            Self::Rename => "rename",
-            Self::Export => "export",
-            Self::Delete => "delete",
-            Self::Preferences => "preferences",
-            Self::Shortcuts => "shortcuts",
-            Self::About => "about",
-            Self::Close => "close",
-            Self::Quit => "quit",
-            Self::Back => "back",
-        }
+        self.into()
     }
 
     fn keys(self) -> &'static [&'static str] {
@@ -143,7 +89,7 @@ pub(super) fn install(
     chat: &gtk::Box,
     sender: &ComponentSender<Window>,
 ) {
-    for action in Action::ALL {
+    for &action in Action::VARIANTS {
         let entry = gio::SimpleAction::new(action.name(), None);
         let input = sender.input_sender().clone();
         let chat = (action == Action::NewChat).then(|| chat.clone());
@@ -271,7 +217,7 @@ mod tests {
         let shown: Vec<&str> =
             groups().into_iter().flat_map(|(_, keys)| keys).map(|(key, _)| key).collect();
         let mut used = std::collections::HashSet::new();
-        for action in Action::ALL {
+        for &action in Action::VARIANTS {
             for key in action.keys() {
                 assert!(used.insert(*key), "{key} is used twice");
                 assert!(shown.contains(key) || *key == "<Alt>Left", "{key} is not shown");

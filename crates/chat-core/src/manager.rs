@@ -32,7 +32,7 @@ use crate::error::{Error, Kind, Result};
 use crate::event::{ConnectionState, Event, Queued, SessionPlaceholder, Snapshot, Subscription};
 use crate::message::{ChatRequest, Fid, Message, MessageId};
 use crate::models::{Downloader, HubOptions, Library};
-use crate::session::{EmptySession, Session, World};
+use crate::session::{EmptySession, Session, SessionServices};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
 };
@@ -70,7 +70,7 @@ pub struct Manager {
 }
 
 struct Inner {
-    world: Arc<World>,
+    world: Arc<SessionServices>,
     connections: Arc<ConnectionRegistry>,
     settings: Arc<SettingsFile>,
     /// Held from a change of the settings until it is taken: the later one is taken last.

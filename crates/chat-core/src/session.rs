@@ -21,6 +21,7 @@ mod project_start;
 mod queue;
 mod review;
 mod said;
+mod services;
 mod shorter;
 mod sink;
 mod state;
@@ -29,7 +30,6 @@ mod tools;
 mod turn;
 mod waiting_asks;
 mod work;
-mod world;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -39,9 +39,9 @@ pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::FirstLook;
+pub(crate) use services::{Clients, SessionServices};
 use state::State;
 pub(crate) use waiting_asks::WaitingAsks;
-pub(crate) use world::{Clients, World};
 
 use crate::error::Result;
 use crate::event::{Event, Failure, Queued, SessionEvent, SessionPlaceholder, Status};
@@ -52,7 +52,7 @@ use crate::tool::Memory;
 /// One conversation.
 pub(crate) struct Session {
     fid: Fid,
-    world: Arc<World>,
+    services: Arc<SessionServices>,
     state: Mutex<State>,
     /// Passed by whatever begins a request or reads the transcript from the store.
     gate: tokio::sync::Mutex<()>,
@@ -76,12 +76,16 @@ pub(crate) struct Session {
 
 impl Session {
     /// A stored session, with what waits in it.
-    pub(crate) fn new(world: Arc<World>, record: SessionRecord, waiting: Vec<Queued>) -> Arc<Self> {
+    pub(crate) fn new(
+        services: Arc<SessionServices>,
+        record: SessionRecord,
+        waiting: Vec<Queued>,
+    ) -> Arc<Self> {
         let session = Arc::new(Self {
             fid: record.fid.clone(),
-            memory: Arc::new(Memory::within(world.tasks.clone())),
+            memory: Arc::new(Memory::within(services.tasks.clone())),
             first_look: Arc::default(),
-            world,
+            services,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),
             admission: tokio::sync::Mutex::default(),
@@ -145,13 +149,13 @@ impl Session {
         // Told behind the lock, so that what is told last is how it is.
         let state = self.lock();
         if !state.halted {
-            self.world.hub.tell(&Event::SessionChanged(state.placeholder()));
+            self.services.hub.tell(&Event::SessionChanged(state.placeholder()));
         }
     }
 
     fn notice(&self, error: crate::error::Error) {
         let failure = Failure { error, session: Some(self.fid.clone()) };
-        self.world.hub.tell(&Event::Notice(failure));
+        self.services.hub.tell(&Event::Notice(failure));
     }
 
     /// Stores a change of the session's row, and tells. Behind the gate, so that of two changes
@@ -169,7 +173,7 @@ impl Session {
                 .then(|| parts::asked::of_any_folder(&state.record.rules))
                 .filter(|rules| *rules != state.record.rules);
         }
-        let record = self.world.store.patch(&self.fid, patch).await?;
+        let record = self.services.store.patch(&self.fid, patch).await?;
         self.lock().record = record;
         self.tell_changed();
         Ok(())
@@ -179,7 +183,7 @@ impl Session {
     /// the gate, where nothing of our own comes in between.
     pub(crate) async fn take_record(&self, seen: &SessionRecord) -> Result<()> {
         // What waits stands in no row of the list.
-        let waiting = self.world.store.waiting(&self.fid).await?;
+        let waiting = self.services.store.waiting(&self.fid).await?;
         {
             let state = self.lock();
             if state.record == *seen && !seen.in_use && state.queue.is_as(&waiting) {
@@ -187,7 +191,7 @@ impl Session {
             }
         }
         let _gate = self.gate.lock().await;
-        let waiting = self.world.store.waiting(&self.fid).await?;
+        let waiting = self.services.store.waiting(&self.fid).await?;
         {
             let mut state = self.lock();
             if let Some(event) = state.queue.take_stored(waiting) {
@@ -197,7 +201,7 @@ impl Session {
         if self.is_busy() {
             return Ok(());
         }
-        let record = self.world.store.session(&self.fid).await?;
+        let record = self.services.store.session(&self.fid).await?;
         let mut state = self.lock();
         let was = std::mem::replace(&mut state.record, record);
         // What we wrote ourselves is known, and those who watch were told.
@@ -218,7 +222,7 @@ impl Session {
         if !self.lock().transcript.is_stored() {
             return;
         }
-        if let Err(error) = self.world.store.release(&self.fid).await {
+        if let Err(error) = self.services.store.release(&self.fid).await {
             tracing::warn!(%error, "a session could not be given up");
         }
     }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_registry::ConnectionRegistry;
-use super::{Inner, Kind, Manager, Result, SettingsFile, StartOptions, World};
+use super::{Inner, Kind, Manager, Result, SessionServices, SettingsFile, StartOptions};
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, Downloader, Library, Told};
@@ -72,7 +72,7 @@ impl Manager {
             }
         });
         let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-        let world = World {
+        let world = SessionServices {
             store,
             hub,
             asks: WaitingAsks::default(),

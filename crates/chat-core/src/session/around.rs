@@ -7,7 +7,7 @@ use chat_permission::Mode;
 use chat_permission::path::{Error as PathError, Project};
 use jiff::Zoned;
 
-use super::{Session, World};
+use super::{Session, SessionServices};
 use crate::agent::{ProjectStart, RuleFile, Surroundings, system_name};
 use crate::client::Capabilities;
 use crate::error::{Error, Kind, Result};
@@ -70,8 +70,8 @@ impl Session {
         let Place { project: folder, active, mode } = place;
         let folder = match folder {
             Some(folder) => {
-                let (path, kept) = (folder.clone(), self.world.kept.clone());
-                let secrets = self.world.clients.settings().permissions.secrets.clone();
+                let (path, kept) = (folder.clone(), self.services.kept.clone());
+                let secrets = self.services.clients.settings().permissions.secrets.clone();
                 let first = Arc::clone(&self.first_look);
                 let looking = tokio::task::spawn_blocking(move || {
                     let project = Project::open(&path, &kept)?.with_secrets(secrets);
@@ -83,9 +83,9 @@ impl Session {
             }
             None => None,
         };
-        let offers = !offered(&self.world, folder.is_some()).is_empty();
+        let offers = !offered(&self.services, folder.is_some()).is_empty();
         let capabilities = if offers {
-            self.world.clients.capabilities(model).await
+            self.services.clients.capabilities(model).await
         } else {
             Capabilities::default()
         };
@@ -110,7 +110,7 @@ impl Session {
             return Registry::default();
         }
         let plans = self.lock().record.mode == Mode::Plan;
-        offered(&self.world, with_project)
+        offered(&self.services, with_project)
             .only(|tool| settings.is_on(agent, tool.info().name()))
             .only(|tool| !plans || tool.info().kind.in_plan_mode())
     }
@@ -132,9 +132,9 @@ impl Session {
 
 /// The tools that there are to offer with these settings. A conversation without a project is
 /// given some only where the person set up a search of the web.
-fn offered(world: &World, with_project: bool) -> Registry {
-    let settings = &world.clients.settings().tools;
-    world.tools.only(|tool| {
+fn offered(services: &SessionServices, with_project: bool) -> Registry {
+    let settings = &services.clients.settings().tools;
+    services.tools.only(|tool| {
         let fits = with_project || (settings.search.is_some() && !tool.info().needs_project);
         fits && tool.is_set_up(settings)
     })

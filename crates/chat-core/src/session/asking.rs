@@ -73,7 +73,7 @@ impl Session {
         project: Option<&Arc<Project>>,
         followed: &mut Option<Followed>,
     ) -> Decision {
-        let settings = self.world.clients.settings();
+        let settings = self.services.clients.settings();
         let (rules, mode) = self.lock().rules(&settings, project);
         let known = followed.take().filter(|followed| followed.of == rules);
         let known = known.unwrap_or_else(|| Followed {
@@ -139,7 +139,7 @@ impl Session {
     /// The rules that hold in a folder, followed through its links as they are now, and the mode. It looks
     /// at the disk, so nothing is locked meanwhile.
     fn rules_of(&self, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
-        let settings = self.world.clients.settings();
+        let settings = self.services.clients.settings();
         let (rules, mode) = self.lock().rules(&settings, project);
         match project {
             Some(project) => (project.follow_denied(rules), mode),
@@ -235,7 +235,7 @@ impl Session {
             let asks = state.approvals.asks();
             state.tool_calls.wait_for(&asks);
             state.tell(event);
-            self.world.asks.set(&self.fid, asks, &self.world.hub);
+            self.services.asks.set(&self.fid, asks, &self.services.hub);
             what
         };
         self.tell_changed();

@@ -10,7 +10,7 @@ use super::parts::asked::of_any_folder;
 use super::review::Rejected;
 use super::said::Said;
 use super::turn::RunningTurn;
-use super::{Session, World};
+use super::{Session, SessionServices};
 use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
 use crate::event::Event;
@@ -39,29 +39,33 @@ pub(super) struct ResolvedRequest {
 impl ResolvedRequest {
     /// Waits until what the request needs is known: servers may still be looked for. Nobody else
     /// is to wait for that, so that it comes before the gate.
-    async fn settle(world: &World, request: &ChatRequest, known: Option<&SessionRecord>) {
+    async fn settle(
+        services: &SessionServices,
+        request: &ChatRequest,
+        known: Option<&SessionRecord>,
+    ) {
         let model = request.model.as_ref().or(known.and_then(|known| known.model.as_ref()));
-        world.clients.settle(model.map(|model| model.connection.as_str())).await;
+        services.clients.settle(model.map(|model| model.connection.as_str())).await;
     }
 
     /// Fills in what the request leaves open.
     pub(super) fn resolve(
-        world: &World,
+        services: &SessionServices,
         request: &ChatRequest,
         known: Option<&SessionRecord>,
     ) -> Result<Self> {
-        let settings = world.clients.settings();
+        let settings = services.clients.settings();
         let agent = request.agent.as_deref().or(known.map(|known| known.agent.as_str()));
-        let agent = world.agent(agent.unwrap_or(&settings.chat.agent))?;
+        let agent = services.agent(agent.unwrap_or(&settings.chat.agent))?;
         let model =
             match request.model.clone().or_else(|| known.and_then(|known| known.model.clone())) {
                 Some(model) => model,
-                None => world.clients.default_model().ok_or(Kind::NoModel)?,
+                None => services.clients.default_model().ok_or(Kind::NoModel)?,
             };
-        if !world.clients.has(&model.connection) {
+        if !services.clients.has(&model.connection) {
             return Err(Kind::ConnectionMissing { name: model.connection }.into());
         }
-        let usage = world.clients.usage(&model);
+        let usage = services.clients.usage(&model);
         let thinking = request.thinking.or(known.map(|known| known.thinking));
         let known_options = known.map(|known| known.options.clone()).unwrap_or_default();
         Ok(Self {
@@ -101,14 +105,14 @@ impl Session {
     /// Begins a session with its first request. It is registered before anybody hears of it, and
     /// claimed and at work when this returns.
     pub(crate) async fn create(
-        world: &Arc<World>,
+        services: &Arc<SessionServices>,
         request: ChatRequest,
         register: impl FnOnce(&Arc<Self>),
     ) -> Result<(Fid, MessageId)> {
-        ResolvedRequest::settle(world, &request, None).await;
-        let resolved = ResolvedRequest::resolve(world, &request, None)?;
+        ResolvedRequest::settle(services, &request, None).await;
+        let resolved = ResolvedRequest::resolve(services, &request, None)?;
         let said =
-            Said::of(world, &request, request.project.clone(), &[], Rejected::nothing()).await;
+            Said::of(services, &request, request.project.clone(), &[], Rejected::nothing()).await;
         let user = Arc::new(said.message(&*resolved.agent, None));
         let reply = Arc::new(Message::reply(Some(user.id), resolved.model.clone()));
         let meta = SessionMeta {
@@ -118,13 +122,13 @@ impl Session {
             thinking: resolved.thinking,
             options: request.options.clone(),
             project: request.project.clone(),
-            mode: request.mode.unwrap_or(world.clients.settings().permissions.mode),
+            mode: request.mode.unwrap_or(services.clients.settings().permissions.mode),
             ..SessionMeta::default()
         };
         let new = NewSession { meta, rules: entries(&request.allow).collect() };
         let messages = vec![Arc::clone(&user), Arc::clone(&reply)];
-        let record = world.store.create(new, messages).await?;
-        let session = Self::new(Arc::clone(world), record, Vec::new());
+        let record = services.store.create(new, messages).await?;
+        let session = Self::new(Arc::clone(services), record, Vec::new());
         let id = user.id;
         {
             let mut state = session.lock();
@@ -133,7 +137,7 @@ impl Session {
         }
         let cancel = session.stopped_from_now();
         register(&session);
-        world.hub.tell(&Event::SessionAdded(session.placeholder()));
+        services.hub.tell(&Event::SessionAdded(session.placeholder()));
         session.start(resolved, &reply, cancel);
         Ok((session.fid.clone(), id))
     }
@@ -174,7 +178,7 @@ impl Session {
     /// Waits until what a request needs is known.
     pub(super) async fn settle(&self, request: &ChatRequest) {
         let known = self.lock().record.clone();
-        ResolvedRequest::settle(&self.world, request, Some(&known)).await;
+        ResolvedRequest::settle(&self.services, request, Some(&known)).await;
     }
 
     /// Stores what the person said and starts the work. Does not where it `waited`, and waits no
@@ -221,12 +225,12 @@ impl Session {
         let rejected = self.rejected(project.clone(), &branch).await;
         // By this the next message knows what this one told.
         let time = rejected.until;
-        let said = Said::of(&self.world, request, project, &branch, rejected).await;
+        let said = Said::of(&self.services, request, project, &branch, rejected).await;
         let user = Message { id, time, ..said.message(&*resolved.agent, parent) };
         let reply = Arc::new(Message::reply(Some(id), resolved.model.clone()));
         let user = Arc::new(user);
         let messages = self.lock().transcript.with_unsaved([&user, &reply]);
-        let store = &self.world.store;
+        let store = &self.services.store;
         if !waited {
             store.append(&self.fid, messages, reply.id).await?;
         } else if !store.append_waiting(&self.fid, messages, reply.id, id).await? {
@@ -312,8 +316,8 @@ impl Session {
             }
             state.record.clone()
         };
-        let resolved = ResolvedRequest::resolve(&self.world, request, Some(&known))?;
-        self.world.store.claim(&self.fid).await?;
+        let resolved = ResolvedRequest::resolve(&self.services, request, Some(&known))?;
+        self.services.store.claim(&self.fid).await?;
         if let Some(patch) = resolved.patch(request, &known) {
             self.patch_claimed(patch).await?;
         }
@@ -331,7 +335,7 @@ impl Session {
         let reply = Arc::new(Message::reply(Some(asked), resolved.model.clone()));
         let user = user.map(Arc::new);
         let messages = self.lock().transcript.with_unsaved(user.iter().chain([&reply]));
-        self.world.store.append(&self.fid, messages, reply.id).await?;
+        self.services.store.append(&self.fid, messages, reply.id).await?;
         self.start_stored(resolved, user.as_ref(), &reply, cancel);
         Ok(())
     }
@@ -379,7 +383,7 @@ impl Session {
         self.tell_changed();
         let session = Arc::clone(self);
         let turn = RunningTurn { session, id: turn };
-        self.world.spawn(turn.work(resolved, cancel));
+        self.services.spawn(turn.work(resolved, cancel));
     }
 }
 

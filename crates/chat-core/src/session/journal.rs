@@ -46,7 +46,7 @@ impl Session {
         if segments.is_empty() {
             return Ok(());
         }
-        let (store, written) = (&self.world.store, segments.clone());
+        let (store, written) = (&self.services.store, segments.clone());
         store.journal(segments).await?;
         self.lock().transcript.journaled(&written);
         Ok(())
@@ -55,7 +55,7 @@ impl Session {
     /// Stores a reply in its final form. Where the store refuses it, the person hears of it, and
     /// it is tried again for as long as the program runs.
     pub(super) async fn fold(self: &Arc<Self>, message: Arc<Message>) {
-        let first = self.world.store.fold(&self.fid, Arc::clone(&message)).await;
+        let first = self.services.store.fold(&self.fid, Arc::clone(&message)).await;
         let Err(error) = first else { return };
         let hopeless = is_hopeless(&error);
         self.notice(error.clone());
@@ -64,11 +64,11 @@ impl Session {
         }
         self.lock().transcript.refuse_reply(error);
         let session = Arc::clone(self);
-        self.world.spawn(async move {
+        self.services.spawn(async move {
             let mut wait = FIRST_WAIT;
             loop {
                 tokio::time::sleep(wait).await;
-                match session.world.store.fold(&session.fid, Arc::clone(&message)).await {
+                match session.services.store.fold(&session.fid, Arc::clone(&message)).await {
                     Err(error) if !is_hopeless(&error) => wait = (wait * 2).min(LONGEST_WAIT),
                     _ => break,
                 }
@@ -108,7 +108,7 @@ impl Session {
     /// them. What begins meanwhile takes them along.
     pub(super) fn save_later(self: &Arc<Self>) {
         let session = Arc::clone(self);
-        self.world.spawn(async move {
+        self.services.spawn(async move {
             let mut wait = FIRST_WAIT;
             loop {
                 tokio::time::sleep(wait).await;
@@ -116,7 +116,7 @@ impl Session {
                 let _one = session.writing.lock().await;
                 let unsaved = session.lock().transcript.with_unsaved([]);
                 let Some(head) = unsaved.last().map(|message| message.id) else { return };
-                match session.world.store.append(&session.fid, unsaved.clone(), head).await {
+                match session.services.store.append(&session.fid, unsaved.clone(), head).await {
                     Err(error) if !is_hopeless(&error) => wait = (wait * 2).min(LONGEST_WAIT),
                     _ => {
                         session.lock().transcript.saved(&unsaved);

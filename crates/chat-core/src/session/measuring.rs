@@ -8,7 +8,7 @@ use super::begin::ResolvedRequest;
 use super::parts::context_usage::Measured;
 use super::said::Said;
 use super::shorter::holds;
-use super::{Session, World};
+use super::{Session, SessionServices};
 use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};
 use crate::client::{Price, Room, as_text};
 use crate::error::Result;
@@ -19,20 +19,20 @@ use crate::store::SessionRecord;
 
 impl Session {
     /// A session that is not stored, to see what its first request would be.
-    pub(crate) fn sketch(world: &Arc<World>, request: &ChatRequest) -> Arc<Self> {
+    pub(crate) fn sketch(services: &Arc<SessionServices>, request: &ChatRequest) -> Arc<Self> {
         let meta = SessionMeta {
             project: request.project.clone(),
-            mode: request.mode.unwrap_or(world.clients.settings().permissions.mode),
+            mode: request.mode.unwrap_or(services.clients.settings().permissions.mode),
             ..SessionMeta::default()
         };
         let record = SessionRecord { meta, ..SessionRecord::default() };
-        Self::new(Arc::clone(world), record, Vec::new())
+        Self::new(Arc::clone(services), record, Vec::new())
     }
 
     fn resolve(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
         let record = self.lock().record.clone();
         let known = Some(&record).filter(|record| !record.fid.as_str().is_empty());
-        ResolvedRequest::resolve(&self.world, request, known)
+        ResolvedRequest::resolve(&self.services, request, known)
     }
 
     /// What a request would be made in now.
@@ -43,7 +43,7 @@ impl Session {
         place: Place,
     ) -> Result<Surroundings> {
         let around = self.look_around(model, place).await?;
-        let settings = self.world.clients.settings();
+        let settings = self.services.clients.settings();
         let (name, with_project) = (agent.name(), around.project.is_some());
         let offered = self.tools(name, with_project, around.capabilities, &settings.tools);
         let (tools, _) = agent.configure_tools(&offered);
@@ -60,7 +60,8 @@ impl Session {
         let (agent, room) = (Arc::clone(&resolved.agent), Room::default());
         let mut measured = Measured { agent, around, room, options: resolved.options };
         let tokens = self.measure(&history, &measured).tokens;
-        measured.room = self.world.clients.room(&resolved.model, &measured.options, tokens).await;
+        measured.room =
+            self.services.clients.room(&resolved.model, &measured.options, tokens).await;
         let meter = self.measure(&history, &measured);
         // A slow server may answer when another model was chosen.
         let now = self.resolve(&ChatRequest::default())?;
@@ -72,7 +73,7 @@ impl Session {
 
     fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> Meter {
         let Measured { agent, around, room, options } = measured;
-        let settings = self.world.clients.settings();
+        let settings = self.services.clients.settings();
         let scale = scale_of(&**agent, history, around, &room.thoughts);
         let messages = agent.build_messages(history, around);
         let load = Load::of(&messages, &room.thoughts).and_tools(&around.tools.specs());
@@ -94,7 +95,7 @@ impl Session {
         let mut cost = None;
         for message in history {
             let (Some(model), Some(usage)) = (&message.model, &message.usage) else { continue };
-            let price = prices.entry(model).or_insert_with(|| self.world.clients.price(model));
+            let price = prices.entry(model).or_insert_with(|| self.services.clients.price(model));
             if let Some(price) = price {
                 *cost.get_or_insert(0_u64) += price.of(usage);
             }
@@ -106,7 +107,7 @@ impl Session {
     pub(super) fn measured(&self, room: Room, options: &Options) {
         {
             let mut state = self.lock();
-            let Ok(agent) = self.world.agent(&state.record.agent) else { return };
+            let Ok(agent) = self.services.agent(&state.record.agent) else { return };
             state.context_usage.measure_request(agent, room, options.clone());
         }
         self.tell_meter();
@@ -143,14 +144,14 @@ impl Session {
         let project = place.project.clone();
         let around = self.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
         let rejected = self.rejected(project.clone(), &history).await;
-        let said = Said::of(&self.world, request, project, &history, rejected).await;
+        let said = Said::of(&self.services, request, project, &history, rejected).await;
         let said = said.message(&*resolved.agent, None);
         let is_text = |part: &Part| matches!(part, Part::Text(_));
         let beside = said.parts.iter().filter(|part| !is_text(part)).cloned().collect();
         let context = as_text(&Message { parts: beside, ..said.clone() }).into_owned();
         let messages = outgoing(&history).len();
         let specs = around.tools.specs();
-        let room = self.world.clients.room(&resolved.model, &resolved.options, 0).await;
+        let room = self.services.clients.room(&resolved.model, &resolved.options, 0).await;
         let scale = scale_of(&*resolved.agent, &history, &around, &room.thoughts);
         let now = resolved.agent.build_messages(&history, &around);
         let now = Load::of(&now, &room.thoughts).and_tools(&specs).tokens(scale);

@@ -11,7 +11,7 @@ use chat_permission::path::{Guard, Kind as PathKind, Project};
 use chat_project::git;
 use chat_project::text::{self, Encoding};
 
-use super::World;
+use super::SessionServices;
 use crate::message::{AtTarget, AtWords, Fid, Mention, Message, Part, Role, at_words};
 
 /// The most bytes of one mention.
@@ -26,19 +26,19 @@ const MOST_PAGES: usize = 50;
 
 /// All that the mentions say. What cannot be read is told as that: the person's message goes out.
 pub(super) async fn gather(
-    world: &World,
+    services: &SessionServices,
     project: Option<PathBuf>,
     mentions: &[Mention],
 ) -> Vec<Part> {
     let mut parts = Vec::with_capacity(mentions.len());
     for mention in mentions {
         let (name, text) = match mention {
-            Mention::Chat { fid } => chat(world, fid).await,
+            Mention::Chat { fid } => chat(services, fid).await,
             Mention::Page { url, text } => (url.clone(), Ok(cut(text.clone()))),
             Mention::File { .. }
             | Mention::Folder { .. }
             | Mention::Symbol { .. }
-            | Mention::Diff => on_disk(world, project.clone(), mention.clone()).await,
+            | Mention::Diff => on_disk(services, project.clone(), mention.clone()).await,
         };
         let text = text.unwrap_or_else(|why| format!("(could not be read: {why})"));
         parts.push(Part::File { name, text });
@@ -47,8 +47,8 @@ pub(super) async fn gather(
 }
 
 /// What the `@` words of a text point at in a project, as it lies on disk.
-pub(crate) async fn written(world: &World, folder: PathBuf, text: String) -> AtWords {
-    let kept = world.kept.clone();
+pub(crate) async fn written(services: &SessionServices, folder: PathBuf, text: String) -> AtWords {
+    let kept = services.kept.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let Ok(project) = Project::open(&folder, &kept) else { return AtWords::default() };
         at_words(&text, &folder, |path| match resolve(&project, path).ok()?.kind() {
@@ -62,12 +62,16 @@ pub(crate) async fn written(world: &World, folder: PathBuf, text: String) -> AtW
 
 type Gathered = (String, Result<String, String>);
 
-async fn on_disk(world: &World, project: Option<PathBuf>, mention: Mention) -> Gathered {
+async fn on_disk(
+    services: &SessionServices,
+    project: Option<PathBuf>,
+    mention: Mention,
+) -> Gathered {
     let Some(folder) = project else {
         return (name(Path::new(""), &mention), Err("there is no project".to_owned()));
     };
     let called = name(&folder, &mention);
-    let kept = world.kept.clone();
+    let kept = services.kept.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let project = match Project::open(&folder, &kept) {
             Ok(project) => project,
@@ -210,12 +214,12 @@ fn resolve(project: &Project, path: &Path) -> Result<chat_permission::path::Reso
 }
 
 /// An earlier chat: what was said in it, the latest at the end.
-async fn chat(world: &World, fid: &Fid) -> Gathered {
+async fn chat(services: &SessionServices, fid: &Fid) -> Gathered {
     let mut messages: Vec<Arc<Message>> = Vec::new();
     let (mut more, mut told) = (true, 0);
     for _ in 0..MOST_PAGES {
         let first = messages.first().map(|message| message.id);
-        let page = match world.store.page(fid, first, PAGE).await {
+        let page = match services.store.page(fid, first, PAGE).await {
             Ok(page) => page,
             Err(error) => return (fid.to_string(), Err(error.to_string())),
         };
@@ -227,7 +231,7 @@ async fn chat(world: &World, fid: &Fid) -> Gathered {
         }
     }
     let title =
-        world.store.session(fid).await.map_or_else(|_| fid.to_string(), |row| row.meta.title);
+        services.store.session(fid).await.map_or_else(|_| fid.to_string(), |row| row.meta.title);
     (title, Ok(conversation(&messages, more)))
 }
 

@@ -17,7 +17,7 @@ impl Session {
         if let Some(snapshot) = self.open_loaded(limit, mailbox) {
             return Ok(snapshot);
         }
-        let page = self.world.store.page(&self.fid, None, limit).await?;
+        let page = self.services.store.page(&self.fid, None, limit).await?;
         let mut state = self.lock();
         state.watch(mailbox);
         Ok(state.snapshot(page.messages, page.more, self.commands()))
@@ -45,7 +45,7 @@ impl Session {
         if let Some(branch) = self.lock().transcript.branch() {
             return Ok(branch);
         }
-        let page = self.world.store.page(&self.fid, None, usize::MAX).await?;
+        let page = self.services.store.page(&self.fid, None, usize::MAX).await?;
         self.lock().transcript.load(&page.messages);
         Ok(page.messages)
     }
@@ -57,13 +57,13 @@ impl Session {
     pub(crate) async fn show_branch(self: &Arc<Self>, message: MessageId) -> Result<bool> {
         let _turn = self.admission.lock().await;
         let _gate = self.gate.lock().await;
-        let Some(end) = self.world.store.end_of_branch(&self.fid, message).await? else {
+        let Some(end) = self.services.store.end_of_branch(&self.fid, message).await? else {
             return Ok(false);
         };
         if self.is_busy() || !self.lock().transcript.is_stored() {
             return Err(Kind::SessionAtWork.into());
         }
-        self.world.store.claim(&self.fid).await?;
+        self.services.store.claim(&self.fid).await?;
         let patch = SessionPatch { head: Some(Some(end)), ..SessionPatch::default() };
         let patched = self.patch_claimed(patch).await;
         self.release().await;
@@ -81,6 +81,6 @@ impl Session {
         if let Some(branch) = self.lock().transcript.branch() {
             return Ok(branch);
         }
-        Ok(self.world.store.page(&self.fid, None, usize::MAX).await?.messages)
+        Ok(self.services.store.page(&self.fid, None, usize::MAX).await?.messages)
     }
 }

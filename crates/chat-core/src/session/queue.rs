@@ -23,7 +23,7 @@ impl Session {
         };
         if must_wait {
             let waiting = Waiting { id, request: request.clone() };
-            self.world.store.enqueue(&self.fid, waiting.queued()).await?;
+            self.services.store.enqueue(&self.fid, waiting.queued()).await?;
             let mut state = self.lock();
             let event = state.queue.push(waiting);
             state.tell(event);
@@ -89,7 +89,7 @@ impl Session {
             return Ok(None);
         }
         // Another process may have sent it or taken it back: then it is not ours to give.
-        let waited = self.world.store.dequeue(id).await?;
+        let waited = self.services.store.dequeue(id).await?;
         let mut state = self.lock();
         let Some((waiting, event)) = state.queue.remove(id) else { return Ok(None) };
         state.tell(event);

@@ -83,13 +83,13 @@ impl Session {
         let folder = self.lock().record.project.clone();
         let folder = folder.ok_or(Kind::NoReview { why: NoReview::NoProject })?;
         let work = move || {
-            let (world, fid) = (&session.world, session.fid.to_string());
-            let project = Project::open(&folder, &world.kept)
+            let (services, fid) = (&session.services, session.fid.to_string());
+            let project = Project::open(&folder, &services.kept)
                 .map_err(|_| Error::from(Kind::ProjectMissing { path: folder }))?;
-            if world.journals.is_refused(&project) {
+            if services.journals.is_refused(&project) {
                 return Err(Kind::NoReview { why: NoReview::Home }.into());
             }
-            let Some(journal) = world.journals.existing(&project).map_err(failed)? else {
+            let Some(journal) = services.journals.existing(&project).map_err(failed)? else {
                 return Ok(None);
             };
             let done = act(&journal, &fid).map_err(failed)?;
@@ -117,10 +117,10 @@ impl Session {
         let session = Arc::clone(self);
         let said: HashSet<String> = branch.iter().map(|one| one.id.to_string()).collect();
         let reading = tokio::task::spawn_blocking(move || {
-            let world = &session.world;
-            let project = Project::open(&folder, &world.kept).ok()?;
+            let services = &session.services;
+            let project = Project::open(&folder, &services.kept).ok()?;
             // Where nothing was ever changed nothing was rejected.
-            let journal = world.journals.existing(&project).ok()??;
+            let journal = services.journals.existing(&project).ok()??;
             let since = u64::try_from(last).unwrap_or(0);
             let fid = session.fid.to_string();
             journal.rejections(&fid, since, |message| said.contains(message)).ok()
@@ -146,7 +146,7 @@ impl Session {
         let branch = self.load().await?;
         let asked = branch.iter().find(|one| one.id == message && one.role == Role::User);
         let asked = asked.cloned().ok_or(Kind::NothingToSend)?;
-        self.world.store.claim(&self.fid).await?;
+        self.services.store.claim(&self.fid).await?;
         let patch = SessionPatch { head: Some(asked.parent), ..SessionPatch::default() };
         let patched = self.patch_claimed(patch).await;
         self.release().await;

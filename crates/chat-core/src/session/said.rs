@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::review::Rejected;
-use super::{World, mentions};
+use super::{SessionServices, mentions};
 use crate::agent::{Agent, Known, Seen, todos};
 use crate::message::{Attachment, ChatRequest, Ending, Message, MessageId, Part, Role, Todo};
 
@@ -24,13 +24,13 @@ pub(super) struct Said<'a> {
 impl<'a> Said<'a> {
     /// Gathers what the request points at.
     pub(super) async fn of(
-        world: &World,
+        services: &SessionServices,
         request: &'a ChatRequest,
         project: Option<PathBuf>,
         branch: &[Arc<Message>],
         rejected: Rejected,
     ) -> Self {
-        let gathered = mentions::gather(world, project.clone(), &request.context.mentions).await;
+        let gathered = mentions::gather(services, project.clone(), &request.context.mentions).await;
         let (todos, known) = (todos(branch), Known::of(branch));
         Self { request, project, todos, known, gathered, rejected }
     }

@@ -29,8 +29,8 @@ impl RunningTurn {
         let marker = Arc::new(Message { parent: begun.parent, ..marker });
         let reply = Arc::new(Message::reply(Some(marker.id), model));
         let messages = self.session.lock().transcript.with_unsaved([&marker, &reply]);
-        self.session.world.store.append(&self.session.fid, messages, reply.id).await?;
-        if let Err(error) = self.session.world.store.withdraw(&self.session.fid, &begun).await {
+        self.session.services.store.append(&self.session.fid, messages, reply.id).await?;
+        if let Err(error) = self.session.services.store.withdraw(&self.session.fid, &begun).await {
             // It stays on a branch that nobody sees, with nothing in it.
             tracing::warn!(%error, "a reply that begins anew could not be withdrawn");
         }
@@ -93,12 +93,12 @@ impl Session {
         resolved: ResolvedRequest,
         cancel: &CancellationToken,
     ) -> Result<bool> {
-        let client = self.world.clients.client(&resolved.model).await?;
+        let client = self.services.clients.client(&resolved.model).await?;
         let around =
             self.current_surroundings(&*resolved.agent, &resolved.model, self.place()).await?;
         let history = self.lock().transcript.branch().unwrap_or_default();
         let tools = around.tools.specs();
-        let room = self.world.clients.room(&resolved.model, &resolved.options, u64::MAX).await;
+        let room = self.services.clients.room(&resolved.model, &resolved.options, u64::MAX).await;
         let compactor = Compactor {
             agent: resolved.agent,
             around,
@@ -118,7 +118,7 @@ impl Session {
         let parent = history.last().map(|message| message.id);
         let marker = Arc::new(Message { parent, ..marker });
         let messages = self.lock().transcript.with_unsaved([&marker]);
-        self.world.store.append(&self.fid, messages, marker.id).await?;
+        self.services.store.append(&self.fid, messages, marker.id).await?;
         let mut state = self.lock();
         state.transcript.all_saved();
         state.record.head = Some(marker.id);
@@ -134,7 +134,7 @@ impl Session {
         if self.is_busy() {
             return Ok(false);
         }
-        self.world.store.claim(&self.fid).await?;
+        self.services.store.claim(&self.fid).await?;
         let undone = self.undo_claimed().await;
         self.release().await;
         if undone.is_ok() {
@@ -154,7 +154,7 @@ impl Session {
             }
         }
         let marker = Arc::new(marker);
-        self.world.store.fold(&self.fid, Arc::clone(&marker)).await?;
+        self.services.store.fold(&self.fid, Arc::clone(&marker)).await?;
         let mut state = self.lock();
         state.transcript.insert(Arc::clone(&marker));
         state.tell(SessionEvent::MessageChanged { message: marker });

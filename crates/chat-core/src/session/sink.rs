@@ -47,7 +47,7 @@ impl Sink {
             call: call.id.as_str().to_owned(),
         };
         let session = Arc::downgrade(&self.turn.session);
-        let journals = Arc::clone(&self.turn.session.world.journals);
+        let journals = Arc::clone(&self.turn.session.services.journals);
         Changes::new(journals, Arc::clone(project), origin, move || {
             if let Some(session) = session.upgrade() {
                 session.changed_files();
@@ -109,7 +109,7 @@ impl ToolHost for Host {
 #[async_trait]
 impl ReplySink for Sink {
     fn context(&self) -> TurnContext {
-        let settings = self.turn.session.world.clients.settings();
+        let settings = self.turn.session.services.clients.settings();
         TurnContext {
             tools: self.tools(&settings.tools),
             settings: Arc::new(settings.tools.clone()),
@@ -119,7 +119,7 @@ impl ReplySink for Sink {
     }
 
     async fn room(&self, options: &Options, tokens: u64) -> Room {
-        let room = self.turn.session.world.clients.room(&self.model, options, tokens).await;
+        let room = self.turn.session.services.clients.room(&self.model, options, tokens).await;
         self.turn.session.measured(room.clone(), options);
         room
     }
@@ -155,11 +155,11 @@ impl ReplySink for Sink {
         if let Some(error) = &mut end.error {
             error.connection.get_or_insert_with(|| self.model.connection.clone());
             if matches!(error.kind, Kind::Unauthorized { .. }) {
-                self.turn.session.world.clients.forget_key(&self.model.connection);
+                self.turn.session.services.clients.forget_key(&self.model.connection);
             }
             if let Kind::InputTooLong { largest, .. } = &mut error.kind {
-                *largest =
-                    largest.or_else(|| self.turn.session.world.clients.longest_window(&self.model));
+                *largest = largest
+                    .or_else(|| self.turn.session.services.clients.longest_window(&self.model));
             }
         }
         self.turn.end_reply(end).await
@@ -180,8 +180,8 @@ impl ReplySink for Sink {
             call: call.id.clone(),
             project: self.project.clone(),
             memory: Arc::clone(&self.turn.session.memory),
-            outputs: self.turn.session.world.outputs.join(self.turn.session.fid.as_str()),
-            settings: Arc::new(self.turn.session.world.clients.settings().tools.clone()),
+            outputs: self.turn.session.services.outputs.join(self.turn.session.fid.as_str()),
+            settings: Arc::new(self.turn.session.services.clients.settings().tools.clone()),
             sees: self.capabilities.vision != Some(false),
             most: self.turn.session.result_bytes(),
             host: Arc::new(host),

@@ -20,7 +20,7 @@ impl Session {
     /// Asks for a better title in the background, after the first reply. A new request ends the
     /// asking: it must not wait behind it.
     pub(super) fn ask_for_title(self: &Arc<Self>, model: &ModelRef) {
-        if !self.world.better_titles || !self.world.clients.settings().chat.better_titles {
+        if !self.services.better_titles || !self.services.clients.settings().chat.better_titles {
             return;
         }
         let (messages, cancel) = {
@@ -31,14 +31,14 @@ impl Session {
                 return;
             }
             state.titling = CancellationToken::new();
-            let Ok(agent) = self.world.agent(&state.record.agent) else { return };
+            let Ok(agent) = self.services.agent(&state.record.agent) else { return };
             (
                 agent.build_messages(&branch, state.context_usage.surroundings()),
                 state.titling.clone(),
             )
         };
         let (session, model) = (Arc::clone(self), model.clone());
-        self.world.spawn(async move {
+        self.services.spawn(async move {
             let asked = session.title_of(messages, &model, &cancel);
             let title = tokio::select! {
                 biased;
@@ -67,8 +67,8 @@ impl Session {
         model: &ModelRef,
         cancel: &CancellationToken,
     ) -> Result<Option<String>> {
-        let client = self.world.clients.client(model).await?;
-        let usage = self.world.clients.usage(model);
+        let client = self.services.clients.client(model).await?;
+        let usage = self.services.clients.usage(model);
         let known = self.lock().record.options.clone();
         // A model that thinks would spend on that what a title may cost.
         let thinks = messages.iter().flat_map(|message| &message.parts);

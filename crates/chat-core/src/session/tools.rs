@@ -94,7 +94,9 @@ impl RunningTurn {
         let reply = reply.map(|model| Arc::new(Message::reply(Some(parent), model)));
         let messages = self.session.lock().transcript.with_unsaved(chained.iter().chain(&reply));
         let stored = match messages.last().map(|message| message.id) {
-            Some(head) => self.session.world.store.append(&self.session.fid, messages, head).await,
+            Some(head) => {
+                self.session.services.store.append(&self.session.fid, messages, head).await
+            }
             None => Ok(()),
         };
         let mut state = self.session.lock();

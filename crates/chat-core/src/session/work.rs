@@ -42,7 +42,7 @@ impl RunningTurn {
         let client = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            client = self.session.world.clients.client(&resolved.model) => client,
+            client = self.session.services.clients.client(&resolved.model) => client,
         };
         let client = match client {
             Ok(client) => client,
@@ -67,7 +67,7 @@ impl RunningTurn {
             capabilities: around.capabilities,
             asked: asked.map(|message| message.id),
         });
-        let offered = sink.tools(&self.session.world.clients.settings().tools);
+        let offered = sink.tools(&self.session.services.clients.settings().tools);
         let (tools, _) = resolved.agent.configure_tools(&offered);
         let around = Session::surroundings(&around, tools);
         self.session.lock().context_usage.set_surroundings(around.clone());
@@ -111,7 +111,7 @@ impl RunningTurn {
             let mut state = self.session.lock();
             let is_open = state.turns.is_active(self.id);
             let kept_title = |tool: &str| {
-                self.session.world.tools.get(tool)?.info().kept_title().map(str::to_owned)
+                self.session.services.tools.get(tool)?.info().kept_title().map(str::to_owned)
             };
             let ended = is_open.then(|| state.transcript.end_reply(end, kept_title)).flatten();
             let Some(message) = ended else {
@@ -144,7 +144,7 @@ impl RunningTurn {
             let results = state.transcript.get(reply.parent?)?;
             (results.role == Role::Tool).then(|| (Arc::clone(reply), Arc::clone(results)))?
         };
-        if let Err(error) = self.session.world.store.withdraw(&self.session.fid, &reply).await {
+        if let Err(error) = self.session.services.store.withdraw(&self.session.fid, &reply).await {
             // Then it is stored as one that says nothing.
             tracing::warn!(%error, "a reply that was stopped could not be withdrawn");
             return None;
@@ -182,7 +182,7 @@ impl RunningTurn {
         };
         if unread {
             let patch = SessionPatch { unread: Some(true), ..SessionPatch::default() };
-            if let Err(error) = self.session.world.store.patch(&self.session.fid, patch).await {
+            if let Err(error) = self.session.services.store.patch(&self.session.fid, patch).await {
                 self.session.notice(error);
             }
         }
@@ -201,7 +201,7 @@ impl RunningTurn {
         if !goes_on {
             self.session.release().await;
         }
-        self.session.world.hub.tell(&event);
+        self.session.services.hub.tell(&event);
         if goes_on && self.session.begin_next(next).await {
             self.session.ended.notify_waiters();
             return;
@@ -215,7 +215,7 @@ impl RunningTurn {
         }
         self.session.lock().unload();
         // Nobody waits for anything now.
-        drop(self.session.world.journals.tidy());
+        drop(self.session.services.journals.tidy());
         self.session.ended.notify_waiters();
         drop(gate);
     }

@@ -1,4 +1,4 @@
-//! What all sessions share, as the Manager gives it to them.
+//! Defines the services that all sessions share. The Manager provides them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,8 +19,8 @@ use crate::settings::{ModelUsage, Settings};
 use crate::store::Store;
 use crate::tool::{Journals, Registry};
 
-/// What all sessions share.
-pub(crate) struct World {
+/// The services that all sessions share.
+pub(crate) struct SessionServices {
     pub store: Store,
     pub hub: Arc<Hub>,
     /// What waits for the person in any of them.
@@ -41,7 +41,7 @@ pub(crate) struct World {
     pub runtime: tokio::runtime::Handle,
 }
 
-impl World {
+impl SessionServices {
     pub(crate) fn agent(&self, name: &str) -> Result<Arc<dyn Agent>> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
         let agent = agents.get(name).cloned();

@@ -8,10 +8,10 @@
 //!
 //! Whoever takes several of its locks takes them in this order: `admission`, `gate`, `writing`, `state`.
 
-mod around;
 mod asking;
 mod begin;
 mod empty;
+mod environment;
 mod journal;
 mod measuring;
 mod mentions;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::around::Place;
 use super::begin::ResolvedRequest;
+use super::environment::Place;
 use super::parts::context_usage::Measured;
 use super::said::Said;
 use super::shorter::holds;
@@ -42,12 +42,12 @@ impl Session {
         model: &ModelRef,
         place: Place,
     ) -> Result<Surroundings> {
-        let around = self.look_around(model, place).await?;
+        let environment = self.gather_environment(model, place).await?;
         let settings = self.services.clients.settings();
-        let (name, with_project) = (agent.name(), around.project.is_some());
-        let offered = self.tools(name, with_project, around.capabilities, &settings.tools);
+        let (name, with_project) = (agent.name(), environment.project.is_some());
+        let offered = self.tools(name, with_project, environment.capabilities, &settings.tools);
         let (tools, _) = agent.configure_tools(&offered);
-        Ok(Self::surroundings(&around, tools))
+        Ok(Self::surroundings(&environment, tools))
     }
 
     /// How full the window is. Asks the model's server about it where nobody did before.
@@ -55,10 +55,10 @@ impl Session {
         let history = self.transcript().await?;
         let resolved = self.resolve(&ChatRequest::default())?;
         // The rules and what there is besides may be others than when it was measured last.
-        let around =
+        let surroundings =
             self.current_surroundings(&*resolved.agent, &resolved.model, self.place()).await?;
         let (agent, room) = (Arc::clone(&resolved.agent), Room::default());
-        let mut measured = Measured { agent, around, room, options: resolved.options };
+        let mut measured = Measured { agent, surroundings, room, options: resolved.options };
         let tokens = self.measure(&history, &measured).tokens;
         measured.room =
             self.services.clients.room(&resolved.model, &measured.options, tokens).await;
@@ -72,12 +72,12 @@ impl Session {
     }
 
     fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> Meter {
-        let Measured { agent, around, room, options } = measured;
+        let Measured { agent, surroundings, room, options } = measured;
         let settings = self.services.clients.settings();
-        let scale = scale_of(&**agent, history, around, &room.thoughts);
-        let messages = agent.build_messages(history, around);
-        let load = Load::of(&messages, &room.thoughts).and_tools(&around.tools.specs());
-        let load = load.with_rules(around);
+        let scale = scale_of(&**agent, history, surroundings, &room.thoughts);
+        let messages = agent.build_messages(history, surroundings);
+        let load = Load::of(&messages, &room.thoughts).and_tools(&surroundings.tools.specs());
+        let load = load.with_rules(surroundings);
         Meter {
             window: room.now,
             tokens: load.tokens(scale),
@@ -142,7 +142,8 @@ impl Session {
         let mut history = if stored { self.transcript().await? } else { Vec::new() };
         let place = self.place().of(request);
         let project = place.project.clone();
-        let around = self.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
+        let surroundings =
+            self.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
         let rejected = self.rejected(project.clone(), &history).await;
         let said = Said::of(&self.services, request, project, &history, rejected).await;
         let said = said.message(&*resolved.agent, None);
@@ -150,13 +151,13 @@ impl Session {
         let beside = said.parts.iter().filter(|part| !is_text(part)).cloned().collect();
         let context = as_text(&Message { parts: beside, ..said.clone() }).into_owned();
         let messages = outgoing(&history).len();
-        let specs = around.tools.specs();
+        let specs = surroundings.tools.specs();
         let room = self.services.clients.room(&resolved.model, &resolved.options, 0).await;
-        let scale = scale_of(&*resolved.agent, &history, &around, &room.thoughts);
-        let now = resolved.agent.build_messages(&history, &around);
+        let scale = scale_of(&*resolved.agent, &history, &surroundings, &room.thoughts);
+        let now = resolved.agent.build_messages(&history, &surroundings);
         let now = Load::of(&now, &room.thoughts).and_tools(&specs).tokens(scale);
         history.push(Arc::new(said));
-        let out = resolved.agent.build_messages(&history, &around);
+        let out = resolved.agent.build_messages(&history, &surroundings);
         let load = Load::of(&out, &room.thoughts).and_tools(&specs);
         let system = out.first().filter(|message| message.role == Role::System);
         Ok(PromptPreview {

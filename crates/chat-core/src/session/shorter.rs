@@ -94,14 +94,14 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<bool> {
         let client = self.services.clients.client(&resolved.model).await?;
-        let around =
+        let surroundings =
             self.current_surroundings(&*resolved.agent, &resolved.model, self.place()).await?;
         let history = self.lock().transcript.branch().unwrap_or_default();
-        let tools = around.tools.specs();
+        let tools = surroundings.tools.specs();
         let room = self.services.clients.room(&resolved.model, &resolved.options, u64::MAX).await;
         let compactor = Compactor {
             agent: resolved.agent,
-            around,
+            around: surroundings,
             client,
             model: resolved.model,
             thinking: resolved.thinking,

@@ -48,13 +48,13 @@ impl RunningTurn {
             Ok(client) => client,
             Err(error) => return self.fail(error).await,
         };
-        let around = tokio::select! {
+        let environment = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            around = self.session.look_around(&resolved.model, self.session.place()) => around,
+            environment = self.session.gather_environment(&resolved.model, self.session.place()) => environment,
         };
-        let around = match around {
-            Ok(around) => around,
+        let environment = match environment {
+            Ok(environment) => environment,
             Err(error) => return self.fail(error).await,
         };
         let asked = self.session.lock().transcript.branch().unwrap_or_default();
@@ -63,21 +63,21 @@ impl RunningTurn {
             turn: self.clone(),
             model: resolved.model.clone(),
             agent: resolved.agent.name().to_owned(),
-            project: around.project.clone(),
-            capabilities: around.capabilities,
+            project: environment.project.clone(),
+            capabilities: environment.capabilities,
             asked: asked.map(|message| message.id),
         });
         let offered = sink.tools(&self.session.services.clients.settings().tools);
         let (tools, _) = resolved.agent.configure_tools(&offered);
-        let around = Session::surroundings(&around, tools);
-        self.session.lock().context_usage.set_surroundings(around.clone());
+        let surroundings = Session::surroundings(&environment, tools);
+        self.session.lock().context_usage.set_surroundings(surroundings.clone());
         let input = TurnInput {
             agent: Arc::clone(&resolved.agent),
             client,
             model: resolved.model.clone(),
             thinking: resolved.thinking,
             options: resolved.options,
-            around,
+            around: surroundings,
             cancel: cancel.clone(),
         };
         resolved.agent.create_handler(input, sink).run().await

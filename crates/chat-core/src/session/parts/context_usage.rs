@@ -21,7 +21,7 @@ pub(crate) struct ContextUsage {
 #[derive(Clone)]
 pub(crate) struct Measured {
     pub agent: Arc<dyn Agent>,
-    pub around: Surroundings,
+    pub surroundings: Surroundings,
     pub room: Room,
     pub options: Options,
 }
@@ -48,8 +48,8 @@ impl ContextUsage {
 
     /// The request at work is measured with these.
     pub(crate) fn measure_request(&mut self, agent: Arc<dyn Agent>, room: Room, options: Options) {
-        let around = self.surroundings.clone();
-        self.measured = Some(Measured { agent, around, room, options });
+        let surroundings = self.surroundings.clone();
+        self.measured = Some(Measured { agent, surroundings, room, options });
     }
 
     /// How many bytes one result of a tool may have.

@@ -1,4 +1,4 @@
-//! What a request is made in: the project as it is now, its rules, and what the model can do.
+//! Gathers the environment of a request: the project as it is now, its rules, and what the model can do.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Place {
 }
 
 /// What a request is made in.
-pub(super) struct Around {
+pub(super) struct RequestEnvironment {
     pub project: Option<Arc<Project>>,
     pub capabilities: Capabilities,
     mode: Mode,
@@ -66,7 +66,11 @@ impl Session {
 
     /// The project's folder as it is now, and what the model can do with tools, where there are
     /// any to offer.
-    pub(super) async fn look_around(&self, model: &ModelRef, place: Place) -> Result<Around> {
+    pub(super) async fn gather_environment(
+        &self,
+        model: &ModelRef,
+        place: Place,
+    ) -> Result<RequestEnvironment> {
         let Place { project: folder, active, mode } = place;
         let folder = match folder {
             Some(folder) => {
@@ -95,7 +99,7 @@ impl Session {
             }
             None => (None, Vec::new(), None, None),
         };
-        Ok(Around { project, capabilities, mode, rules, branch, start })
+        Ok(RequestEnvironment { project, capabilities, mode, rules, branch, start })
     }
 
     /// The tools that an agent can be offered with these settings and a model that can do this.
@@ -116,14 +120,14 @@ impl Session {
     }
 
     /// What an agent's instructions are made of.
-    pub(super) fn surroundings(around: &Around, tools: Registry) -> Surroundings {
+    pub(super) fn surroundings(environment: &RequestEnvironment, tools: Registry) -> Surroundings {
         Surroundings {
-            project: around.project.as_ref().map(|project| project.root().to_owned()),
+            project: environment.project.as_ref().map(|project| project.root().to_owned()),
             tools,
-            mode: around.mode,
-            rules: around.rules.clone(),
-            branch: around.branch.clone(),
-            start: around.start.clone(),
+            mode: environment.mode,
+            rules: environment.rules.clone(),
+            branch: environment.branch.clone(),
+            start: environment.start.clone(),
             system: system_name().to_owned(),
             today: Some(Zoned::now().date()),
         }

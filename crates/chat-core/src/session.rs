@@ -20,7 +20,6 @@ mod parts;
 mod project_start;
 mod queue;
 mod review;
-mod said;
 mod services;
 mod shorter;
 mod sink;
@@ -28,6 +27,7 @@ mod state;
 mod title;
 mod tools;
 mod turn;
+mod user_message;
 mod waiting_asks;
 mod work;
 

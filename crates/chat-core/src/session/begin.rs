@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::parts::asked::of_any_folder;
 use super::review::Rejected;
-use super::said::Said;
 use super::turn::RunningTurn;
+use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
 use crate::agent::{Agent, says_something};
 use crate::error::{Kind, Result};
@@ -111,9 +111,15 @@ impl Session {
     ) -> Result<(Fid, MessageId)> {
         ResolvedRequest::settle(services, &request, None).await;
         let resolved = ResolvedRequest::resolve(services, &request, None)?;
-        let said =
-            Said::of(services, &request, request.project.clone(), &[], Rejected::nothing()).await;
-        let user = Arc::new(said.message(&*resolved.agent, None));
+        let builder = UserMessageBuilder::gather(
+            services,
+            &request,
+            request.project.clone(),
+            &[],
+            Rejected::nothing(),
+        )
+        .await;
+        let user = Arc::new(builder.build(&*resolved.agent, None));
         let reply = Arc::new(Message::reply(Some(user.id), resolved.model.clone()));
         let meta = SessionMeta {
             title: super::title_from_text(&request.content.text),
@@ -225,8 +231,9 @@ impl Session {
         let rejected = self.rejected(project.clone(), &branch).await;
         // By this the next message knows what this one told.
         let time = rejected.until;
-        let said = Said::of(&self.services, request, project, &branch, rejected).await;
-        let user = Message { id, time, ..said.message(&*resolved.agent, parent) };
+        let builder =
+            UserMessageBuilder::gather(&self.services, request, project, &branch, rejected).await;
+        let user = Message { id, time, ..builder.build(&*resolved.agent, parent) };
         let reply = Arc::new(Message::reply(Some(id), resolved.model.clone()));
         let user = Arc::new(user);
         let messages = self.lock().transcript.with_unsaved([&user, &reply]);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::begin::ResolvedRequest;
 use super::environment::Place;
 use super::parts::context_usage::Measured;
-use super::said::Said;
 use super::shorter::holds;
+use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
 use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};
 use crate::client::{Price, Room, as_text};
@@ -145,18 +145,19 @@ impl Session {
         let surroundings =
             self.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
         let rejected = self.rejected(project.clone(), &history).await;
-        let said = Said::of(&self.services, request, project, &history, rejected).await;
-        let said = said.message(&*resolved.agent, None);
+        let builder =
+            UserMessageBuilder::gather(&self.services, request, project, &history, rejected).await;
+        let user = builder.build(&*resolved.agent, None);
         let is_text = |part: &Part| matches!(part, Part::Text(_));
-        let beside = said.parts.iter().filter(|part| !is_text(part)).cloned().collect();
-        let context = as_text(&Message { parts: beside, ..said.clone() }).into_owned();
+        let context = user.parts.iter().filter(|part| !is_text(part)).cloned().collect();
+        let context = as_text(&Message { parts: context, ..user.clone() }).into_owned();
         let messages = outgoing(&history).len();
         let specs = surroundings.tools.specs();
         let room = self.services.clients.room(&resolved.model, &resolved.options, 0).await;
         let scale = scale_of(&*resolved.agent, &history, &surroundings, &room.thoughts);
         let now = resolved.agent.build_messages(&history, &surroundings);
         let now = Load::of(&now, &room.thoughts).and_tools(&specs).tokens(scale);
-        history.push(Arc::new(said));
+        history.push(Arc::new(user));
         let out = resolved.agent.build_messages(&history, &surroundings);
         let load = Load::of(&out, &room.thoughts).and_tools(&specs);
         let system = out.first().filter(|message| message.role == Role::System);

@@ -1,4 +1,4 @@
-//! What a person said, with all that goes with it: as it is stored, and sent ever after.
+//! Builds the user's message with all that goes with it, as it is stored and sent from then on.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use super::{SessionServices, mentions};
 use crate::agent::{Agent, Known, Seen, todos};
 use crate::message::{Attachment, ChatRequest, Ending, Message, MessageId, Part, Role, Todo};
 
-/// What a person said.
-pub(super) struct Said<'a> {
+/// Builds a user's message from a request.
+pub(super) struct UserMessageBuilder<'a> {
     request: &'a ChatRequest,
     project: Option<PathBuf>,
     todos: Vec<Todo>,
@@ -21,9 +21,9 @@ pub(super) struct Said<'a> {
     rejected: Rejected,
 }
 
-impl<'a> Said<'a> {
+impl<'a> UserMessageBuilder<'a> {
     /// Gathers what the request points at.
-    pub(super) async fn of(
+    pub(super) async fn gather(
         services: &SessionServices,
         request: &'a ChatRequest,
         project: Option<PathBuf>,
@@ -35,8 +35,8 @@ impl<'a> Said<'a> {
         Self { request, project, todos, known, gathered, rejected }
     }
 
-    /// The message that it becomes.
-    pub(super) fn message(self, agent: &dyn Agent, parent: Option<MessageId>) -> Message {
+    /// Builds the message.
+    pub(super) fn build(self, agent: &dyn Agent, parent: Option<MessageId>) -> Message {
         let content = &self.request.content;
         let attached = content.attachments.iter().map(|attachment| match attachment.clone() {
             Attachment::Image { mime, data } => Part::Image { mime, data },

@@ -10,6 +10,7 @@
 
 mod asking;
 mod begin;
+mod compaction;
 mod empty;
 mod environment;
 mod journal;
@@ -21,7 +22,6 @@ mod project_start;
 mod queue;
 mod review;
 mod services;
-mod shorter;
 mod sink;
 mod state;
 mod title;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::begin::ResolvedRequest;
+use super::compaction::holds;
 use super::environment::Place;
 use super::parts::context_usage::Measured;
-use super::shorter::holds;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
 use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};

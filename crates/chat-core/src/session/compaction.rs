@@ -1,5 +1,4 @@
-//! Earlier messages in short: the markers that say so in a session's transcript, and how they are
-//! taken back.
+//! Compacts the conversation: adds the markers that stand for earlier messages, and undoes them.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

@@ -170,7 +170,7 @@ impl Session {
         if let (Some(project), None) = (&patch.change.project, &patch.rules) {
             let state = self.lock();
             patch.rules = (*project != state.record.project)
-                .then(|| parts::asked::of_any_folder(&state.record.rules))
+                .then(|| parts::permission_rules::of_any_folder(&state.record.rules))
                 .filter(|rules| *rules != state.record.rules);
         }
         let record = self.services.store.patch(&self.fid, patch).await?;

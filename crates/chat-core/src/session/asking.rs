@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::parts::approvals::{Answered, Approvals, Pending};
-use super::parts::asked::{action, scope, target};
+use super::parts::permission_rules::{action, scope, target};
 use crate::error::Result;
 use crate::event::SessionEvent;
 use crate::message::{Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};

@@ -6,7 +6,7 @@ use chat_permission::{Effect, Entry, Rule, Scope};
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use super::parts::asked::of_any_folder;
+use super::parts::permission_rules::of_any_folder;
 use super::review::Rejected;
 use super::turn::RunningTurn;
 use super::user_message::UserMessageBuilder;

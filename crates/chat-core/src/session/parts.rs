@@ -3,8 +3,8 @@
 //! waits for anything or translates.
 
 pub(crate) mod approvals;
-pub(crate) mod asked;
 pub(crate) mod context_usage;
+pub(crate) mod permission_rules;
 pub(crate) mod queue;
 pub(crate) mod title;
 pub(crate) mod todos;

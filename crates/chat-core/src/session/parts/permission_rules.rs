@@ -1,5 +1,4 @@
-//! What a question of leave says of the requests that it is about, and which of a session's rules hold in another
-//! folder.
+//! Reads permission rules and requests: what a prompt shows of them, and which rules hold in another folder.
 
 use chat_permission::{Action, Effect, Entry, Request, Scope, Why};
 

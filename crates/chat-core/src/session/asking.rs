@@ -9,7 +9,7 @@ use chat_permission::{
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::parts::approvals::{Answered, Approvals, Pending};
+use super::parts::pending_approvals::{Answered, PendingApproval, PendingApprovals};
 use super::parts::permission_rules::{action, scope, target};
 use crate::error::Result;
 use crate::event::SessionEvent;
@@ -156,7 +156,7 @@ impl Session {
     ) -> Answered {
         let id = AskId::generate();
         let ask = Ask { id, call: call.id.clone(), tool: call.name.clone(), what };
-        let (pending, answered) = Pending::new(ask, about);
+        let (pending, answered) = PendingApproval::new(ask, about);
         self.change_asks(|approvals| Some(((), approvals.add(pending))));
         let _waits = Waits { session: self, id };
         // Rules or the mode may have changed since it was judged.
@@ -197,12 +197,12 @@ impl Session {
     }
 
     /// Takes what waits, to answer it: nothing else settles it meanwhile.
-    pub(crate) fn take_ask(&self, id: AskId) -> Option<Pending> {
+    pub(crate) fn take_ask(&self, id: AskId) -> Option<PendingApproval> {
         self.change_asks(|approvals| approvals.take(id))
     }
 
     /// Has it wait again: it could not be answered.
-    pub(crate) fn put_back(&self, pending: Pending) {
+    pub(crate) fn put_back(&self, pending: PendingApproval) {
         self.change_asks(|approvals| approvals.put_back(pending).map(|event| ((), event)));
         self.rejudge();
     }
@@ -211,10 +211,10 @@ impl Session {
     pub(crate) fn rejudge(&self) {
         let project = {
             let state = self.lock();
-            if state.approvals.is_empty() {
+            if state.pending_approvals.is_empty() {
                 return;
             }
-            state.approvals.project()
+            state.pending_approvals.project()
         };
         let (rules, mode) = self.rules_of(project.as_ref());
         let settled = self.change_asks(|approvals| approvals.judge(&rules, mode));
@@ -227,12 +227,12 @@ impl Session {
     /// Changes what waits for the person, and tells of it.
     fn change_asks<T>(
         &self,
-        change: impl FnOnce(&mut Approvals) -> Option<(T, SessionEvent)>,
+        change: impl FnOnce(&mut PendingApprovals) -> Option<(T, SessionEvent)>,
     ) -> Option<T> {
         let what = {
             let mut state = self.lock();
-            let (what, event) = change(&mut state.approvals)?;
-            let asks = state.approvals.asks();
+            let (what, event) = change(&mut state.pending_approvals)?;
+            let asks = state.pending_approvals.asks();
             state.tool_calls.wait_for(&asks);
             state.tell(event);
             self.services.asks.set(&self.fid, asks, &self.services.hub);

@@ -7,8 +7,8 @@ use chat_permission::path::Project;
 use chat_permission::{Effect, Entry, Mode};
 use tokio_util::sync::CancellationToken;
 
-use super::parts::approvals::Approvals;
 use super::parts::context_usage::ContextUsage;
+use super::parts::pending_approvals::PendingApprovals;
 use super::parts::queue::Queue;
 use super::parts::todos::Todos;
 use super::parts::tool_calls::ToolCalls;
@@ -31,7 +31,7 @@ pub(super) struct State {
     /// The tools that run.
     pub tool_calls: ToolCalls,
     /// What waits for the person.
-    pub approvals: Approvals,
+    pub pending_approvals: PendingApprovals,
     pub context_usage: ContextUsage,
     pub todos: Todos,
     /// Whether nothing may begin any more: the session is being deleted, or the program ends.
@@ -54,7 +54,7 @@ impl State {
             queue: waiting.into_iter().collect(),
             turns: Turns::default(),
             tool_calls: ToolCalls::default(),
-            approvals: Approvals::default(),
+            pending_approvals: PendingApprovals::default(),
             context_usage: ContextUsage::default(),
             todos: Todos::default(),
             halted: false,
@@ -65,7 +65,7 @@ impl State {
     }
 
     pub(super) fn status(&self) -> Status {
-        self.turns.status(!self.approvals.is_empty())
+        self.turns.status(!self.pending_approvals.is_empty())
     }
 
     pub(super) fn placeholder(&self) -> SessionPlaceholder {
@@ -179,7 +179,7 @@ impl State {
             more,
             queue: self.queue.queued(),
             stage: self.turns.stage().clone(),
-            asks: self.approvals.asks(),
+            asks: self.pending_approvals.asks(),
             calls: self.tool_calls.calls(),
             commands,
             todos,

@@ -1,4 +1,4 @@
-//! What waits for the person's answer.
+//! Defines what waits for the user's answer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::tool::{Denied, Leave};
 
 /// What waits for the person, in the order in which it was asked.
 #[derive(Default)]
-pub(crate) struct Approvals(Vec<Pending>);
+pub(crate) struct PendingApprovals(Vec<PendingApproval>);
 
-impl Approvals {
+impl PendingApprovals {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -31,7 +31,7 @@ impl Approvals {
     }
 
     /// One more waits.
-    pub(crate) fn add(&mut self, pending: Pending) -> SessionEvent {
+    pub(crate) fn add(&mut self, pending: PendingApproval) -> SessionEvent {
         self.0.push(pending);
         self.changed()
     }
@@ -42,14 +42,14 @@ impl Approvals {
     }
 
     /// Takes one out, to answer it.
-    pub(crate) fn take(&mut self, id: AskId) -> Option<(Pending, SessionEvent)> {
+    pub(crate) fn take(&mut self, id: AskId) -> Option<(PendingApproval, SessionEvent)> {
         let place = self.0.iter().position(|pending| pending.ask.id == id)?;
         let pending = self.0.remove(place);
         Some((pending, self.changed()))
     }
 
     /// Has one wait again that could not be answered. None where nobody listens any more.
-    pub(crate) fn put_back(&mut self, pending: Pending) -> Option<SessionEvent> {
+    pub(crate) fn put_back(&mut self, pending: PendingApproval) -> Option<SessionEvent> {
         if pending.answer.is_closed() {
             return None;
         }
@@ -63,7 +63,7 @@ impl Approvals {
         &mut self,
         rules: &[Entry],
         mode: Mode,
-    ) -> Option<(Vec<(Pending, Answered)>, SessionEvent)> {
+    ) -> Option<(Vec<(PendingApproval, Answered)>, SessionEvent)> {
         let mut settled = Vec::new();
         for pending in std::mem::take(&mut self.0) {
             match pending.judge(rules, mode) {
@@ -80,7 +80,7 @@ impl Approvals {
 }
 
 /// Something that waits for the person.
-pub(crate) struct Pending {
+pub(crate) struct PendingApproval {
     ask: Arc<Ask>,
     /// What is judged again when rules or the mode change; none for a question.
     requests: Option<Vec<Request>>,
@@ -89,7 +89,7 @@ pub(crate) struct Pending {
     answer: oneshot::Sender<Answered>,
 }
 
-impl Pending {
+impl PendingApproval {
     /// An ask that waits, and where its answer comes. `about` is what rules and the mode may settle.
     pub(crate) fn new(
         ask: Ask,
@@ -169,7 +169,7 @@ mod tests {
     use crate::message::{PermissionRequest, Preview, ToolCallId};
     use chat_permission::{Action, Why};
 
-    fn waits(host: &str) -> (Pending, AskId, oneshot::Receiver<Answered>) {
+    fn waits(host: &str) -> (PendingApproval, AskId, oneshot::Receiver<Answered>) {
         let id = AskId::generate();
         let what = Asked::Permission(PermissionRequest {
             action: Action::Network,
@@ -182,13 +182,13 @@ mod tests {
         let ask = Ask { id, call: ToolCallId::new("c"), tool: "fetch".to_owned(), what };
         let request =
             Request::Network { host: host.to_owned(), private: false, leads_to: Vec::new() };
-        let (pending, answered) = Pending::new(ask, Some((vec![request], None)));
+        let (pending, answered) = PendingApproval::new(ask, Some((vec![request], None)));
         (pending, id, answered)
     }
 
     #[test]
     fn what_is_answered_waits_no_longer_and_is_answered_once() {
-        let mut approvals = Approvals::default();
+        let mut approvals = PendingApprovals::default();
         let (pending, id, mut answered) = waits("example.org");
         approvals.add(pending);
         let (pending, _) = approvals.take(id).unwrap();
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn what_nobody_listens_to_any_more_does_not_wait_again() {
-        let mut approvals = Approvals::default();
+        let mut approvals = PendingApprovals::default();
         let (first, ..) = waits("example.org");
         assert!(approvals.put_back(first).is_none(), "its request has ended");
         let (second, _, _listens) = waits("example.org");
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_rule_settles_what_it_is_about_and_nothing_else() {
-        let mut approvals = Approvals::default();
+        let mut approvals = PendingApprovals::default();
         let (named, _, mut answered) = waits("example.org");
         let (other, other_id, _listens) = waits("example.com");
         approvals.add(named);

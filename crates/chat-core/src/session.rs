@@ -8,7 +8,7 @@
 //!
 //! Whoever takes several of its locks takes them in this order: `admission`, `gate`, `writing`, `state`.
 
-mod asking;
+mod approvals;
 mod begin;
 mod compaction;
 mod empty;

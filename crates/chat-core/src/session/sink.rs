@@ -8,7 +8,7 @@ use chat_permission::path::Project;
 use chat_permission::{Decision, Why};
 use tokio_util::sync::CancellationToken;
 
-use super::asking::Followed;
+use super::approvals::Followed;
 use super::turn::RunningTurn;
 use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, Delta, Room};

@@ -1,4 +1,4 @@
-//! What tools ask of the person: judged by rules and mode, and waiting where these do not tell.
+//! Decides what tools may do: by rules and mode, and by asking the user where these leave it open.
 
 use std::sync::Arc;
 

@@ -11,10 +11,10 @@
 mod approvals;
 mod begin;
 mod compaction;
+mod context_usage;
 mod empty;
 mod environment;
 mod journal;
-mod measuring;
 mod mentions;
 mod open;
 mod parts;

@@ -2,7 +2,7 @@
 //! and returns what is to be told of that. None of them knows the session, the store or whoever watches,
 //! waits for anything or translates.
 
-pub(crate) mod context_usage;
+pub(crate) mod last_usage;
 pub(crate) mod pending_approvals;
 pub(crate) mod permission_rules;
 pub(crate) mod queue;

@@ -7,7 +7,7 @@ use chat_permission::path::Project;
 use chat_permission::{Effect, Entry, Mode};
 use tokio_util::sync::CancellationToken;
 
-use super::parts::context_usage::ContextUsage;
+use super::parts::last_usage::LastUsage;
 use super::parts::pending_approvals::PendingApprovals;
 use super::parts::queue::Queue;
 use super::parts::todos::Todos;
@@ -32,7 +32,7 @@ pub(super) struct State {
     pub tool_calls: ToolCalls,
     /// What waits for the person.
     pub pending_approvals: PendingApprovals,
-    pub context_usage: ContextUsage,
+    pub last_usage: LastUsage,
     pub todos: Todos,
     /// Whether nothing may begin any more: the session is being deleted, or the program ends.
     pub halted: bool,
@@ -55,7 +55,7 @@ impl State {
             turns: Turns::default(),
             tool_calls: ToolCalls::default(),
             pending_approvals: PendingApprovals::default(),
-            context_usage: ContextUsage::default(),
+            last_usage: LastUsage::default(),
             todos: Todos::default(),
             halted: false,
             titling: CancellationToken::new(),

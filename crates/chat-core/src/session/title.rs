@@ -32,10 +32,7 @@ impl Session {
             }
             state.titling = CancellationToken::new();
             let Ok(agent) = self.services.agent(&state.record.agent) else { return };
-            (
-                agent.build_messages(&branch, state.context_usage.surroundings()),
-                state.titling.clone(),
-            )
+            (agent.build_messages(&branch, state.last_usage.surroundings()), state.titling.clone())
         };
         let (session, model) = (Arc::clone(self), model.clone());
         self.services.spawn(async move {
@@ -79,7 +76,7 @@ impl Session {
         let reply = messages.last().map(|message| message.plain_text()).unwrap_or_default();
         messages.push(Arc::new(Message::text(Role::User, None, QUESTION)));
         // The tools stand at the prompt's beginning, which the server knows.
-        let tools = self.lock().context_usage.surroundings().tools.specs();
+        let tools = self.lock().last_usage.surroundings().tools.specs();
         let mut chat = Chat::new(client, model.model.clone())
             .tools(tools, ToolChoice::None)
             .options(options)

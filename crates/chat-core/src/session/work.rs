@@ -70,7 +70,7 @@ impl RunningTurn {
         let offered = sink.tools(&self.session.services.clients.settings().tools);
         let (tools, _) = resolved.agent.configure_tools(&offered);
         let surroundings = Session::surroundings(&environment, tools);
-        self.session.lock().context_usage.set_surroundings(surroundings.clone());
+        self.session.lock().last_usage.set_surroundings(surroundings.clone());
         let input = TurnInput {
             agent: Arc::clone(&resolved.agent),
             client,

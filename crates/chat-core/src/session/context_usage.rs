@@ -1,4 +1,4 @@
-//! How full the window of a session's model is, and what its next request would consist of.
+//! Measures how full the window of a session's model is, and previews its next request.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::begin::ResolvedRequest;
 use super::compaction::holds;
 use super::environment::Place;
-use super::parts::context_usage::Measured;
+use super::parts::last_usage::Measured;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
 use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};
@@ -66,7 +66,7 @@ impl Session {
         // A slow server may answer when another model was chosen.
         let now = self.resolve(&ChatRequest::default())?;
         if (&now.model, &now.options) == (&resolved.model, &measured.options) {
-            self.lock().context_usage.set_measured(measured);
+            self.lock().last_usage.set_measured(measured);
         }
         Ok(meter)
     }
@@ -108,14 +108,14 @@ impl Session {
         {
             let mut state = self.lock();
             let Ok(agent) = self.services.agent(&state.record.agent) else { return };
-            state.context_usage.measure_request(agent, room, options.clone());
+            state.last_usage.measure_request(agent, room, options.clone());
         }
         self.tell_meter();
     }
 
     /// How many bytes one result of a tool may have.
     pub(super) fn result_bytes(&self) -> usize {
-        self.lock().context_usage.result_bytes()
+        self.lock().last_usage.result_bytes()
     }
 
     /// Tells those who watch how full the window is, where that is known and another now.
@@ -125,12 +125,12 @@ impl Session {
             if !state.is_watched() {
                 return;
             }
-            let Some(measured) = state.context_usage.measured().cloned() else { return };
+            let Some(measured) = state.last_usage.measured().cloned() else { return };
             (state.transcript.branch().unwrap_or_default(), measured)
         };
         let meter = self.measure(&history, &measured);
         let mut state = self.lock();
-        if let Some(event) = state.context_usage.set_meter(meter) {
+        if let Some(event) = state.last_usage.set_meter(meter) {
             state.tell(event);
         }
     }

@@ -1,4 +1,4 @@
-//! How full the window of a session's model is, as it was measured and told last.
+//! Keeps how full the window of a session's model was when it was last measured and told.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::message::{Meter, Options};
 
 /// What a session's conversation was measured with, and what it came to.
 #[derive(Default)]
-pub(crate) struct ContextUsage {
+pub(crate) struct LastUsage {
     /// What the last request was made in.
     surroundings: Surroundings,
     measured: Option<Measured>,
@@ -26,7 +26,7 @@ pub(crate) struct Measured {
     pub options: Options,
 }
 
-impl ContextUsage {
+impl LastUsage {
     /// What the last request was made in.
     pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.surroundings
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_same_count_is_told_once() {
-        let mut usage = ContextUsage::default();
+        let mut usage = LastUsage::default();
         let meter = |tokens| Meter { tokens, ..Meter::default() };
         assert!(usage.set_meter(meter(1)).is_some());
         assert!(usage.set_meter(meter(1)).is_none());

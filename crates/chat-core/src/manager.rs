@@ -302,7 +302,7 @@ impl Manager {
         self.inner.connections.take_settings(Arc::new(settings));
         let sessions: Vec<_> = self.sessions_lock().values().cloned().collect();
         for session in sessions {
-            session.rejudge();
+            session.approvals().rejudge();
         }
         let hub = &self.inner.world.hub;
         hub.tell(&Event::SettingsChanged);

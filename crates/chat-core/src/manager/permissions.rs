@@ -30,17 +30,18 @@ impl Permissions {
         self.0
             .run(async move {
                 let Some(session) = this.0.loaded(&fid) else { return Ok(false) };
-                let Some(pending) = session.take_ask(id) else { return Ok(false) };
+                let approvals = session.approvals();
+                let Some(pending) = approvals.take(id) else { return Ok(false) };
                 if let Some((scope, effect, rules)) = pending.rules(&answer)
                     && let Err(error) =
                         this.remember_answer(&session, pending.root(), scope, effect, rules).await
                 {
-                    session.put_back(pending);
+                    approvals.put_back(pending);
                     return Err(error);
                 }
                 let waited = pending.settle(answer);
                 // What the new rules settle besides.
-                session.rejudge();
+                approvals.rejudge();
                 Ok(waited)
             })
             .await
@@ -52,7 +53,7 @@ impl Permissions {
     /// `SessionNotFound`, and the store's.
     pub async fn session_rules(&self, fid: &Fid) -> Result<Vec<Entry>> {
         let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { Ok(this.session(&fid).await?.rules()) }).await
+        self.0.run(async move { Ok(this.session(&fid).await?.approvals().rules()) }).await
     }
 
     /// Takes a rule of one session back. Says whether it was there.
@@ -61,7 +62,7 @@ impl Permissions {
     /// `SessionNotFound`, and the store's.
     pub async fn forget_rule(&self, fid: &Fid, rule: &Rule) -> Result<bool> {
         let (this, fid, rule) = (self.0.clone(), fid.clone(), rule.clone());
-        self.0.run(async move { this.session(&fid).await?.forget(&rule).await }).await
+        self.0.run(async move { this.session(&fid).await?.approvals().forget(&rule).await }).await
     }
 
     async fn remember_answer(
@@ -78,10 +79,10 @@ impl Permissions {
             // It is of the files of a folder that the chat has left.
             let rules = rules.into_iter();
             let rules = rules.filter(|rule| effect == Effect::Deny || !rule.is_of_project());
-            return session.remember(effect, rules.collect()).await;
+            return session.approvals().remember(effect, rules.collect()).await;
         }
         if scope == Scope::Session || (scope == Scope::Project && project.is_none()) {
-            return session.remember(effect, rules).await;
+            return session.approvals().remember(effect, rules).await;
         }
         self.0
             .settings()

@@ -106,7 +106,7 @@ impl Sessions {
     pub async fn change(&self, fid: &Fid, change: SessionChange) -> Result<()> {
         self.patch(fid, SessionPatch { change, ..SessionPatch::default() }).await?;
         if let Some(session) = self.0.loaded(fid) {
-            session.rejudge();
+            session.approvals().rejudge();
         }
         Ok(())
     }

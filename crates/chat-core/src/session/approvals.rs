@@ -31,17 +31,29 @@ pub(super) struct Followed {
 
 /// Takes what waits away again, however the waiting ends.
 struct Waits<'a> {
-    session: &'a Session,
+    approvals: &'a Approvals<'a>,
     id: AskId,
 }
 
 impl Drop for Waits<'_> {
     fn drop(&mut self) {
-        self.session.change_asks(|approvals| approvals.remove(self.id).map(|event| ((), event)));
+        self.approvals.change(|approvals| approvals.remove(self.id).map(|event| ((), event)));
     }
 }
 
+/// Decides what a session's tools may do, and keeps its remembered rules. From [`Session::approvals`].
+pub(crate) struct Approvals<'a> {
+    session: &'a Session,
+}
+
 impl Session {
+    /// What decides on what its tools may do.
+    pub(crate) fn approvals(&self) -> Approvals<'_> {
+        Approvals { session: self }
+    }
+}
+
+impl Approvals<'_> {
     /// Judges a wish, and asks the person where neither a rule nor the mode tells.
     pub(super) async fn permit(
         &self,
@@ -73,8 +85,8 @@ impl Session {
         project: Option<&Arc<Project>>,
         followed: &mut Option<Followed>,
     ) -> Decision {
-        let settings = self.services.clients.settings();
-        let (rules, mode) = self.lock().rules(&settings, project);
+        let settings = self.session.services.clients.settings();
+        let (rules, mode) = self.session.lock().rules(&settings, project);
         let known = followed.take().filter(|followed| followed.of == rules);
         let known = known.unwrap_or_else(|| Followed {
             to: project
@@ -139,8 +151,8 @@ impl Session {
     /// The rules that hold in a folder, followed through its links as they are now, and the mode. It looks
     /// at the disk, so nothing is locked meanwhile.
     fn rules_of(&self, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
-        let settings = self.services.clients.settings();
-        let (rules, mode) = self.lock().rules(&settings, project);
+        let settings = self.session.services.clients.settings();
+        let (rules, mode) = self.session.lock().rules(&settings, project);
         match project {
             Some(project) => (project.follow_denied(rules), mode),
             None => (rules, mode),
@@ -157,8 +169,8 @@ impl Session {
         let id = AskId::generate();
         let ask = Ask { id, call: call.id.clone(), tool: call.name.clone(), what };
         let (pending, answered) = PendingApproval::new(ask, about);
-        self.change_asks(|approvals| Some(((), approvals.add(pending))));
-        let _waits = Waits { session: self, id };
+        self.change(|approvals| Some(((), approvals.add(pending))));
+        let _waits = Waits { approvals: self, id };
         // Rules or the mode may have changed since it was judged.
         self.rejudge();
         tokio::select! {
@@ -170,54 +182,56 @@ impl Session {
 
     /// Stores rules for this session alone.
     pub(crate) async fn remember(&self, effect: Effect, rules: Vec<Rule>) -> Result<()> {
-        let _gate = self.gate.lock().await;
-        let mut known = self.lock().record.rules.clone();
+        let _gate = self.session.gate.lock().await;
+        let mut known = self.session.lock().record.rules.clone();
         known.retain(|entry| !rules.contains(&entry.rule));
         let new = rules.into_iter().map(|rule| Entry { rule, effect, scope: Scope::Session });
         known.extend(new);
-        self.patch_claimed(SessionPatch { rules: Some(known), ..SessionPatch::default() }).await
+        self.session
+            .patch_claimed(SessionPatch { rules: Some(known), ..SessionPatch::default() })
+            .await
     }
 
     /// The rules of this session alone.
     pub(crate) fn rules(&self) -> Vec<Entry> {
-        self.lock().record.rules.clone()
+        self.session.lock().record.rules.clone()
     }
 
     /// Takes a rule of this session back. Says whether it was there.
     pub(crate) async fn forget(&self, rule: &Rule) -> Result<bool> {
-        let _gate = self.gate.lock().await;
-        let known = self.lock().record.rules.clone();
+        let _gate = self.session.gate.lock().await;
+        let known = self.session.lock().record.rules.clone();
         let kept: Vec<_> = known.iter().filter(|entry| entry.rule != *rule).cloned().collect();
         let was_there = kept.len() < known.len();
         if was_there {
             let patch = SessionPatch { rules: Some(kept), ..SessionPatch::default() };
-            self.patch_claimed(patch).await?;
+            self.session.patch_claimed(patch).await?;
         }
         Ok(was_there)
     }
 
     /// Takes what waits, to answer it: nothing else settles it meanwhile.
-    pub(crate) fn take_ask(&self, id: AskId) -> Option<PendingApproval> {
-        self.change_asks(|approvals| approvals.take(id))
+    pub(crate) fn take(&self, id: AskId) -> Option<PendingApproval> {
+        self.change(|approvals| approvals.take(id))
     }
 
     /// Has it wait again: it could not be answered.
     pub(crate) fn put_back(&self, pending: PendingApproval) {
-        self.change_asks(|approvals| approvals.put_back(pending).map(|event| ((), event)));
+        self.change(|approvals| approvals.put_back(pending).map(|event| ((), event)));
         self.rejudge();
     }
 
     /// Rules or the mode changed: what they settle now waits no longer.
     pub(crate) fn rejudge(&self) {
         let project = {
-            let state = self.lock();
+            let state = self.session.lock();
             if state.pending_approvals.is_empty() {
                 return;
             }
             state.pending_approvals.project()
         };
         let (rules, mode) = self.rules_of(project.as_ref());
-        let settled = self.change_asks(|approvals| approvals.judge(&rules, mode));
+        let settled = self.change(|approvals| approvals.judge(&rules, mode));
         for (pending, answered) in settled.into_iter().flatten() {
             // Nobody listens any more where the request ended meanwhile.
             pending.send(answered);
@@ -225,20 +239,20 @@ impl Session {
     }
 
     /// Changes what waits for the person, and tells of it.
-    fn change_asks<T>(
+    fn change<T>(
         &self,
         change: impl FnOnce(&mut PendingApprovals) -> Option<(T, SessionEvent)>,
     ) -> Option<T> {
         let what = {
-            let mut state = self.lock();
+            let mut state = self.session.lock();
             let (what, event) = change(&mut state.pending_approvals)?;
             let asks = state.pending_approvals.asks();
             state.tool_calls.wait_for(&asks);
             state.tell(event);
-            self.services.asks.set(&self.fid, asks, &self.services.hub);
+            self.session.services.asks.set(&self.session.fid, asks, &self.session.services.hub);
             what
         };
-        self.tell_changed();
+        self.session.tell_changed();
         Some(what)
     }
 }

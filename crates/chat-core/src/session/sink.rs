@@ -69,14 +69,18 @@ struct Host {
 impl Host {
     fn decides(&self, request: &chat_permission::Request) -> Decision {
         let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
-        self.turn.session.decides(request, self.project.as_ref(), &mut followed)
+        self.turn.session.approvals().decides(request, self.project.as_ref(), &mut followed)
     }
 }
 
 #[async_trait]
 impl ToolHost for Host {
     async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
-        self.turn.session.permit(&self.call, wish, self.project.as_ref(), &self.cancel).await
+        self.turn
+            .session
+            .approvals()
+            .permit(&self.call, wish, self.project.as_ref(), &self.cancel)
+            .await
     }
 
     fn refusal(&self, request: &chat_permission::Request) -> Option<Why> {
@@ -91,7 +95,7 @@ impl ToolHost for Host {
     }
 
     async fn ask(&self, question: Question) -> Result<String, Denied> {
-        self.turn.session.ask(&self.call, question, &self.cancel).await
+        self.turn.session.approvals().ask(&self.call, question, &self.cancel).await
     }
 
     fn on_output(&self, tail: &str, bytes: u64) {
@@ -212,6 +216,6 @@ impl ReplySink for Sink {
         rounds: u32,
         cancel: &CancellationToken,
     ) -> bool {
-        self.turn.session.ask_to_go_on(call, rounds, cancel).await
+        self.turn.session.approvals().ask_to_go_on(call, rounds, cancel).await
     }
 }

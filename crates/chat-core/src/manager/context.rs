@@ -20,7 +20,7 @@ impl SessionContext {
     /// `SessionNotFound`, `NoModel`, `AgentMissing`, `ProjectMissing`, and the store's.
     pub async fn meter(&self, fid: &Fid) -> Result<Meter> {
         let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.meter().await }).await
+        self.0.run(async move { this.session(&fid).await?.context_usage().current().await }).await
     }
 
     /// What the `@` words of a text point at, in the project that a request is for; nothing where it has none.
@@ -75,7 +75,7 @@ impl SessionContext {
                     Some(fid) => this.session(fid).await?,
                     None => Session::sketch(&this.inner.world, &request),
                 };
-                session.preview(&request).await
+                session.context_usage().preview(&request).await
             })
             .await
     }

@@ -79,7 +79,7 @@ impl Session {
             }
             self.release().await;
             self.tell_changed();
-            self.tell_meter();
+            self.context_usage().tell();
             self.lock().unload();
             self.ended.notify_waiters();
         }
@@ -137,7 +137,7 @@ impl Session {
         let undone = self.undo_claimed().await;
         self.release().await;
         if undone.is_ok() {
-            self.tell_meter();
+            self.context_usage().tell();
             self.lock().unload();
         }
         undone

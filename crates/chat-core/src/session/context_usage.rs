@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use super::begin::ResolvedRequest;
 use super::compaction::holds;
-use super::environment::Place;
 use super::parts::last_usage::Measured;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
-use crate::agent::{Agent, Load, Surroundings, compaction_limit, outgoing, scale_of, tool_bytes};
+use crate::agent::{Load, compaction_limit, outgoing, scale_of, tool_bytes};
 use crate::client::{Price, Room, as_text};
 use crate::error::Result;
 use crate::message::{
@@ -29,51 +28,50 @@ impl Session {
         Self::new(Arc::clone(services), record, Vec::new())
     }
 
-    fn resolve(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
-        let record = self.lock().record.clone();
-        let known = Some(&record).filter(|record| !record.fid.as_str().is_empty());
-        ResolvedRequest::resolve(&self.services, request, known)
+    /// What measures how full its model's window is.
+    pub(crate) fn context_usage(&self) -> ContextUsage<'_> {
+        ContextUsage { session: self }
     }
+}
 
-    /// What a request would be made in now.
-    pub(super) async fn current_surroundings(
-        self: &Arc<Self>,
-        agent: &dyn Agent,
-        model: &ModelRef,
-        place: Place,
-    ) -> Result<Surroundings> {
-        let environment = self.gather_environment(model, place).await?;
-        let settings = self.services.clients.settings();
-        let (name, with_project) = (agent.name(), environment.project.is_some());
-        let offered = self.tools(name, with_project, environment.capabilities, &settings.tools);
-        let (tools, _) = agent.configure_tools(&offered);
-        Ok(Self::surroundings(&environment, tools))
+/// Measures how full the window of a session's model is. From [`Session::context_usage`].
+pub(crate) struct ContextUsage<'a> {
+    session: &'a Session,
+}
+
+impl ContextUsage<'_> {
+    fn resolve(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
+        let record = self.session.lock().record.clone();
+        let known = Some(&record).filter(|record| !record.fid.as_str().is_empty());
+        ResolvedRequest::resolve(&self.session.services, request, known)
     }
 
     /// How full the window is. Asks the model's server about it where nobody did before.
-    pub(crate) async fn meter(self: &Arc<Self>) -> Result<Meter> {
-        let history = self.transcript().await?;
+    pub(crate) async fn current(&self) -> Result<Meter> {
+        let history = self.session.transcript().await?;
         let resolved = self.resolve(&ChatRequest::default())?;
         // The rules and what there is besides may be others than when it was measured last.
-        let surroundings =
-            self.current_surroundings(&*resolved.agent, &resolved.model, self.place()).await?;
+        let surroundings = self
+            .session
+            .current_surroundings(&*resolved.agent, &resolved.model, self.session.place())
+            .await?;
         let (agent, room) = (Arc::clone(&resolved.agent), Room::default());
         let mut measured = Measured { agent, surroundings, room, options: resolved.options };
         let tokens = self.measure(&history, &measured).tokens;
         measured.room =
-            self.services.clients.room(&resolved.model, &measured.options, tokens).await;
+            self.session.services.clients.room(&resolved.model, &measured.options, tokens).await;
         let meter = self.measure(&history, &measured);
         // A slow server may answer when another model was chosen.
         let now = self.resolve(&ChatRequest::default())?;
         if (&now.model, &now.options) == (&resolved.model, &measured.options) {
-            self.lock().last_usage.set_measured(measured);
+            self.session.lock().last_usage.set_measured(measured);
         }
         Ok(meter)
     }
 
     fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> Meter {
         let Measured { agent, surroundings, room, options } = measured;
-        let settings = self.services.clients.settings();
+        let settings = self.session.services.clients.settings();
         let scale = scale_of(&**agent, history, surroundings, &room.thoughts);
         let messages = agent.build_messages(history, surroundings);
         let load = Load::of(&messages, &room.thoughts).and_tools(&surroundings.tools.specs());
@@ -95,7 +93,8 @@ impl Session {
         let mut cost = None;
         for message in history {
             let (Some(model), Some(usage)) = (&message.model, &message.usage) else { continue };
-            let price = prices.entry(model).or_insert_with(|| self.services.clients.price(model));
+            let price =
+                prices.entry(model).or_insert_with(|| self.session.services.clients.price(model));
             if let Some(price) = price {
                 *cost.get_or_insert(0_u64) += price.of(usage);
             }
@@ -104,24 +103,19 @@ impl Session {
     }
 
     /// Notes what a request is measured with, and tells those who watch.
-    pub(super) fn measured(&self, room: Room, options: &Options) {
+    pub(super) fn measured_with(&self, room: Room, options: &Options) {
         {
-            let mut state = self.lock();
-            let Ok(agent) = self.services.agent(&state.record.agent) else { return };
+            let mut state = self.session.lock();
+            let Ok(agent) = self.session.services.agent(&state.record.agent) else { return };
             state.last_usage.measure_request(agent, room, options.clone());
         }
-        self.tell_meter();
-    }
-
-    /// How many bytes one result of a tool may have.
-    pub(super) fn result_bytes(&self) -> usize {
-        self.lock().last_usage.result_bytes()
+        self.tell();
     }
 
     /// Tells those who watch how full the window is, where that is known and another now.
-    pub(super) fn tell_meter(&self) {
+    pub(super) fn tell(&self) {
         let (history, measured) = {
-            let mut state = self.lock();
+            let mut state = self.session.lock();
             if !state.is_watched() {
                 return;
             }
@@ -129,31 +123,37 @@ impl Session {
             (state.transcript.branch().unwrap_or_default(), measured)
         };
         let meter = self.measure(&history, &measured);
-        let mut state = self.lock();
+        let mut state = self.session.lock();
         if let Some(event) = state.last_usage.set_meter(meter) {
             state.tell(event);
         }
     }
 
     /// What would go out for a request. Stores nothing.
-    pub(crate) async fn preview(self: &Arc<Self>, request: &ChatRequest) -> Result<PromptPreview> {
+    pub(crate) async fn preview(&self, request: &ChatRequest) -> Result<PromptPreview> {
         let resolved = self.resolve(request)?;
-        let stored = !self.fid.as_str().is_empty();
-        let mut history = if stored { self.transcript().await? } else { Vec::new() };
-        let place = self.place().of(request);
+        let stored = !self.session.fid.as_str().is_empty();
+        let mut history = if stored { self.session.transcript().await? } else { Vec::new() };
+        let place = self.session.place().of(request);
         let project = place.project.clone();
         let surroundings =
-            self.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
-        let rejected = self.rejected(project.clone(), &history).await;
-        let builder =
-            UserMessageBuilder::gather(&self.services, request, project, &history, rejected).await;
+            self.session.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
+        let rejected = self.session.rejected(project.clone(), &history).await;
+        let builder = UserMessageBuilder::gather(
+            &self.session.services,
+            request,
+            project,
+            &history,
+            rejected,
+        )
+        .await;
         let user = builder.build(&*resolved.agent, None);
         let is_text = |part: &Part| matches!(part, Part::Text(_));
         let context = user.parts.iter().filter(|part| !is_text(part)).cloned().collect();
         let context = as_text(&Message { parts: context, ..user.clone() }).into_owned();
         let messages = outgoing(&history).len();
         let specs = surroundings.tools.specs();
-        let room = self.services.clients.room(&resolved.model, &resolved.options, 0).await;
+        let room = self.session.services.clients.room(&resolved.model, &resolved.options, 0).await;
         let scale = scale_of(&*resolved.agent, &history, &surroundings, &room.thoughts);
         let now = resolved.agent.build_messages(&history, &surroundings);
         let now = Load::of(&now, &room.thoughts).and_tools(&specs).tokens(scale);

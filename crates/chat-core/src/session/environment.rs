@@ -8,7 +8,7 @@ use chat_permission::path::{Error as PathError, Project};
 use jiff::Zoned;
 
 use super::{Session, SessionServices};
-use crate::agent::{ProjectStart, RuleFile, Surroundings, system_name};
+use crate::agent::{Agent, ProjectStart, RuleFile, Surroundings, system_name};
 use crate::client::Capabilities;
 use crate::error::{Error, Kind, Result};
 use crate::message::{ChatRequest, ModelRef};
@@ -43,6 +43,22 @@ pub(super) struct RequestEnvironment {
     rules: Vec<RuleFile>,
     branch: Option<String>,
     start: Option<Arc<ProjectStart>>,
+}
+
+impl RequestEnvironment {
+    /// What an agent's instructions are made of.
+    pub(super) fn surroundings(&self, tools: Registry) -> Surroundings {
+        Surroundings {
+            project: self.project.as_ref().map(|project| project.root().to_owned()),
+            tools,
+            mode: self.mode,
+            rules: self.rules.clone(),
+            branch: self.branch.clone(),
+            start: self.start.clone(),
+            system: system_name().to_owned(),
+            today: Some(Zoned::now().date()),
+        }
+    }
 }
 
 /// A project as it is on disk.
@@ -102,6 +118,21 @@ impl Session {
         Ok(RequestEnvironment { project, capabilities, mode, rules, branch, start })
     }
 
+    /// What a request would be made in now.
+    pub(super) async fn current_surroundings(
+        &self,
+        agent: &dyn Agent,
+        model: &ModelRef,
+        place: Place,
+    ) -> Result<Surroundings> {
+        let environment = self.gather_environment(model, place).await?;
+        let settings = self.services.clients.settings();
+        let (name, with_project) = (agent.name(), environment.project.is_some());
+        let offered = self.tools(name, with_project, environment.capabilities, &settings.tools);
+        let (tools, _) = agent.configure_tools(&offered);
+        Ok(environment.surroundings(tools))
+    }
+
     /// The tools that an agent can be offered with these settings and a model that can do this.
     pub(super) fn tools(
         &self,
@@ -117,20 +148,6 @@ impl Session {
         offered(&self.services, with_project)
             .only(|tool| settings.is_on(agent, tool.info().name()))
             .only(|tool| !plans || tool.info().kind.in_plan_mode())
-    }
-
-    /// What an agent's instructions are made of.
-    pub(super) fn surroundings(environment: &RequestEnvironment, tools: Registry) -> Surroundings {
-        Surroundings {
-            project: environment.project.as_ref().map(|project| project.root().to_owned()),
-            tools,
-            mode: environment.mode,
-            rules: environment.rules.clone(),
-            branch: environment.branch.clone(),
-            start: environment.start.clone(),
-            system: system_name().to_owned(),
-            today: Some(Zoned::now().date()),
-        }
     }
 }
 

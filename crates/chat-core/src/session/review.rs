@@ -104,7 +104,7 @@ impl Session {
     /// What the person rejected since their last message in this branch, which told the model of
     /// all before it.
     pub(super) async fn rejected(
-        self: &Arc<Self>,
+        &self,
         project: Option<PathBuf>,
         branch: &[Arc<Message>],
     ) -> Rejected {
@@ -114,15 +114,13 @@ impl Session {
         };
         let last = branch.iter().rfind(says).map_or(0, |one| one.time.as_millisecond());
         let Some(folder) = project else { return Rejected::nothing() };
-        let session = Arc::clone(self);
+        let (services, fid) = (Arc::clone(&self.services), self.fid.to_string());
         let said: HashSet<String> = branch.iter().map(|one| one.id.to_string()).collect();
         let reading = tokio::task::spawn_blocking(move || {
-            let services = &session.services;
             let project = Project::open(&folder, &services.kept).ok()?;
             // Where nothing was ever changed nothing was rejected.
             let journal = services.journals.existing(&project).ok()??;
             let since = u64::try_from(last).unwrap_or(0);
-            let fid = session.fid.to_string();
             journal.rejections(&fid, since, |message| said.contains(message)).ok()
         });
         let Some((rejections, until)) = reading.await.ok().flatten() else {

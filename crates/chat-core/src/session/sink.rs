@@ -124,7 +124,7 @@ impl ReplySink for Sink {
 
     async fn room(&self, options: &Options, tokens: u64) -> Room {
         let room = self.turn.session.services.clients.room(&self.model, options, tokens).await;
-        self.turn.session.measured(room.clone(), options);
+        self.turn.session.context_usage().measured_with(room.clone(), options);
         room
     }
 
@@ -179,6 +179,7 @@ impl ReplySink for Sink {
             cancel: cancel.clone(),
             followed: Mutex::default(),
         };
+        let most = self.turn.session.lock().last_usage.result_bytes();
         ToolContext {
             cancel: cancel.clone(),
             call: call.id.clone(),
@@ -187,7 +188,7 @@ impl ReplySink for Sink {
             outputs: self.turn.session.services.outputs.join(self.turn.session.fid.as_str()),
             settings: Arc::new(self.turn.session.services.clients.settings().tools.clone()),
             sees: self.capabilities.vision != Some(false),
-            most: self.turn.session.result_bytes(),
+            most,
             host: Arc::new(host),
             changes: self.changes(call),
             asked: Arc::default(),

@@ -8,7 +8,6 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::Session;
 use super::begin::ResolvedRequest;
 use super::parts::tool_calls::ToolCalls;
 use super::sink::Sink;
@@ -69,7 +68,7 @@ impl RunningTurn {
         });
         let offered = sink.tools(&self.session.services.clients.settings().tools);
         let (tools, _) = resolved.agent.configure_tools(&offered);
-        let surroundings = Session::surroundings(&environment, tools);
+        let surroundings = environment.surroundings(tools);
         self.session.lock().last_usage.set_surroundings(surroundings.clone());
         let input = TurnInput {
             agent: Arc::clone(&resolved.agent),
@@ -128,7 +127,7 @@ impl RunningTurn {
             message
         };
         self.session.fold(Arc::clone(&message)).await;
-        self.session.tell_meter();
+        self.session.context_usage().tell();
         message
     }
 

@@ -31,6 +31,7 @@ mod user_message;
 mod waiting_asks;
 mod work;
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -131,6 +132,11 @@ impl Session {
 
     pub(crate) fn fid(&self) -> &Fid {
         &self.fid
+    }
+
+    /// The folder that it works in.
+    pub(crate) fn project(&self) -> Option<PathBuf> {
+        self.lock().record.project.clone()
     }
 
     pub(crate) fn is_busy(&self) -> bool {

@@ -23,8 +23,8 @@ impl ChangeReview {
         self.0
             .run(async move {
                 let session = this.session(&fid).await?;
-                let read = session.with_journal(false, Journal::changes);
-                Ok(read.await?.unwrap_or_default())
+                let review = session.review();
+                Ok(review.read(Journal::changes).await?.unwrap_or_default())
             })
             .await
     }
@@ -43,7 +43,7 @@ impl ChangeReview {
                     Some((path, part)) => journal.accept(session, path, part),
                     None => journal.accept_all(session),
                 };
-                Ok(session.with_journal(true, act).await?.unwrap_or_default())
+                Ok(session.review().change(act).await?.unwrap_or_default())
             })
             .await
     }
@@ -63,7 +63,7 @@ impl ChangeReview {
                     Some((path, part)) => journal.reject(session, path, part),
                     None => journal.reject_all(session),
                 };
-                Ok(session.with_journal(true, act).await?.unwrap_or_default())
+                Ok(session.review().change(act).await?.unwrap_or_default())
             })
             .await
     }
@@ -80,7 +80,7 @@ impl ChangeReview {
             .run(async move {
                 let session = this.session(&fid).await?;
                 let act = move |journal: &Journal, session: &str| journal.undo(session, answer);
-                let undone = session.with_journal(true, act).await?;
+                let undone = session.review().change(act).await?;
                 undone.ok_or_else(|| Kind::NothingChanged.into())
             })
             .await
@@ -119,7 +119,7 @@ impl ChangeReview {
         let done = world.journals.overwritten_by_person(&opened, path, seen, act);
         let sessions: Vec<_> = self.0.sessions_lock().values().cloned().collect();
         for session in sessions.iter().filter(|one| one.project().as_deref() == Some(project)) {
-            session.changed_files();
+            session.review().tell_changed();
         }
         done
     }
@@ -148,7 +148,7 @@ impl ChangeReview {
                     let made = made.iter().find(|made| asked.contains(&made.message));
                     made.map(|made| journal.restore(session, made.seq)).transpose()
                 };
-                let restored = session.with_journal(true, act).await?.flatten();
+                let restored = session.review().change(act).await?.flatten();
                 restored.ok_or_else(|| Kind::NothingChanged.into())
             })
             .await
@@ -168,7 +168,7 @@ impl ChangeReview {
                 }
                 let act =
                     move |journal: &Journal, session: &str| journal.undo_restore(session, restored);
-                let restored = session.with_journal(true, act).await?;
+                let restored = session.review().change(act).await?;
                 restored.ok_or_else(|| Kind::NothingChanged.into())
             })
             .await
@@ -182,6 +182,6 @@ impl ChangeReview {
     /// person in the shown branch, and the store's.
     pub async fn rewind(&self, fid: &Fid, message: MessageId) -> Result<Content> {
         let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.rewind(message).await }).await
+        self.0.run(async move { this.session(&fid).await?.review().rewind(message).await }).await
     }
 }

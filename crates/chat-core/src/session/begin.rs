@@ -228,7 +228,7 @@ impl Session {
             state.active_file = request.context.active().map(|file| file.path.clone());
             state.record.project.clone()
         };
-        let rejected = self.rejected(project.clone(), &branch).await;
+        let rejected = self.review().rejected(project.clone(), &branch).await;
         // By this the next message knows what this one told.
         let time = rejected.until;
         let builder =

@@ -128,7 +128,7 @@ impl Session {
 
     /// Takes the last marker back: from the next request on all goes out as before it. Says whether
     /// there was one; does nothing while a request is at work.
-    pub(crate) async fn undo_compaction(&self) -> Result<bool> {
+    pub(crate) async fn undo_compaction(self: &Arc<Self>) -> Result<bool> {
         let _gate = self.gate.lock().await;
         if self.is_busy() {
             return Ok(false);

@@ -29,14 +29,14 @@ impl Session {
     }
 
     /// What measures how full its model's window is.
-    pub(crate) fn context_usage(&self) -> ContextUsage<'_> {
+    pub(crate) fn context_usage(self: &Arc<Self>) -> ContextUsage<'_> {
         ContextUsage { session: self }
     }
 }
 
 /// Measures how full the window of a session's model is. From [`Session::context_usage`].
 pub(crate) struct ContextUsage<'a> {
-    session: &'a Session,
+    session: &'a Arc<Session>,
 }
 
 impl ContextUsage<'_> {
@@ -138,7 +138,7 @@ impl ContextUsage<'_> {
         let project = place.project.clone();
         let surroundings =
             self.session.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
-        let rejected = self.session.rejected(project.clone(), &history).await;
+        let rejected = self.session.review().rejected(project.clone(), &history).await;
         let builder = UserMessageBuilder::gather(
             &self.session.services,
             request,

@@ -1,4 +1,4 @@
-//! What the session's tools did to the project's files, as the person reviews it and takes it back.
+//! Reviews what the session's tools did to the project's files, and takes it back.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -58,32 +58,37 @@ impl Rejected {
     }
 }
 
+/// What a session's tools did to its project's files, as the user reviews it. From [`Session::review`].
+pub(crate) struct Review<'a> {
+    session: &'a Arc<Session>,
+}
+
 impl Session {
-    /// The folder that it works in.
-    pub(crate) fn project(&self) -> Option<PathBuf> {
-        self.lock().record.project.clone()
+    /// What reviews and takes back what its tools did to files.
+    pub(crate) fn review(self: &Arc<Self>) -> Review<'_> {
+        Review { session: self }
     }
+}
 
+impl Review<'_> {
     /// Tells that files were changed for this session, or that what is to be reviewed is other.
-    pub(crate) fn changed_files(&self) {
-        self.lock().tell(SessionEvent::FilesChanged);
+    pub(crate) fn tell_changed(&self) {
+        self.session.lock().tell(SessionEvent::FilesChanged);
     }
 
-    /// Does something with the journal of the session's project, and tells that it did where it
-    /// `changes` something. None where nothing was ever changed there by a tool.
+    /// Reads from the journal of the session's project. None where nothing was ever changed there by a
+    /// tool.
     ///
     /// # Errors
     /// `NoReview`, `ReviewFailed`, `ProjectMissing`.
-    pub(crate) async fn with_journal<T: Send + 'static>(
-        self: &Arc<Self>,
-        changes: bool,
-        act: impl FnOnce(&Journal, &str) -> Result<T, JournalError> + Send + 'static,
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Journal, &str) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<Option<T>> {
-        let session = Arc::clone(self);
-        let folder = self.lock().record.project.clone();
+        let (services, fid) = (Arc::clone(&self.session.services), self.session.fid.to_string());
+        let folder = self.session.project();
         let folder = folder.ok_or(Kind::NoReview { why: NoReview::NoProject })?;
         let work = move || {
-            let (services, fid) = (&session.services, session.fid.to_string());
             let project = Project::open(&folder, &services.kept)
                 .map_err(|_| Error::from(Kind::ProjectMissing { path: folder }))?;
             if services.journals.is_refused(&project) {
@@ -92,13 +97,28 @@ impl Session {
             let Some(journal) = services.journals.existing(&project).map_err(failed)? else {
                 return Ok(None);
             };
-            let done = act(&journal, &fid).map_err(failed)?;
-            if changes {
-                session.changed_files();
-            }
-            Ok(Some(done))
+            read(&journal, &fid).map(Some).map_err(failed)
         };
         tokio::task::spawn_blocking(work).await.map_err(|_| Kind::Internal)?
+    }
+
+    /// Changes something with the journal of the session's project, and tells that it did. None where
+    /// nothing was ever changed there by a tool.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub(crate) async fn change<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Journal, &str) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<Option<T>> {
+        let session = Arc::clone(self.session);
+        self.read(move |journal, fid| {
+            let changed = change(journal, fid)?;
+            // Told there, since nobody may wait for the answer any more.
+            session.review().tell_changed();
+            Ok(changed)
+        })
+        .await
     }
 
     /// What the person rejected since their last message in this branch, which told the model of
@@ -114,7 +134,7 @@ impl Session {
         };
         let last = branch.iter().rfind(says).map_or(0, |one| one.time.as_millisecond());
         let Some(folder) = project else { return Rejected::nothing() };
-        let (services, fid) = (Arc::clone(&self.services), self.fid.to_string());
+        let (services, fid) = (Arc::clone(&self.session.services), self.session.fid.to_string());
         let said: HashSet<String> = branch.iter().map(|one| one.id.to_string()).collect();
         let reading = tokio::task::spawn_blocking(move || {
             let project = Project::open(&folder, &services.kept).ok()?;
@@ -135,22 +155,22 @@ impl Session {
     ///
     /// # Errors
     /// `SessionAtWork`, `SessionInUse`, `NothingToSend` where it is no message of the person, and the store's.
-    pub(crate) async fn rewind(self: &Arc<Self>, message: MessageId) -> Result<Content> {
-        let _turn = self.admission.lock().await;
-        let _gate = self.gate.lock().await;
-        if self.is_busy() {
+    pub(crate) async fn rewind(&self, message: MessageId) -> Result<Content> {
+        let _turn = self.session.admission.lock().await;
+        let _gate = self.session.gate.lock().await;
+        if self.session.is_busy() {
             return Err(Kind::SessionAtWork.into());
         }
-        let branch = self.load().await?;
+        let branch = self.session.load().await?;
         let asked = branch.iter().find(|one| one.id == message && one.role == Role::User);
         let asked = asked.cloned().ok_or(Kind::NothingToSend)?;
-        self.services.store.claim(&self.fid).await?;
+        self.session.services.store.claim(&self.session.fid).await?;
         let patch = SessionPatch { head: Some(asked.parent), ..SessionPatch::default() };
-        let patched = self.patch_claimed(patch).await;
-        self.release().await;
+        let patched = self.session.patch_claimed(patch).await;
+        self.session.release().await;
         patched?;
         {
-            let mut state = self.lock();
+            let mut state = self.session.lock();
             state.trouble = None;
             state.transcript.set_head(asked.parent);
             state.tell_reset();

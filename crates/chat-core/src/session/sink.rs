@@ -50,7 +50,7 @@ impl Sink {
         let journals = Arc::clone(&self.turn.session.services.journals);
         Changes::new(journals, Arc::clone(project), origin, move || {
             if let Some(session) = session.upgrade() {
-                session.changed_files();
+                session.review().tell_changed();
             }
         })
     }

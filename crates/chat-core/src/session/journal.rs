@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Session;
+use super::turn::RunningTurn;
 use crate::error::{Error, Kind, Result};
 use crate::message::Message;
 
@@ -22,49 +23,49 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// tries.
 const STORE_PATIENCE: Duration = Duration::from_secs(10);
 
-impl Session {
+impl RunningTurn {
     /// Writes the journal as text comes. Never ends: it is dropped with the request.
     pub(super) async fn keep_journal(&self) {
         let mut told = false;
         loop {
-            self.unwritten.notified().await;
+            self.session.unwritten.notified().await;
             if let Err(error) = self.write_journal().await {
                 // It is kept in memory and tried again; the person hears of it once.
                 if !told {
-                    self.notice(error);
+                    self.session.notice(error);
                     told = true;
                 }
-                self.unwritten.notify_one();
+                self.session.unwritten.notify_one();
             }
             tokio::time::sleep(PAUSE).await;
         }
     }
 
     async fn write_journal(&self) -> Result<()> {
-        let _journal = self.writing.lock().await;
-        let segments = self.lock().transcript.unjournaled();
+        let _journal = self.session.writing.lock().await;
+        let segments = self.session.lock().transcript.unjournaled();
         if segments.is_empty() {
             return Ok(());
         }
-        let (store, written) = (&self.services.store, segments.clone());
+        let (store, written) = (&self.session.services.store, segments.clone());
         store.journal(segments).await?;
-        self.lock().transcript.journaled(&written);
+        self.session.lock().transcript.journaled(&written);
         Ok(())
     }
 
     /// Stores a reply in its final form. Where the store refuses it, the person hears of it, and
     /// it is tried again for as long as the program runs.
-    pub(super) async fn fold(self: &Arc<Self>, message: Arc<Message>) {
-        let first = self.services.store.fold(&self.fid, Arc::clone(&message)).await;
+    pub(super) async fn fold(&self, message: Arc<Message>) {
+        let first = self.session.services.store.fold(&self.session.fid, Arc::clone(&message)).await;
         let Err(error) = first else { return };
         let hopeless = is_hopeless(&error);
-        self.notice(error.clone());
+        self.session.notice(error.clone());
         if hopeless {
             return;
         }
-        self.lock().transcript.refuse_reply(error);
-        let session = Arc::clone(self);
-        self.services.spawn(async move {
+        self.session.lock().transcript.refuse_reply(error);
+        let session = Arc::clone(&self.session);
+        self.session.services.spawn(async move {
             let mut wait = FIRST_WAIT;
             loop {
                 tokio::time::sleep(wait).await;
@@ -80,6 +81,32 @@ impl Session {
         });
     }
 
+    /// Keeps results of tools that the store refused, and gives them to it again until it takes
+    /// them. What begins meanwhile takes them along.
+    pub(super) fn save_later(&self) {
+        let session = Arc::clone(&self.session);
+        self.session.services.spawn(async move {
+            let mut wait = FIRST_WAIT;
+            loop {
+                tokio::time::sleep(wait).await;
+                let _gate = session.gate.lock().await;
+                let _one = session.writing.lock().await;
+                let unsaved = session.lock().transcript.with_unsaved([]);
+                let Some(head) = unsaved.last().map(|message| message.id) else { return };
+                match session.services.store.append(&session.fid, unsaved.clone(), head).await {
+                    Err(error) if !is_hopeless(&error) => wait = (wait * 2).min(LONGEST_WAIT),
+                    _ => {
+                        session.lock().transcript.saved(&unsaved);
+                        session.taken.notify_waiters();
+                        return session.rest().await;
+                    }
+                }
+            }
+        });
+    }
+}
+
+impl Session {
     /// Waits until the store has taken all that was said. Why it has not, where that takes too long.
     pub(crate) async fn stored(&self) -> Result<()> {
         let all = async {
@@ -100,32 +127,6 @@ impl Session {
                 .cloned()
                 .unwrap_or_else(|| Kind::Storage.into())),
         }
-    }
-}
-
-impl Session {
-    /// Keeps results of tools that the store refused, and gives them to it again until it takes
-    /// them. What begins meanwhile takes them along.
-    pub(super) fn save_later(self: &Arc<Self>) {
-        let session = Arc::clone(self);
-        self.services.spawn(async move {
-            let mut wait = FIRST_WAIT;
-            loop {
-                tokio::time::sleep(wait).await;
-                let _gate = session.gate.lock().await;
-                let _one = session.writing.lock().await;
-                let unsaved = session.lock().transcript.with_unsaved([]);
-                let Some(head) = unsaved.last().map(|message| message.id) else { return };
-                match session.services.store.append(&session.fid, unsaved.clone(), head).await {
-                    Err(error) if !is_hopeless(&error) => wait = (wait * 2).min(LONGEST_WAIT),
-                    _ => {
-                        session.lock().transcript.saved(&unsaved);
-                        session.taken.notify_waiters();
-                        return session.rest().await;
-                    }
-                }
-            }
-        });
     }
 
     /// Gives the session up and drops what only the store need have, where nothing is at work.

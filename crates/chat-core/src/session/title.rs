@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::parts::title::{QUESTION, from_response};
+use super::turn::RunningTurn;
 use crate::agent::outgoing;
 use crate::chat::Chat;
 use crate::client::ToolChoice;
@@ -16,27 +17,29 @@ use crate::store::SessionPatch;
 /// The most tokens that a title may cost.
 const TOKENS: u32 = 40;
 
-impl Session {
+impl RunningTurn {
     /// Asks for a better title in the background, after the first reply. A new request ends the
     /// asking: it must not wait behind it.
-    pub(super) fn ask_for_title(self: &Arc<Self>, model: &ModelRef) {
-        if !self.services.better_titles || !self.services.clients.settings().chat.better_titles {
+    pub(super) fn ask_for_title(&self, model: &ModelRef) {
+        if !self.session.services.better_titles
+            || !self.session.services.clients.settings().chat.better_titles
+        {
             return;
         }
         let (messages, cancel) = {
-            let mut state = self.lock();
+            let mut state = self.session.lock();
             let branch = state.transcript.branch().unwrap_or_default();
             let said = branch.iter().filter(|m| m.role == Role::User).count();
             if state.record.titled_by_person || state.halted || said != 1 {
                 return;
             }
             state.titling = CancellationToken::new();
-            let Ok(agent) = self.services.agent(&state.record.agent) else { return };
+            let Ok(agent) = self.session.services.agent(&state.record.agent) else { return };
             (agent.build_messages(&branch, state.last_usage.surroundings()), state.titling.clone())
         };
-        let (session, model) = (Arc::clone(self), model.clone());
-        self.services.spawn(async move {
-            let asked = session.title_of(messages, &model, &cancel);
+        let (session, model) = (Arc::clone(&self.session), model.clone());
+        self.session.services.spawn(async move {
+            let asked = title_of(&session, messages, &model, &cancel);
             let title = tokio::select! {
                 biased;
                 () = cancel.cancelled() => return,
@@ -57,31 +60,32 @@ impl Session {
             }
         });
     }
+}
 
-    async fn title_of(
-        &self,
-        mut messages: Vec<Arc<Message>>,
-        model: &ModelRef,
-        cancel: &CancellationToken,
-    ) -> Result<Option<String>> {
-        let client = self.services.clients.client(model).await?;
-        let usage = self.services.clients.usage(model);
-        let known = self.lock().record.options.clone();
-        // A model that thinks would spend on that what a title may cost.
-        let thinks = messages.iter().flat_map(|message| &message.parts);
-        let thinks = thinks.into_iter().any(|part| matches!(part, Part::Thinking { .. }));
-        let thinking = if thinks { Thinking::Off } else { Thinking::Habit };
-        // The window must stay as it was, or Ollama loads the model anew.
-        let options = Options { max_tokens: Some(TOKENS), ..known.or(&usage.options) };
-        let reply = messages.last().map(|message| message.plain_text()).unwrap_or_default();
-        messages.push(Arc::new(Message::text(Role::User, None, QUESTION)));
-        // The tools stand at the prompt's beginning, which the server knows.
-        let tools = self.lock().last_usage.surroundings().tools.specs();
-        let mut chat = Chat::new(client, model.model.clone())
-            .tools(tools, ToolChoice::None)
-            .options(options)
-            .thinking(thinking);
-        let response = chat.send(outgoing(&messages), cancel, &mut |_| {}).await?;
-        Ok(from_response(&response, &reply))
-    }
+/// The title that the model gives a conversation, where it gives one.
+async fn title_of(
+    session: &Session,
+    mut messages: Vec<Arc<Message>>,
+    model: &ModelRef,
+    cancel: &CancellationToken,
+) -> Result<Option<String>> {
+    let client = session.services.clients.client(model).await?;
+    let usage = session.services.clients.usage(model);
+    let known = session.lock().record.options.clone();
+    // A model that thinks would spend on that what a title may cost.
+    let thinks = messages.iter().flat_map(|message| &message.parts);
+    let thinks = thinks.into_iter().any(|part| matches!(part, Part::Thinking { .. }));
+    let thinking = if thinks { Thinking::Off } else { Thinking::Habit };
+    // The window must stay as it was, or Ollama loads the model anew.
+    let options = Options { max_tokens: Some(TOKENS), ..known.or(&usage.options) };
+    let reply = messages.last().map(|message| message.plain_text()).unwrap_or_default();
+    messages.push(Arc::new(Message::text(Role::User, None, QUESTION)));
+    // The tools stand at the prompt's beginning, which the server knows.
+    let tools = session.lock().last_usage.surroundings().tools.specs();
+    let mut chat = Chat::new(client, model.model.clone())
+        .tools(tools, ToolChoice::None)
+        .options(options)
+        .thinking(thinking);
+    let response = chat.send(outgoing(&messages), cancel, &mut |_| {}).await?;
+    Ok(from_response(&response, &reply))
 }

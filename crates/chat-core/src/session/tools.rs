@@ -75,7 +75,7 @@ impl RunningTurn {
         let stored = self.store_results(&new, reply).await;
         self.session.lock().tool_calls = ToolCalls::default();
         if stored.is_err() {
-            self.session.save_later();
+            self.save_later();
         }
         stored
     }

@@ -26,7 +26,7 @@ impl RunningTurn {
             let request = AssertUnwindSafe(self.reply(resolved, &cancel)).catch_unwind();
             // Without its journal it goes on all the same: it is stored whole at its end.
             let failed = || self.session.notice(Kind::Internal.into());
-            beside(request, self.session.keep_journal(), failed).await
+            beside(request, self.keep_journal(), failed).await
         };
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -126,7 +126,7 @@ impl RunningTurn {
             state.tell(SessionEvent::MessageChanged { message: told });
             message
         };
-        self.session.fold(Arc::clone(&message)).await;
+        self.fold(Arc::clone(&message)).await;
         self.session.context_usage().tell();
         message
     }
@@ -210,7 +210,7 @@ impl RunningTurn {
         }
         self.session.tell_changed();
         if outcome.reason == StopReason::Complete {
-            self.session.ask_for_title(model);
+            self.ask_for_title(model);
         }
         self.session.lock().unload();
         // Nobody waits for anything now.

@@ -47,14 +47,14 @@ pub(crate) struct Approvals<'a> {
 }
 
 impl Session {
-    /// What decides on what its tools may do.
+    /// A view of what its tools may do, and of what waits for the user.
     pub(crate) fn approvals(&self) -> Approvals<'_> {
         Approvals { session: self }
     }
 }
 
 impl Approvals<'_> {
-    /// Judges a wish, and asks the person where neither a rule nor the mode tells.
+    /// Judges a wish, and asks the user where neither a rule nor the mode settles it.
     pub(super) async fn permit(
         &self,
         call: &ToolCall,

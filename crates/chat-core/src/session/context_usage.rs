@@ -28,7 +28,7 @@ impl Session {
         Self::new(Arc::clone(services), record, Vec::new())
     }
 
-    /// What measures how full its model's window is.
+    /// A view of how full its model's window is.
     pub(crate) fn context_usage(self: &Arc<Self>) -> ContextUsage<'_> {
         ContextUsage { session: self }
     }

@@ -64,7 +64,7 @@ pub(crate) struct Review<'a> {
 }
 
 impl Session {
-    /// What reviews and takes back what its tools did to files.
+    /// A view of what its tools did to files, to review it and take it back.
     pub(crate) fn review(self: &Arc<Self>) -> Review<'_> {
         Review { session: self }
     }

@@ -70,7 +70,7 @@ impl Approvals<'_> {
                 match self.wait_for(call, what, about, cancel).await {
                     Answered::Granted(leave) => Ok(leave),
                     // Words are no leave.
-                    Answered::Said(message) => Err(Denied::ByPerson { message: Some(message) }),
+                    Answered::Text(message) => Err(Denied::ByPerson { message: Some(message) }),
                     Answered::Denied(denied) => Err(denied),
                 }
             }
@@ -106,7 +106,7 @@ impl Approvals<'_> {
         cancel: &CancellationToken,
     ) -> Result<String, Denied> {
         match self.wait_for(call, Asked::Question(question), None, cancel).await {
-            Answered::Said(answer) => Ok(answer),
+            Answered::Text(answer) => Ok(answer),
             Answered::Granted(_) => Err(Denied::ByPerson { message: None }),
             Answered::Denied(denied) => Err(denied),
         }

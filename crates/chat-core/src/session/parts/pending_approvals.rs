@@ -149,7 +149,7 @@ impl PendingApproval {
             Answer::Deny { message, .. } | Answer::Remember { message, .. } => {
                 Answered::Denied(Denied::ByPerson { message })
             }
-            Answer::Text(text) => Answered::Said(text),
+            Answer::Text(text) => Answered::Text(text),
             Answer::Nobody => Answered::Denied(Denied::Nobody),
         };
         self.send(answered)
@@ -159,7 +159,7 @@ impl PendingApproval {
 /// What became of something that waited.
 pub(crate) enum Answered {
     Granted(Leave),
-    Said(String),
+    Text(String),
     Denied(Denied),
 }
 

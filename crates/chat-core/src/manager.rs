@@ -70,7 +70,8 @@ pub struct Manager {
 }
 
 struct Inner {
-    world: Arc<SessionServices>,
+    /// What all sessions share.
+    shared: Arc<SessionServices>,
     connections: Arc<ConnectionRegistry>,
     settings: Arc<SettingsFile>,
     /// Held from a change of the settings until it is taken: the later one is taken last.
@@ -159,7 +160,7 @@ pub struct TestReport {
 impl Manager {
     /// Subscribes to what happens from now on.
     pub fn subscribe(&self) -> Subscription {
-        self.inner.world.hub.subscribe()
+        self.inner.shared.hub.subscribe()
     }
 
     /// Problems that were met at start and that the person should hear of.
@@ -170,8 +171,8 @@ impl Manager {
     /// The person was shown the [`start_notices`](Self::start_notices): what became of a damaged database is not told
     /// at the next start any more.
     pub async fn start_notices_shown(&self) {
-        let store = self.inner.world.store.clone();
-        let done = self.inner.world.runtime.spawn_blocking(move || store.notice_was_shown()).await;
+        let store = self.inner.shared.store.clone();
+        let done = self.inner.shared.runtime.spawn_blocking(move || store.notice_was_shown()).await;
         if let Ok(Err(error)) = done {
             tracing::warn!(%error, "what became of a repair will be told again");
         }
@@ -183,7 +184,7 @@ impl Manager {
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
-        let task = self.inner.world.runtime.spawn(work);
+        let task = self.inner.shared.runtime.spawn(work);
         task.await.unwrap_or_else(|_| Err(Kind::Internal.into()))
     }
 
@@ -203,10 +204,10 @@ impl Manager {
         self.run(async move {
             let Some(fid) = request.session.clone() else {
                 if request.model.is_none() {
-                    this.remember_last_used(&this.inner.world.store.recent(RECENT).await?);
+                    this.remember_last_used(&this.inner.shared.store.recent(RECENT).await?);
                 }
                 let register = |session: &Arc<Session>| this.register(session);
-                let (fid, message) = Session::create(&this.inner.world, request, register).await?;
+                let (fid, message) = Session::create(&this.inner.shared, request, register).await?;
                 if let Some(session) = this.loaded(&fid) {
                     this.inner.connections.set_last_used(session.placeholder().meta.model);
                 }
@@ -222,7 +223,7 @@ impl Manager {
 
     /// What is known of the tools that there are.
     pub fn tools(&self) -> Toolbox {
-        self.inner.world.tools.toolbox()
+        self.inner.shared.tools.toolbox()
     }
 
     // The handles
@@ -304,7 +305,7 @@ impl Manager {
         for session in sessions {
             session.approvals().rejudge();
         }
-        let hub = &self.inner.world.hub;
+        let hub = &self.inner.shared.hub;
         hub.tell(&Event::SettingsChanged);
         hub.tell(&Event::ConnectionsChanged);
         hub.tell(&Event::ModelsChanged);

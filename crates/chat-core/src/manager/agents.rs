@@ -26,7 +26,7 @@ pub struct Agents(pub(super) Manager);
 impl Agents {
     /// The agents, the default first.
     pub fn list(&self) -> Vec<AgentInfo> {
-        let agents = self.0.inner.world.agents.read().unwrap_or_else(PoisonError::into_inner);
+        let agents = self.0.inner.shared.agents.read().unwrap_or_else(PoisonError::into_inner);
         let infos = agents.iter().map(|agent| AgentInfo {
             name: agent.name().to_owned(),
             title: agent.title().to_owned(),
@@ -39,8 +39,8 @@ impl Agents {
     /// Adds an agent, or replaces the one of its name, and emits `AgentsChanged`. Requests at work
     /// keep the agent that they began with.
     pub fn register(&self, agent: Arc<dyn Agent>) {
-        let world = &self.0.inner.world;
-        world.agents.write().unwrap_or_else(PoisonError::into_inner).insert(agent);
-        world.hub.tell(&Event::AgentsChanged);
+        let shared = &self.0.inner.shared;
+        shared.agents.write().unwrap_or_else(PoisonError::into_inner).insert(agent);
+        shared.hub.tell(&Event::AgentsChanged);
     }
 }

@@ -25,7 +25,7 @@ pub struct Backups(pub(super) Manager);
 impl Backups {
     /// The backups of the chats, oldest first.
     pub async fn list(&self) -> Result<Vec<Backup>> {
-        let store = self.0.inner.world.store.clone();
+        let store = self.0.inner.shared.store.clone();
         self.0
             .run(async move {
                 let listing = tokio::task::spawn_blocking(move || store.backups());
@@ -53,17 +53,17 @@ impl Backups {
                     session.halt();
                     gates.push(session.halted().await);
                 }
-                if let Err(error) = this.inner.world.store.restore_backup(&path).await {
+                if let Err(error) = this.inner.shared.store.restore_backup(&path).await {
                     for session in &sessions {
                         session.go_on();
                     }
                     return Err(error);
                 }
-                let records = this.inner.world.store.sessions().await?;
+                let records = this.inner.shared.store.sessions().await?;
                 let known: BTreeSet<Fid> = this.remember(&records).into_keys().collect();
                 let loaded: Vec<Fid> = this.sessions_lock().drain().map(|(fid, _)| fid).collect();
                 let restored = records.iter().map(|record| record.fid.clone());
-                let hub = &this.inner.world.hub;
+                let hub = &this.inner.shared.hub;
                 // Also those that stay: other messages may stand in them now.
                 for fid in known.into_iter().chain(loaded).chain(restored).collect::<BTreeSet<_>>()
                 {
@@ -88,7 +88,7 @@ impl Manager {
             loop {
                 tokio::time::sleep(wait).await;
                 let Some(manager) = Self::upgrade(&weak) else { return };
-                let (store, for_pace) = (manager.inner.world.store.clone(), weak.clone());
+                let (store, for_pace) = (manager.inner.shared.store.clone(), weak.clone());
                 let closing = closing.clone();
                 let backing_up = move || {
                     if !store.backup_is_due() {
@@ -107,12 +107,12 @@ impl Manager {
                         tracing::warn!(%error, "no backup was made");
                     }
                 };
-                let world = Arc::clone(&manager.inner.world);
+                let shared = Arc::clone(&manager.inner.shared);
                 drop(manager);
-                let _ = world.tasks.spawn_blocking_on(backing_up, &world.runtime).await;
+                let _ = shared.tasks.spawn_blocking_on(backing_up, &shared.runtime).await;
                 wait = LOOK_INTERVAL;
             }
         });
-        self.inner.world.runtime.spawn(looking);
+        self.inner.shared.runtime.spawn(looking);
     }
 }

@@ -38,7 +38,7 @@ impl SessionContext {
                     (None, None) => None,
                 };
                 let Some(project) = project else { return Ok(AtWords::default()) };
-                Ok(at_words(&this.inner.world, project, text).await)
+                Ok(at_words(&this.inner.shared, project, text).await)
             })
             .await
     }
@@ -57,7 +57,7 @@ impl SessionContext {
         let fetching = self
             .0
             .inner
-            .world
+            .shared
             .runtime
             .spawn(async move { pages.read(&url, &settings.tools).await });
         AbortOnDropHandle::new(fetching).await.unwrap_or_else(|_| Err(Kind::Internal.into()))
@@ -73,7 +73,7 @@ impl SessionContext {
             .run(async move {
                 let session = match &request.session {
                     Some(fid) => this.session(fid).await?,
-                    None => Session::sketch(&this.inner.world, &request),
+                    None => Session::sketch(&this.inner.shared, &request),
                 };
                 session.context_usage().preview(&request).await
             })

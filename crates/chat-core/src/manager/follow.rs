@@ -26,8 +26,8 @@ impl Manager {
     pub(super) fn follow(&self) {
         let weak = Arc::downgrade(&self.inner);
         let closing = self.inner.closing.clone();
-        let mut changes = self.inner.world.store.changes();
-        self.inner.world.runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
+        let mut changes = self.inner.shared.store.changes();
+        self.inner.shared.runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
             loop {
                 changes.next().await;
                 let Some(manager) = Self::upgrade(&weak) else { return };
@@ -36,7 +36,7 @@ impl Manager {
         }));
         let weak = Arc::downgrade(&self.inner);
         let mut changes = self.inner.settings.changes();
-        self.inner.world.runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
+        self.inner.shared.runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
             loop {
                 changes.touched().await;
                 let Some(manager) = Self::upgrade(&weak) else { return };
@@ -52,12 +52,12 @@ impl Manager {
         let mut changes = self.inner.library.changes();
         self.inner.downloads.follow();
         let library = self.inner.library.clone();
-        self.inner.world.runtime.spawn_blocking(move || {
+        self.inner.shared.runtime.spawn_blocking(move || {
             if let Err(error) = library.tidy() {
                 tracing::warn!(%error, "what is left of models was not taken up");
             }
         });
-        self.inner.world.runtime.spawn(closing.run_until_cancelled_owned(async move {
+        self.inner.shared.runtime.spawn(closing.run_until_cancelled_owned(async move {
             loop {
                 changes.next().await;
                 let Some(manager) = Self::upgrade(&weak) else { return };
@@ -74,7 +74,7 @@ impl Manager {
     async fn compare(&self) {
         // Taken before the list is read: what is loaded by then is in it, unless it was deleted.
         let loaded: Vec<Fid> = self.sessions_lock().keys().cloned().collect();
-        let records = match self.inner.world.store.sessions().await {
+        let records = match self.inner.shared.store.sessions().await {
             Ok(records) => records,
             Err(error) => {
                 tracing::warn!(%error, "the list of sessions could not be read again");
@@ -82,7 +82,7 @@ impl Manager {
             }
         };
         let old = self.remember(&records);
-        let hub = &self.inner.world.hub;
+        let hub = &self.inner.shared.hub;
         for record in &records {
             let known = old.get(&record.fid);
             let as_known = known == Some(&Fingerprint::of(record));

@@ -72,7 +72,7 @@ impl Manager {
             }
         });
         let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-        let world = SessionServices {
+        let shared = SessionServices {
             store,
             hub,
             asks: WaitingAsks::default(),
@@ -92,7 +92,7 @@ impl Manager {
         };
         let manager = Self {
             inner: Arc::new(Inner {
-                world: Arc::new(world),
+                shared: Arc::new(shared),
                 connections,
                 settings: Arc::new(file),
                 changing: tokio::sync::Mutex::default(),
@@ -110,9 +110,9 @@ impl Manager {
         if options.discover {
             manager.connections().refresh();
         }
-        let world = Arc::clone(&manager.inner.world);
-        manager.inner.world.runtime.spawn(async move {
-            if let Err(error) = world.purge(KEPT_AFTER_DELETION).await {
+        let shared = Arc::clone(&manager.inner.shared);
+        manager.inner.shared.runtime.spawn(async move {
+            if let Err(error) = shared.purge(KEPT_AFTER_DELETION).await {
                 tracing::warn!(%error, "deleted sessions were not purged");
             }
         });
@@ -132,12 +132,12 @@ impl Manager {
             for session in &sessions {
                 drop(session.halted().await);
             }
-            let tasks = &this.inner.world.tasks;
+            let tasks = &this.inner.shared.tasks;
             tasks.close();
             if tokio::time::timeout(LAST_WAIT, tasks.wait()).await.is_err() {
                 tracing::error!("the program ends before everything was stored");
             }
-            this.inner.world.store.flush().await
+            this.inner.shared.store.flush().await
         };
         if let Err(error) = self.run(ending).await {
             tracing::error!(%error, "the store could not be flushed");

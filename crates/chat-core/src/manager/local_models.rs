@@ -100,6 +100,6 @@ impl Manager {
     /// Tells that other models are installed than before.
     pub(super) fn library_changed(&self) {
         self.inner.connections.ask(CONNECTION.to_owned());
-        self.inner.world.hub.tell(&Event::ModelsChanged);
+        self.inner.shared.hub.tell(&Event::ModelsChanged);
     }
 }

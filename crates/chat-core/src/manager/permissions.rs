@@ -17,7 +17,7 @@ pub struct Permissions(pub(super) Manager);
 impl Permissions {
     /// What waits for the user's answer in any session, also where nobody watches it.
     pub fn asks(&self) -> Vec<SessionAsk> {
-        self.0.inner.world.asks.all()
+        self.0.inner.shared.asks.all()
     }
 
     /// Answers what waits. An answer for longer is stored first: exactly the rules that the ask

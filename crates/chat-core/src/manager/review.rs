@@ -91,12 +91,12 @@ impl ChangeReview {
     /// is never offered to be rejected. Blocks for as long as `act` does, and for single files that
     /// tools are writing: to be called where that is allowed. `path` is counted from the project on.
     pub fn saved_by_person<T>(&self, project: &Path, path: &Path, act: impl FnOnce() -> T) -> T {
-        let world = &self.0.inner.world;
-        let Ok(project) = Project::open(project, &world.kept) else { return act() };
+        let shared = &self.0.inner.shared;
+        let Ok(project) = Project::open(project, &shared.kept) else { return act() };
         // Where it leads: the journal knows no other name.
         let resolved = project.resolve_path(path);
         match resolved.as_ref().ok().and_then(ResolvedPath::relative) {
-            Some(path) => world.journals.by_person(&project, path, act),
+            Some(path) => shared.journals.by_person(&project, path, act),
             None => act(),
         }
     }
@@ -110,13 +110,13 @@ impl ChangeReview {
         seen: &[u8],
         act: impl FnOnce() -> T,
     ) -> T {
-        let world = &self.0.inner.world;
-        let Ok(opened) = Project::open(project, &world.kept) else { return act() };
+        let shared = &self.0.inner.shared;
+        let Ok(opened) = Project::open(project, &shared.kept) else { return act() };
         let resolved = opened.resolve_path(path);
         let Some(path) = resolved.as_ref().ok().and_then(ResolvedPath::relative) else {
             return act();
         };
-        let done = world.journals.overwritten_by_person(&opened, path, seen, act);
+        let done = shared.journals.overwritten_by_person(&opened, path, seen, act);
         let sessions: Vec<_> = self.0.sessions_lock().values().cloned().collect();
         for session in sessions.iter().filter(|one| one.project().as_deref() == Some(project)) {
             session.review().tell_changed();

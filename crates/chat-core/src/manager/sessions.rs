@@ -22,7 +22,7 @@ impl Sessions {
         let this = self.0.clone();
         self.0
             .run(async move {
-                let records = this.inner.world.store.sessions().await?;
+                let records = this.inner.shared.store.sessions().await?;
                 this.remember_first(&records);
                 this.remember_last_used(&records);
                 let rows = records.into_iter().map(|record| match this.loaded(&record.fid) {
@@ -37,7 +37,7 @@ impl Sessions {
     /// Sessions that hold the text, best first. Dropping the future breaks the search off.
     pub async fn search(&self, text: &str, limit: usize) -> Result<SearchResults> {
         // Bound to no runtime, and so to nobody but the caller.
-        self.0.inner.world.store.search(text, limit).await
+        self.0.inner.shared.store.search(text, limit).await
     }
 
     /// Opens a session: the last `limit` messages, and from then on, without a gap, its events in
@@ -65,14 +65,14 @@ impl Sessions {
 
     /// The `limit` messages of the shown branch before this one.
     pub async fn earlier(&self, fid: &Fid, before: MessageId, limit: usize) -> Result<Page> {
-        let (store, fid) = (self.0.inner.world.store.clone(), fid.clone());
+        let (store, fid) = (self.0.inner.shared.store.clone(), fid.clone());
         self.0.run(async move { store.page(&fid, Some(before), limit).await }).await
     }
 
     /// The replies of a session that stand beside others since they were asked for again: each time
     /// all of them, the oldest first.
     pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
-        let (store, fid) = (self.0.inner.world.store.clone(), fid.clone());
+        let (store, fid) = (self.0.inner.shared.store.clone(), fid.clone());
         self.0.run(async move { store.siblings(&fid).await }).await
     }
 
@@ -125,12 +125,12 @@ impl Sessions {
                 let session = this.session(&fid).await?;
                 session.halt();
                 let _gate = session.halted().await;
-                if let Err(error) = this.inner.world.store.delete(&fid).await {
+                if let Err(error) = this.inner.shared.store.delete(&fid).await {
                     session.go_on();
                     return Err(error);
                 }
                 this.sessions_lock().remove(&fid);
-                this.inner.world.hub.tell(&Event::SessionRemoved { fid });
+                this.inner.shared.hub.tell(&Event::SessionRemoved { fid });
                 Ok(())
             })
             .await
@@ -141,8 +141,8 @@ impl Sessions {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
             .run(async move {
-                let record = this.inner.world.store.restore(&fid).await?;
-                this.inner.world.hub.tell(&Event::SessionAdded(record.meta.into()));
+                let record = this.inner.shared.store.restore(&fid).await?;
+                this.inner.shared.hub.tell(&Event::SessionAdded(record.meta.into()));
                 Ok(())
             })
             .await
@@ -243,13 +243,13 @@ impl Sessions {
         let last = self
             .0
             .run(async move {
-                let records = this.inner.world.store.sessions().await?;
+                let records = this.inner.shared.store.sessions().await?;
                 let there =
                     records.into_iter().filter(|it| it.project.as_deref() == Some(&project));
                 Ok(there.max_by_key(|record| record.updated).map(|record| record.meta.agent))
             })
             .await;
-        let is_there = |agent: &str| self.0.inner.world.agent(agent).is_ok();
+        let is_there = |agent: &str| self.0.inner.shared.agent(agent).is_ok();
         if let Ok(Some(agent)) = last
             && is_there(&agent)
         {
@@ -279,8 +279,8 @@ impl Manager {
         if let Some(session) = self.loaded(fid) {
             return Ok(session);
         }
-        let record = self.inner.world.store.session(fid).await?;
-        let waiting = self.inner.world.store.waiting(fid).await?;
+        let record = self.inner.shared.store.session(fid).await?;
+        let waiting = self.inner.shared.store.waiting(fid).await?;
         let mut sessions = self.sessions_lock();
         if let Some(session) = sessions.get(fid) {
             return Ok(Arc::clone(session));
@@ -288,7 +288,7 @@ impl Manager {
         // Those that nobody needs are found again in the store. One that is in other hands may be
         // about to begin something.
         sessions.retain(|_, session| Arc::strong_count(session) > 1 || !session.is_at_rest());
-        let session = Session::new(Arc::clone(&self.inner.world), record, waiting);
+        let session = Session::new(Arc::clone(&self.inner.shared), record, waiting);
         sessions.insert(fid.clone(), Arc::clone(&session));
         Ok(session)
     }
@@ -340,22 +340,22 @@ mod tests {
     async fn what_a_session_changed_is_forgotten_when_it_is_gone_for_good() {
         let (folder, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let manager = start(folder.path()).await;
-        let world = &manager.inner.world;
+        let shared = &manager.inner.shared;
         let root = project.path().to_owned();
-        let fid = world.store.create(new(Some(root.clone())), Vec::new()).await.unwrap().meta.fid;
-        let opened = chat_permission::path::Project::open(&root, &world.kept).unwrap();
-        let journal = world.journals.of(&opened).unwrap();
+        let fid = shared.store.create(new(Some(root.clone())), Vec::new()).await.unwrap().meta.fid;
+        let opened = chat_permission::path::Project::open(&root, &shared.kept).unwrap();
+        let journal = shared.journals.of(&opened).unwrap();
         let origin =
             chat_journal::Origin { session: fid.to_string(), ..chat_journal::Origin::default() };
         let write = || std::fs::write(root.join("a"), "a");
         journal.by_tool(&origin, None, "a".as_ref(), write).unwrap().0.unwrap();
-        world.store.release(&fid).await.unwrap();
+        shared.store.release(&fid).await.unwrap();
         let day = std::time::Duration::from_hours(24);
         for (deleted, age, open) in [(false, None, 1), (true, Some(day), 1), (true, None, 0)] {
             if deleted {
                 manager.sessions().delete(&fid).await.unwrap();
             }
-            world.purge(age.unwrap_or_default()).await.unwrap();
+            shared.purge(age.unwrap_or_default()).await.unwrap();
             assert_eq!(journal.changes(fid.as_str()).unwrap().len(), open);
             if open == 1 && deleted {
                 manager.sessions().restore(&fid).await.unwrap();
@@ -368,7 +368,7 @@ mod tests {
     async fn of_two_changes_the_one_stored_last_is_the_one_that_is_known() {
         let folder = tempfile::tempdir().unwrap();
         let manager = start(folder.path()).await;
-        let store = &manager.inner.world.store;
+        let store = &manager.inner.shared.store;
         let fid = store.create(new(None), Vec::new()).await.unwrap().meta.fid;
         let session = manager.session(&fid).await.unwrap();
         let mut first = pin!(session.patch(titled("first")));

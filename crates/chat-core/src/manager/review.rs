@@ -138,7 +138,7 @@ impl ChangeReview {
                 if session.is_busy() {
                     return Err(Kind::SessionAtWork.into());
                 }
-                let branch = session.load().await?;
+                let branch = session.branch().await?;
                 // A request that changed nothing has no state of its own: the next one's is the same.
                 let since = branch.iter().skip_while(|one| one.id != message);
                 let asked = since.filter(|one| one.role == Role::User);

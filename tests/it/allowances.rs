@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use chat_core::permission::SecretFiles;
 use chat_core::settings::{Settings, SettingsFile};
-use chat_testkit::ui::{By, Role, State, Widget, containing, named, role, until};
+use chat_testkit::ui::{By, Role, State, Wheel, Widget, containing, named, role, until};
 
 use crate::stage::{Stage, Window};
 
@@ -51,6 +51,21 @@ async fn tools_are_listed_by_what_they_have_to_do_with() -> Result<()> {
     let names = labels.iter().map(Widget::name);
     let found: Vec<_> = names.filter(|name| listed.contains(name)).collect();
     assert_eq!(found, listed);
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_wheel_over_a_number_scrolls_the_page_and_leaves_the_number() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    page(&window, "Tools", named("Run Commands")).await?;
+    let number = window.find(role(Role::SpinButton).under("Preferences")).await?;
+    number.bring_into_sight().await?;
+    let (before, (_, top, ..)) = (number.text().await?, number.place().await?);
+    number.wheel(Wheel::Down, 1, (8, 8)).await?;
+    until("the page to scroll", || async { Ok((number.place().await?.1 < top).then_some(())) })
+        .await?;
+    assert_eq!(number.text().await?, before);
     window.close().await
 }
 

@@ -1,4 +1,4 @@
-//! Lets the mouse wheel pass from a scroller to the one around it.
+//! Lets the mouse wheel pass from a scroller, or from a number, to the scroller around it.
 //!
 //! A GTK scrolled window keeps every scroll event, even where it has nothing to scroll in that
 //! direction: over a code block the conversation would stand still.
@@ -36,6 +36,14 @@ pub fn pass_on(scroller: &gtk::ScrolledWindow) {
         glib::Propagation::Proceed
     });
     scroller.add_controller(judge);
+}
+
+/// Has the wheel scroll what is around a number. By itself it would change one that happens to come
+/// under the pointer.
+pub fn pass_on_from_number(number: &gtk::SpinButton) {
+    for wheel in scroll_controllers(number.upcast_ref()) {
+        number.remove_controller(&wheel);
+    }
 }
 
 /// Whether the scroller itself can go on in this vertical direction.

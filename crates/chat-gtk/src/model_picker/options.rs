@@ -7,7 +7,7 @@ use chat_core::message::Options;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
-use crate::accessible;
+use crate::{accessible, nested_scroll};
 
 /// Where the spin button for the window stands before anything is set.
 const USUAL_WINDOW: f64 = 16_384.0;
@@ -43,6 +43,7 @@ impl Setting {
     fn new(label: &str, value: gtk::SpinButton) -> Self {
         let check = gtk::CheckButton::builder().label(label).hexpand(true).build();
         accessible::set_label(&value, label);
+        nested_scroll::pass_on_from_number(&value);
         check.bind_property("active", &value, "sensitive").sync_create().build();
         Self { check, value }
     }

@@ -11,7 +11,7 @@ use chat_core::settings::Settings;
 use gtk::glib;
 
 use super::say;
-use crate::accessible;
+use crate::{accessible, nested_scroll};
 
 /// The window and the engine: what each row needs. Cheap to clone.
 #[derive(Clone)]
@@ -153,6 +153,7 @@ pub(super) fn number_row(
     // What was written into the settings by hand is shown as it is.
     let (least, most) = (range.least.min(now), range.most.max(now));
     let number = gtk::SpinButton::with_range(least as f64, most as f64, range.step as f64);
+    nested_scroll::pass_on_from_number(&number);
     number.set_value(now as f64);
     number.set_numeric(true);
     number.set_valign(gtk::Align::Center);

@@ -104,6 +104,11 @@ impl Widget {
         self.input.right_click(x, y).await
     }
 
+    /// Has the wheel bring its middle into sight.
+    pub async fn bring_into_sight(&self) -> Result<()> {
+        self.middle_in_sight().await.map(drop)
+    }
+
     /// Turns the mouse wheel by so many notches over a place that lies so far right and below its
     /// corner.
     pub async fn wheel(&self, turn: Wheel, notches: u32, at: (i32, i32)) -> Result<()> {

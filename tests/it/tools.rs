@@ -97,6 +97,24 @@ async fn a_denial_reaches_the_model_with_a_word_and_the_reply_goes_on() -> Resul
 }
 
 #[tokio::test]
+async fn a_reply_that_is_stopped_while_it_asks_says_so_and_can_go_on() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    let write = json!({ "path": "hello.txt", "content": "Good morning\n" });
+    stage.server.push(Script::new().text("I write it.").tool_call("c1", "write_file", write));
+    stage.server.push(Script::new().text("It is not written."));
+    let window = says(&stage, "greet me").await?;
+    window.find(named("Allow Once")).await?;
+    window.click(named("Stop")).await?;
+    window.shows("You stopped this reply").await?;
+    window.find(named("Retry").under("Conversation")).await?;
+    window.click(named("Continue").under("Conversation")).await?;
+    window.shows("It is not written.").await?;
+    window.gone(containing("You stopped this reply")).await?;
+    ensure!(!project.join("hello.txt").exists(), "it was written though nobody allowed it");
+    window.close().await
+}
+
+#[tokio::test]
 async fn links_in_a_question_are_reached_by_keyboard() -> Result<()> {
     let (stage, project) = at_work().await?;
     fs::write(project.join("plan.md"), "The plan\n")?;

@@ -27,6 +27,8 @@ pub struct Entry {
     pub found: Found,
     /// Where a reply stands among those to the same message, if there are others.
     pub siblings: Option<Siblings>,
+    /// Whether it was stopped behind its calls of tools: all have their results, and no reply came of them.
+    pub stopped: bool,
 }
 
 /// Where a reply stands among those to the same message.
@@ -84,6 +86,7 @@ impl Entry {
             dirty: true,
             found: Found::default(),
             siblings: None,
+            stopped: false,
         };
         entry.set_message(message);
         entry
@@ -314,7 +317,7 @@ impl Entry {
             out.push(RowKind::Ending);
         }
         // Where tools were called the reply goes on below: what is done with it stands at its end.
-        let goes_on = has_tools && self.message.ended == Some(Ending::Complete);
+        let goes_on = has_tools && self.ending() == Some(Ending::Complete);
         // One that failed would hide the others for good.
         let has_footer = has_text || self.siblings.is_some();
         if self.message.ended.is_some() && has_footer && !goes_on {
@@ -323,9 +326,22 @@ impl Entry {
         out
     }
 
+    /// How it ended, as the person sees it.
+    fn ending(&self) -> Option<Ending> {
+        if self.stopped { Some(Ending::Stopped) } else { self.message.ended }
+    }
+
+    /// Whether it is complete, calls tools, and all of them have their results.
+    pub fn is_answered(&self) -> bool {
+        let mut tools = self.tools().peekable();
+        self.message.ended == Some(Ending::Complete)
+            && tools.peek().is_some()
+            && tools.all(|(_, tool)| tool.result().is_some())
+    }
+
     /// What is to be said about its end.
     pub fn notice(&self, last: bool) -> Option<Notice> {
-        let ending = self.message.ended.filter(|ending| *ending != Ending::Complete)?;
+        let ending = self.ending().filter(|ending| *ending != Ending::Complete)?;
         if self.message.role != Role::Assistant {
             return None;
         }

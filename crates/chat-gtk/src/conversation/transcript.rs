@@ -262,6 +262,25 @@ impl Transcript {
         changed
     }
 
+    /// Finds the replies that were stopped behind their calls of tools. The store has them as complete,
+    /// since they are: what is missing is the reply to the results.
+    pub fn find_stopped(&mut self) {
+        // What comes next. Nothing does where a request is at work or went wrong, which is told elsewhere.
+        let mut next = (self.is_busy() || self.error.is_some()).then_some(Role::Assistant);
+        for entry in self.entries.iter_mut().rev() {
+            let role = entry.message.role;
+            if matches!(role, Role::Tool | Role::Ui) {
+                continue;
+            }
+            let stopped = next != Some(Role::Assistant) && entry.is_answered();
+            if entry.stopped != stopped {
+                entry.stopped = stopped;
+                entry.dirty = true;
+            }
+            next = Some(role);
+        }
+    }
+
     /// How many messages at the beginning were not read yet: they have no rows.
     pub fn unread(&self) -> usize {
         self.entries.iter().take_while(|entry| !entry.read).count()

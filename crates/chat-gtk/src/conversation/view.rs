@@ -279,6 +279,7 @@ impl Inner {
     pub(super) fn paint(self: &Rc<Self>) {
         let mut state = self.state.borrow_mut();
         let State { transcript, rows, last, asked, .. } = &mut *state;
+        transcript.find_stopped();
         let now = transcript.last();
         if now != *last {
             for index in [*last, now].into_iter().flatten() {

@@ -87,6 +87,29 @@ fn calls_of_different_replies_may_have_the_same_id() {
 }
 
 #[test]
+fn a_reply_was_stopped_where_none_came_of_its_results() {
+    let stopped = |messages: &[Message], stage: Stage| {
+        let mut transcript = Transcript::of(&Snapshot { stage, ..snapshot(messages.to_vec()) });
+        transcript.find_stopped();
+        let notices = transcript.entries.iter().map(|entry| entry.notice(false));
+        notices.flatten().map(|notice| notice.ending).collect::<Vec<_>>()
+    };
+    let [reply, result] = round("one");
+    let at_work = Stage::Waiting { since: Timestamp::UNIX_EPOCH };
+    let said = Message::text(Role::User, Some(result.id), "Go on");
+    let mut answer = Message::text(Role::Assistant, Some(result.id), "Done");
+    answer.ended = Some(Ending::Complete);
+    let both = [reply.clone(), result];
+    assert_eq!(stopped(&both, Stage::Idle), [Ending::Stopped]);
+    assert_eq!(stopped(&both, at_work), []);
+    // Another program may be at work on it.
+    assert_eq!(stopped(&[reply], Stage::Idle), []);
+    let [reply, result] = both;
+    assert_eq!(stopped(&[reply.clone(), result.clone(), said], Stage::Idle), [Ending::Stopped]);
+    assert_eq!(stopped(&[reply, result, answer], Stage::Idle), []);
+}
+
+#[test]
 fn an_event_counts_though_text_before_it_has_a_later_number() {
     let fid = Fid::new("2026-01-15-14-30-45");
     let reply = Message::reply(None, ModelRef::new("Test", "scripted"));

@@ -1,5 +1,7 @@
 //! A line that opens: thinking, and what a tool did.
 
+mod title_line;
+
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,6 +15,7 @@ use super::fitted::fitted;
 use super::tool::{Looks, Styled};
 use crate::accessible;
 use crate::models::has_keyboard;
+use title_line::title_line;
 
 /// The greatest height of what is inside, in pixels; more scrolls.
 const TALLEST: i32 = 320;
@@ -36,8 +39,7 @@ struct Parts {
     icon: gtk::Image,
     spinner: gtk::Spinner,
     title: gtk::Label,
-    /// Shows the note where it has room.
-    note_room: adw::Squeezer,
+    /// Shown where it has room.
     note: gtk::Label,
     aside: gtk::Label,
     inside: RefCell<Styled>,
@@ -63,22 +65,18 @@ impl Fold {
         arrow.add_css_class("dim-label");
         let title = gtk::Label::builder()
             .xalign(0.0)
-            .hexpand(true)
             .ellipsize(pango::EllipsizeMode::Middle)
             .width_chars(LEAST_TITLE)
             .build();
-        let note = gtk::Label::builder().css_classes(["fold-aside"]).build();
-        let note_room = adw::Squeezer::builder().allow_none(true).visible(false).build();
-        note_room.add(&note);
+        let note = gtk::Label::builder().css_classes(["fold-aside"]).visible(false).build();
         let aside = gtk::Label::builder().css_classes(["fold-aside"]).build();
         let line = gtk::Box::builder().spacing(9).build();
         let icon = gtk::Image::from_icon_name(icon);
         let spinner = gtk::Spinner::builder().visible(false).build();
         line.append(&arrow);
         line.append(&icon);
-        line.append(&title);
+        line.append(&title_line(&title, &note));
         line.append(&spinner);
-        line.append(&note_room);
         line.append(&aside);
         let button = gtk::Button::builder().child(&line).css_classes(["flat", "fold-line"]).build();
         let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
@@ -102,7 +100,6 @@ impl Fold {
             icon,
             spinner,
             title,
-            note_room,
             note,
             aside,
             inside: RefCell::default(),
@@ -193,12 +190,11 @@ impl Fold {
     /// Sets what the line says, and what stands at its end. `note`: what stands before that where
     /// there is room.
     pub fn set_line(&self, title: &str, note: &str, aside: &str) {
-        let Parts { title: shown, note: noted, note_room, aside: behind, button, .. } =
-            &*self.parts;
+        let Parts { title: shown, note: noted, aside: behind, button, .. } = &*self.parts;
         if shown.text() != title || noted.text() != note || behind.text() != aside {
             shown.set_text(title);
             noted.set_text(note);
-            note_room.set_visible(!note.is_empty());
+            noted.set_visible(!note.is_empty());
             behind.set_text(aside);
             accessible::set_label(button, format!("{title} {note} {aside}").trim());
         }
@@ -282,5 +278,54 @@ impl Fold {
         let classes: &[&str] =
             if looks.is_some() { &["fold-body", "tool-frame"] } else { &["fold-body"] };
         (fitted(&view, TALLEST, classes), view)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[gtk::test]
+    fn a_title_is_cut_only_where_nothing_else_has_room() {
+        adw::init().expect("a display");
+        crate::init();
+        let fold = Fold::new("natter-thinking-symbolic", None);
+        fold.set_line("Ran python3 -c 'print(12)' # longer", "Allowed by you", "219 ms");
+        let line = fold.widget();
+        let Parts { title, note, aside, .. } = &*fold.parts;
+        let window = gtk::Window::builder().child(line).build();
+        window.present();
+        let mut with_note = Vec::new();
+        for width in (300..900).step_by(10) {
+            line.allocate(width, 60, -1, None);
+            let bounds = |widget: &gtk::Label| widget.compute_bounds(line).expect("a place");
+            let free = bounds(aside).x() - bounds(title).x() - bounds(title).width();
+            let is_cut = title.layout().is_ellipsized();
+            with_note.push(note.is_child_visible());
+            if is_cut && !note.is_child_visible() {
+                assert!(free < 20.0, "{free} of {width} are free");
+            }
+        }
+        assert!(with_note.is_sorted() && !with_note[0] && with_note.ends_with(&[true]));
+        window.destroy();
+    }
+
+    #[gtk::test]
+    fn a_note_that_is_left_out_keeps_no_place_beyond_the_line() {
+        adw::init().expect("a display");
+        crate::init();
+        let fold = Fold::new("natter-thinking-symbolic", None);
+        fold.set_line("Ran python3 -c 'print(12)' # longer", "Allowed by you", "219 ms");
+        let line = fold.widget();
+        let note = &fold.parts.note;
+        let window = gtk::Window::builder().child(line).build();
+        window.present();
+        for width in [900, 320] {
+            line.allocate(width, 60, -1, None);
+            let bounds = note.compute_bounds(line).expect("a place");
+            assert!(bounds.x() + bounds.width() <= width as f32, "{bounds:?} of {width}");
+        }
+        assert!(!note.is_child_visible());
+        window.destroy();
     }
 }

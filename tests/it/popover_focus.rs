@@ -1,7 +1,7 @@
 //! Where typing goes after the popover of one of the composer's buttons closes.
 
 use anyhow::Result;
-use chat_testkit::ui::{By, State, containing, named, state, until};
+use chat_testkit::ui::{By, Role, State, containing, named, state, until};
 
 use crate::projects::{folder, window_in};
 use crate::stage::{Stage, Window};
@@ -46,6 +46,58 @@ async fn typing_after_escape_goes_to_the_message() -> Result<()> {
         window.holds(&typed).await?;
         window.gone(shown).await?;
     }
+    window.close().await
+}
+
+#[tokio::test]
+async fn typing_goes_on_where_it_was_after_the_main_menu() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = begun(&stage).await?;
+    let item = named("Preferences");
+    open(&window, "Main Menu", &item).await?;
+    window.keys_at_once(&["Escape", "a", "space", "b", "space"]).await?;
+    window.gone(item.clone()).await?;
+    window.keys(&["F10"]).await?;
+    window.find(item.clone()).await?;
+    window.keys_at_once(&["Escape", "c"]).await?;
+    window.holds("a b c").await?;
+
+    window.keys(&["ctrl+f"]).await?;
+    window.type_text("App").await?;
+    finds(&window, "App").await?;
+    open(&window, "Main Menu", &item).await?;
+    window.keys_at_once(&["Escape", "l", "e", "s"]).await?;
+    finds(&window, "Apples").await?;
+    window.gone(item.clone()).await?;
+
+    // What a choice opens has the focus.
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Find in Chat").role(Role::Text)).await?;
+    open(&window, "Main Menu", &item).await?;
+    window.click(named("Find in Chat")).await?;
+    window.type_text("You").await?;
+    finds(&window, "You").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_title_that_the_main_menu_asks_for_is_typed_at_once() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = begun(&stage).await?;
+    for key in ["F10", "click"] {
+        match key {
+            "click" => open(&window, "Main Menu", &named("Preferences")).await?,
+            key => window.keys(&[key]).await?,
+        }
+        window.click(containing("Rename")).await?;
+        window.find(named("Title")).await?;
+        let title = format!("Opened by {key}");
+        window.type_text(&title).await?;
+        window.keys(&["Return"]).await?;
+        window.find(named(&title).under("Chats")).await?;
+    }
+    window.type_text("a b").await?;
+    window.holds("a b").await?;
     window.close().await
 }
 

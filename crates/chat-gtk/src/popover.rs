@@ -1,5 +1,7 @@
 //! Popovers that are made for one question: a new title of a chat, and what is shown once.
 
+use std::rc::Rc;
+
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
@@ -49,6 +51,33 @@ pub(crate) fn give_back_focus(before: &glib::WeakRef<gtk::Widget>) {
         if let Some(before) = before.upgrade().filter(gtk::Widget::is_mapped) {
             before.grab_focus();
         }
+    });
+}
+
+/// Gives the keyboard back to what had it before the menu of a button opened, unless something else has it by
+/// then. What is chosen in the menu runs later, and may take it from there.
+pub(crate) fn return_focus(button: &gtk::MenuButton) {
+    let Some(menu) = button.popover() else { return };
+    // A click would take it before the menu opens.
+    button.set_focus_on_click(false);
+    let before: Rc<glib::WeakRef<gtk::Widget>> = Rc::default();
+    let opening = Rc::clone(&before);
+    button.set_create_popup_func(move |button| {
+        opening.set(button.root().and_then(|root| root.focus()).as_ref());
+    });
+    let weak = button.downgrade();
+    menu.connect_closed(move |_| {
+        let Some(button) = weak.upgrade() else { return };
+        let focus = button.root().and_then(|root| root.focus());
+        let moved_on = focus.is_some_and(|focus| !focus.is_ancestor(&button));
+        let Some(before) = before.upgrade().filter(|it| it.is_mapped() && !moved_on) else {
+            return;
+        };
+        // Typing goes on there, and does not replace what stands there.
+        match before.downcast_ref::<gtk::Text>() {
+            Some(entry) => entry.grab_focus_without_selecting(),
+            None => before.grab_focus(),
+        };
     });
 }
 

@@ -143,12 +143,14 @@ impl View {
         // Rows that came above it have taken GTK's own place for the keyboard with them.
         let entering = gtk::EventControllerFocus::new();
         let (chosen, root) = (selection.clone(), self.root.clone());
-        entering.connect_enter(move |entering| {
+        let list = self.list.downgrade();
+        entering.connect_enter(move |_| {
             let Some(item) = chosen.selected_item().and_downcast::<ChatItem>() else { return };
-            let (root, list) = (root.clone(), entering.widget().expect("a list"));
+            let (root, list) = (root.clone(), list.clone());
             glib::idle_add_local_once(move || {
-                // A quick click has given the keyboard to the message meanwhile.
-                if list.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN) {
+                // A quick click has given the keyboard to the message by then.
+                let is_inside = gtk::StateFlags::FOCUS_WITHIN;
+                if list.upgrade().is_some_and(|list| list.state_flags().contains(is_inside)) {
                     focus_row(&root, &item.fid());
                 }
             });

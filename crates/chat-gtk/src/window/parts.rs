@@ -6,7 +6,7 @@ use gtk::gio;
 use relm4::ComponentSender;
 
 use super::{Input, Window};
-use crate::accessible;
+use crate::{accessible, popover};
 
 pub(super) fn flat_header() -> adw::HeaderBar {
     adw::HeaderBar::builder().css_classes(["flat"]).build()
@@ -59,6 +59,7 @@ pub(super) fn main_menu() -> gtk::MenuButton {
         .tooltip_text(gettext("Main Menu"))
         .build();
     accessible::set_label(&button, &gettext("Main Menu"));
+    popover::return_focus(&button);
     button
 }
 

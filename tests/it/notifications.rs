@@ -16,6 +16,7 @@ async fn a_reply_that_nobody_looks_at_is_told_and_leads_to_its_chat() -> Result<
     gate.open();
     let told = notifications.titled("a long story").await?;
     assert_eq!(told.body, "The reply is there.\nOnce upon a time");
+    assert_eq!(told.program, "Natter");
     notifications.press(&told, None).await?;
     window.find(named("a long story").role(Role::Frame)).await?;
     window.shows("Once upon a time").await?;

@@ -54,6 +54,8 @@ impl std::fmt::Debug for Launch {
 
 /// Runs the window program to its end. A second call hands its arguments to the first and ends.
 pub fn run(launch: Launch) -> glib::ExitCode {
+    // What the desktop shows above a notification.
+    glib::set_application_name("Natter");
     let app = adw::Application::builder()
         .application_id(launch.id)
         // A desktop hands files over on the bus, without a command line.

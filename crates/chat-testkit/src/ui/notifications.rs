@@ -23,6 +23,8 @@ const PATH: &str = "/org/freedesktop/Notifications";
 pub struct Notification {
     /// Its number.
     pub id: u32,
+    /// What the program calls itself.
+    pub program: String,
     /// The line above.
     pub title: String,
     /// What stands below it.
@@ -130,14 +132,15 @@ async fn answer(bus: &Connection, call: &Message, shown: &Shown, last: &mut u32)
     let member = header.member().map(ToString::to_string);
     match member.as_deref() {
         Some("Notify") => {
-            let (_, replaces, _, title, body, actions, _, _): Notify = call.body().deserialize()?;
+            let (program, replaces, _, title, body, actions, _, _): Notify =
+                call.body().deserialize()?;
             if replaces == 0 {
                 *last += 1;
             }
             let id = if replaces == 0 { *last } else { replaces };
             let actions = actions.as_chunks::<2>().0;
             let actions = actions.iter().map(|[key, words]| (key.clone(), words.clone())).collect();
-            lock(shown).insert(id, Notification { id, title, body, actions });
+            lock(shown).insert(id, Notification { id, program, title, body, actions });
             bus.reply(&header, &id).await?;
         }
         Some("CloseNotification") => {

@@ -70,6 +70,26 @@ async fn the_wheel_over_a_number_scrolls_the_page_and_leaves_the_number() -> Res
 }
 
 #[tokio::test]
+async fn a_search_of_the_web_is_switched_on_only_with_a_provider() -> Result<()> {
+    let stage = Stage::new().await?;
+    let config = stage.folders().config.join("config.toml");
+    let window = stage.ready().await?;
+    page(&window, "Tools", named("Run Commands")).await?;
+    let switch = named("Search the Web").role(Role::CheckBox);
+    let shown = window.find(switch.clone()).await?;
+    assert!(!shown.is(State::Checked) && !shown.is_sensitive(), "{shown:?}");
+    assert!(window.find(named("Fetch Web Pages").role(Role::CheckBox)).await?.is_sensitive());
+
+    let before = std::fs::read_to_string(&config)?;
+    let search = "[tools.search]\nprovider = \"searxng\"\nurl = \"http://127.0.0.1:1\"\n";
+    std::fs::write(&config, format!("{before}\n{search}"))?;
+    let on = window.find(switch.state(State::Checked)).await?;
+    assert!(on.is_sensitive(), "{on:?}");
+    assert!(SettingsFile::load(&stage.folders()).1.tools.off.is_empty());
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_tool_that_is_switched_off_is_offered_no_more() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;

@@ -34,10 +34,10 @@ use crate::message::{ChatRequest, Fid, Message, MessageId};
 use crate::models::{Downloader, HubOptions, Library};
 use crate::session::{EmptySession, Session, SessionServices};
 use crate::settings::{
-    Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile,
+    Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile, ToolSettings,
 };
 use crate::store::Page;
-use crate::tool::{Registry, ToolServices, Toolbox};
+use crate::tool::{Registry, ToolInfo, ToolServices, Toolbox};
 
 pub use self::agents::{AgentInfo, Agents};
 pub use self::backups::Backups;
@@ -224,6 +224,11 @@ impl Manager {
     /// What is known of the tools that there are.
     pub fn tools(&self) -> Toolbox {
         self.inner.shared.tools.toolbox()
+    }
+
+    /// Whether a tool is there with these settings; one that is not is offered to no model.
+    pub fn is_set_up(&self, tool: &ToolInfo, settings: &ToolSettings) -> bool {
+        self.inner.world.tools.get(tool.name()).is_some_and(|tool| tool.is_set_up(settings))
     }
 
     // The handles

@@ -60,14 +60,36 @@ fn switches(place: &Place) -> Vec<adw::PreferencesGroup> {
 }
 
 fn tool_row(place: &Place, tool: &ToolInfo) -> adw::ActionRow {
-    let (name, of) = (tool.name().to_owned(), tool.name().to_owned());
-    switch_row(
+    let (name, is_on) = (tool.name().to_owned(), is_on(place, tool));
+    let row = switch_row(
         place,
         &words::tool_title(tool),
         &words::tool_description(tool),
-        move |settings| !settings.tools.off.contains(&of),
+        is_on,
         move |settings, on| settings.tools.set_on(&name, on),
-    )
+    );
+    if let Some(switch) = row.activatable_widget() {
+        needs_set_up(place, tool, &switch);
+    }
+    row
+}
+
+/// Says whether a tool is switched on and set up.
+fn is_on(place: &Place, tool: &ToolInfo) -> impl Fn(&Settings) -> bool + use<> {
+    let (manager, tool) = (place.manager.clone(), tool.clone());
+    move |settings| {
+        !settings.tools.off.contains(tool.name()) && manager.is_set_up(&tool, &settings.tools)
+    }
+}
+
+/// Has the switch of a tool be of use only where the tool is set up.
+fn needs_set_up(place: &Place, tool: &ToolInfo, switch: &impl IsA<gtk::Widget>) {
+    let (manager, tool, weak) = (place.manager.clone(), tool.clone(), switch.downgrade());
+    place.shows(move |settings| {
+        if let Some(switch) = weak.upgrade() {
+            switch.set_sensitive(manager.is_set_up(&tool, &settings.tools));
+        }
+    });
 }
 
 /// The same with a switch for each agent below it.
@@ -95,11 +117,12 @@ fn tool_row_for(place: &Place, tool: &ToolInfo, agents: &[AgentInfo]) -> adw::Ex
     // The row makes its switch itself, and gives it no name.
     if let Some(switch) = switch_in(row.upcast_ref()) {
         accessible::set_label(&switch, &words::tool_title(tool));
+        needs_set_up(place, tool, &switch);
     }
-    let (weak, name) = (row.downgrade(), tool.name().to_owned());
+    let (weak, is_on) = (row.downgrade(), is_on(place, tool));
     place.shows(move |settings| {
         if let Some(row) = weak.upgrade() {
-            row.set_enable_expansion(!settings.tools.off.contains(&name));
+            row.set_enable_expansion(is_on(settings));
         }
     });
     let (place, name) = (place.clone(), tool.name().to_owned());

@@ -7,7 +7,7 @@ use gettextrs::gettext;
 pub fn protocol(kind: ConnectionKind) -> String {
     match kind {
         ConnectionKind::Ollama => "Ollama".to_owned(),
-        ConnectionKind::OpenAi => gettext("OpenAI and what is compatible"),
+        ConnectionKind::OpenAi => gettext("OpenAI-compatible"),
     }
 }
 

@@ -20,7 +20,7 @@ const TOO_SHORT: usize = 12;
 pub(crate) fn from_text(text: &str) -> String {
     let mut title = String::new();
     for line in text.lines() {
-        for word in line.split_whitespace() {
+        for word in without_list_mark(line).split_whitespace() {
             if !title.is_empty() {
                 title.push(' ');
             }
@@ -32,6 +32,13 @@ pub(crate) fn from_text(text: &str) -> String {
     }
     // What a colon announces does not follow.
     shorten(title.trim_end_matches([':', '：']).trim_end())
+}
+
+/// An item of a list without the sign before it. Numbers stay: they may be a date's.
+fn without_list_mark(line: &str) -> &str {
+    let line = line.trim();
+    let rest = line.strip_prefix(['-', '*', '+', '•']);
+    rest.filter(|rest| rest.starts_with(char::is_whitespace)).unwrap_or(line)
 }
 
 /// A title from a whole response. One that was cut off is most often what a model thought first.
@@ -109,6 +116,10 @@ mod tests {
     #[case("Hi", "Hi")]
     #[case("这是什么：", "这是什么")]
     #[case("At 12:30?", "At 12:30?")]
+    #[case("- one\n- two\n* three things", "one two three things")]
+    #[case("  • Buy milk and eggs\n  • Clean", "Buy milk and eggs")]
+    #[case("-5 + 3 - 1 = ?", "-5 + 3 - 1 = ?")]
+    #[case("-", "-")]
     fn a_title_is_the_first_line(#[case] text: &str, #[case] title: &str) {
         assert_eq!(from_text(text), title);
     }

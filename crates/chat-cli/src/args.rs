@@ -239,8 +239,8 @@ pub enum Connections {
     Add {
         /// Its name, for you; without a slash
         name: String,
-        /// Its address: <http://127.0.0.1:11434>, <https://openrouter.ai/api/v1>
-        #[arg(long)]
+        /// Its address
+        #[arg(long, help = "Its address: http://127.0.0.1:11434, https://openrouter.ai/api/v1")]
         url: String,
         /// What it speaks; found out where it is left away
         #[arg(long, value_parser = kind_parser())]

@@ -175,6 +175,12 @@ fn an_export_holds_everything() {
 }
 
 #[test]
+fn the_help_shows_addresses_as_they_are_typed() {
+    let help = Home::with("").run(["connections", "add", "--help"]).ok().stdout;
+    assert!(help.contains("address: http://127.0.0.1:11434, https://"), "{help}");
+}
+
+#[test]
 fn servers_are_added_tested_listed_and_removed() {
     let server = Server::start().only(Protocol::OpenAi);
     let home = Home::with("# mine\n");

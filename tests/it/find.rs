@@ -12,8 +12,7 @@ async fn words_are_found_in_the_chat_by_keyboard_and_the_focus_comes_back() -> R
     let window = stage.window().await?;
     window.say("Apples").await?;
     window.shows("You said: Apples").await?;
-    window.keys(&["ctrl+f"]).await?;
-    window.find(named("Find in Chat")).await?;
+    window.find_in_chat().await?;
     window.type_text("APPLES").await?;
     window.find(named("1 of 2")).await?;
     for (key, place) in [

@@ -62,7 +62,7 @@ async fn typing_goes_on_where_it_was_after_the_main_menu() -> Result<()> {
     window.keys_at_once(&["Escape", "c"]).await?;
     window.holds("a b c").await?;
 
-    window.keys(&["ctrl+f"]).await?;
+    window.find_in_chat().await?;
     window.type_text("App").await?;
     finds(&window, "App").await?;
     open(&window, "Main Menu", &item).await?;
@@ -173,7 +173,7 @@ async fn a_list_that_a_shortcut_opened_gives_the_focus_back_to_what_is_being_wri
 {
     let stage = Stage::new().await?;
     let window = begun(&stage).await?;
-    window.keys(&["ctrl+f"]).await?;
+    window.find_in_chat().await?;
     window.type_text("App").await?;
     finds(&window, "App").await?;
     window.keys(&["ctrl+m"]).await?;

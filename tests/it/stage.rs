@@ -13,7 +13,10 @@ use chat_core::message::{self, Message, ModelRef, SessionMeta};
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::{Gate, Script, Server};
-use chat_testkit::ui::{App, By, Desktop, Launch, Role, State, named, state, until};
+use chat_testkit::ui::{App, By, Desktop, Launch, Role, State, Widget, named, state, until};
+
+/// The name of the find bar's entry.
+const FIND: &str = "Find in Chat";
 
 /// More than any test's transcript has.
 const ALL: usize = 1000;
@@ -289,6 +292,16 @@ impl Window {
     pub async fn shows(&self, text: &str) -> Result<()> {
         let what = format!("{text:?} in the conversation");
         self.wait_for_text("Conversation", &what, |all| all.contains(text)).await.map(drop)
+    }
+
+    /// Opens the find bar by keyboard, and waits until one can type there.
+    pub async fn find_in_chat(&self) -> Result<()> {
+        self.keys(&["ctrl+f"]).await?;
+        let is_in_bar = |at: &Widget| at.name() == FIND || at.is_under(FIND);
+        self.wait("the keyboard in the find bar", |all| {
+            all.iter().any(|at| at.is(State::Focused) && is_in_bar(at))
+        })
+        .await
     }
 
     /// Begins a new chat, and waits until the conversation is empty.

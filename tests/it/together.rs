@@ -35,8 +35,7 @@ async fn a_chat_that_another_program_writes_is_read_live_and_says_so_until_it_is
     assert!(!window.find(named("Send")).await?.is(State::Sensitive));
 
     // What comes from the other program leaves the reader where they are.
-    window.keys(&["ctrl+f"]).await?;
-    window.find(named("Find in Chat")).await?;
+    window.find_in_chat().await?;
     window.type_text("apples").await?;
     window.find(named("1 of 2")).await?;
     gate.open();

@@ -23,8 +23,7 @@ async fn a_day_begins_under_wayland_as_under_x11() -> Result<()> {
         }
     }
     // Find in the chat.
-    window.keys(&["ctrl+f"]).await?;
-    window.find(named("Find in Chat")).await?;
+    window.find_in_chat().await?;
     window.type_text("bread").await?;
     window.find(containing("of 2")).await?;
     window.keys(&["Escape"]).await?;

@@ -228,7 +228,7 @@ impl Manager {
 
     /// Whether a tool is there with these settings; one that is not is offered to no model.
     pub fn is_set_up(&self, tool: &ToolInfo, settings: &ToolSettings) -> bool {
-        self.inner.world.tools.get(tool.name()).is_some_and(|tool| tool.is_set_up(settings))
+        self.inner.shared.tools.get(tool.name()).is_some_and(|tool| tool.is_set_up(settings))
     }
 
     // The handles

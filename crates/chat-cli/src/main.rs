@@ -1,7 +1,7 @@
 //! `natter-cli`: Natter's engine in a terminal, for people, scripts and tests.
 //!
-//! Answers go to standard output and everything else to standard error. `docs/cli.md` is the
-//! reference.
+//! Answers go to standard output and everything else to standard error.
+//! `docs/user/terminal.md` is the reference.
 
 mod args;
 mod ask;

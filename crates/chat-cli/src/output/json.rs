@@ -1,5 +1,5 @@
-//! A conversation for programs: one JSON object a line for each event. `docs/cli.md` describes
-//! them; what is there stays.
+//! A conversation for programs: one JSON object a line for each event.
+//! `docs/user/terminal.md` describes them; what is there stays.
 
 mod views;
 

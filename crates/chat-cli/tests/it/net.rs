@@ -1,5 +1,5 @@
 //! Records what `--json` prints of whole conversations, and what the model is sent with the real
-//! tools. `docs/testing.md` says how a snapshot that changed is read and accepted.
+//! tools. `docs/dev/testing.md` says how a snapshot that changed is read and accepted.
 
 use chat_testkit::recording::{self, Placeholders, indented};
 use chat_testkit::server::{Script, Server};

@@ -1,5 +1,5 @@
 //! Records what the engine sends, stores and tells, so that a change of its insides shows what it
-//! changes of that. `docs/testing.md` says how a snapshot that changed is read and accepted.
+//! changes of that. `docs/dev/testing.md` says how a snapshot that changed is read and accepted.
 
 mod config;
 mod events;

@@ -181,7 +181,7 @@ async fn the_index_of_words_is_small() {
         words.shuffle(&mut random);
         words
     };
-    let english = distinct(include_str!("../../../../../docs/architecture.md"));
+    let english = distinct(include_str!("../../../../../docs/dev/architecture.md"));
     let german = distinct(include_str!("../../../../../po/de.po"));
     let code: Vec<&str> = include_str!("../../../src/store/sessions.rs").lines().collect();
     let characters: Vec<String> =

@@ -7,8 +7,6 @@
 mod card;
 mod code;
 mod column;
-mod entry;
-mod files;
 mod find;
 mod fitted;
 mod floating;
@@ -17,15 +15,14 @@ mod footer;
 mod link;
 mod loading;
 mod menu;
+mod model;
 mod prose;
-mod reply;
 mod row;
 mod rows;
 mod table;
 mod tags;
 mod tail;
 mod tool;
-mod transcript;
 mod user;
 mod view;
 
@@ -42,10 +39,10 @@ use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 use serde::{Deserialize, Serialize};
 
-pub use files::{FilePlace, Files, KnownFiles};
 pub use find::{Pattern, Standing};
 pub use footer::Side;
-use transcript::{Change, Transcript};
+pub use model::files::{FilePlace, Files, KnownFiles};
+use model::transcript::{Change, Transcript};
 use view::{Inner, Step};
 
 use crate::style;

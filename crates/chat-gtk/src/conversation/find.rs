@@ -13,7 +13,7 @@ mod walk;
 use chat_core::message::MessageId;
 pub use chat_core::store::Pattern;
 
-use super::entry::Entry;
+use crate::conversation::model::entry::Entry;
 
 pub use found::{Found, Hit};
 pub use mark::{Marks, mark_buffer, mark_label};

@@ -12,8 +12,9 @@ use gtk::prelude::*;
 use super::column::Column;
 use super::find::{Hit, Marks, mark_buffer};
 use super::fitted::fitted;
-use super::tool::{Looks, Styled};
 use crate::accessible;
+use crate::conversation::model::styled::Styled;
+use crate::conversation::tool::Looks;
 use crate::models::has_keyboard;
 use title_line::title_line;
 

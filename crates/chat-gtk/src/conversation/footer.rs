@@ -12,8 +12,8 @@ use chat_core::models::display_name;
 use chat_edge::words::{fill, tenths};
 
 use super::Output;
-use super::entry::Siblings;
 use crate::accessible;
+use crate::conversation::model::entry::Siblings;
 
 /// Where a reply stands beside another that answers the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use gtk::gdk;
 use gtk::prelude::*;
 
-use super::files::Files;
 use super::prose::Shown;
+use crate::conversation::model::files::Files;
 use crate::markdown::visible_address;
 
 type Lines = Rc<RefCell<Vec<Shown>>>;

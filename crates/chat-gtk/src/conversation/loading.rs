@@ -8,11 +8,11 @@ use chat_core::event::Snapshot;
 use chat_core::message::MessageId;
 use chat_core::store::Page;
 
-use super::entry::{Entry, RowKind};
 use super::rows::Rows;
-use super::transcript::Transcript;
 use super::view::{Inner, State};
 use super::{Output, ReadingPlace};
+use crate::conversation::model::entry::{Entry, RowKind};
+use crate::conversation::model::transcript::Transcript;
 
 impl Inner {
     /// Shows another conversation, at this place if it is there, otherwise at its end.

@@ -9,9 +9,9 @@ use gtk::{gdk, gio, glib};
 use chat_core::message::{MessageId, Role};
 
 use super::Output;
-use super::entry::RowKind;
 use super::rows::Rows;
 use super::view::{Inner, State};
+use crate::conversation::model::entry::RowKind;
 use crate::popover;
 
 /// What the menu offers for a message.

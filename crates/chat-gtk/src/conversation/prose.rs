@@ -10,10 +10,10 @@ use std::rc::Rc;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use super::files::{Files, words};
 use super::link::{self, Links};
 use super::tags::{BLOCK_GAP, Tags};
 use crate::accessible;
+use crate::conversation::model::files::{Files, words};
 use crate::markdown::flow::{Line, Piece, Run};
 
 /// A run of prose.

@@ -13,17 +13,20 @@ use chat_edge::words::{fill, seconds, short_time};
 use super::Output;
 use super::card::{self, Notice};
 use super::code::{CodeBlock, Spare};
-use super::entry::{Entry, PartState, RowKind};
 use super::find::{Hit, Marks, Spot, mark_buffer, mark_label};
 use super::fold::Fold;
 use super::footer::Footer;
 use super::link::Links;
 use super::prose::Prose;
-use super::reply::{SegmentKind, gap_of};
 use super::table::TableBlock;
 use super::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
-use super::tool::{Look, Looks, Once, Phase, Styled, ToolCard, Typed};
 use super::user::Said;
+use crate::conversation::model::entry::{Entry, PartState, RowKind};
+use crate::conversation::model::once::Once;
+use crate::conversation::model::reply::{SegmentKind, gap_of};
+use crate::conversation::model::styled::{Look, Styled};
+use crate::conversation::model::tool::state::Phase;
+use crate::conversation::tool::{Looks, ToolCard, Typed};
 use crate::markdown::flow::{Gap, Piece};
 
 /// What rows need of what is around them.

@@ -8,10 +8,10 @@ use chat_core::message::{MessageId, Role};
 use gtk::prelude::*;
 
 use super::column::Column;
-use super::entry::{Entry, RowKind};
 use super::find::{Hit, Spot};
 use super::footer::Side;
 use super::row::{Around, RowWidget, estimate, gap, line_gap};
+use crate::conversation::model::entry::{Entry, RowKind};
 use places::Places;
 
 /// How far beyond the sight rows are made, in pages.

@@ -11,10 +11,10 @@ use gtk::prelude::*;
 
 use layout::{Cells, Columns, Frame};
 
-use super::files::Files;
 use super::find::{Hit, Marks, mark_label};
 use super::link::Links;
 use super::tags::LIST_STEP;
+use crate::conversation::model::files::Files;
 use crate::markdown::flow::{Grid, Run};
 use crate::markdown::{Align, visible_address};
 use crate::{accessible, nested_scroll};

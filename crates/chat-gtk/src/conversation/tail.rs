@@ -14,8 +14,8 @@ use chat_core::message::{Ending, Queued};
 use chat_edge::words;
 
 use super::card::{self, Notice};
-use super::transcript::Transcript;
 use super::{Output, user};
+use crate::conversation::model::transcript::Transcript;
 
 /// The widgets below the last message.
 pub struct Tail {

@@ -1,15 +1,9 @@
 //! A tool call in the conversation: one line that opens, what it writes while it runs, and what it
 //! waits for. What a model or a tool says is data: never markup.
 
-mod ansi;
-mod diff;
-mod inside;
 mod live;
 mod looks;
-mod place;
 mod prompt;
-mod state;
-mod styled;
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -26,18 +20,18 @@ use chat_edge::words::{
 };
 
 use super::Output;
-use super::files::FilePlace;
 use super::fold::Fold;
 use super::row::Around;
 use super::tags::Tags;
+use crate::conversation::model::files::FilePlace;
+use crate::conversation::model::tool::details::inside;
+use crate::conversation::model::tool::location;
+use crate::conversation::model::tool::state::{Phase, ToolState};
 use crate::editor::Place;
-pub use inside::inside;
 use live::Live;
 pub use looks::Looks;
 use prompt::Prompt;
-pub use prompt::{Once, Typed};
-pub use state::{Phase, ToolState};
-pub use styled::{Look, Styled};
+pub use prompt::Typed;
 
 /// The card of a call.
 pub struct ToolCard {
@@ -125,7 +119,7 @@ impl ToolCard {
         self.title.replace(title);
         let target = known.and_then(|known| (known.target)(&call.arguments));
         self.about.replace(target.map(|target| {
-            let place = place::of(&target, result);
+            let place = location::of(&target, result);
             (target.path, place)
         }));
         self.mark_file();
@@ -279,8 +273,9 @@ fn icon(tool: Option<&ToolInfo>) -> &'static str {
 mod tests {
     use serde_json::json;
 
-    use super::state::tests::{call, ours};
     use super::*;
+    use crate::conversation::model::tool::state;
+    use crate::conversation::model::tool::state::tests::{call, ours};
 
     #[test]
     fn what_a_call_is_about_stands_out() {
@@ -289,10 +284,10 @@ mod tests {
         let line = line(&tools, &call, Progress::Running);
         assert_eq!(&line[subject(&tools, &call, None, &line).unwrap()], "src/main.rs");
         let pattern = json!({ "pattern": "fn main", "path": "src" });
-        let search = super::state::tests::call("search_files", pattern);
+        let search = state::tests::call("search_files", pattern);
         let searching = "Searching for fn main";
         assert_eq!(&searching[subject(&tools, &search, None, searching).unwrap()], "fn main");
-        let odd = super::state::tests::call("read_file", json!({ "path": "" }));
+        let odd = state::tests::call("read_file", json!({ "path": "" }));
         assert_eq!(subject(&tools, &odd, None, "Reading"), None);
     }
 

@@ -11,7 +11,6 @@ use gtk::{gdk, glib};
 use chat_core::message::{Fid, MessageId};
 
 use super::column::Column;
-use super::files::Files;
 use super::find::{Finder, show_found};
 use super::floating::{jump_button, target_label};
 use super::footer::Side;
@@ -20,10 +19,13 @@ use super::row::Around;
 use super::rows::Rows;
 use super::tags::Tags;
 use super::tail::Tail;
-use super::tool::{Looks, Once, Typed};
-use super::transcript::Transcript;
-use super::{Output, entry, files};
 use crate::accessible;
+use crate::conversation::Output;
+use crate::conversation::model::files::Files;
+use crate::conversation::model::once::Once;
+use crate::conversation::model::transcript::Transcript;
+use crate::conversation::model::{entry, files};
+use crate::conversation::tool::{Looks, Typed};
 use crate::markdown::visible_address;
 
 pub(super) struct Inner {

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use chat_core::tool::Toolbox;
 
-use super::super::entry::{Entry, RowKind};
 use super::Pattern;
 use super::texts::{Cell, each_text, stamp};
+use crate::conversation::model::entry::{Entry, RowKind};
 
 /// A place that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use chat_core::message::MessageId;
 use gtk::glib;
 
 use super::super::Output;
-use super::super::entry::Entry;
 use super::super::view::{Inner, State};
 use super::{Finder, Pattern, Place, Seek, Sought, found};
+use crate::conversation::model::entry::Entry;
 
 /// How long a slice may take: well below the half of a frame.
 const SLICE: Duration = Duration::from_millis(3);

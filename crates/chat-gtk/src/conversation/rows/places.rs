@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use gtk::prelude::*;
 
-use super::super::entry::Entry;
 use super::{RowWidget, Rows};
+use crate::conversation::model::entry::Entry;
 
 /// Which entry a row belongs to, for rows that are asked for near each other.
 pub struct Places {

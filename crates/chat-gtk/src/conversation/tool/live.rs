@@ -4,11 +4,11 @@ use std::cell::RefCell;
 
 use gettextrs::gettext;
 
-use super::ansi::Reader;
 use super::looks::Looks;
-use super::styled::Styled;
 use crate::accessible;
 use crate::conversation::fitted::fitted;
+use crate::conversation::model::ansi::Reader;
+use crate::conversation::model::styled::Styled;
 
 /// The lines that are seen.
 const LINES: usize = 9;

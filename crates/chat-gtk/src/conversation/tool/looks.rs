@@ -8,8 +8,8 @@ use gtk::gdk::RGBA;
 use gtk::pango;
 use gtk::prelude::*;
 
-use super::ansi::{Colour, Style};
-use super::styled::{Look, Styled};
+use crate::conversation::model::ansi::{Colour, Style};
+use crate::conversation::model::styled::{Look, Styled};
 
 /// The least contrast of coloured letters to their ground, as WCAG 2 counts it: enough to read
 /// letters of this size.

@@ -2,7 +2,6 @@
 
 mod answers;
 mod go_on;
-mod once;
 mod permission;
 mod preview;
 mod question;
@@ -18,7 +17,6 @@ use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 use super::super::Output;
 use super::super::row::Around;
 use super::super::tags::Tags;
-pub use once::Once;
 use rich_text::RichText;
 pub use typed::Typed;
 

@@ -5,10 +5,10 @@ use chat_edge::words::{bytes, changed, visible};
 use gettextrs::gettext;
 
 use super::super::super::fitted::fitted;
-use super::super::diff;
 use super::super::looks::Looks;
-use super::super::styled::{Look, Styled};
 use crate::accessible;
+use crate::conversation::model::diff;
+use crate::conversation::model::styled::{Look, Styled};
 
 /// The greatest height of it, in pixels: about twelve lines; more scrolls.
 const TALLEST: i32 = 230;

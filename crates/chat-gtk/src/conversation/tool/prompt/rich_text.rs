@@ -8,11 +8,11 @@ use super::super::super::Output;
 use super::super::super::code::CodeBlock;
 use super::super::super::find::each_text_of_segment;
 use super::super::super::prose::Prose;
-use super::super::super::reply::{ReplyText, SegmentKind};
 use super::super::super::row::Around;
 use super::super::super::table::TableBlock;
 use super::super::super::tags::Tags;
 use crate::accessible;
+use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::markdown::flow::Piece;
 
 /// Space between two blocks, in pixels.

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::Output;
-use super::view::Inner;
+use crate::conversation::Output;
+use crate::conversation::view::Inner;
 use crate::editor::Place;
 use crate::markdown::flow::{Run, Style};
 use crate::markdown::is_safe_address;
@@ -118,7 +118,7 @@ pub fn opening(address: &str, files: &Files) -> Option<Output> {
 
 impl Inner {
     /// The project has these files now.
-    pub(super) fn set_files(&self, known: Option<KnownFiles>) {
+    pub(in crate::conversation) fn set_files(&self, known: Option<KnownFiles>) {
         self.files.set(known);
         if let Ok(state) = self.state.try_borrow() {
             state.rows.mark_files();

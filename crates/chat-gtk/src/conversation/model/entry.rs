@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use chat_core::event::{CallState, OpenCall, TextKind};
 use chat_core::message::{Ask, Ending, Message, MessageId, Part, Role, ToolCallId, ToolResult};
 
-use super::card::Notice;
-use super::find::Found;
 use super::reply::{ReplyText, SegmentKind};
-use super::tool::ToolState;
+use super::tool::state::ToolState;
+use crate::conversation::card::Notice;
+use crate::conversation::find::Found;
 
 /// A message.
 pub struct Entry {

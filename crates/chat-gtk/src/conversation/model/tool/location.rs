@@ -6,7 +6,7 @@ use chat_core::tool::Target;
 use crate::editor::Place;
 
 /// The first line that was read, or the first one that was changed; none where the call is about no line.
-pub(super) fn of(target: &Target, result: Option<&ToolResult>) -> Option<Place> {
+pub fn of(target: &Target, result: Option<&ToolResult>) -> Option<Place> {
     let line = match result.and_then(|result| result.view.as_ref()) {
         Some(ToolView::Read { from, .. }) => *from,
         Some(ToolView::Edited { diff, .. }) => first_changed(diff),

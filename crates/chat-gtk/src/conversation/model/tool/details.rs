@@ -6,8 +6,8 @@ use chat_edge::words::{fill, visible};
 use gettextrs::gettext;
 use serde_json::Value;
 
-use super::styled::{Look, Styled};
-use super::{ansi, diff};
+use super::super::styled::{Look, Styled};
+use super::super::{ansi, diff};
 
 /// What an answer of the engine's begins with that says in which way a call failed, for the model.
 const MARKS: [&str; 2] = ["tool_call_fail: ", "tool_call_invalid: "];

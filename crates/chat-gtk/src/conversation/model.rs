@@ -1,0 +1,12 @@
+//! Defines what a conversation holds: its messages, replies, tool calls, and the files that they name.
+//! Nothing here knows a widget.
+
+pub mod ansi;
+pub mod diff;
+pub mod entry;
+pub mod files;
+pub mod once;
+pub mod reply;
+pub mod styled;
+pub mod tool;
+pub mod transcript;

@@ -4,27 +4,15 @@
 //! has widgets, `Column` where they stand. Events are drawn once a frame,
 //! however many came.
 
-mod card;
-mod code;
 mod column;
 mod find;
-mod fitted;
-mod floating;
-mod fold;
-mod footer;
-mod link;
 mod loading;
 mod menu;
 mod model;
-mod prose;
 mod row;
 mod rows;
-mod table;
-mod tags;
-mod tail;
-mod tool;
-mod user;
 mod view;
+mod widgets;
 
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
@@ -40,10 +28,10 @@ use chat_core::tool::Toolbox;
 use serde::{Deserialize, Serialize};
 
 pub use find::{Pattern, Standing};
-pub use footer::Side;
 pub use model::files::{FilePlace, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
 use view::{Inner, Step};
+pub use widgets::footer::Side;
 
 use crate::style;
 
@@ -222,7 +210,7 @@ impl Conversation {
     pub fn expect_reply(&self) {
         let weak = Rc::downgrade(&self.inner);
         let is_busy = |inner: Rc<Inner>| inner.state.borrow().transcript.is_busy();
-        code::warm_up(&self.inner.tags, move || weak.upgrade().is_some_and(is_busy));
+        widgets::code::warm_up(&self.inner.tags, move || weak.upgrade().is_some_and(is_busy));
     }
 
     /// Takes what happened. Events of other sessions are ignored; all are drawn with the next

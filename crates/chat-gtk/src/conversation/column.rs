@@ -13,7 +13,7 @@ use gtk::glib;
 use gtk::glib::subclass::prelude::*;
 use gtk::prelude::*;
 
-use super::find::Spot;
+use crate::conversation::widgets::position::Spot;
 
 /// Free space above the first row and below the last, in pixels.
 const END_SPACE: i32 = 24;

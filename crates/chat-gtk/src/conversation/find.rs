@@ -5,8 +5,6 @@
 //! the messages while there is nothing else to do, `mark` shows it in the widgets, and `spot` says where.
 
 mod found;
-mod mark;
-mod spot;
 mod texts;
 mod walk;
 
@@ -16,8 +14,6 @@ pub use chat_core::store::Pattern;
 use crate::conversation::model::entry::Entry;
 
 pub use found::{Found, Hit};
-pub use mark::{Marks, mark_buffer, mark_label};
-pub use spot::Spot;
 pub use texts::each_text_of_segment;
 pub use walk::show_found;
 

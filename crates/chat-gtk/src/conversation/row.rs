@@ -11,22 +11,25 @@ use chat_core::tool::Toolbox;
 use chat_edge::words::{fill, seconds, short_time};
 
 use super::Output;
-use super::card::{self, Notice};
-use super::code::{CodeBlock, Spare};
-use super::find::{Hit, Marks, Spot, mark_buffer, mark_label};
-use super::fold::Fold;
-use super::footer::Footer;
-use super::link::Links;
-use super::prose::Prose;
-use super::table::TableBlock;
-use super::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
-use super::user::Said;
+use crate::conversation::find::Hit;
 use crate::conversation::model::entry::{Entry, PartState, RowKind};
 use crate::conversation::model::once::Once;
 use crate::conversation::model::reply::{SegmentKind, gap_of};
 use crate::conversation::model::styled::{Look, Styled};
 use crate::conversation::model::tool::state::Phase;
-use crate::conversation::tool::{Looks, ToolCard, Typed};
+use crate::conversation::widgets::card::{self, Notice};
+use crate::conversation::widgets::code::{CodeBlock, Spare};
+use crate::conversation::widgets::fold::Fold;
+use crate::conversation::widgets::footer::Footer;
+use crate::conversation::widgets::link::Links;
+use crate::conversation::widgets::looks::Looks;
+use crate::conversation::widgets::mark::{Marks, mark_buffer, mark_label};
+use crate::conversation::widgets::position::Spot;
+use crate::conversation::widgets::prose::Prose;
+use crate::conversation::widgets::table::TableBlock;
+use crate::conversation::widgets::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
+use crate::conversation::widgets::tool::{ToolCard, Typed};
+use crate::conversation::widgets::user::Said;
 use crate::markdown::flow::{Gap, Piece};
 
 /// What rows need of what is around them.

@@ -8,10 +8,11 @@ use chat_core::message::{MessageId, Role};
 use gtk::prelude::*;
 
 use super::column::Column;
-use super::find::{Hit, Spot};
-use super::footer::Side;
 use super::row::{Around, RowWidget, estimate, gap, line_gap};
+use crate::conversation::find::Hit;
 use crate::conversation::model::entry::{Entry, RowKind};
+use crate::conversation::widgets::footer::Side;
+use crate::conversation::widgets::position::Spot;
 use places::Places;
 
 /// How far beyond the sight rows are made, in pages.

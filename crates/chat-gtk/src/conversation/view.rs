@@ -12,20 +12,21 @@ use chat_core::message::{Fid, MessageId};
 
 use super::column::Column;
 use super::find::{Finder, show_found};
-use super::floating::{jump_button, target_label};
-use super::footer::Side;
-use super::link::Links;
 use super::row::Around;
 use super::rows::Rows;
-use super::tags::Tags;
-use super::tail::Tail;
 use crate::accessible;
 use crate::conversation::Output;
 use crate::conversation::model::files::Files;
 use crate::conversation::model::once::Once;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::model::{entry, files};
-use crate::conversation::tool::{Looks, Typed};
+use crate::conversation::widgets::floating::{jump_button, target_label};
+use crate::conversation::widgets::footer::Side;
+use crate::conversation::widgets::link::Links;
+use crate::conversation::widgets::looks::Looks;
+use crate::conversation::widgets::tags::Tags;
+use crate::conversation::widgets::tail::Tail;
+use crate::conversation::widgets::tool::Typed;
 use crate::markdown::visible_address;
 
 pub(super) struct Inner {

@@ -4,8 +4,8 @@
 use gtk::prelude::*;
 use gtk::subclass::prelude::*;
 
-use super::super::find::Spot;
 use super::imp;
+use crate::conversation::widgets::position::Spot;
 
 impl imp::Column {
     /// Moves the focus on, or back. Whether it stays in the column.

@@ -10,8 +10,8 @@ use gtk::subclass::prelude::*;
 use gtk::glib;
 use gtk::prelude::*;
 
-use super::super::find::Spot;
 use super::{END_SPACE, NARROW, NEAR_END, SIDE, SIDE_NARROW, TALL, WIDEST};
+use crate::conversation::widgets::position::Spot;
 
 /// Where a place is put that was not in sight, as a part of the sight's height from its top.
 const ABOVE_TARGET: f64 = 0.35;

@@ -2,10 +2,10 @@
 
 use chat_core::tool::Toolbox;
 
-use super::super::prose;
 use crate::conversation::model::entry::{Entry, PartState, RowKind};
 use crate::conversation::model::reply::SegmentKind;
 use crate::conversation::model::tool::details::inside;
+use crate::conversation::widgets::prose;
 use crate::markdown::flow::Piece;
 
 /// Where a text stands in a table: the row and the column; none elsewhere.

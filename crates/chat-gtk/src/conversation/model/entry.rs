@@ -8,8 +8,8 @@ use chat_core::message::{Ask, Ending, Message, MessageId, Part, Role, ToolCallId
 
 use super::reply::{ReplyText, SegmentKind};
 use super::tool::state::ToolState;
-use crate::conversation::card::Notice;
 use crate::conversation::find::Found;
+use crate::conversation::widgets::card::Notice;
 
 /// A message.
 pub struct Entry {

@@ -2,7 +2,6 @@
 //! waits for. What a model or a tool says is data: never markup.
 
 mod live;
-mod looks;
 mod prompt;
 
 use std::cell::{Cell, RefCell};
@@ -19,17 +18,16 @@ use chat_edge::words::{
     Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject,
 };
 
-use super::Output;
 use super::fold::Fold;
-use super::row::Around;
 use super::tags::Tags;
+use crate::conversation::Output;
 use crate::conversation::model::files::FilePlace;
 use crate::conversation::model::tool::details::inside;
 use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
+use crate::conversation::row::Around;
 use crate::editor::Place;
 use live::Live;
-pub use looks::Looks;
 use prompt::Prompt;
 pub use prompt::Typed;
 

@@ -9,12 +9,13 @@ use std::rc::Rc;
 use gtk::pango;
 use gtk::prelude::*;
 
-use super::column::Column;
-use super::find::{Hit, Marks, mark_buffer};
 use super::fitted::fitted;
+use super::looks::Looks;
+use super::mark::{Marks, mark_buffer};
 use crate::accessible;
+use crate::conversation::column::Column;
+use crate::conversation::find::Hit;
 use crate::conversation::model::styled::Styled;
-use crate::conversation::tool::Looks;
 use crate::models::has_keyboard;
 use title_line::title_line;
 

@@ -4,11 +4,11 @@ use chat_core::message::{PermissionRequest, Preview};
 use chat_edge::words::{bytes, changed, visible};
 use gettextrs::gettext;
 
-use super::super::super::fitted::fitted;
-use super::super::looks::Looks;
 use crate::accessible;
 use crate::conversation::model::diff;
 use crate::conversation::model::styled::{Look, Styled};
+use crate::conversation::widgets::fitted::fitted;
+use crate::conversation::widgets::looks::Looks;
 
 /// The greatest height of it, in pixels: about twelve lines; more scrolls.
 const TALLEST: i32 = 230;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use gtk::pango;
 use gtk::prelude::*;
 
-use super::find::Marks;
+use super::mark::Marks;
 use crate::markdown::flow::{Gap, Line, Style};
 
 /// How far a list stands to the right of what it stands in, in pixels.

@@ -4,15 +4,15 @@ use std::rc::Rc;
 
 use gtk::prelude::*;
 
-use super::super::super::Output;
-use super::super::super::code::CodeBlock;
-use super::super::super::find::each_text_of_segment;
-use super::super::super::prose::Prose;
-use super::super::super::row::Around;
-use super::super::super::table::TableBlock;
-use super::super::super::tags::Tags;
 use crate::accessible;
+use crate::conversation::Output;
+use crate::conversation::find::each_text_of_segment;
 use crate::conversation::model::reply::{ReplyText, SegmentKind};
+use crate::conversation::row::Around;
+use crate::conversation::widgets::code::CodeBlock;
+use crate::conversation::widgets::prose::Prose;
+use crate::conversation::widgets::table::TableBlock;
+use crate::conversation::widgets::tags::Tags;
 use crate::markdown::flow::Piece;
 
 /// Space between two blocks, in pixels.

@@ -14,9 +14,9 @@ use gtk::prelude::*;
 
 use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 
-use super::super::Output;
-use super::super::row::Around;
 use super::super::tags::Tags;
+use crate::conversation::Output;
+use crate::conversation::row::Around;
 use rich_text::RichText;
 pub use typed::Typed;
 

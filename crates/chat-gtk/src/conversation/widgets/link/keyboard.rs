@@ -7,8 +7,8 @@ use std::rc::Rc;
 use gtk::prelude::*;
 use gtk::{gdk, glib};
 
-use super::super::column::Column;
 use super::{Aimed, Lines, Links, link_at};
+use crate::conversation::column::Column;
 
 /// Makes the links of a text work by keyboard.
 pub fn attach(view: &gtk::TextView, lines: &Lines, links: &Links) {

@@ -9,8 +9,8 @@ use gtk::prelude::*;
 use chat_core::message::{Attachment, Content, Message, MessageId, Part};
 use chat_edge::words::one_line;
 
-use super::Output;
-use super::row::Around;
+use crate::conversation::Output;
+use crate::conversation::row::Around;
 use crate::wrap::wrap;
 use crate::{accessible, beside};
 

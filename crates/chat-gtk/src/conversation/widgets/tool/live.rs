@@ -4,9 +4,9 @@ use std::cell::RefCell;
 
 use gettextrs::gettext;
 
-use super::looks::Looks;
+use super::super::fitted::fitted;
+use super::super::looks::Looks;
 use crate::accessible;
-use crate::conversation::fitted::fitted;
 use crate::conversation::model::ansi::Reader;
 use crate::conversation::model::styled::Styled;
 

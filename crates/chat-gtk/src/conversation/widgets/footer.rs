@@ -11,8 +11,8 @@ use chat_core::message::{Message, MessageId};
 use chat_core::models::display_name;
 use chat_edge::words::{fill, tenths};
 
-use super::Output;
 use crate::accessible;
+use crate::conversation::Output;
 use crate::conversation::model::entry::Siblings;
 
 /// Where a reply stands beside another that answers the same.

@@ -11,9 +11,10 @@ use gtk::prelude::*;
 
 use layout::{Cells, Columns, Frame};
 
-use super::find::{Hit, Marks, mark_label};
 use super::link::Links;
+use super::mark::{Marks, mark_label};
 use super::tags::LIST_STEP;
+use crate::conversation::find::Hit;
 use crate::conversation::model::files::Files;
 use crate::markdown::flow::{Grid, Run};
 use crate::markdown::{Align, visible_address};

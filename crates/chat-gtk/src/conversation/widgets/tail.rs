@@ -14,7 +14,8 @@ use chat_core::message::{Ending, Queued};
 use chat_edge::words;
 
 use super::card::{self, Notice};
-use super::{Output, user};
+use super::user;
+use crate::conversation::Output;
 use crate::conversation::model::transcript::Transcript;
 
 /// The widgets below the last message.

@@ -11,8 +11,8 @@ use chat_core::error::Error;
 use chat_core::message::Ending;
 use chat_edge::words::{self, Action};
 
-use super::Output;
 use crate::accessible;
+use crate::conversation::Output;
 
 /// What a card says.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,18 @@
+//! Draws the parts of a conversation, each by itself: prose, code, tables, tool calls and what stands around them.
+
+pub mod card;
+pub mod code;
+pub mod fitted;
+pub mod floating;
+pub mod fold;
+pub mod footer;
+pub mod link;
+pub mod looks;
+pub mod mark;
+pub mod position;
+pub mod prose;
+pub mod table;
+pub mod tags;
+pub mod tail;
+pub mod tool;
+pub mod user;

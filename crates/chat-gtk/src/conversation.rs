@@ -11,6 +11,7 @@ mod menu;
 mod model;
 mod row;
 mod rows;
+mod search;
 mod view;
 mod widgets;
 
@@ -27,9 +28,9 @@ use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 use serde::{Deserialize, Serialize};
 
-pub use find::{Pattern, Standing};
 pub use model::files::{FilePlace, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
+pub use search::{Pattern, Standing};
 use view::{Inner, Step};
 pub use widgets::footer::Side;
 

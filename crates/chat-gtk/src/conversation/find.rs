@@ -1,160 +1,182 @@
-//! Finding in a conversation: where its messages have what a person looks for, and which of these
-//! places is the one that they stand at.
-//!
-//! `chat_core::store::Pattern` compares, `texts` says what is shown, `found` keeps what a message has, `walk` reads
-//! the messages while there is nothing else to do, `mark` shows it in the widgets, and `spot` says where.
+//! Reading a conversation for a search: in slices, while there is nothing else to do, from the end
+//! to the beginning. Earlier messages are asked for until all are there.
 
-mod found;
-mod texts;
-mod walk;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use chat_core::message::MessageId;
-pub use chat_core::store::Pattern;
+use gtk::glib;
 
+use crate::conversation::Output;
 use crate::conversation::model::entry::Entry;
+use crate::conversation::search::{Finder, Pattern, Place, Seek, Sought, found};
+use crate::conversation::view::{Inner, State};
 
-pub use found::{Found, Hit};
-pub use texts::each_text_of_segment;
-pub use walk::show_found;
+/// How long a slice may take: well below the half of a frame.
+const SLICE: Duration = Duration::from_millis(3);
 
-/// How far a search is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// The place that the person stands at, counted from 1.
-    pub current: Option<usize>,
-    /// How many places were found.
-    pub total: usize,
-    /// Whether there is more to read.
-    pub searching: bool,
-}
-
-/// A search.
-pub struct Finder {
-    pattern: Pattern,
-    /// Tells it apart from those before it.
-    search: u64,
-    /// What the person is to be brought to as soon as it is found.
-    seek: Option<Seek>,
-    current: Option<Place>,
-    /// What was told last.
-    told: Option<Standing>,
-}
-
-/// What the person is to be brought to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seek {
-    /// The first place in this row of a message or behind it; if there is none, the last before.
-    From(MessageId, usize),
-    /// The place in this message at which a search of the chats found it.
-    Message(MessageId),
-}
-
-/// A place that was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    message: MessageId,
-    /// The row of the message.
-    row: usize,
-    /// Which of the row's places.
-    hit: usize,
-}
-
-/// What came of seeking.
-#[derive(Debug, PartialEq, Eq)]
-enum Sought {
-    /// More is to be read first.
-    NotYet,
-    /// This is it.
-    At(Place),
-    /// The message is there, and has no such place.
-    Without(MessageId),
-    /// There is none.
-    Nowhere,
-}
-
-impl Finder {
-    /// Looks for where to bring the person. `more`: whether there are earlier messages.
-    fn sought(&self, entries: &[Entry], more: bool) -> Sought {
-        let (id, row) = match self.seek {
-            Some(Seek::From(id, row)) => (id, row),
-            Some(Seek::Message(id)) => {
-                return match entries.iter().find(|entry| entry.id() == id) {
-                    None if more => Sought::NotYet,
-                    None => Sought::Nowhere,
-                    Some(entry) if !entry.found.is_of(self.search) => Sought::NotYet,
-                    Some(entry) => match entry.found.first_meant() {
-                        Some((row, hit)) => Sought::At(Place { message: id, row, hit }),
-                        None => Sought::Without(id),
-                    },
-                };
-            }
-            None => return Sought::Nowhere,
+impl Inner {
+    /// Looks for these words from where the person reads; no words end the search. `message`:
+    /// where the person wants to be brought instead.
+    pub(in crate::conversation) fn find(self: &Rc<Self>, words: &str, message: Option<MessageId>) {
+        let mut state = self.state.borrow_mut();
+        let Some(pattern) = Pattern::new(words) else {
+            drop(state);
+            self.end_find();
+            return;
         };
-        let Some(at) = entries.iter().position(|entry| entry.id() == id) else {
-            return Sought::Nowhere;
+        let before = state.finder.take();
+        let current = before.as_ref().and_then(|finder| finder.current);
+        let from = current.map(|place| Seek::From(place.message, place.row));
+        let seek = message.map(Seek::Message).or(from).or_else(|| in_sight(&state));
+        let search = before.map_or(state.searches, |finder| finder.search) + 1;
+        state.searches = search;
+        state.finder = Some(Finder { pattern, search, seek, current: None, told: None });
+        drop(state);
+        self.search();
+    }
+
+    /// Goes to the next place, or the one before.
+    pub(in crate::conversation) fn find_next(self: &Rc<Self>, forward: bool) {
+        let mut state = self.state.borrow_mut();
+        let sight = in_sight(&state);
+        let State { transcript, finder: Some(finder), .. } = &mut *state else { return };
+        match finder.next(&transcript.entries, forward) {
+            Some(place) => {
+                finder.current = Some(place);
+                finder.seek = None;
+                show_current(&mut state);
+            }
+            None => finder.seek = sight,
+        }
+        drop(state);
+        self.search();
+    }
+
+    /// Nothing is looked for any more.
+    pub(in crate::conversation) fn end_find(&self) {
+        let mut state = self.state.borrow_mut();
+        if state.finder.take().is_some() {
+            show_found(&mut state);
+        }
+    }
+
+    /// Reads what is to be read, when there is time.
+    pub(in crate::conversation) fn search(self: &Rc<Self>) {
+        if self.state.borrow().finder.is_none() || self.searching.replace(true) {
+            return;
+        }
+        let weak = Rc::downgrade(self);
+        glib::idle_add_local(move || {
+            let Some(inner) = weak.upgrade() else { return glib::ControlFlow::Break };
+            let more = inner.slice();
+            inner.searching.set(more);
+            if more { glib::ControlFlow::Continue } else { glib::ControlFlow::Break }
+        });
+    }
+
+    /// Reads for a while. Whether there is more to read.
+    fn slice(self: &Rc<Self>) -> bool {
+        let mut state = self.state.borrow_mut();
+        let State { transcript, rows, finder: Some(finder), asked, .. } = &mut *state else {
+            return false;
         };
-        for (index, entry) in entries.iter().enumerate().skip(at) {
-            if !entry.found.is_of(self.search) {
-                return Sought::NotYet;
+        let begun = Instant::now();
+        let is_over = || begun.elapsed() > SLICE;
+        let mut left = false;
+        let unread = transcript.unread();
+        for entry in transcript.entries[unread..].iter_mut().rev() {
+            if entry.found.is_of(finder.search) {
+                continue;
             }
-            let from = if index == at { row } else { 0 };
-            if let Some((row, hit)) = entry.found.first_from(from) {
-                return Sought::At(Place { message: entry.id(), row, hit });
+            left = is_over();
+            if left {
+                break;
             }
+            found::read(entry, &rows.around.tools.borrow(), &finder.pattern, finder.search);
         }
-        for (index, entry) in entries.iter().enumerate().take(at + 1).rev() {
-            if !entry.found.is_of(self.search) {
-                return Sought::NotYet;
+        if !left && unread > 0 {
+            // What has no rows yet gets them, and is looked through in the next slice.
+            left = true;
+            rows.prepend(&mut transcript.entries[..unread], &|_| is_over());
+        }
+        let brought =
+            finder.seek.is_some().then(|| finder.sought(&transcript.entries, transcript.more));
+        match brought {
+            Some(Sought::NotYet) | None => {}
+            Some(Sought::At(place)) => {
+                finder.current = Some(place);
+                finder.seek = None;
             }
-            let before = if index == at { row } else { usize::MAX };
-            if let Some((row, hit)) = entry.found.last_before(before) {
-                return Sought::At(Place { message: entry.id(), row, hit });
-            }
+            Some(Sought::Nowhere | Sought::Without(_)) => finder.seek = None,
         }
-        if more { Sought::NotYet } else { Sought::Nowhere }
-    }
-
-    /// The place that stands behind the current one, or before it; behind the last comes the first.
-    fn next(&self, entries: &[Entry], forward: bool) -> Option<Place> {
-        let Place { message, row, hit } = self.current?;
-        let at = entries.iter().position(|entry| entry.id() == message)?;
-        let place = |index: usize, (row, hit)| Place { message: entries[index].id(), row, hit };
-        let found = &entries[at].found;
-        if forward {
-            let within = (hit + 1 < found.hits(row).len()).then_some((row, hit + 1));
-            let here = within.or_else(|| found.first_from(row + 1));
-            let others = (at + 1..entries.len()).chain(0..=at);
-            let other =
-                || others.into_iter().find_map(|i| Some((i, entries[i].found.first_from(0)?)));
-            here.map(|here| (at, here)).or_else(other).map(|(index, at)| place(index, at))
-        } else {
-            let here = hit.checked_sub(1).map(|hit| (row, hit)).or_else(|| found.last_before(row));
-            let others = (0..at).rev().chain((at..entries.len()).rev());
-            let last = |index: usize| Some((index, entries[index].found.last_before(usize::MAX)?));
-            let other = || others.into_iter().find_map(last);
-            here.map(|here| (at, here)).or_else(other).map(|(index, at)| place(index, at))
+        let standing = finder.standing(&transcript.entries, left || transcript.more);
+        let tell = finder.told.replace(standing) != Some(standing);
+        let need = !left && transcript.more && asked.is_none();
+        let before = transcript.entries.first().map(Entry::id).filter(|_| need);
+        if before.is_some() {
+            *asked = before;
         }
-    }
-
-    /// How far the search is. A place that is no longer there is let go.
-    fn standing(&mut self, entries: &[Entry], searching: bool) -> Standing {
-        let mut total = 0;
-        let mut current = None;
-        for entry in entries {
-            if let Some(place) = self.current
-                && place.message == entry.id()
-                && place.hit < entry.found.hits(place.row).len()
-            {
-                current = Some(total + entry.found.before(place.row, place.hit) + 1);
-            }
-            total += entry.found.count();
+        match brought {
+            Some(Sought::At(_)) => show_current(&mut state),
+            Some(Sought::Without(message)) => go_to_row(&mut state, message, 0, None),
+            _ => show_found(&mut state),
         }
-        if current.is_none() {
-            self.current = None;
+        drop(state);
+        if let Some(before) = before {
+            (self.output)(Output::NeedEarlier { before });
         }
-        Standing { current, total, searching }
+        if tell {
+            (self.output)(Output::Found(standing));
+        }
+        left
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Brings the current place into sight.
+fn show_current(state: &mut State) {
+    let current = state.finder.as_ref().and_then(|finder| finder.current);
+    if let Some(Place { message, row, hit }) = current {
+        go_to_row(state, message, row, Some(hit));
+    }
+}
+
+/// Brings a row of a message into sight, or the place in it.
+fn go_to_row(state: &mut State, message: MessageId, row: usize, hit: Option<usize>) {
+    let State { transcript, rows, .. } = state;
+    let entries = &transcript.entries;
+    let Some(at) = entries.iter().position(|entry| entry.id() == message) else { return };
+    let index = entries[..at].iter().map(|entry| entry.rows).sum::<usize>() + row;
+    let hit = hit.and_then(|hit| entries[at].found.hits(row).get(hit)).cloned();
+    rows.make_near(index, entries, transcript.last());
+    rows.open(index);
+    show_found(state);
+    state.rows.reveal(index, hit.as_ref(), state.transcript.is_live());
+}
+
+/// Shows in the widgets what was found.
+pub fn show_found(state: &mut State) {
+    let State { transcript, rows, finder, .. } = state;
+    let (search, current) = match finder {
+        Some(finder) => (finder.search, finder.current),
+        None => (0, None),
+    };
+    rows.show_found(&transcript.entries, |entry, row| {
+        let is_current = |place: &Place| place.message == entry.id() && place.row == row;
+        let hits = if search > 0 { entry.found.hits(row) } else { &[] };
+        (hits, current.filter(is_current).map(|place| place.hit))
+    });
+}
+
+/// The first row that the person sees; the end of what is loaded where nothing was drawn yet.
+fn in_sight(state: &State) -> Option<Seek> {
+    let entries = &state.transcript.entries;
+    let mut row = state.rows.first_in_sight().unwrap_or(usize::MAX);
+    for entry in entries {
+        if row < entry.rows {
+            return Some(Seek::From(entry.id(), row));
+        }
+        row = row.saturating_sub(entry.rows);
+    }
+    entries.last().map(|entry| Seek::From(entry.id(), 0))
+}

@@ -11,12 +11,12 @@ use chat_core::tool::Toolbox;
 use chat_edge::words::{fill, seconds, short_time};
 
 use super::Output;
-use crate::conversation::find::Hit;
 use crate::conversation::model::entry::{Entry, PartState, RowKind};
 use crate::conversation::model::once::Once;
 use crate::conversation::model::reply::{SegmentKind, gap_of};
 use crate::conversation::model::styled::{Look, Styled};
 use crate::conversation::model::tool::state::Phase;
+use crate::conversation::search::Hit;
 use crate::conversation::widgets::card::{self, Notice};
 use crate::conversation::widgets::code::{CodeBlock, Spare};
 use crate::conversation::widgets::fold::Fold;

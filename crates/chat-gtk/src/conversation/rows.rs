@@ -9,8 +9,8 @@ use gtk::prelude::*;
 
 use super::column::Column;
 use super::row::{Around, RowWidget, estimate, gap, line_gap};
-use crate::conversation::find::Hit;
 use crate::conversation::model::entry::{Entry, RowKind};
+use crate::conversation::search::Hit;
 use crate::conversation::widgets::footer::Side;
 use crate::conversation::widgets::position::Spot;
 use places::Places;

@@ -11,15 +11,16 @@ use gtk::{gdk, glib};
 use chat_core::message::{Fid, MessageId};
 
 use super::column::Column;
-use super::find::{Finder, show_found};
 use super::row::Around;
 use super::rows::Rows;
 use crate::accessible;
 use crate::conversation::Output;
+use crate::conversation::find::show_found;
 use crate::conversation::model::files::Files;
 use crate::conversation::model::once::Once;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::model::{entry, files};
+use crate::conversation::search::Finder;
 use crate::conversation::widgets::floating::{jump_button, target_label};
 use crate::conversation::widgets::footer::Side;
 use crate::conversation::widgets::link::Links;

@@ -8,7 +8,7 @@ use chat_core::message::{Ask, Ending, Message, MessageId, Part, Role, ToolCallId
 
 use super::reply::{ReplyText, SegmentKind};
 use super::tool::state::ToolState;
-use crate::conversation::find::Found;
+use crate::conversation::search::Found;
 use crate::conversation::widgets::card::Notice;
 
 /// A message.

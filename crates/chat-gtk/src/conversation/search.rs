@@ -1,0 +1,157 @@
+//! Finding in a conversation: where its messages have what a person looks for, and which of these
+//! places is the one that they stand at.
+//!
+//! `chat_core::store::Pattern` compares, `texts` says what is shown, and `found` keeps what a message has.
+
+pub mod found;
+mod texts;
+
+use chat_core::message::MessageId;
+pub use chat_core::store::Pattern;
+
+use crate::conversation::model::entry::Entry;
+
+pub use found::{Found, Hit};
+pub use texts::each_text_of_segment;
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The place that the person stands at, counted from 1.
+    pub current: Option<usize>,
+    /// How many places were found.
+    pub total: usize,
+    /// Whether there is more to read.
+    pub searching: bool,
+}
+
+/// A search.
+pub struct Finder {
+    pub pattern: Pattern,
+    /// Tells it apart from those before it.
+    pub search: u64,
+    /// What the person is to be brought to as soon as it is found.
+    pub seek: Option<Seek>,
+    pub current: Option<Place>,
+    /// What was told last.
+    pub told: Option<Standing>,
+}
+
+/// What the person is to be brought to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seek {
+    /// The first place in this row of a message or behind it; if there is none, the last before.
+    From(MessageId, usize),
+    /// The place in this message at which a search of the chats found it.
+    Message(MessageId),
+}
+
+/// A place that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub message: MessageId,
+    /// The row of the message.
+    pub row: usize,
+    /// Which of the row's places.
+    pub hit: usize,
+}
+
+/// What came of seeking.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// More is to be read first.
+    NotYet,
+    /// This is it.
+    At(Place),
+    /// The message is there, and has no such place.
+    Without(MessageId),
+    /// There is none.
+    Nowhere,
+}
+
+impl Finder {
+    /// Looks for where to bring the person. `more`: whether there are earlier messages.
+    pub fn sought(&self, entries: &[Entry], more: bool) -> Sought {
+        let (id, row) = match self.seek {
+            Some(Seek::From(id, row)) => (id, row),
+            Some(Seek::Message(id)) => {
+                return match entries.iter().find(|entry| entry.id() == id) {
+                    None if more => Sought::NotYet,
+                    None => Sought::Nowhere,
+                    Some(entry) if !entry.found.is_of(self.search) => Sought::NotYet,
+                    Some(entry) => match entry.found.first_meant() {
+                        Some((row, hit)) => Sought::At(Place { message: id, row, hit }),
+                        None => Sought::Without(id),
+                    },
+                };
+            }
+            None => return Sought::Nowhere,
+        };
+        let Some(at) = entries.iter().position(|entry| entry.id() == id) else {
+            return Sought::Nowhere;
+        };
+        for (index, entry) in entries.iter().enumerate().skip(at) {
+            if !entry.found.is_of(self.search) {
+                return Sought::NotYet;
+            }
+            let from = if index == at { row } else { 0 };
+            if let Some((row, hit)) = entry.found.first_from(from) {
+                return Sought::At(Place { message: entry.id(), row, hit });
+            }
+        }
+        for (index, entry) in entries.iter().enumerate().take(at + 1).rev() {
+            if !entry.found.is_of(self.search) {
+                return Sought::NotYet;
+            }
+            let before = if index == at { row } else { usize::MAX };
+            if let Some((row, hit)) = entry.found.last_before(before) {
+                return Sought::At(Place { message: entry.id(), row, hit });
+            }
+        }
+        if more { Sought::NotYet } else { Sought::Nowhere }
+    }
+
+    /// The place that stands behind the current one, or before it; behind the last comes the first.
+    pub fn next(&self, entries: &[Entry], forward: bool) -> Option<Place> {
+        let Place { message, row, hit } = self.current?;
+        let at = entries.iter().position(|entry| entry.id() == message)?;
+        let place = |index: usize, (row, hit)| Place { message: entries[index].id(), row, hit };
+        let found = &entries[at].found;
+        if forward {
+            let within = (hit + 1 < found.hits(row).len()).then_some((row, hit + 1));
+            let here = within.or_else(|| found.first_from(row + 1));
+            let others = (at + 1..entries.len()).chain(0..=at);
+            let other =
+                || others.into_iter().find_map(|i| Some((i, entries[i].found.first_from(0)?)));
+            here.map(|here| (at, here)).or_else(other).map(|(index, at)| place(index, at))
+        } else {
+            let here = hit.checked_sub(1).map(|hit| (row, hit)).or_else(|| found.last_before(row));
+            let others = (0..at).rev().chain((at..entries.len()).rev());
+            let last = |index: usize| Some((index, entries[index].found.last_before(usize::MAX)?));
+            let other = || others.into_iter().find_map(last);
+            here.map(|here| (at, here)).or_else(other).map(|(index, at)| place(index, at))
+        }
+    }
+
+    /// How far the search is. A place that is no longer there is let go.
+    pub fn standing(&mut self, entries: &[Entry], searching: bool) -> Standing {
+        let mut total = 0;
+        let mut current = None;
+        for entry in entries {
+            if let Some(place) = self.current
+                && place.message == entry.id()
+                && place.hit < entry.found.hits(place.row).len()
+            {
+                current = Some(total + entry.found.before(place.row, place.hit) + 1);
+            }
+            total += entry.found.count();
+        }
+        if current.is_none() {
+            self.current = None;
+        }
+        Standing { current, total, searching }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,6 @@ mod find;
 mod loading;
 mod menu;
 mod model;
-mod row;
 mod rows;
 mod search;
 mod view;

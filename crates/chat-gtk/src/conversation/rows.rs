@@ -1,6 +1,7 @@
 //! The rows of a conversation, of which only those round the sight have widgets.
 
-mod places;
+mod offsets;
+pub mod row;
 
 use std::ops::Range;
 
@@ -8,12 +9,12 @@ use chat_core::message::{MessageId, Role};
 use gtk::prelude::*;
 
 use super::column::Column;
-use super::row::{Around, RowWidget, estimate, gap, line_gap};
 use crate::conversation::model::entry::{Entry, RowKind};
 use crate::conversation::search::Hit;
 use crate::conversation::widgets::footer::Side;
 use crate::conversation::widgets::position::Spot;
-use places::Places;
+use offsets::Places;
+use row::{Around, RowWidget, estimate, gap, line_gap};
 
 /// How far beyond the sight rows are made, in pages.
 const AHEAD: f64 = 1.5;
@@ -40,7 +41,7 @@ struct Marked {
 /// All rows. Those in `made` have widgets, and stand in the column in the same order.
 pub struct Rows {
     column: Column,
-    pub(super) around: Around,
+    pub around: Around,
     all: Vec<Row>,
     made: Range<usize>,
 }

@@ -11,7 +11,6 @@ use gtk::{gdk, glib};
 use chat_core::message::{Fid, MessageId};
 
 use super::column::Column;
-use super::row::Around;
 use super::rows::Rows;
 use crate::accessible;
 use crate::conversation::Output;
@@ -20,6 +19,7 @@ use crate::conversation::model::files::Files;
 use crate::conversation::model::once::Once;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::model::{entry, files};
+use crate::conversation::rows::row::Around;
 use crate::conversation::search::Finder;
 use crate::conversation::widgets::floating::{jump_button, target_label};
 use crate::conversation::widgets::footer::Side;

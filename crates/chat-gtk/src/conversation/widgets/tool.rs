@@ -25,7 +25,7 @@ use crate::conversation::model::files::FilePlace;
 use crate::conversation::model::tool::details::inside;
 use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
-use crate::conversation::row::Around;
+use crate::conversation::rows::row::Around;
 use crate::editor::Place;
 use live::Live;
 use prompt::Prompt;

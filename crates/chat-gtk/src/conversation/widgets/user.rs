@@ -10,7 +10,7 @@ use chat_core::message::{Attachment, Content, Message, MessageId, Part};
 use chat_edge::words::one_line;
 
 use crate::conversation::Output;
-use crate::conversation::row::Around;
+use crate::conversation::rows::row::Around;
 use crate::wrap::wrap;
 use crate::{accessible, beside};
 

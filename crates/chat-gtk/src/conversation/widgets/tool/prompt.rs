@@ -16,7 +16,7 @@ use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 
 use super::super::tags::Tags;
 use crate::conversation::Output;
-use crate::conversation::row::Around;
+use crate::conversation::rows::row::Around;
 use rich_text::RichText;
 pub use typed::Typed;
 

@@ -8,7 +8,7 @@ use chat_core::permission::Action;
 use chat_edge::words::{fill as put, permission_question, stays_inside, visible, why_asked};
 
 use super::{Answered, answers, head, label, preview};
-use crate::conversation::row::Around;
+use crate::conversation::rows::row::Around;
 use crate::{accessible, beside};
 
 /// Fills a card with it. `bounds`: why a command is not held better, where that is to be said. Gives the card's name and what has the keyboard first.

@@ -7,7 +7,7 @@ use gtk::prelude::*;
 use crate::accessible;
 use crate::conversation::Output;
 use crate::conversation::model::reply::{ReplyText, SegmentKind};
-use crate::conversation::row::Around;
+use crate::conversation::rows::row::Around;
 use crate::conversation::search::each_text_of_segment;
 use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::prose::Prose;

@@ -10,7 +10,7 @@ use chat_core::message::MessageId;
 use chat_core::tool::Toolbox;
 use chat_edge::words::{fill, seconds, short_time};
 
-use super::Output;
+use crate::conversation::Output;
 use crate::conversation::model::entry::{Entry, PartState, RowKind};
 use crate::conversation::model::once::Once;
 use crate::conversation::model::reply::{SegmentKind, gap_of};

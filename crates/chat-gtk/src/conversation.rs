@@ -6,8 +6,6 @@
 
 mod column;
 mod find;
-mod loading;
-mod menu;
 mod model;
 mod rows;
 mod search;

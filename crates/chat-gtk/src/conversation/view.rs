@@ -1,5 +1,8 @@
 //! What stands behind the conversation: its widgets, and when which of them are drawn.
 
+mod loading;
+mod menu;
+
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::time::Duration;

@@ -8,15 +8,15 @@ use chat_core::event::Snapshot;
 use chat_core::message::MessageId;
 use chat_core::store::Page;
 
-use super::rows::Rows;
-use super::view::{Inner, State};
-use super::{Output, ReadingPlace};
+use super::{Inner, State};
 use crate::conversation::model::entry::{Entry, RowKind};
 use crate::conversation::model::transcript::Transcript;
+use crate::conversation::rows::Rows;
+use crate::conversation::{Output, ReadingPlace};
 
 impl Inner {
     /// Shows another conversation, at this place if it is there, otherwise at its end.
-    pub(super) fn begin(self: &Rc<Self>, transcript: Transcript, place: Option<ReadingPlace>) {
+    pub fn begin(self: &Rc<Self>, transcript: Transcript, place: Option<ReadingPlace>) {
         self.session.replace(transcript.session.clone());
         let mut state = self.state.borrow_mut();
         let State { transcript: shown, rows, finder, last, asked, failed, .. } = &mut *state;
@@ -38,7 +38,7 @@ impl Inner {
     }
 
     /// Where the person reads; none where they have the end before them, or nothing was drawn yet.
-    pub(super) fn reading_place(&self) -> Option<ReadingPlace> {
+    pub fn reading_place(&self) -> Option<ReadingPlace> {
         if self.column.follows() {
             return None;
         }
@@ -59,7 +59,7 @@ impl Inner {
     /// Shows the same conversation as it was read anew: what is still there stays as it is, with
     /// the reader's place, what they opened and what they look for. Whether it goes on from what
     /// is shown; otherwise nothing happens.
-    pub(super) fn renew(self: &Rc<Self>, snapshot: &Snapshot) -> bool {
+    pub fn renew(self: &Rc<Self>, snapshot: &Snapshot) -> bool {
         let mut state = self.state.borrow_mut();
         let State { transcript, rows, last, asked, failed, .. } = &mut *state;
         let Some(renewed) = transcript.renew(snapshot) else { return false };
@@ -82,7 +82,7 @@ impl Inner {
 
     /// Gives back what was typed below questions that wait no longer: they were answered without it, or
     /// by another program.
-    pub(super) fn give_back(&self) {
+    pub fn give_back(&self) {
         let lost = {
             let state = self.state.borrow();
             let transcript = &state.transcript;
@@ -95,7 +95,7 @@ impl Inner {
 
     /// Adds the page before a message. One that was asked for by what was shown earlier would leave
     /// a gap, and is not taken.
-    pub(super) fn prepend(self: &Rc<Self>, before: MessageId, page: &Page) {
+    pub fn prepend(self: &Rc<Self>, before: MessageId, page: &Page) {
         let mut state = self.state.borrow_mut();
         let State { transcript, last, asked, failed, .. } = &mut *state;
         let first = transcript.entries.first().map(Entry::id);
@@ -114,7 +114,7 @@ impl Inner {
 
     /// The page before a message could not be had. It is asked for again once the reader moves:
     /// at once, it would fail again and again.
-    pub(super) fn earlier_failed(&self, before: MessageId) {
+    pub fn earlier_failed(&self, before: MessageId) {
         let mut state = self.state.borrow_mut();
         if state.asked == Some(before) {
             state.failed = Some(self.column.extent().0);
@@ -122,7 +122,7 @@ impl Inner {
     }
 
     /// Gives the newest of what waits for the person the keyboard. Whether something waits.
-    pub(super) fn focus_ask(self: &Rc<Self>) -> bool {
+    pub fn focus_ask(self: &Rc<Self>) -> bool {
         // What was told and is not drawn yet has no rows.
         self.paint();
         let mut state = self.state.borrow_mut();
@@ -139,7 +139,7 @@ impl Inner {
 
     /// Has a page that could not be had be asked for again, if the reader moved since. Who follows
     /// the end moves by what is added to it, and not themselves.
-    pub(super) fn ask_again(self: &Rc<Self>, follows: bool, above: f64) {
+    pub fn ask_again(self: &Rc<Self>, follows: bool, above: f64) {
         let Ok(mut state) = self.state.try_borrow_mut() else { return };
         if !follows && state.failed.is_some_and(|at| (at - above).abs() >= 1.0) {
             state.failed = None;

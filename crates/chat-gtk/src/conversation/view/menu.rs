@@ -8,10 +8,10 @@ use gtk::{gdk, gio, glib};
 
 use chat_core::message::{MessageId, Role};
 
-use super::Output;
-use super::rows::Rows;
-use super::view::{Inner, State};
+use super::{Inner, State};
+use crate::conversation::Output;
 use crate::conversation::model::entry::RowKind;
+use crate::conversation::rows::Rows;
 use crate::popover;
 
 /// What the menu offers for a message.
@@ -31,7 +31,7 @@ struct Offer {
 
 impl Inner {
     /// Opens the menu for the right button and the Menu key.
-    pub(super) fn listen_for_menu(self: &Rc<Self>) {
+    pub fn listen_for_menu(self: &Rc<Self>) {
         let click = gtk::GestureClick::builder()
             .button(gdk::BUTTON_SECONDARY)
             // Before the texts, which have a menu of GTK's.

@@ -9,7 +9,8 @@ use gtk::glib;
 
 use crate::conversation::Output;
 use crate::conversation::model::entry::Entry;
-use crate::conversation::search::{Finder, Pattern, Place, Seek, Sought, found};
+use crate::conversation::search::read::read;
+use crate::conversation::search::{Finder, Pattern, Place, Seek, Sought};
 use crate::conversation::view::{Inner, State};
 
 /// How long a slice may take: well below the half of a frame.
@@ -93,7 +94,7 @@ impl Inner {
             if left {
                 break;
             }
-            found::read(entry, &rows.around.tools.borrow(), &finder.pattern, finder.search);
+            read(entry, &rows.around.tools.borrow(), &finder.pattern, finder.search);
         }
         if !left && unread > 0 {
             // What has no rows yet gets them, and is looked through in the next slice.

@@ -10,7 +10,7 @@ use gtk::prelude::*;
 
 use super::column::Column;
 use crate::conversation::model::entry::{Entry, RowKind};
-use crate::conversation::search::Hit;
+use crate::conversation::model::hits::Hit;
 use crate::conversation::widgets::footer::Side;
 use crate::conversation::widgets::position::Spot;
 use offsets::Places;

@@ -1,9 +1,9 @@
 //! Finding in a conversation: where its messages have what a person looks for, and which of these
 //! places is the one that they stand at.
 //!
-//! `chat_core::store::Pattern` compares, `texts` says what is shown, and `found` keeps what a message has.
+//! `chat_core::store::Pattern` compares, `texts` says what is shown, and `read` notes in a message what it has.
 
-pub mod found;
+pub mod read;
 mod texts;
 
 use chat_core::message::MessageId;
@@ -11,7 +11,6 @@ pub use chat_core::store::Pattern;
 
 use crate::conversation::model::entry::Entry;
 
-pub use found::{Found, Hit};
 pub use texts::each_text_of_segment;
 
 /// How far a search is.

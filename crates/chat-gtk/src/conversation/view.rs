@@ -18,10 +18,10 @@ use super::rows::Rows;
 use crate::accessible;
 use crate::conversation::Output;
 use crate::conversation::find::show_found;
-use crate::conversation::model::files::Files;
+use crate::conversation::model::entry;
+use crate::conversation::model::files::{Files, KnownFiles};
 use crate::conversation::model::once::Once;
 use crate::conversation::model::transcript::Transcript;
-use crate::conversation::model::{entry, files};
 use crate::conversation::rows::row::Around;
 use crate::conversation::search::Finder;
 use crate::conversation::widgets::floating::{jump_button, target_label};
@@ -31,7 +31,7 @@ use crate::conversation::widgets::looks::Looks;
 use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tail::Tail;
 use crate::conversation::widgets::tool::Typed;
-use crate::markdown::visible_address;
+use crate::markdown::{is_safe_address, visible_address};
 
 pub(super) struct Inner {
     pub(super) root: gtk::Overlay,
@@ -119,7 +119,7 @@ impl Inner {
         let files = Files::default();
         let known = files.clone();
         let links = Links {
-            opened: Rc::new(move |address: &str| open(files::opening(address, &known))),
+            opened: Rc::new(move |address: &str| open(opening(address, &known))),
             files: files.clone(),
             aimed: Rc::new(move |address: Option<&str>| {
                 target.set_text(&address.map(visible_address).unwrap_or_default());
@@ -171,6 +171,14 @@ impl Inner {
             unseen: Cell::new(false),
             searching: Cell::new(false),
             step: Cell::default(),
+        }
+    }
+
+    /// The project has these files now.
+    pub(super) fn set_files(&self, known: Option<KnownFiles>) {
+        self.files.set(known);
+        if let Ok(state) = self.state.try_borrow() {
+            state.rows.mark_files();
         }
     }
 
@@ -433,4 +441,12 @@ impl Drop for Inner {
             clock.remove();
         }
     }
+}
+
+/// What opening a link means: an address outside, or what is a file of the project at this moment.
+fn opening(address: &str, files: &Files) -> Option<Output> {
+    if is_safe_address(address) {
+        return Some(Output::OpenLink(address.to_owned()));
+    }
+    files.find(address).map(Output::OpenFile)
 }

@@ -2,6 +2,7 @@
 
 pub mod card;
 pub mod code;
+pub mod common_prefix;
 pub mod fitted;
 pub mod floating;
 pub mod fold;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use chat_core::event::{CallState, OpenCall, TextKind};
 use chat_core::message::{Ask, Ending, Message, MessageId, Part, Role, ToolCallId, ToolResult};
 
+use super::hits::EntryHits;
+use super::notice::Notice;
 use super::reply::{ReplyText, SegmentKind};
 use super::tool::state::ToolState;
-use crate::conversation::search::Found;
-use crate::conversation::widgets::card::Notice;
 
 /// A message.
 pub struct Entry {
@@ -24,7 +24,7 @@ pub struct Entry {
     /// Whether something changed since its rows were made.
     pub dirty: bool,
     /// Where it has what is looked for.
-    pub found: Found,
+    pub found: EntryHits,
     /// Where a reply stands among those to the same message, if there are others.
     pub siblings: Option<Siblings>,
     /// Whether it was stopped behind its calls of tools: all have their results, and no reply came of them.
@@ -84,7 +84,7 @@ impl Entry {
             rows: 0,
             read: false,
             dirty: true,
-            found: Found::default(),
+            found: EntryHits::default(),
             siblings: None,
             stopped: false,
         };

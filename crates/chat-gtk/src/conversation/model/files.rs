@@ -7,11 +7,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::conversation::Output;
-use crate::conversation::view::Inner;
 use crate::editor::Place;
 use crate::markdown::flow::{Run, Style};
-use crate::markdown::is_safe_address;
 
 /// Longer texts are no file names, in bytes.
 const LONGEST: usize = 400;
@@ -105,24 +102,6 @@ impl Files {
         let is = |name: &str| self.find(name).is_some();
         let names = words::candidates(&run.text, 0);
         names.filter_map(|word| words::named(&run.text, word, is)).filter_map(link).collect()
-    }
-}
-
-/// What opening a link means: an address outside, or what is a file of the project at this moment.
-pub fn opening(address: &str, files: &Files) -> Option<Output> {
-    if is_safe_address(address) {
-        return Some(Output::OpenLink(address.to_owned()));
-    }
-    files.find(address).map(Output::OpenFile)
-}
-
-impl Inner {
-    /// The project has these files now.
-    pub(in crate::conversation) fn set_files(&self, known: Option<KnownFiles>) {
-        self.files.set(known);
-        if let Ok(state) = self.state.try_borrow() {
-            state.rows.mark_files();
-        }
     }
 }
 

@@ -12,12 +12,13 @@ use chat_edge::words::{fill, seconds, short_time};
 
 use crate::conversation::Output;
 use crate::conversation::model::entry::{Entry, PartState, RowKind};
+use crate::conversation::model::hits::Hit;
+use crate::conversation::model::notice::Notice;
 use crate::conversation::model::once::Once;
 use crate::conversation::model::reply::{SegmentKind, gap_of};
 use crate::conversation::model::styled::{Look, Styled};
 use crate::conversation::model::tool::state::Phase;
-use crate::conversation::search::Hit;
-use crate::conversation::widgets::card::{self, Notice};
+use crate::conversation::widgets::card;
 use crate::conversation::widgets::code::{CodeBlock, Spare};
 use crate::conversation::widgets::fold::Fold;
 use crate::conversation::widgets::footer::Footer;

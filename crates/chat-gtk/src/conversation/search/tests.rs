@@ -25,7 +25,7 @@ fn finder(words: &str, search: u64) -> Finder {
 
 fn read_all(finder: &Finder, entries: &mut [Entry]) {
     for entry in entries {
-        found::read(entry, &Toolbox::default(), &finder.pattern, finder.search);
+        read::read(entry, &Toolbox::default(), &finder.pattern, finder.search);
     }
 }
 

@@ -3,16 +3,18 @@
 use chat_core::tool::Toolbox;
 
 use crate::conversation::model::entry::{Entry, PartState, RowKind};
+use crate::conversation::model::hits::TableCell;
 use crate::conversation::model::reply::SegmentKind;
 use crate::conversation::model::tool::details::inside;
-use crate::conversation::widgets::prose;
 use crate::markdown::flow::Piece;
 
-/// Where a text stands in a table: the row and the column; none elsewhere.
-pub type Cell = Option<(usize, usize)>;
-
 /// Gives the texts of a row; those of a table with their row and column.
-pub fn each_text(kind: RowKind, entry: &Entry, tools: &Toolbox, give: &mut dyn FnMut(Cell, &str)) {
+pub fn each_text(
+    kind: RowKind,
+    entry: &Entry,
+    tools: &Toolbox,
+    give: &mut dyn FnMut(TableCell, &str),
+) {
     match kind {
         RowKind::User | RowKind::Remark => give(None, &entry.text()),
         RowKind::Thinking { part } | RowKind::Tool { part } => match &entry.parts[part] {
@@ -33,9 +35,13 @@ pub fn each_text(kind: RowKind, entry: &Entry, tools: &Toolbox, give: &mut dyn F
 }
 
 /// Gives the texts of a segment of Markdown; those of a table with their row and column.
-pub fn each_text_of_segment(kind: SegmentKind, pieces: &[Piece], give: &mut dyn FnMut(Cell, &str)) {
+pub fn each_text_of_segment(
+    kind: SegmentKind,
+    pieces: &[Piece],
+    give: &mut dyn FnMut(TableCell, &str),
+) {
     match (kind, pieces) {
-        (SegmentKind::Prose { .. }, pieces) => give(None, &prose::text_of(pieces)),
+        (SegmentKind::Prose { .. }, pieces) => give(None, &text_of(pieces)),
         (SegmentKind::Code, [Piece::Code(code)]) => give(None, &code.text),
         (SegmentKind::Table, [Piece::Grid(grid)]) => {
             for (row, cells) in grid.rows.iter().enumerate() {
@@ -47,6 +53,26 @@ pub fn each_text_of_segment(kind: SegmentKind, pieces: &[Piece], give: &mut dyn 
         }
         _ => {}
     }
+}
+
+/// The text that these lines make.
+fn text_of(pieces: &[Piece]) -> String {
+    let mut out = String::new();
+    let lines = pieces.iter().filter_map(|piece| match piece {
+        Piece::Line(line) => Some(line),
+        _ => None,
+    });
+    for (index, line) in lines.enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        if let Some(marker) = &line.marker {
+            out.push_str(marker);
+            out.push('\t');
+        }
+        out.extend(line.runs.iter().map(|run| run.text.as_str()));
+    }
+    out
 }
 
 /// A number that differs where the texts of a row may.

@@ -7,25 +7,12 @@ use gettextrs::gettext;
 use gtk::pango;
 use gtk::prelude::*;
 
-use chat_core::error::Error;
 use chat_core::message::Ending;
 use chat_edge::words::{self, Action};
 
 use crate::accessible;
 use crate::conversation::Output;
-
-/// What a card says.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Notice {
-    /// How the message ended.
-    pub ending: Ending,
-    /// What went wrong.
-    pub error: Option<Error>,
-    /// Whether something can be done about it: only about the last reply.
-    pub last: bool,
-    /// Whether the reply holds anything that could be continued.
-    pub continues: bool,
-}
+use crate::conversation::model::notice::Notice;
 
 /// The widget of a notice.
 pub fn card(notice: &Notice, output: &Rc<dyn Fn(Output)>) -> gtk::Widget {

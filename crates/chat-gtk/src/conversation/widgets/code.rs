@@ -9,7 +9,7 @@ use gtk::glib;
 use gtk::prelude::*;
 use sourceview5::prelude::*;
 
-use super::prose::common_prefix;
+use super::common_prefix::common_prefix;
 use super::tags::{LIST_STEP, Tags};
 use crate::markdown::flow::{Code, Indent};
 use crate::{accessible, languages, nested_scroll};

@@ -14,8 +14,8 @@ use super::looks::Looks;
 use super::mark::{Marks, mark_buffer};
 use crate::accessible;
 use crate::conversation::column::Column;
+use crate::conversation::model::hits::Hit;
 use crate::conversation::model::styled::Styled;
-use crate::conversation::search::Hit;
 use crate::models::has_keyboard;
 use title_line::title_line;
 

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use gtk::gdk;
 use gtk::prelude::*;
 
-use super::prose::Shown;
 use crate::conversation::model::files::Files;
+use crate::conversation::model::shown_line::ShownLine;
 use crate::markdown::visible_address;
 
-type Lines = Rc<RefCell<Vec<Shown>>>;
+type Lines = Rc<RefCell<Vec<ShownLine>>>;
 
 /// Told where a link leads; none where there is none any more.
 pub type Aimed = Rc<dyn Fn(Option<&str>)>;

@@ -4,7 +4,7 @@ use gtk::gdk::RGBA;
 use gtk::pango;
 use gtk::prelude::*;
 
-use crate::conversation::search::Hit;
+use crate::conversation::model::hits::Hit;
 
 /// How strongly a place is coloured that is not the current one.
 const FAINT: f32 = 0.35;

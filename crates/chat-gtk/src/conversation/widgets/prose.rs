@@ -4,33 +4,24 @@
 //! some letters are added to the end.
 
 use std::cell::RefCell;
-use std::ops::Range;
 use std::rc::Rc;
 
 use gettextrs::gettext;
 use gtk::prelude::*;
 
+use super::common_prefix::common_prefix;
 use super::link::{self, Links};
 use super::tags::{BLOCK_GAP, Tags};
 use crate::accessible;
 use crate::conversation::model::files::{Files, words};
+use crate::conversation::model::shown_line::ShownLine;
 use crate::markdown::flow::{Line, Piece, Run};
 
 /// A run of prose.
 pub struct Prose {
     view: gtk::TextView,
     tags: Tags,
-    shown: Rc<RefCell<Vec<Shown>>>,
-    files: Files,
-}
-
-/// A line as it is shown.
-pub struct Shown {
-    /// The line.
-    pub line: Line,
-    /// Its first character in the text, and those before its runs (the marker).
-    pub start: i32,
-    /// Names of these lead there.
+    shown: Rc<RefCell<Vec<ShownLine>>>,
     files: Files,
 }
 
@@ -50,7 +41,7 @@ impl Prose {
             .css_classes(["prose"])
             .build();
         accessible::set_label(&view, &gettext("Reply"));
-        let shown: Rc<RefCell<Vec<Shown>>> = Rc::default();
+        let shown: Rc<RefCell<Vec<ShownLine>>> = Rc::default();
         link::attach(&view, &shown, links);
         view.connect_copy_clipboard(copy_plain);
         Self { view, tags: tags.clone(), shown, files: links.files.clone() }
@@ -163,7 +154,7 @@ impl Prose {
     }
 
     /// Removes all lines from this one on.
-    fn truncate(&self, shown: &mut Vec<Shown>, index: usize) {
+    fn truncate(&self, shown: &mut Vec<ShownLine>, index: usize) {
         let Some(line) = shown.get(index) else { return };
         let buffer = self.view.buffer();
         // The line end before it goes too.
@@ -172,7 +163,7 @@ impl Prose {
         shown.truncate(index);
     }
 
-    fn append(&self, shown: &mut Vec<Shown>, line: &Line) {
+    fn append(&self, shown: &mut Vec<ShownLine>, line: &Line) {
         let buffer = self.view.buffer();
         let first = shown.is_empty();
         if !first {
@@ -186,7 +177,7 @@ impl Prose {
         for run in &line.runs {
             self.insert(run, 0, tag.as_ref());
         }
-        shown.push(Shown { line: line.clone(), start, files: self.files.clone() });
+        shown.push(ShownLine { line: line.clone(), start, files: self.files.clone() });
     }
 
     /// Adds a run whose first bytes, so many, are there already.
@@ -272,26 +263,6 @@ impl Prose {
     }
 }
 
-/// The text that these lines make.
-pub fn text_of(pieces: &[Piece]) -> String {
-    let mut out = String::new();
-    let lines = pieces.iter().filter_map(|piece| match piece {
-        Piece::Line(line) => Some(line),
-        _ => None,
-    });
-    for (index, line) in lines.enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        if let Some(marker) = &line.marker {
-            out.push_str(marker);
-            out.push('\t');
-        }
-        out.extend(line.runs.iter().map(|run| run.text.as_str()));
-    }
-    out
-}
-
 /// Copies what is selected, with line ends that other programs know.
 fn copy_plain(view: &gtk::TextView) {
     let buffer = view.buffer();
@@ -299,57 +270,5 @@ fn copy_plain(view: &gtk::TextView) {
         let text = buffer.text(&start, &end, false).replace('\u{2028}', "\n");
         view.clipboard().set_text(&text);
         view.stop_signal_emission_by_name("copy-clipboard");
-    }
-}
-
-/// How many bytes two texts begin with in common.
-pub fn common_prefix(a: &str, b: &str) -> usize {
-    if b.starts_with(a) {
-        return a.len();
-    }
-    let at = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    a.floor_char_boundary(at)
-}
-
-impl Shown {
-    /// Where each of its runs stands in the text, in characters.
-    fn places(&self) -> impl Iterator<Item = Range<i32>> {
-        let marker = self.line.marker.as_ref();
-        let mut at = self.start + marker.map_or(0, |marker| marker.chars().count() as i32 + 1);
-        self.line.runs.iter().map(move |run| {
-            let start = at;
-            at += run.text.chars().count() as i32;
-            start..at
-        })
-    }
-
-    /// Its links: where each stands in the text, in characters, and where it leads.
-    pub fn links(&self) -> Vec<(Range<i32>, Rc<str>)> {
-        let mut out = Vec::new();
-        for (place, run) in self.places().zip(&self.line.runs) {
-            self.links_of(run, place, &mut out);
-        }
-        out
-    }
-
-    fn links_of(&self, run: &Run, place: Range<i32>, out: &mut Vec<(Range<i32>, Rc<str>)>) {
-        if let Some(link) = &run.link {
-            return out.push((place, Rc::clone(link)));
-        }
-        let letters = |bytes: &str| bytes.chars().count() as i32;
-        for (name, link) in self.files.links_in(run) {
-            let start = place.start + letters(&run.text[..name.start]);
-            let end = start + letters(&run.text[name]);
-            out.push((start..end, link));
-        }
-    }
-
-    /// The address of the link at this character of the text.
-    pub fn link_at(&self, offset: i32) -> Option<Rc<str>> {
-        let mut here = self.places().zip(&self.line.runs);
-        let (place, run) = here.find(|(place, _)| place.contains(&offset))?;
-        let mut links = Vec::new();
-        self.links_of(run, place, &mut links);
-        links.into_iter().find_map(|(place, link)| place.contains(&offset).then_some(link))
     }
 }

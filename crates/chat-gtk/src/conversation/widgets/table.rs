@@ -15,7 +15,7 @@ use super::link::Links;
 use super::mark::{Marks, mark_label};
 use super::tags::LIST_STEP;
 use crate::conversation::model::files::Files;
-use crate::conversation::search::Hit;
+use crate::conversation::model::hits::Hit;
 use crate::markdown::flow::{Grid, Run};
 use crate::markdown::{Align, visible_address};
 use crate::{accessible, nested_scroll};

@@ -13,9 +13,10 @@ use chat_core::event::Stage;
 use chat_core::message::{Ending, Queued};
 use chat_edge::words;
 
-use super::card::{self, Notice};
+use super::card;
 use super::user;
 use crate::conversation::Output;
+use crate::conversation::model::notice::Notice;
 use crate::conversation::model::transcript::Transcript;
 
 /// The widgets below the last message.

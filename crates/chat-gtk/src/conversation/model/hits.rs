@@ -1,30 +1,28 @@
-//! Where one message has what is looked for, row by row. Rows that did not change are not read
-//! again.
+//! Keeps where a message has what is looked for, row by row. Rows that did not change are not read again.
 
 use std::ops::Range;
 
-use chat_core::tool::Toolbox;
+use super::entry::RowKind;
 
-use super::Pattern;
-use super::texts::{Cell, each_text, stamp};
-use crate::conversation::model::entry::{Entry, RowKind};
+/// Where a text stands in a table: the row and the column; none elsewhere.
+pub type TableCell = Option<(usize, usize)>;
 
 /// A place that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// Where in a table.
-    pub cell: Cell,
+    pub cell: TableCell,
     /// The bytes of the text.
     pub bytes: Range<usize>,
     /// The same in characters.
     pub letters: Range<usize>,
     /// How likely a search of the chats means it.
-    aptness: Aptness,
+    pub aptness: Aptness,
 }
 
 /// How a place fits what was looked for: a search of the chats comes to the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Aptness {
+pub enum Aptness {
     /// As it was typed.
     Meant,
     /// Short, and at the beginning of a word.
@@ -33,9 +31,9 @@ enum Aptness {
     Within,
 }
 
-/// What was found in a message.
+/// What was found in a message, row by row.
 #[derive(Default)]
-pub struct Found {
+pub struct EntryHits {
     /// Which search this is of.
     search: u64,
     /// Whether rows are to be read.
@@ -50,7 +48,7 @@ struct Row {
     hits: Vec<Hit>,
 }
 
-impl Found {
+impl EntryHits {
     /// Rows may have changed.
     pub fn touch(&mut self) {
         self.stale = true;
@@ -97,48 +95,33 @@ impl Found {
     pub fn before(&self, row: usize, hit: usize) -> usize {
         self.rows.iter().take(row).map(|row| row.hits.len()).sum::<usize>() + hit
     }
-}
 
-/// Reads the rows of a message that changed since they were read for this search.
-pub fn read(entry: &mut Entry, tools: &Toolbox, pattern: &Pattern, search: u64) {
-    let mut found = std::mem::take(&mut entry.found);
-    if found.search != search {
-        found.rows.clear();
-        found.search = search;
-    }
-    let kinds = entry.shown_kinds();
-    found.rows.truncate(kinds.len());
-    for (index, kind) in kinds.into_iter().enumerate() {
-        let stamp = stamp(kind, entry);
-        if found.rows.get(index).is_some_and(|row| row.kind == kind && row.stamp == stamp) {
-            continue;
+    /// Takes the rows that the message has now, each with a number that differs where its text may, for this
+    /// search: `find` is asked for the places of those that changed since they were read for it.
+    pub fn read(
+        &mut self,
+        search: u64,
+        rows: impl Iterator<Item = (RowKind, u64)>,
+        mut find: impl FnMut(RowKind) -> Vec<Hit>,
+    ) {
+        if self.search != search {
+            self.rows.clear();
+            self.search = search;
         }
-        let mut hits = Vec::new();
-        each_text(kind, entry, tools, &mut |cell, text| add(pattern, cell, text, &mut hits));
-        let row = Row { kind, stamp, hits };
-        match found.rows.get_mut(index) {
-            Some(old) => *old = row,
-            None => found.rows.push(row),
+        let mut count = 0;
+        for (index, (kind, stamp)) in rows.enumerate() {
+            count = index + 1;
+            if self.rows.get(index).is_some_and(|row| row.kind == kind && row.stamp == stamp) {
+                continue;
+            }
+            let row = Row { kind, stamp, hits: find(kind) };
+            match self.rows.get_mut(index) {
+                Some(old) => *old = row,
+                None => self.rows.push(row),
+            }
         }
-    }
-    found.count = found.rows.iter().map(|row| row.hits.len()).sum();
-    found.stale = false;
-    entry.found = found;
-}
-
-fn add(pattern: &Pattern, cell: Cell, text: &str, hits: &mut Vec<Hit>) {
-    let (mut at, mut letter) = (0, 0);
-    for bytes in pattern.find(text) {
-        let start = letter + text[at..bytes.start].chars().count();
-        let end = start + text[bytes.clone()].chars().count();
-        (at, letter) = (bytes.end, end);
-        let aptness = if pattern.is_meant(text, &bytes) {
-            Aptness::Meant
-        } else if pattern.begins_word(text, &bytes) {
-            Aptness::BeginsWord
-        } else {
-            Aptness::Within
-        };
-        hits.push(Hit { cell, bytes, letters: start..end, aptness });
+        self.rows.truncate(count);
+        self.count = self.rows.iter().map(|row| row.hits.len()).sum();
+        self.stale = false;
     }
 }

@@ -1,8 +1,8 @@
 //! The conversation: what was said, drawn calmly while it grows.
 //!
-//! `Transcript` knows what there is, `Rows` which of it
-//! has widgets, `Column` where they stand. Events are drawn once a frame,
-//! however many came.
+//! It stands in layers, and each knows only those before it: `model` has the messages, `search` finds text in them,
+//! `widgets` draw single parts, `column` places rows, `rows` says which of them have widgets, `view` draws what
+//! events changed, once a frame, and `find` brings the reader to what was found.
 
 mod column;
 mod find;
@@ -20,99 +20,18 @@ use gtk::prelude::*;
 
 use chat_core::error::Error;
 use chat_core::event::{Event, SessionEvent, Snapshot};
-use chat_core::message::{Answer, AskId, BackgroundCommand, Fid, MessageId, Todo};
+use chat_core::message::{AskId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
 use chat_core::tool::Toolbox;
-use serde::{Deserialize, Serialize};
 
 pub use model::files::{FilePlace, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, Standing};
+pub use view::ReadingPlace;
 use view::{Inner, Step};
-pub use widgets::footer::Side;
+pub use widgets::context::{Output, Side};
 
 use crate::style;
-
-/// What a person wants, or the view needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// The messages before this one are needed: give them to [`Conversation::prepend`], or say that
-    /// they could not be had by [`Conversation::earlier_failed`].
-    NeedEarlier {
-        /// The first message that is there.
-        before: MessageId,
-    },
-    /// Stop the reply.
-    Stop,
-    /// Send the last request again.
-    Retry,
-    /// Let the model go on where its reply ended.
-    Resume,
-    /// Ask for the last reply again.
-    Regenerate,
-    /// Show the branch of this reply, which stands beside the one that is shown.
-    ShowBranch {
-        /// The reply.
-        reply: MessageId,
-        /// The button that has the keyboard, where it was pressed by that.
-        keyboard: Option<Side>,
-    },
-    /// Open the settings of connections.
-    OpenSettings,
-    /// Choose another model.
-    ChooseModel,
-    /// Choose another agent.
-    ChooseAgent,
-    /// Send the last request again with a window of so many tokens.
-    EnlargeWindow {
-        /// How many.
-        tokens: u32,
-    },
-    /// Send the last request again without saying anything about thinking.
-    ThinkAsModel,
-    /// Begin a new chat.
-    NewChat,
-    /// Put this text on the clipboard.
-    CopyText(String),
-    /// Take a waiting message back.
-    Unqueue(MessageId),
-    /// Send the first message that waits.
-    SendWaiting,
-    /// Open this address, which is one of http, https or mailto.
-    OpenLink(String),
-    /// Open this file of the project.
-    OpenFile(FilePlace),
-    /// What waits for the person is answered like this.
-    Answer {
-        /// What.
-        ask: AskId,
-        /// How.
-        answer: Answer,
-    },
-    /// Bring files back to how they were before this message of the person.
-    Restore(MessageId),
-    /// Words that were typed and not sent, to be kept in the message.
-    GiveBack(String),
-    /// What had the keyboard is gone.
-    KeyboardLost,
-    /// The person has the end of a finished reply before them.
-    Seen,
-    /// How far the search is that [`Conversation::find`] began.
-    Found(Standing),
-}
-
-/// Where the person reads: the first row that they see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadingPlace {
-    /// The message that the row belongs to.
-    pub message: MessageId,
-    /// Which of the message's rows it is.
-    pub row: usize,
-    /// How much of the row is above what is seen, in pixels.
-    pub hidden: i32,
-    /// How many messages there were from this one on: to see it again, as many are to be opened.
-    pub below: usize,
-}
 
 /// The view of one conversation at a time. Cheap to clone.
 #[derive(Clone)]
@@ -184,7 +103,7 @@ impl Conversation {
 
     /// Takes what is known of the tools, before a session is shown.
     pub fn set_tools(&self, tools: Toolbox) {
-        self.inner.state.borrow().rows.around.tools.replace(tools);
+        self.inner.state.borrow().rows.context.tools.replace(tools);
     }
 
     /// Takes why commands are not held as well as they could be, which the next question about one
@@ -245,12 +164,12 @@ impl Conversation {
     /// An answer came in time, or did not. Gives what was typed for it and has no place any more, with
     /// its session.
     pub fn answered(&self, ask: AskId, in_time: bool) -> Option<(Option<Fid>, String)> {
-        self.inner.state.borrow().rows.around.typed.answered(ask, in_time)
+        self.inner.state.borrow().rows.context.typed.answered(ask, in_time)
     }
 
     /// Takes what was typed below questions and not sent, with its session: the program ends.
     pub fn take_typed(&self) -> Vec<(Option<Fid>, String)> {
-        self.inner.state.borrow().rows.around.typed.take_all()
+        self.inner.state.borrow().rows.context.typed.take_all()
     }
 
     /// Adds the messages before this one, if they are still asked for. What is being read stays

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use chat_core::message::MessageId;
 use gtk::glib;
 
-use crate::conversation::Output;
 use crate::conversation::model::entry::Entry;
 use crate::conversation::search::read::read;
 use crate::conversation::search::{Finder, Pattern, Place, Seek, Sought};
 use crate::conversation::view::{Inner, State};
+use crate::conversation::widgets::context::Output;
 
 /// How long a slice may take: well below the half of a frame.
 const SLICE: Duration = Duration::from_millis(3);
@@ -94,7 +94,7 @@ impl Inner {
             if left {
                 break;
             }
-            read(entry, &rows.around.tools.borrow(), &finder.pattern, finder.search);
+            read(entry, &rows.context.tools.borrow(), &finder.pattern, finder.search);
         }
         if !left && unread > 0 {
             // What has no rows yet gets them, and is looked through in the next slice.

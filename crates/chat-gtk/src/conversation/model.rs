@@ -13,3 +13,4 @@ pub mod shown_line;
 pub mod styled;
 pub mod tool;
 pub mod transcript;
+pub mod typed;

@@ -11,10 +11,10 @@ use gtk::prelude::*;
 use super::column::Column;
 use crate::conversation::model::entry::{Entry, RowKind};
 use crate::conversation::model::hits::Hit;
-use crate::conversation::widgets::footer::Side;
+use crate::conversation::widgets::context::{Side, WidgetContext};
 use crate::conversation::widgets::position::Spot;
 use offsets::Places;
-use row::{Around, RowWidget, estimate, gap, line_gap};
+use row::{RowWidget, estimate, gap, line_gap};
 
 /// How far beyond the sight rows are made, in pages.
 const AHEAD: f64 = 1.5;
@@ -41,15 +41,15 @@ struct Marked {
 /// All rows. Those in `made` have widgets, and stand in the column in the same order.
 pub struct Rows {
     column: Column,
-    pub around: Around,
+    pub context: WidgetContext,
     all: Vec<Row>,
     made: Range<usize>,
 }
 
 impl Rows {
     /// No rows.
-    pub fn new(column: Column, around: Around) -> Self {
-        Self { column, around, all: Vec::new(), made: 0..0 }
+    pub fn new(column: Column, context: WidgetContext) -> Self {
+        Self { column, context, all: Vec::new(), made: 0..0 }
     }
 
     /// Removes all rows.
@@ -86,7 +86,7 @@ impl Rows {
     fn update(&mut self, index: usize, entry: &Entry, last: bool) {
         let row = &mut self.all[index];
         if let Some(widget) = &mut row.widget
-            && widget.update(row.kind, entry, last, &self.around)
+            && widget.update(row.kind, entry, last, &self.context)
         {
             row.marked = None;
             self.column.text_changed(index - self.made.start);
@@ -128,7 +128,7 @@ impl Rows {
     /// Makes the widget of a row, for its place among those that have one.
     fn make(&mut self, index: usize, entry: &Entry, last: bool) {
         let kind = self.all[index].kind;
-        let widget = RowWidget::new(kind, entry, last, &self.around);
+        let widget = RowWidget::new(kind, entry, last, &self.context);
         let gap = gap(kind, entry, self.above(index));
         self.column.insert(index - self.made.start, &widget.widget(), gap);
         self.all[index].widget = Some(widget);
@@ -260,7 +260,7 @@ impl Rows {
             if row.marked.as_ref().is_some_and(|m| m.hits == hits && m.current == current) {
                 continue;
             }
-            widget.mark(hits, current, self.around.tags.marks());
+            widget.mark(hits, current, self.context.tags.marks());
             row.marked = Some(Marked { hits: hits.to_vec(), current });
         }
     }
@@ -398,7 +398,7 @@ impl Rows {
         for row in &mut self.all[self.made.clone()] {
             row.marked = None;
             if let Some(widget) = &row.widget {
-                widget.recolour(&self.around.tags);
+                widget.recolour(&self.context.tags);
             }
         }
     }

@@ -3,6 +3,8 @@
 mod loading;
 mod menu;
 
+pub use loading::ReadingPlace;
+
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -16,21 +18,18 @@ use chat_core::message::{Fid, MessageId};
 use super::column::Column;
 use super::rows::Rows;
 use crate::accessible;
-use crate::conversation::Output;
 use crate::conversation::find::show_found;
 use crate::conversation::model::entry;
 use crate::conversation::model::files::{Files, KnownFiles};
 use crate::conversation::model::once::Once;
 use crate::conversation::model::transcript::Transcript;
-use crate::conversation::rows::row::Around;
+use crate::conversation::model::typed::Typed;
 use crate::conversation::search::Finder;
+use crate::conversation::widgets::context::{Links, Output, Side, WidgetContext};
 use crate::conversation::widgets::floating::{jump_button, target_label};
-use crate::conversation::widgets::footer::Side;
-use crate::conversation::widgets::link::Links;
 use crate::conversation::widgets::looks::Looks;
 use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tail::Tail;
-use crate::conversation::widgets::tool::Typed;
 use crate::markdown::{is_safe_address, visible_address};
 
 pub(super) struct Inner {
@@ -128,7 +127,7 @@ impl Inner {
         };
         let looks = Looks::new();
         let (has_project, bounds) = (Rc::default(), Rc::<Once>::default());
-        let around = Around {
+        let context = WidgetContext {
             links,
             tags: tags.clone(),
             looks: looks.clone(),
@@ -142,7 +141,7 @@ impl Inner {
         };
         let tail = Tail::new(Rc::clone(&output));
         column.set_tail(tail.widget().upcast_ref());
-        let rows = Rows::new(column.clone(), around);
+        let rows = Rows::new(column.clone(), context);
         let state = State {
             transcript: Transcript::default(),
             rows,

@@ -3,6 +3,7 @@
 pub mod card;
 pub mod code;
 pub mod common_prefix;
+pub mod context;
 pub mod fitted;
 pub mod floating;
 pub mod fold;

@@ -1,62 +1,31 @@
 //! The widgets of rows: making them, and showing in them what is new.
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::MessageId;
-use chat_core::tool::Toolbox;
 use chat_edge::words::{fill, seconds, short_time};
 
-use crate::conversation::Output;
 use crate::conversation::model::entry::{Entry, PartState, RowKind};
 use crate::conversation::model::hits::Hit;
 use crate::conversation::model::notice::Notice;
-use crate::conversation::model::once::Once;
 use crate::conversation::model::reply::{SegmentKind, gap_of};
 use crate::conversation::model::styled::{Look, Styled};
 use crate::conversation::model::tool::state::Phase;
 use crate::conversation::widgets::card;
-use crate::conversation::widgets::code::{CodeBlock, Spare};
+use crate::conversation::widgets::code::CodeBlock;
+use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::conversation::widgets::fold::Fold;
 use crate::conversation::widgets::footer::Footer;
-use crate::conversation::widgets::link::Links;
-use crate::conversation::widgets::looks::Looks;
 use crate::conversation::widgets::mark::{Marks, mark_buffer, mark_label};
 use crate::conversation::widgets::position::Spot;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
-use crate::conversation::widgets::tool::{ToolCard, Typed};
+use crate::conversation::widgets::tool::ToolCard;
 use crate::conversation::widgets::user::Said;
 use crate::markdown::flow::{Gap, Piece};
-
-/// What rows need of what is around them.
-#[derive(Clone)]
-pub struct Around {
-    /// The styles of prose.
-    pub tags: Tags,
-    /// The looks of what tools took and gave.
-    pub looks: Looks,
-    /// What is known of the tools that are called.
-    pub tools: Rc<RefCell<Toolbox>>,
-    /// Whether the session has a project, for which answers can hold.
-    pub has_project: Rc<Cell<bool>>,
-    /// Why commands are not held better, which one question says.
-    pub bounds: Rc<Once>,
-    /// What was typed below questions that wait.
-    pub typed: Rc<Typed>,
-    /// Where the conversation sends what a person wants.
-    pub output: Rc<dyn Fn(Output)>,
-    /// Who is told of links.
-    pub links: Links,
-    /// A code block that waits to be used.
-    pub spare: Spare,
-    /// Copies a message.
-    pub copy: Rc<dyn Fn(MessageId)>,
-}
 
 /// The widget of a row.
 pub enum RowWidget {
@@ -84,9 +53,9 @@ pub enum RowWidget {
 
 impl RowWidget {
     /// Makes the widget of a row, and shows in it what it has to show.
-    pub fn new(kind: RowKind, entry: &Entry, last: bool, around: &Around) -> Self {
+    pub fn new(kind: RowKind, entry: &Entry, last: bool, context: &WidgetContext) -> Self {
         let mut widget = match kind {
-            RowKind::User => Self::User(Said::new(&entry.message, around)),
+            RowKind::User => Self::User(Said::new(&entry.message, context)),
             RowKind::Remark => Self::Remark(remark(&entry.text())),
             RowKind::Thinking { .. } => Self::Fold(Fold::new("natter-thinking-symbolic", None)),
             RowKind::Tool { part } => {
@@ -94,18 +63,18 @@ impl RowWidget {
                     PartState::Tool(tool) => tool.call().name.as_str(),
                     _ => "",
                 };
-                Self::Tool(Box::new(ToolCard::new(name, around)))
+                Self::Tool(Box::new(ToolCard::new(name, context)))
             }
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
-                Self::Prose(Prose::new(&around.tags, &around.links))
+                Self::Prose(Prose::new(&context.tags, &context.links))
             }
             RowKind::Segment { kind: SegmentKind::Code, .. } => {
-                let output = Rc::clone(&around.output);
+                let output = Rc::clone(&context.output);
                 let copied = Rc::new(move |code| output(Output::CopyText(code)));
-                Self::Code(CodeBlock::new(&around.tags, &around.spare, copied))
+                Self::Code(CodeBlock::new(&context.tags, &context.spare, copied))
             }
             RowKind::Segment { kind: SegmentKind::Table, .. } => {
-                Self::Table(TableBlock::new(&around.links))
+                Self::Table(TableBlock::new(&context.links))
             }
             RowKind::Segment { kind: SegmentKind::Rule, .. } => {
                 let line = gtk::Separator::new(gtk::Orientation::Horizontal);
@@ -114,16 +83,22 @@ impl RowWidget {
             }
             RowKind::Ending => Self::Ending(gtk::Box::new(gtk::Orientation::Vertical, 0), None),
             RowKind::Footer => {
-                let copy = Rc::clone(&around.copy);
-                Self::Footer(Footer::new(&entry.message, &around.output, move |id| copy(id)))
+                let copy = Rc::clone(&context.copy);
+                Self::Footer(Footer::new(&entry.message, &context.output, move |id| copy(id)))
             }
         };
-        widget.update(kind, entry, last, around);
+        widget.update(kind, entry, last, context);
         widget
     }
 
     /// Shows what the row has to show now. Whether its text changed, so that its height is unknown.
-    pub fn update(&mut self, kind: RowKind, entry: &Entry, last: bool, around: &Around) -> bool {
+    pub fn update(
+        &mut self,
+        kind: RowKind,
+        entry: &Entry,
+        last: bool,
+        context: &WidgetContext,
+    ) -> bool {
         match (self, kind) {
             (Self::Prose(prose), RowKind::Segment { part, segment, .. }) => {
                 prose.update(pieces(entry, part, segment))
@@ -157,7 +132,7 @@ impl RowWidget {
                         root.remove(&child);
                     }
                     if let Some(notice) = &notice {
-                        root.append(&card::card(notice, &around.output));
+                        root.append(&card::card(notice, &context.output));
                     }
                     *shown = notice;
                 }

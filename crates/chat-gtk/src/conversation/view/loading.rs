@@ -12,7 +12,21 @@ use super::{Inner, State};
 use crate::conversation::model::entry::{Entry, RowKind};
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::rows::Rows;
-use crate::conversation::{Output, ReadingPlace};
+use crate::conversation::widgets::context::Output;
+use serde::{Deserialize, Serialize};
+
+/// Where the person reads: the first row that they see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadingPlace {
+    /// The message that the row belongs to.
+    pub message: MessageId,
+    /// Which of the message's rows it is.
+    pub row: usize,
+    /// How much of the row is above what is seen, in pixels.
+    pub hidden: i32,
+    /// How many messages there were from this one on: to see it again, as many are to be opened.
+    pub below: usize,
+}
 
 impl Inner {
     /// Shows another conversation, at this place if it is there, otherwise at its end.
@@ -86,7 +100,7 @@ impl Inner {
         let lost = {
             let state = self.state.borrow();
             let transcript = &state.transcript;
-            state.rows.around.typed.waits(transcript.session.as_ref(), &transcript.asks)
+            state.rows.context.typed.waits(transcript.session.as_ref(), &transcript.asks)
         };
         for words in lost {
             (self.output)(Output::GiveBack(words));

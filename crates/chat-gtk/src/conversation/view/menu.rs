@@ -9,9 +9,9 @@ use gtk::{gdk, gio, glib};
 use chat_core::message::{MessageId, Role};
 
 use super::{Inner, State};
-use crate::conversation::Output;
 use crate::conversation::model::entry::RowKind;
 use crate::conversation::rows::Rows;
+use crate::conversation::widgets::context::Output;
 use crate::popover;
 
 /// What the menu offers for a message.
@@ -104,7 +104,7 @@ impl Inner {
             move || output(wanted.clone())
         };
         if let Some(link) = offer.link {
-            let opened = Rc::clone(&self.state.borrow().rows.around.links.opened);
+            let opened = Rc::clone(&self.state.borrow().rows.context.links.opened);
             let address = Rc::clone(&link);
             let section = gio::Menu::new();
             items.add(&section, &gettext("Open Link"), "open-link", move || opened(&address));
@@ -119,7 +119,7 @@ impl Inner {
         }
         let section = gio::Menu::new();
         if let Some(id) = offer.copy {
-            let copy = Rc::clone(&self.state.borrow().rows.around.copy);
+            let copy = Rc::clone(&self.state.borrow().rows.context.copy);
             items.add(&section, &gettext("Copy Message"), "copy-message", move || copy(id));
         }
         if offer.regenerate {
@@ -172,7 +172,7 @@ fn offer(state: &State, widget: &gtk::Widget, (x, y): (f64, f64)) -> Option<Offe
         selection: selection(widget),
         copy: has_text.then_some(id),
         regenerate: has_footer && transcript.last() == Some(entry),
-        restore: (is_own && rows.around.has_project.get()).then_some(id),
+        restore: (is_own && rows.context.has_project.get()).then_some(id),
     })
 }
 

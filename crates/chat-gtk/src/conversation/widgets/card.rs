@@ -11,8 +11,8 @@ use chat_core::message::Ending;
 use chat_edge::words::{self, Action};
 
 use crate::accessible;
-use crate::conversation::Output;
 use crate::conversation::model::notice::Notice;
+use crate::conversation::widgets::context::Output;
 
 /// The widget of a notice.
 pub fn card(notice: &Notice, output: &Rc<dyn Fn(Output)>) -> gtk::Widget {

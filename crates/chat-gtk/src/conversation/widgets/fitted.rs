@@ -102,9 +102,9 @@ pub fn fitted(text: &gtk::TextView, tallest: i32, classes: &[&str]) -> gtk::Box 
 
 /// How tall a text is at this width; of one taller than `tallest`, so much that it is taller.
 fn height_of(view: &gtk::TextView, width: i32, tallest: i32) -> i32 {
-    let around = view.style_context().padding();
-    let across = i32::from(around.left()) + i32::from(around.right());
-    let along = i32::from(around.top()) + i32::from(around.bottom());
+    let context = view.style_context().padding();
+    let across = i32::from(context.left()) + i32::from(context.right());
+    let along = i32::from(context.top()) + i32::from(context.bottom());
     let buffer = view.buffer();
     let (start, end) = buffer.bounds();
     let text = buffer.text(&start, &end, true);

@@ -11,18 +11,9 @@ use chat_core::message::{Message, MessageId};
 use chat_core::models::display_name;
 use chat_edge::words::{fill, tenths};
 
+use super::context::{Output, Side};
 use crate::accessible;
-use crate::conversation::Output;
 use crate::conversation::model::entry::Siblings;
-
-/// Where a reply stands beside another that answers the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// It came earlier.
-    Before,
-    /// It came later.
-    Behind,
-}
 
 /// The line below a reply.
 pub struct Footer {

@@ -8,25 +8,11 @@ use std::rc::Rc;
 use gtk::gdk;
 use gtk::prelude::*;
 
-use crate::conversation::model::files::Files;
+use super::context::Links;
 use crate::conversation::model::shown_line::ShownLine;
 use crate::markdown::visible_address;
 
 type Lines = Rc<RefCell<Vec<ShownLine>>>;
-
-/// Told where a link leads; none where there is none any more.
-pub type Aimed = Rc<dyn Fn(Option<&str>)>;
-
-/// Who is told of links.
-#[derive(Clone)]
-pub struct Links {
-    /// One is opened.
-    pub opened: Rc<dyn Fn(&str)>,
-    /// One has the keyboard, or none has it any more.
-    pub aimed: Aimed,
-    /// Names of these are links, too.
-    pub files: Files,
-}
 
 /// Makes the links of a text work: a click and Enter open them, Tab goes from one to the next, a tooltip
 /// says where they lead.

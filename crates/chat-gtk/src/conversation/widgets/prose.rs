@@ -10,7 +10,8 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 
 use super::common_prefix::common_prefix;
-use super::link::{self, Links};
+use super::context::Links;
+use super::link;
 use super::tags::{BLOCK_GAP, Tags};
 use crate::accessible;
 use crate::conversation::model::files::{Files, words};

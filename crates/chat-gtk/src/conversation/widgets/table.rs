@@ -11,7 +11,7 @@ use gtk::prelude::*;
 
 use layout::{Cells, Columns, Frame};
 
-use super::link::Links;
+use super::context::Links;
 use super::mark::{Marks, mark_label};
 use super::tags::LIST_STEP;
 use crate::conversation::model::files::Files;

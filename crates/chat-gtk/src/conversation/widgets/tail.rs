@@ -13,11 +13,10 @@ use chat_core::event::Stage;
 use chat_core::message::{Ending, Queued};
 use chat_edge::words;
 
-use super::card;
-use super::user;
-use crate::conversation::Output;
+use super::{card, user};
 use crate::conversation::model::notice::Notice;
 use crate::conversation::model::transcript::Transcript;
+use crate::conversation::widgets::context::Output;
 
 /// The widgets below the last message.
 pub struct Tail {

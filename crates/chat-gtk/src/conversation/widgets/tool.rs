@@ -20,16 +20,14 @@ use chat_edge::words::{
 
 use super::fold::Fold;
 use super::tags::Tags;
-use crate::conversation::Output;
 use crate::conversation::model::files::FilePlace;
 use crate::conversation::model::tool::details::inside;
 use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
-use crate::conversation::rows::row::Around;
+use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::editor::Place;
 use live::Live;
 use prompt::Prompt;
-pub use prompt::Typed;
 
 /// The card of a call.
 pub struct ToolCard {
@@ -39,7 +37,7 @@ pub struct ToolCard {
     why: gtk::Label,
     live: RefCell<Option<Live>>,
     prompt: RefCell<Option<Prompt>>,
-    around: Box<Around>,
+    context: Box<WidgetContext>,
     /// The revision that is shown.
     shown: Cell<Option<u64>>,
     title: RefCell<String>,
@@ -49,8 +47,8 @@ pub struct ToolCard {
 
 impl ToolCard {
     /// A card that shows nothing yet.
-    pub fn new(name: &str, around: &Around) -> Self {
-        let fold = Fold::new(icon(around.tools.borrow().get(name)), Some(&around.looks));
+    pub fn new(name: &str, context: &WidgetContext) -> Self {
+        let fold = Fold::new(icon(context.tools.borrow().get(name)), Some(&context.looks));
         let why = gtk::Label::builder()
             .use_markup(false)
             .wrap(true)
@@ -68,7 +66,7 @@ impl ToolCard {
             why,
             live: RefCell::default(),
             prompt: RefCell::default(),
-            around: Box::new(around.clone()),
+            context: Box::new(context.clone()),
             shown: Cell::default(),
             title: RefCell::default(),
             about: RefCell::default(),
@@ -109,7 +107,7 @@ impl ToolCard {
     /// Shows what changes less often than a clock.
     fn show(&self, tool: &ToolState) {
         let (call, result) = (tool.call(), tool.result());
-        let tools = self.around.tools.borrow();
+        let tools = self.context.tools.borrow();
         let known = tools.get(&call.name);
         let title = line(&tools, call, tool.progress());
         self.fold.set_line(&title, "", "");
@@ -135,7 +133,7 @@ impl ToolCard {
         if let Some(prompt) = &*self.prompt.borrow() {
             prompt.mark_files();
         }
-        let files = &self.around.links.files;
+        let files = &self.context.links.files;
         let about = self.about.borrow();
         let found = about.as_ref().and_then(|(path, place)| {
             let file = files.find(path)?;
@@ -144,7 +142,7 @@ impl ToolCard {
         self.fold.set_opens(found.map(|file| {
             let path = file.path.display().to_string();
             let words = fill(&gettext("Open {path}"), &[("path", &path)]);
-            let output = Rc::clone(&self.around.output);
+            let output = Rc::clone(&self.context.output);
             let opens = move || output(Output::OpenFile(file.clone()));
             (words, Rc::new(opens) as Rc<dyn Fn()>)
         }));
@@ -165,12 +163,12 @@ impl ToolCard {
         let stays = waits.is_none_or(|ask| matches!(ask.what, Asked::GoOn { .. }));
         lost |= self.fold.set_shown(stays);
         if let Some(ask) = waits {
-            let new = Prompt::new(ask, &self.around);
+            let new = Prompt::new(ask, &self.context);
             self.root.append(new.widget());
             prompt.replace(new);
         }
         if lost {
-            (self.around.output)(Output::KeyboardLost);
+            (self.context.output)(Output::KeyboardLost);
         }
     }
 
@@ -179,7 +177,7 @@ impl ToolCard {
         match output.filter(|(tail, _)| !tail.trim().is_empty()) {
             Some((tail, bytes)) => {
                 let view = live.get_or_insert_with(|| {
-                    let view = Live::new(&self.around.looks);
+                    let view = Live::new(&self.context.looks);
                     self.root.insert_child_after(view.widget(), Some(self.fold.widget()));
                     view
                 });

@@ -9,8 +9,7 @@ use gtk::prelude::*;
 use chat_core::message::{Attachment, Content, Message, MessageId, Part};
 use chat_edge::words::one_line;
 
-use crate::conversation::Output;
-use crate::conversation::rows::row::Around;
+use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::wrap::wrap;
 use crate::{accessible, beside};
 
@@ -38,7 +37,7 @@ struct Text {
 
 impl Said {
     /// The box of a message.
-    pub fn new(message: &Message, around: &Around) -> Self {
+    pub fn new(message: &Message, context: &WidgetContext) -> Self {
         let mut chips = Vec::new();
         for part in &message.parts {
             match part {
@@ -52,9 +51,9 @@ impl Said {
             return Self { root: asked_to_go_on(), text: None, restore: None };
         }
         let (root, text) = bubble(&text, &chips);
-        let (root, restore) = with_restore(&root, message.id, around);
+        let (root, restore) = with_restore(&root, message.id, context);
         let said = Self { root, text, restore: Some(restore) };
-        said.set_project(around.has_project.get());
+        said.set_project(context.has_project.get());
         said
     }
 
@@ -88,7 +87,7 @@ impl Said {
 
 /// The box with a button beside it, seen on hover and focus, that brings the files back to how they
 /// were then. The same is in the menu of the message.
-fn with_restore(said: &gtk::Box, id: MessageId, around: &Around) -> (gtk::Widget, Restore) {
+fn with_restore(said: &gtk::Box, id: MessageId, context: &WidgetContext) -> (gtk::Widget, Restore) {
     let words = gettext("Restore Files to Here…");
     let button = gtk::Button::builder()
         .icon_name("edit-undo-symbolic")
@@ -97,7 +96,7 @@ fn with_restore(said: &gtk::Box, id: MessageId, around: &Around) -> (gtk::Widget
         .css_classes(["flat", "circular", "restore"])
         .build();
     accessible::set_label(&button, &words);
-    let output = Rc::clone(&around.output);
+    let output = Rc::clone(&context.output);
     button.connect_clicked(move |_| output(Output::Restore(id)));
     // A box of the toolkit would ask the text how narrow it can be at a great height, and take the answer ill.
     let root = beside::at_end(&button, said);

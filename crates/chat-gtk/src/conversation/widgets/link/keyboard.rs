@@ -7,7 +7,8 @@ use std::rc::Rc;
 use gtk::prelude::*;
 use gtk::{gdk, glib};
 
-use super::{Aimed, Lines, Links, link_at};
+use super::super::context::{Aimed, Links};
+use super::{Lines, link_at};
 use crate::conversation::column::Column;
 
 /// Makes the links of a text work by keyboard.

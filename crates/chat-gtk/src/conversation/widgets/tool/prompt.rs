@@ -6,7 +6,6 @@ mod permission;
 mod preview;
 mod question;
 mod rich_text;
-mod typed;
 
 use std::rc::Rc;
 
@@ -15,10 +14,9 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 
 use super::super::tags::Tags;
-use crate::conversation::Output;
-use crate::conversation::rows::row::Around;
+use crate::conversation::model::typed::Typed;
+use crate::conversation::widgets::context::{Output, WidgetContext};
 use rich_text::RichText;
-pub use typed::Typed;
 
 use crate::accessible;
 use crate::models::has_keyboard;
@@ -38,8 +36,8 @@ pub struct Prompt {
 
 impl Prompt {
     /// The card.
-    pub fn new(ask: &Ask, around: &Around) -> Self {
-        let (output, id) = (Rc::clone(&around.output), ask.id);
+    pub fn new(ask: &Ask, context: &WidgetContext) -> Self {
+        let (output, id) = (Rc::clone(&context.output), ask.id);
         let answered: Answered = Rc::new(move |answer| output(Output::Answer { ask: id, answer }));
         let root = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
@@ -51,11 +49,12 @@ impl Prompt {
         let (name, first) = match &ask.what {
             Asked::Permission(asked) => {
                 let is_command = matches!(asked.preview, Preview::Command { .. });
-                let bounds = is_command.then(|| around.bounds.say(id)).flatten();
-                permission::fill(&root, (id, asked), bounds.as_deref(), around, &answered)
+                let bounds = is_command.then(|| context.bounds.say(id)).flatten();
+                permission::fill(&root, (id, asked), bounds.as_deref(), context, &answered)
             }
             Asked::Question(question) => {
-                let (name, first, asked) = question::fill(&root, (id, question), around, &answered);
+                let (name, first, asked) =
+                    question::fill(&root, (id, question), context, &answered);
                 text = Some(asked);
                 (name, first)
             }
@@ -121,4 +120,13 @@ fn label(text: &str, classes: &[&str]) -> gtk::Label {
         .xalign(0.0)
         .css_classes(classes.iter().copied().map(str::to_owned).collect::<Vec<_>>())
         .build()
+}
+
+/// Puts into a field what was typed before, and keeps what is typed from now on.
+fn keep_typed(typed: &Rc<Typed>, ask: AskId, entry: &gtk::Entry) {
+    if let Some(text) = typed.text(ask) {
+        entry.set_text(&text);
+    }
+    let typed = Rc::clone(typed);
+    entry.connect_changed(move |entry| typed.set(ask, entry.text().into()));
 }

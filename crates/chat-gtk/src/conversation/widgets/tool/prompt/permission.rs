@@ -7,8 +7,8 @@ use chat_core::message::{Answer, AskId, PermissionRequest, Preview};
 use chat_core::permission::Action;
 use chat_edge::words::{fill as put, permission_question, stays_inside, visible, why_asked};
 
-use super::{Answered, answers, head, label, preview};
-use crate::conversation::rows::row::Around;
+use super::{Answered, answers, head, keep_typed, label, preview};
+use crate::conversation::widgets::context::WidgetContext;
 use crate::{accessible, beside};
 
 /// Fills a card with it. `bounds`: why a command is not held better, where that is to be said. Gives the card's name and what has the keyboard first.
@@ -16,7 +16,7 @@ pub fn fill(
     root: &gtk::Box,
     (id, asked): (AskId, &PermissionRequest),
     bounds: Option<&str>,
-    around: &Around,
+    context: &WidgetContext,
     answered: &Answered,
 ) -> (String, gtk::Widget) {
     let question = permission_question(asked);
@@ -26,7 +26,7 @@ pub fn fill(
     aside.set_label(known.as_deref().unwrap_or_default());
     let title = beside::title(&label(&question, &["ask-title"]), &aside);
     root.append(&head(icon(asked), &title));
-    root.append(&preview::widget(asked, &around.looks));
+    root.append(&preview::widget(asked, &context.looks));
     root.append(&label(&reason(asked), &["ask-why"]));
     if let Some(why) = stays_inside(asked) {
         root.append(&label(&why, &["ask-why"]));
@@ -41,9 +41,9 @@ pub fn fill(
         .valign(gtk::Align::Center)
         .build();
     accessible::set_label(&entry, &gettext("Deny and tell the model…"));
-    around.typed.keep(id, &entry);
+    keep_typed(&context.typed, id, &entry);
     let said = {
-        let typed = around.typed.clone();
+        let typed = context.typed.clone();
         move || typed.send(id)
     };
     let deny = gtk::Button::with_label(&gettext("Deny"));
@@ -71,7 +71,7 @@ pub fn fill(
             .label(&allow)
             .popover(&answers::popover(
                 &asked.always,
-                around.has_project.get(),
+                context.has_project.get(),
                 can_leave,
                 answered,
                 said,

@@ -9,18 +9,18 @@ use chat_core::message::{Answer, AskId, Question};
 use chat_edge::words::visible;
 
 use super::rich_text::RichText;
-use super::{Answered, Around, Typed, head, label};
+use super::{Answered, Typed, WidgetContext, head, keep_typed, label};
 use crate::{accessible, beside};
 
 /// Fills a card with it. Gives the card's name, what has the keyboard first, and the question's text.
 pub fn fill(
     root: &gtk::Box,
     (id, question): (AskId, &Question),
-    around: &Around,
+    context: &WidgetContext,
     answered: &Answered,
 ) -> (String, gtk::Widget, RichText) {
-    let typed: &Rc<Typed> = &around.typed;
-    let rich = RichText::new(&visible(&question.text), &gettext("Question"), around);
+    let typed: &Rc<Typed> = &context.typed;
+    let rich = RichText::new(&visible(&question.text), &gettext("Question"), context);
     root.append(&head("dialog-question-symbolic", rich.widget()));
 
     let mut first = None;
@@ -64,7 +64,7 @@ pub fn fill(
             button.set_sensitive(!entry.text().trim().is_empty());
         }
     });
-    typed.keep(id, &entry);
+    keep_typed(typed, id, &entry);
     root.append(&beside::words(&entry, &beside::buttons(&skip, &send)));
     (rich.spoken().to_owned(), first.unwrap_or_else(|| entry.upcast()), rich)
 }

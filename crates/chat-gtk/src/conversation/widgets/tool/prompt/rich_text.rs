@@ -5,11 +5,10 @@ use std::rc::Rc;
 use gtk::prelude::*;
 
 use crate::accessible;
-use crate::conversation::Output;
 use crate::conversation::model::reply::{ReplyText, SegmentKind};
-use crate::conversation::rows::row::Around;
 use crate::conversation::search::each_text_of_segment;
 use crate::conversation::widgets::code::CodeBlock;
+use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::Tags;
@@ -34,14 +33,14 @@ enum Block {
 
 impl RichText {
     /// Shows this text, whose accessible name is `name`.
-    pub fn new(text: &str, name: &str, around: &Around) -> Self {
+    pub fn new(text: &str, name: &str, context: &WidgetContext) -> Self {
         let reply = read(text);
         let root = gtk::Box::new(gtk::Orientation::Vertical, GAP);
         let mut blocks = Vec::new();
         for (at, segment) in reply.segments().iter().enumerate() {
             match (segment.kind, reply.pieces(at)) {
                 (SegmentKind::Prose { .. }, pieces) => {
-                    let prose = Prose::new(&around.tags, &around.links);
+                    let prose = Prose::new(&context.tags, &context.links);
                     prose.update(pieces);
                     let view = prose.widget();
                     accessible::set_label(view, name);
@@ -51,15 +50,15 @@ impl RichText {
                     blocks.push(Block::Prose(prose));
                 }
                 (SegmentKind::Code, [Piece::Code(piece)]) => {
-                    let output = Rc::clone(&around.output);
+                    let output = Rc::clone(&context.output);
                     let copied = Rc::new(move |code| output(Output::CopyText(code)));
-                    let code = CodeBlock::new(&around.tags, &around.spare, copied);
+                    let code = CodeBlock::new(&context.tags, &context.spare, copied);
                     code.update(piece);
                     root.append(code.widget());
                     blocks.push(Block::Code(code));
                 }
                 (SegmentKind::Table, [Piece::Grid(grid)]) => {
-                    let table = TableBlock::new(&around.links);
+                    let table = TableBlock::new(&context.links);
                     table.update(grid);
                     root.append(table.widget());
                     blocks.push(Block::Table(table));

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use chat_core::message::{Ask, AskId, Fid};
-use gtk::prelude::*;
 
 /// The words, by what they are about.
 #[derive(Debug)]
@@ -40,17 +39,16 @@ impl Typed {
         Self { session, words: RefCell::default() }
     }
 
-    /// Puts into a field what was typed before, and keeps what is typed from now on.
-    pub fn keep(self: &Rc<Self>, ask: AskId, entry: &gtk::Entry) {
-        if let Some(words) = self.words.borrow().get(&ask) {
-            entry.set_text(&words.text);
-        }
-        let typed = Rc::clone(self);
-        entry.connect_changed(move |entry| {
-            let (session, text) = (typed.session.borrow().clone(), entry.text().into());
-            let words = Words { session, text, is_sent: false, is_gone: false };
-            typed.words.borrow_mut().insert(ask, words);
-        });
+    /// What was typed before; none where nothing was.
+    pub fn text(&self, ask: AskId) -> Option<String> {
+        self.words.borrow().get(&ask).map(|words| words.text.clone())
+    }
+
+    /// This stands in the field now.
+    pub fn set(&self, ask: AskId, text: String) {
+        let session = self.session.borrow().clone();
+        let words = Words { session, text, is_sent: false, is_gone: false };
+        self.words.borrow_mut().insert(ask, words);
     }
 
     /// What was typed, for an answer to take along.

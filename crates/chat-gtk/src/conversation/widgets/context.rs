@@ -1,0 +1,132 @@
+//! Holds what the parts of a conversation need from outside: where they send what a person wants, what is known of
+//! tools and files, and the styles that they share.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use chat_core::message::{Answer, AskId, MessageId};
+use chat_core::tool::Toolbox;
+
+use super::code::Spare;
+use super::looks::Looks;
+use super::tags::Tags;
+use crate::conversation::model::files::{FilePlace, Files};
+use crate::conversation::model::once::Once;
+use crate::conversation::model::typed::Typed;
+use crate::conversation::search::Standing;
+
+/// What the parts need from outside.
+#[derive(Clone)]
+pub struct WidgetContext {
+    /// The styles of prose.
+    pub tags: Tags,
+    /// The looks of what tools took and gave.
+    pub looks: Looks,
+    /// What is known of the tools that are called.
+    pub tools: Rc<RefCell<Toolbox>>,
+    /// Whether the session has a project, for which answers can hold.
+    pub has_project: Rc<Cell<bool>>,
+    /// Why commands are not held better, which one question says.
+    pub bounds: Rc<Once>,
+    /// What was typed below questions that wait.
+    pub typed: Rc<Typed>,
+    /// Where the conversation sends what a person wants.
+    pub output: Rc<dyn Fn(Output)>,
+    /// Who is told of links.
+    pub links: Links,
+    /// A code block that waits to be used.
+    pub spare: Spare,
+    /// Copies a message.
+    pub copy: Rc<dyn Fn(MessageId)>,
+}
+
+/// Told where a link leads; none where there is none any more.
+pub type Aimed = Rc<dyn Fn(Option<&str>)>;
+
+/// Who is told of links.
+#[derive(Clone)]
+pub struct Links {
+    /// One is opened.
+    pub opened: Rc<dyn Fn(&str)>,
+    /// One has the keyboard, or none has it any more.
+    pub aimed: Aimed,
+    /// Names of these are links, too.
+    pub files: Files,
+}
+
+/// What a person wants, or the view needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// The messages before this one are needed: give them to [`Conversation::prepend`](crate::conversation::Conversation::prepend), or say that
+    /// they could not be had by [`Conversation::earlier_failed`](crate::conversation::Conversation::earlier_failed).
+    NeedEarlier {
+        /// The first message that is there.
+        before: MessageId,
+    },
+    /// Stop the reply.
+    Stop,
+    /// Send the last request again.
+    Retry,
+    /// Let the model go on where its reply ended.
+    Resume,
+    /// Ask for the last reply again.
+    Regenerate,
+    /// Show the branch of this reply, which stands beside the one that is shown.
+    ShowBranch {
+        /// The reply.
+        reply: MessageId,
+        /// The button that has the keyboard, where it was pressed by that.
+        keyboard: Option<Side>,
+    },
+    /// Open the settings of connections.
+    OpenSettings,
+    /// Choose another model.
+    ChooseModel,
+    /// Choose another agent.
+    ChooseAgent,
+    /// Send the last request again with a window of so many tokens.
+    EnlargeWindow {
+        /// How many.
+        tokens: u32,
+    },
+    /// Send the last request again without saying anything about thinking.
+    ThinkAsModel,
+    /// Begin a new chat.
+    NewChat,
+    /// Put this text on the clipboard.
+    CopyText(String),
+    /// Take a waiting message back.
+    Unqueue(MessageId),
+    /// Send the first message that waits.
+    SendWaiting,
+    /// Open this address, which is one of http, https or mailto.
+    OpenLink(String),
+    /// Open this file of the project.
+    OpenFile(FilePlace),
+    /// What waits for the person is answered like this.
+    Answer {
+        /// What.
+        ask: AskId,
+        /// How.
+        answer: Answer,
+    },
+    /// Bring files back to how they were before this message of the person.
+    Restore(MessageId),
+    /// Words that were typed and not sent, to be kept in the message.
+    GiveBack(String),
+    /// What had the keyboard is gone.
+    KeyboardLost,
+    /// The person has the end of a finished reply before them.
+    Seen,
+    /// How far the search is that [`Conversation::find`](crate::conversation::Conversation::find) began.
+    Found(Standing),
+}
+
+/// Where a reply stands beside another that answers the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It came earlier.
+    Before,
+    /// It came later.
+    Behind,
+}

@@ -117,7 +117,13 @@ impl Inner {
         let open = move |wanted: Option<Output>| wanted.into_iter().for_each(|wanted| told(wanted));
         let files = Files::default();
         let known = files.clone();
+        let revealing = column.downgrade();
         let links = Links {
+            revealed: Rc::new(move |view: &gtk::TextView, letter| {
+                if let Some(column) = revealing.upgrade() {
+                    column.reveal_letter(view, letter);
+                }
+            }),
             opened: Rc::new(move |address: &str| open(opening(address, &known))),
             files: files.clone(),
             aimed: Rc::new(move |address: Option<&str>| {
@@ -127,7 +133,14 @@ impl Inner {
         };
         let looks = Looks::new();
         let (has_project, bounds) = (Rc::default(), Rc::<Once>::default());
+        let holding = column.downgrade();
+        let hold = move || {
+            if let Some(column) = holding.upgrade() {
+                column.hold();
+            }
+        };
         let context = WidgetContext {
+            hold: Rc::new(hold),
             links,
             tags: tags.clone(),
             looks: looks.clone(),

@@ -57,7 +57,11 @@ impl RowWidget {
         let mut widget = match kind {
             RowKind::User => Self::User(Said::new(&entry.message, context)),
             RowKind::Remark => Self::Remark(remark(&entry.text())),
-            RowKind::Thinking { .. } => Self::Fold(Fold::new("natter-thinking-symbolic", None)),
+            RowKind::Thinking { .. } => {
+                let fold = Fold::new("natter-thinking-symbolic", None);
+                fold.connect_toggled(Rc::clone(&context.hold));
+                Self::Fold(fold)
+            }
             RowKind::Tool { part } => {
                 let name = match &entry.parts[part] {
                     PartState::Tool(tool) => tool.call().name.as_str(),

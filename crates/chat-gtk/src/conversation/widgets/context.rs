@@ -36,12 +36,18 @@ pub struct WidgetContext {
     pub links: Links,
     /// A code block that waits to be used.
     pub spare: Spare,
+    /// Keeps what is seen where it is, though something in it is about to grow: the line that the person clicked
+    /// stays under the pointer.
+    pub hold: Rc<dyn Fn()>,
     /// Copies a message.
     pub copy: Rc<dyn Fn(MessageId)>,
 }
 
 /// Told where a link leads; none where there is none any more.
 pub type Aimed = Rc<dyn Fn(Option<&str>)>;
+
+/// Brings a letter of a text into sight: the text itself does not scroll.
+pub type Revealed = Rc<dyn Fn(&gtk::TextView, usize)>;
 
 /// Who is told of links.
 #[derive(Clone)]
@@ -50,6 +56,8 @@ pub struct Links {
     pub opened: Rc<dyn Fn(&str)>,
     /// One has the keyboard, or none has it any more.
     pub aimed: Aimed,
+    /// A letter of a text is to be brought into sight.
+    pub revealed: Revealed,
     /// Names of these are links, too.
     pub files: Files,
 }

@@ -13,7 +13,6 @@ use super::fitted::fitted;
 use super::looks::Looks;
 use super::mark::{Marks, mark_buffer};
 use crate::accessible;
-use crate::conversation::column::Column;
 use crate::conversation::model::hits::Hit;
 use crate::conversation::model::styled::Styled;
 use crate::models::has_keyboard;
@@ -37,6 +36,7 @@ struct Parts {
     /// Opens what the line is about; over its end, while it is pointed at.
     leave: gtk::Button,
     opens: RefCell<Option<Rc<dyn Fn()>>>,
+    toggled: RefCell<Option<Rc<dyn Fn()>>>,
     arrow: gtk::Image,
     icon: gtk::Image,
     spinner: gtk::Spinner,
@@ -98,6 +98,7 @@ impl Fold {
             button,
             leave,
             opens: RefCell::default(),
+            toggled: RefCell::default(),
             arrow,
             icon,
             spinner,
@@ -112,8 +113,11 @@ impl Fold {
         let weak = Rc::downgrade(&parts);
         parts.button.connect_clicked(move |_| {
             if let Some(parts) = weak.upgrade() {
+                let toggled = parts.toggled.borrow().clone();
+                if let Some(toggled) = toggled {
+                    toggled();
+                }
                 let fold = Self { parts };
-                fold.hold_in_place();
                 if !fold.open() {
                     fold.close();
                 }
@@ -129,12 +133,9 @@ impl Fold {
         Self { parts }
     }
 
-    /// The line stays under the pointer.
-    fn hold_in_place(&self) {
-        let column = self.parts.root.ancestor(Column::static_type());
-        if let Some(column) = column.and_downcast::<Column>() {
-            column.hold();
-        }
+    /// Calls back before the person opens or closes it.
+    pub fn connect_toggled(&self, toggled: Rc<dyn Fn()>) {
+        self.parts.toggled.replace(Some(toggled));
     }
 
     /// The line is about something that can be opened by itself; none where it is not.

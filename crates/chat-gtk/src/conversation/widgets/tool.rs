@@ -49,6 +49,7 @@ impl ToolCard {
     /// A card that shows nothing yet.
     pub fn new(name: &str, context: &WidgetContext) -> Self {
         let fold = Fold::new(icon(context.tools.borrow().get(name)), Some(&context.looks));
+        fold.connect_toggled(Rc::clone(&context.hold));
         let why = gtk::Label::builder()
             .use_markup(false)
             .wrap(true)

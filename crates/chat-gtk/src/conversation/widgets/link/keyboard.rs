@@ -7,21 +7,21 @@ use std::rc::Rc;
 use gtk::prelude::*;
 use gtk::{gdk, glib};
 
-use super::super::context::{Aimed, Links};
+use super::super::context::{Aimed, Links, Revealed};
 use super::{Lines, link_at};
-use crate::conversation::column::Column;
 
 /// Makes the links of a text work by keyboard.
 pub fn attach(view: &gtk::TextView, lines: &Lines, links: &Links) {
-    keys(view, lines, Rc::clone(&links.opened));
-    caret(view);
+    keys(view, lines, links);
+    caret(view, Rc::clone(&links.revealed));
     aim(view, lines, Rc::clone(&links.aimed));
 }
 
-fn keys(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {
+fn keys(view: &gtk::TextView, lines: &Lines, links: &Links) {
     let keys = gtk::EventControllerKey::new();
     keys.set_propagation_phase(gtk::PropagationPhase::Capture);
     let lines = Rc::clone(lines);
+    let (opened, revealed) = (Rc::clone(&links.opened), Rc::clone(&links.revealed));
     let weak = view.downgrade();
     keys.connect_key_pressed(move |_, key, _, modifiers| {
         let Some(view) = weak.upgrade() else { return glib::Propagation::Proceed };
@@ -30,8 +30,10 @@ fn keys(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {
                 let link = link_at(&lines, view.buffer().cursor_position());
                 link.inspect(|link| opened(link)).is_some()
             }
-            gdk::Key::Tab | gdk::Key::KP_Tab if modifiers.is_empty() => step(&view, &lines, true),
-            gdk::Key::ISO_Left_Tab => step(&view, &lines, false),
+            gdk::Key::Tab | gdk::Key::KP_Tab if modifiers.is_empty() => {
+                step(&view, &lines, true, &revealed)
+            }
+            gdk::Key::ISO_Left_Tab => step(&view, &lines, false, &revealed),
             _ => false,
         };
         if taken { glib::Propagation::Stop } else { glib::Propagation::Proceed }
@@ -41,7 +43,7 @@ fn keys(view: &gtk::TextView, lines: &Lines, opened: Rc<dyn Fn(&str)>) {
 
 /// Goes to the next link, or the one before, and chooses its text so that one sees it. Whether
 /// there is one.
-fn step(view: &gtk::TextView, lines: &Lines, forward: bool) -> bool {
+fn step(view: &gtk::TextView, lines: &Lines, forward: bool, revealed: &Revealed) -> bool {
     let buffer = view.buffer();
     let (from, until) = match buffer.selection_bounds() {
         Some((start, end)) => (end.offset(), start.offset()),
@@ -60,15 +62,8 @@ fn step(view: &gtk::TextView, lines: &Lines, forward: bool) -> bool {
     };
     let start = buffer.iter_at_offset(place.start);
     buffer.select_range(&start, &buffer.iter_at_offset(place.end));
-    reveal(view, place.start);
+    revealed(view, place.start as usize);
     true
-}
-
-/// Brings a letter of the text into sight: the text itself does not scroll.
-fn reveal(view: &gtk::TextView, letter: i32) {
-    if let Some(column) = view.ancestor(Column::static_type()).and_downcast::<Column>() {
-        column.reveal_letter(view, letter as usize);
-    }
 }
 
 /// Where links stand in the text, in order, in characters.
@@ -91,7 +86,7 @@ fn places(lines: &Lines) -> Vec<Range<i32>> {
 }
 
 /// With the keyboard a caret is needed to reach a place; with the pointer it is in the way.
-fn caret(view: &gtk::TextView) {
+fn caret(view: &gtk::TextView, revealed: Revealed) {
     let focus = gtk::EventControllerFocus::new();
     let weak = view.downgrade();
     let seen = move |visible: bool| {
@@ -112,10 +107,10 @@ fn caret(view: &gtk::TextView) {
     focus.connect_leave(move |_| leave(false));
     view.add_controller(focus);
     // What keys do to it is done once they were heard.
-    view.connect_local("move-cursor", true, |values| {
+    view.connect_local("move-cursor", true, move |values| {
         let view = values.first().and_then(|value| value.get::<gtk::TextView>().ok());
         if let Some(view) = view.filter(gtk::TextView::is_cursor_visible) {
-            reveal(&view, view.buffer().cursor_position());
+            revealed(&view, view.buffer().cursor_position() as usize);
         }
         None
     });

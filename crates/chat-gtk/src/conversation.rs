@@ -60,6 +60,7 @@ impl Conversation {
         load_css();
         let inner = Rc::new_cyclic(|weak: &Weak<Inner>| Inner::new(weak, output));
         inner.listen();
+        inner.listen_for_find();
         Self { inner }
     }
 

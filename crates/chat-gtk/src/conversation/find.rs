@@ -17,9 +17,19 @@ use crate::conversation::widgets::context::Output;
 const SLICE: Duration = Duration::from_millis(3);
 
 impl Inner {
+    /// Goes on reading whenever something was drawn: it may have what is looked for.
+    pub(super) fn listen_for_find(self: &Rc<Self>) {
+        let weak = Rc::downgrade(self);
+        self.connect_painted(move || {
+            if let Some(inner) = weak.upgrade() {
+                inner.search();
+            }
+        });
+    }
+
     /// Looks for these words from where the person reads; no words end the search. `message`:
     /// where the person wants to be brought instead.
-    pub(in crate::conversation) fn find(self: &Rc<Self>, words: &str, message: Option<MessageId>) {
+    pub(super) fn find(self: &Rc<Self>, words: &str, message: Option<MessageId>) {
         let mut state = self.state.borrow_mut();
         let Some(pattern) = Pattern::new(words) else {
             drop(state);
@@ -38,7 +48,7 @@ impl Inner {
     }
 
     /// Goes to the next place, or the one before.
-    pub(in crate::conversation) fn find_next(self: &Rc<Self>, forward: bool) {
+    pub(super) fn find_next(self: &Rc<Self>, forward: bool) {
         let mut state = self.state.borrow_mut();
         let sight = in_sight(&state);
         let State { transcript, finder: Some(finder), .. } = &mut *state else { return };
@@ -55,15 +65,15 @@ impl Inner {
     }
 
     /// Nothing is looked for any more.
-    pub(in crate::conversation) fn end_find(&self) {
+    fn end_find(&self) {
         let mut state = self.state.borrow_mut();
         if state.finder.take().is_some() {
-            show_found(&mut state);
+            state.show_found();
         }
     }
 
     /// Reads what is to be read, when there is time.
-    pub(in crate::conversation) fn search(self: &Rc<Self>) {
+    fn search(self: &Rc<Self>) {
         if self.state.borrow().finder.is_none() || self.searching.replace(true) {
             return;
         }
@@ -121,7 +131,7 @@ impl Inner {
         match brought {
             Some(Sought::At(_)) => show_current(&mut state),
             Some(Sought::Without(message)) => go_to_row(&mut state, message, 0, None),
-            _ => show_found(&mut state),
+            _ => state.show_found(),
         }
         drop(state);
         if let Some(before) = before {
@@ -151,22 +161,8 @@ fn go_to_row(state: &mut State, message: MessageId, row: usize, hit: Option<usiz
     let hit = hit.and_then(|hit| entries[at].found.hits(row).get(hit)).cloned();
     rows.make_near(index, entries, transcript.last());
     rows.open(index);
-    show_found(state);
+    state.show_found();
     state.rows.reveal(index, hit.as_ref(), state.transcript.is_live());
-}
-
-/// Shows in the widgets what was found.
-pub fn show_found(state: &mut State) {
-    let State { transcript, rows, finder, .. } = state;
-    let (search, current) = match finder {
-        Some(finder) => (finder.search, finder.current),
-        None => (0, None),
-    };
-    rows.show_found(&transcript.entries, |entry, row| {
-        let is_current = |place: &Place| place.message == entry.id() && place.row == row;
-        let hits = if search > 0 { entry.found.hits(row) } else { &[] };
-        (hits, current.filter(is_current).map(|place| place.hit))
-    });
 }
 
 /// The first row that the person sees; the end of what is loaded where nothing was drawn yet.

@@ -18,13 +18,12 @@ use chat_core::message::{Fid, MessageId};
 use super::column::Column;
 use super::rows::Rows;
 use crate::accessible;
-use crate::conversation::find::show_found;
 use crate::conversation::model::entry;
 use crate::conversation::model::files::{Files, KnownFiles};
 use crate::conversation::model::once::Once;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::model::typed::Typed;
-use crate::conversation::search::Finder;
+use crate::conversation::search::{Finder, Place};
 use crate::conversation::widgets::context::{Links, Output, Side, WidgetContext};
 use crate::conversation::widgets::floating::{jump_button, target_label};
 use crate::conversation::widgets::looks::Looks;
@@ -55,6 +54,8 @@ pub(super) struct Inner {
     pub(super) unseen: Cell<bool>,
     /// Whether messages are being read for a search.
     pub(super) searching: Cell<bool>,
+    /// Called when everything that came was drawn.
+    painted: RefCell<Option<Box<dyn Fn()>>>,
     /// What gets the keyboard once its reply is shown.
     pub(super) step: Cell<Option<Step>>,
 }
@@ -79,6 +80,22 @@ pub(super) struct State {
     pub(super) asked: Option<MessageId>,
     /// How much was above the sight when that could not be had.
     pub(super) failed: Option<f64>,
+}
+
+impl State {
+    /// Shows in the widgets what was found.
+    pub(super) fn show_found(&mut self) {
+        let Self { transcript, rows, finder, .. } = self;
+        let (search, current) = match finder {
+            Some(finder) => (finder.search, finder.current),
+            None => (0, None),
+        };
+        rows.show_found(&transcript.entries, |entry, row| {
+            let is_current = |place: &Place| place.message == entry.id() && place.row == row;
+            let hits = if search > 0 { entry.found.hits(row) } else { &[] };
+            (hits, current.filter(is_current).map(|place| place.hit))
+        });
+    }
 }
 
 impl Inner {
@@ -182,6 +199,7 @@ impl Inner {
             clock: RefCell::default(),
             unseen: Cell::new(false),
             searching: Cell::new(false),
+            painted: RefCell::default(),
             step: Cell::default(),
         }
     }
@@ -192,6 +210,11 @@ impl Inner {
         if let Ok(state) = self.state.try_borrow() {
             state.rows.mark_files();
         }
+    }
+
+    /// Calls back when everything that came was drawn.
+    pub(super) fn connect_painted(&self, painted: impl Fn() + 'static) {
+        self.painted.replace(Some(Box::new(painted)));
     }
 
     /// Connects the widgets.
@@ -339,7 +362,7 @@ impl Inner {
         }
         let clock = transcript.has_clock();
         if state.finder.is_some() {
-            show_found(&mut state);
+            state.show_found();
         }
         let button = self
             .step
@@ -349,7 +372,9 @@ impl Inner {
         if let Some(button) = button {
             self.take_step(&button);
         }
-        self.search();
+        if let Some(painted) = &*self.painted.borrow() {
+            painted();
+        }
         if again {
             self.schedule();
         }
@@ -440,7 +465,7 @@ impl Inner {
         if let Ok(mut state) = self.state.try_borrow_mut() {
             state.rows.recolour();
             if state.finder.is_some() {
-                show_found(&mut state);
+                state.show_found();
             }
         }
         self.column.style_changed();

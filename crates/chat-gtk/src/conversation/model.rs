@@ -9,6 +9,7 @@ pub mod hits;
 pub mod notice;
 pub mod once;
 pub mod reply;
+pub mod sgr;
 pub mod shown_line;
 pub mod styled;
 pub mod tool;

@@ -6,11 +6,8 @@
 
 use std::collections::VecDeque;
 
+use super::sgr::Style;
 use super::styled::{Look, Styled};
-
-mod sgr;
-
-pub use sgr::{Colour, Style};
 
 /// The most letters of a sequence that are kept; no known one is longer.
 const LONGEST: usize = 128;
@@ -254,6 +251,7 @@ pub fn styled(text: &str) -> Styled {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::sgr::Colour;
     use super::*;
 
     fn text(bytes: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::ansi::Style;
+use super::sgr::Style;
 
 /// How a piece of text looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use gtk::gdk::RGBA;
 use gtk::pango;
 use gtk::prelude::*;
 
-use crate::conversation::model::ansi::{Colour, Style};
+use crate::conversation::model::sgr::{Colour, Style};
 use crate::conversation::model::styled::{Look, Styled};
 
 /// The least contrast of coloured letters to their ground, as WCAG 2 counts it: enough to read

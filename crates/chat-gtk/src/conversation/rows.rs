@@ -9,8 +9,9 @@ use chat_core::message::{MessageId, Role};
 use gtk::prelude::*;
 
 use super::column::Column;
-use crate::conversation::model::entry::{Entry, RowKind};
+use crate::conversation::model::entry::Entry;
 use crate::conversation::model::hits::Hit;
+use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::widgets::context::{Side, WidgetContext};
 use crate::conversation::widgets::position::Spot;
 use offsets::Places;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::event::{CallState, OpenCall, TextKind};
-use chat_core::message::{Ask, Ending, Message, MessageId, Part, Role, ToolCallId, ToolResult};
+use chat_core::message::{Ask, Ending, Message, MessageId, Role, ToolCallId, ToolResult};
 
 use super::hits::EntryHits;
 use super::notice::Notice;
-use super::reply::{ReplyText, SegmentKind};
+use super::part::PartState;
+use super::row_kind::RowKind;
 use super::tool::state::ToolState;
 
 /// A message.
@@ -42,37 +43,6 @@ pub struct Siblings {
     pub before: Option<MessageId>,
     /// The one behind it.
     pub behind: Option<MessageId>,
-}
-
-/// A part of a reply.
-pub enum PartState {
-    /// Text, as Markdown.
-    Text(Box<ReplyText>),
-    /// Thinking, as plain text.
-    Thinking { text: String, took: Option<Duration>, since: Option<Instant> },
-    /// A tool call and what came of it.
-    Tool(Box<ToolState>),
-    /// What has no row of its own.
-    Other,
-}
-
-/// A row of a message: what kind of widget, and what it shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowKind {
-    /// What a person said.
-    User,
-    /// What the program says.
-    Remark,
-    /// Thinking.
-    Thinking { part: usize },
-    /// A tool call.
-    Tool { part: usize },
-    /// A piece of a reply's text.
-    Segment { part: usize, segment: usize, kind: SegmentKind },
-    /// How a reply ended.
-    Ending,
-    /// What stands below a finished reply.
-    Footer,
 }
 
 impl Entry {
@@ -365,70 +335,5 @@ impl Entry {
             }
         }
         out
-    }
-}
-
-impl PartState {
-    fn new(part: &Part, live: bool) -> Self {
-        match part {
-            Part::Text(text) => {
-                let mut reply = Box::<ReplyText>::default();
-                reply.push(text);
-                Self::Text(reply)
-            }
-            // The model keeps these thoughts to itself.
-            Part::Thinking { text, .. } if text.is_empty() => Self::Other,
-            Part::Thinking { text, took, .. } => {
-                let since = (live && took.is_none()).then(Instant::now);
-                Self::Thinking { text: text.clone(), took: *took, since }
-            }
-            Part::ToolCall(call) => Self::Tool(Box::new(ToolState::new(call.clone()))),
-            _ => Self::Other,
-        }
-    }
-
-    /// Takes what a message says of this part, if it is the same part, perhaps grown.
-    fn take(&mut self, part: &Part) -> bool {
-        match (self, part) {
-            (Self::Text(reply), Part::Text(text)) => {
-                let Some(more) = text.get(reply.len()..) else { return false };
-                reply.push(more);
-                true
-            }
-            (Self::Thinking { text, took, since }, Part::Thinking { text: now, took: new, .. }) => {
-                if text != now {
-                    text.clone_from(now);
-                }
-                if new.is_some() {
-                    *took = *new;
-                    *since = None;
-                }
-                true
-            }
-            (Self::Tool(tool), Part::ToolCall(now)) if tool.call().id == now.id => {
-                tool.set_call(now);
-                true
-            }
-            (Self::Other, Part::Thinking { text, .. }) if text.is_empty() => true,
-            (Self::Other, Part::Text(_) | Part::Thinking { .. } | Part::ToolCall(_)) => false,
-            (Self::Other, _) => true,
-            _ => false,
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Text(reply) => reply.len(),
-            Self::Thinking { text, .. } => text.len(),
-            _ => 0,
-        }
-    }
-
-    fn stop_clock(&mut self) {
-        if let Self::Thinking { since, took, .. } = self
-            && let Some(since) = since.take()
-        {
-            took.get_or_insert_with(|| since.elapsed());
-        }
     }
 }

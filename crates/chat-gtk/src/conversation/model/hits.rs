@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::entry::RowKind;
+use super::row_kind::RowKind;
 
 /// Where a text stands in a table: the row and the column; none elsewhere.
 pub type TableCell = Option<(usize, usize)>;

@@ -7,10 +7,12 @@ use gtk::prelude::*;
 
 use chat_edge::words::{fill, seconds, short_time};
 
-use crate::conversation::model::entry::{Entry, PartState, RowKind};
+use crate::conversation::model::entry::Entry;
 use crate::conversation::model::hits::Hit;
 use crate::conversation::model::notice::Notice;
+use crate::conversation::model::part::PartState;
 use crate::conversation::model::reply::{SegmentKind, gap_of};
+use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::model::styled::{Look, Styled};
 use crate::conversation::model::tool::state::Phase;
 use crate::conversation::widgets::card;

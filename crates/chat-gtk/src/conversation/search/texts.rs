@@ -2,9 +2,11 @@
 
 use chat_core::tool::Toolbox;
 
-use crate::conversation::model::entry::{Entry, PartState, RowKind};
+use crate::conversation::model::entry::Entry;
 use crate::conversation::model::hits::TableCell;
+use crate::conversation::model::part::PartState;
 use crate::conversation::model::reply::SegmentKind;
+use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::model::tool::details::inside;
 use crate::markdown::flow::Piece;
 

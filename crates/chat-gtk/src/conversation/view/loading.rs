@@ -9,7 +9,8 @@ use chat_core::message::MessageId;
 use chat_core::store::Page;
 
 use super::{Inner, State};
-use crate::conversation::model::entry::{Entry, RowKind};
+use crate::conversation::model::entry::Entry;
+use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::rows::Rows;
 use crate::conversation::widgets::context::Output;

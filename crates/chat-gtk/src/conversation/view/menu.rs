@@ -9,7 +9,7 @@ use gtk::{gdk, gio, glib};
 use chat_core::message::{MessageId, Role};
 
 use super::{Inner, State};
-use crate::conversation::model::entry::RowKind;
+use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::rows::Rows;
 use crate::conversation::widgets::context::Output;
 use crate::popover;

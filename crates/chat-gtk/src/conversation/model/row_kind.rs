@@ -1,0 +1,22 @@
+//! Defines which rows a message can have.
+
+use super::reply::SegmentKind;
+
+/// A row of a message: what kind of widget, and what it shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    /// What a person said.
+    User,
+    /// What the program says.
+    Remark,
+    /// Thinking.
+    Thinking { part: usize },
+    /// A tool call.
+    Tool { part: usize },
+    /// A piece of a reply's text.
+    Segment { part: usize, segment: usize, kind: SegmentKind },
+    /// How a reply ended.
+    Ending,
+    /// What stands below a finished reply.
+    Footer,
+}

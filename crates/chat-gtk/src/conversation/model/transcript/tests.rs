@@ -1,6 +1,6 @@
 //! Events, earlier pages, and which answer belongs to which call.
 
-use chat_core::event::{SessionPlaceholder, Status, TextKind};
+use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Status, TextKind};
 use chat_core::message::{
     AskId, Asked, Ending, ModelRef, Question, SessionMeta, ToolCall, ToolResult,
 };

@@ -2,18 +2,18 @@
 //! Nothing here knows a widget.
 
 pub mod ansi;
+pub mod answer_drafts;
 pub mod diff;
 pub mod entry;
 pub mod files;
 pub mod hits;
 pub mod notice;
-pub mod once;
+pub mod one_time_note;
 pub mod part;
 pub mod reply;
 pub mod row_kind;
 pub mod sgr;
 pub mod shown_line;
-pub mod styled;
+pub mod styled_text;
 pub mod tool;
 pub mod transcript;
-pub mod typed;

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::sgr::Style;
-use super::styled::{Look, Styled};
+use super::styled_text::{Look, Styled};
 
 /// The most letters of a sequence that are kept; no known one is longer.
 const LONGEST: usize = 128;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use chat_edge::words::visible;
 
-use super::styled::{Look, Styled};
+use super::styled_text::{Look, Styled};
 
 /// Lines longer than this, in bytes, are not compared word by word.
 const LONGEST: usize = 2_000;

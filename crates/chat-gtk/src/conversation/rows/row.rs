@@ -13,7 +13,7 @@ use crate::conversation::model::notice::Notice;
 use crate::conversation::model::part::PartState;
 use crate::conversation::model::reply::{SegmentKind, gap_of};
 use crate::conversation::model::row_kind::RowKind;
-use crate::conversation::model::styled::{Look, Styled};
+use crate::conversation::model::styled_text::{Look, Styled};
 use crate::conversation::model::tool::state::Phase;
 use crate::conversation::widgets::card;
 use crate::conversation::widgets::code::CodeBlock;

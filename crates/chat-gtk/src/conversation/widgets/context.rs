@@ -8,11 +8,11 @@ use chat_core::message::{Answer, AskId, MessageId};
 use chat_core::tool::Toolbox;
 
 use super::code::Spare;
-use super::looks::Looks;
+use super::style_tags::Looks;
 use super::tags::Tags;
+use crate::conversation::model::answer_drafts::Typed;
 use crate::conversation::model::files::{FilePlace, Files};
-use crate::conversation::model::once::Once;
-use crate::conversation::model::typed::Typed;
+use crate::conversation::model::one_time_note::Once;
 use crate::conversation::search::Standing;
 
 /// What the parts need from outside.

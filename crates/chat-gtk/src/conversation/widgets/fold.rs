@@ -10,11 +10,11 @@ use gtk::pango;
 use gtk::prelude::*;
 
 use super::fitted::fitted;
-use super::looks::Looks;
 use super::mark::{Marks, mark_buffer};
+use super::style_tags::Looks;
 use crate::accessible;
 use crate::conversation::model::hits::Hit;
-use crate::conversation::model::styled::Styled;
+use crate::conversation::model::styled_text::Styled;
 use crate::models::has_keyboard;
 use title_line::title_line;
 

@@ -1,7 +1,7 @@
 //! A tool call in the conversation: one line that opens, what it writes while it runs, and what it
 //! waits for. What a model or a tool says is data: never markup.
 
-mod live;
+mod live_output;
 mod prompt;
 
 use std::cell::{Cell, RefCell};
@@ -26,7 +26,7 @@ use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::editor::Place;
-use live::Live;
+use live_output::Live;
 use prompt::Prompt;
 
 /// The card of a call.

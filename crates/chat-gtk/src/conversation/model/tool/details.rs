@@ -6,7 +6,7 @@ use chat_edge::words::{fill, visible};
 use gettextrs::gettext;
 use serde_json::Value;
 
-use super::super::styled::{Look, Styled};
+use super::super::styled_text::{Look, Styled};
 use super::super::{ansi, diff};
 
 /// What an answer of the engine's begins with that says in which way a call failed, for the model.

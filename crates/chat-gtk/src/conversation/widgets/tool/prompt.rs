@@ -14,7 +14,7 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 
 use super::super::tags::Tags;
-use crate::conversation::model::typed::Typed;
+use crate::conversation::model::answer_drafts::Typed;
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use rich_text::RichText;
 

@@ -6,9 +6,9 @@ use gettextrs::gettext;
 
 use crate::accessible;
 use crate::conversation::model::diff;
-use crate::conversation::model::styled::{Look, Styled};
+use crate::conversation::model::styled_text::{Look, Styled};
 use crate::conversation::widgets::fitted::fitted;
-use crate::conversation::widgets::looks::Looks;
+use crate::conversation::widgets::style_tags::Looks;
 
 /// The greatest height of it, in pixels: about twelve lines; more scrolls.
 const TALLEST: i32 = 230;

@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use gettextrs::gettext;
 
 use super::super::fitted::fitted;
-use super::super::looks::Looks;
+use super::super::style_tags::Looks;
 use crate::accessible;
 use crate::conversation::model::ansi::Reader;
-use crate::conversation::model::styled::Styled;
+use crate::conversation::model::styled_text::Styled;
 
 /// The lines that are seen.
 const LINES: usize = 9;

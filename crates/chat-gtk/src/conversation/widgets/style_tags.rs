@@ -9,7 +9,7 @@ use gtk::pango;
 use gtk::prelude::*;
 
 use crate::conversation::model::sgr::{Colour, Style};
-use crate::conversation::model::styled::{Look, Styled};
+use crate::conversation::model::styled_text::{Look, Styled};
 
 /// The least contrast of coloured letters to their ground, as WCAG 2 counts it: enough to read
 /// letters of this size.

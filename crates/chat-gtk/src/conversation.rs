@@ -165,12 +165,12 @@ impl Conversation {
     /// An answer came in time, or did not. Gives what was typed for it and has no place any more, with
     /// its session.
     pub fn answered(&self, ask: AskId, in_time: bool) -> Option<(Option<Fid>, String)> {
-        self.inner.state.borrow().rows.context.typed.answered(ask, in_time)
+        self.inner.state.borrow().rows.context.drafts.answered(ask, in_time)
     }
 
     /// Takes what was typed below questions and not sent, with its session: the program ends.
     pub fn take_typed(&self) -> Vec<(Option<Fid>, String)> {
-        self.inner.state.borrow().rows.context.typed.take_all()
+        self.inner.state.borrow().rows.context.drafts.take_all()
     }
 
     /// Adds the messages before this one, if they are still asked for. What is being read stays

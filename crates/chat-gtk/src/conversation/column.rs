@@ -1,4 +1,4 @@
-//! The column of rows: lays them out one below the other and scrolls them.
+//! Lays rows out one below the other and scrolls them.
 //!
 //! It does what a Box in a Viewport cannot: the end stays in sight in the very frame in which text
 //! was added, a row that is being read stays where it is while rows come and go above it, texts
@@ -13,7 +13,7 @@ use gtk::glib;
 use gtk::glib::subclass::prelude::*;
 use gtk::prelude::*;
 
-use crate::conversation::widgets::position::Spot;
+use crate::conversation::widgets::position::RowPosition;
 
 /// Free space above the first row and below the last, in pixels.
 const END_SPACE: i32 = 24;
@@ -164,12 +164,12 @@ impl Column {
 
     /// Brings a place of a row into sight, if it is not; the end is no longer followed. `holds`:
     /// whether it stays there though text is added to the end.
-    pub fn reveal(&self, index: usize, spot: Spot, holds: bool) {
+    pub fn reveal(&self, index: usize, position: RowPosition, holds: bool) {
         let widget = self.imp().rows.borrow().get(index).map(|row| row.widget.clone());
         if let Some(widget) = widget {
             self.imp().follows.set(false);
-            spot.scroll();
-            let target = imp::Target { widget, spot, holds };
+            position.scroll();
+            let target = imp::Target { widget, position, holds };
             self.imp().target.replace(Some(target.clone()));
             self.place_anew();
             // What scrolls within a new row can be moved once it was laid out, and not meanwhile.
@@ -183,7 +183,7 @@ impl Column {
                 if !laid_out.replace(true) {
                     return glib::ControlFlow::Continue;
                 }
-                if target.spot.scroll() {
+                if target.position.scroll() {
                     column.imp().target.replace(Some(target.clone()));
                     column.place_anew();
                 }
@@ -197,7 +197,7 @@ impl Column {
         let index = self.imp().index_of(view.upcast_ref());
         let row = index.and_then(|at| Some(self.imp().rows.borrow().get(at)?.widget.clone()));
         if let (Some(index), Some(row)) = (index, row) {
-            self.reveal(index, Spot::in_text(view, &row, letter), self.imp().live.get());
+            self.reveal(index, RowPosition::in_text(view, &row, letter), self.imp().live.get());
         }
     }
 

@@ -1,5 +1,5 @@
-//! Reading a conversation for a search: in slices, while there is nothing else to do, from the end
-//! to the beginning. Earlier messages are asked for until all are there.
+//! Brings the reader to what is looked for. Messages are read in slices while there is nothing else to do, from
+//! the end to the beginning; earlier ones are asked for until all are there.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use gtk::glib;
 
 use crate::conversation::model::entry::Entry;
 use crate::conversation::search::read::read;
-use crate::conversation::search::{Finder, Pattern, Place, Seek, Sought};
+use crate::conversation::search::{Finder, MatchPosition, Pattern, Seek, SeekOutcome};
 use crate::conversation::view::{Inner, State};
 use crate::conversation::widgets::context::Output;
 
@@ -111,15 +111,17 @@ impl Inner {
             left = true;
             rows.prepend(&mut transcript.entries[..unread], &|_| is_over());
         }
-        let brought =
-            finder.seek.is_some().then(|| finder.sought(&transcript.entries, transcript.more));
+        let brought = finder
+            .seek
+            .is_some()
+            .then(|| finder.seek_outcome(&transcript.entries, transcript.more));
         match brought {
-            Some(Sought::NotYet) | None => {}
-            Some(Sought::At(place)) => {
+            Some(SeekOutcome::NotYet) | None => {}
+            Some(SeekOutcome::At(place)) => {
                 finder.current = Some(place);
                 finder.seek = None;
             }
-            Some(Sought::Nowhere | Sought::Without(_)) => finder.seek = None,
+            Some(SeekOutcome::Nowhere | SeekOutcome::Without(_)) => finder.seek = None,
         }
         let standing = finder.standing(&transcript.entries, left || transcript.more);
         let tell = finder.told.replace(standing) != Some(standing);
@@ -129,8 +131,8 @@ impl Inner {
             *asked = before;
         }
         match brought {
-            Some(Sought::At(_)) => show_current(&mut state),
-            Some(Sought::Without(message)) => go_to_row(&mut state, message, 0, None),
+            Some(SeekOutcome::At(_)) => show_current(&mut state),
+            Some(SeekOutcome::Without(message)) => go_to_row(&mut state, message, 0, None),
             _ => state.show_found(),
         }
         drop(state);
@@ -147,7 +149,7 @@ impl Inner {
 /// Brings the current place into sight.
 fn show_current(state: &mut State) {
     let current = state.finder.as_ref().and_then(|finder| finder.current);
-    if let Some(Place { message, row, hit }) = current {
+    if let Some(MatchPosition { message, row, hit }) = current {
         go_to_row(state, message, row, Some(hit));
     }
 }

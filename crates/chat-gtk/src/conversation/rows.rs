@@ -1,4 +1,4 @@
-//! The rows of a conversation, of which only those round the sight have widgets.
+//! Holds the rows of a conversation. Only those near the sight have widgets.
 
 mod making;
 mod offsets;
@@ -14,8 +14,8 @@ use crate::conversation::model::entry::Entry;
 use crate::conversation::model::hits::Hit;
 use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::widgets::context::{Side, WidgetContext};
-use crate::conversation::widgets::position::Spot;
-use offsets::Places;
+use crate::conversation::widgets::position::RowPosition;
+use offsets::EntryOffsets;
 use row::{RowWidget, line_gap};
 
 /// A row.
@@ -152,19 +152,19 @@ impl Rows {
         let took = widget.focus_prompt();
         if took && !(self.column.follows() && self.reach_end()) {
             let focus = row.root().and_then(|root| root.focus()).unwrap_or_else(|| row.clone());
-            self.column.reveal(index - self.made.start, Spot::of_focus(&focus, &row), true);
+            self.column.reveal(index - self.made.start, RowPosition::of_focus(&focus, &row), true);
         }
         took
     }
 
     /// The button that goes to the reply at this side of another, if that is drawn and has others beside it.
     pub fn step(&self, entries: &[Entry], reply: MessageId, side: Side) -> Option<gtk::Button> {
-        let places = Places::new(entries);
+        let offsets = EntryOffsets::new(entries);
         let first = entries.iter().position(|entry| entry.id() == reply)?;
         // A reply of several rounds ends before what the person says next.
         let rest = entries[first..].iter();
         let count = rest.take_while(|entry| entry.message.role != Role::User).count();
-        let rows = self.all.get(places.starts[first]..)?.iter();
+        let rows = self.all.get(offsets.starts[first]..)?.iter();
         let end: usize = entries[first..first + count].iter().map(|entry| entry.rows).sum();
         rows.take(end).find_map(|row| match &row.widget {
             Some(RowWidget::Footer(footer)) => footer.step(side),
@@ -176,10 +176,11 @@ impl Rows {
     /// stays there though text is added to the end.
     pub fn reveal(&self, index: usize, hit: Option<&Hit>, holds: bool) {
         let Some(widget) = self.all.get(index).and_then(|row| row.widget.as_ref()) else { return };
-        let spot =
-            hit.and_then(|hit| widget.spot(hit)).unwrap_or_else(|| Spot::top(&widget.widget()));
+        let position = hit
+            .and_then(|hit| widget.position(hit))
+            .unwrap_or_else(|| RowPosition::top(&widget.widget()));
         // What is the end of the column now need not be the end of the conversation.
-        self.column.reveal(index - self.made.start, spot, holds || !self.reach_end());
+        self.column.reveal(index - self.made.start, position, holds || !self.reach_end());
     }
 
     /// Marks what was found in the rows that have widgets: `found` says what that is for a row of
@@ -189,10 +190,10 @@ impl Rows {
         entries: &'a [Entry],
         found: impl Fn(&'a Entry, usize) -> (&'a [Hit], Option<usize>),
     ) {
-        let places = Places::new(entries);
+        let offsets = EntryOffsets::new(entries);
         for index in self.made.clone() {
-            let entry = places.of(index);
-            let (hits, current) = found(&entries[entry], index - places.starts[entry]);
+            let entry = offsets.of(index);
+            let (hits, current) = found(&entries[entry], index - offsets.starts[entry]);
             let row = &mut self.all[index];
             let Some(widget) = &row.widget else { continue };
             if row.marked.as_ref().is_some_and(|m| m.hits == hits && m.current == current) {

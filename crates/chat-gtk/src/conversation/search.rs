@@ -1,5 +1,4 @@
-//! Finding in a conversation: where its messages have what a person looks for, and which of these
-//! places is the one that they stand at.
+//! Finds text in messages, and chooses the match to go to.
 //!
 //! `chat_core::store::Pattern` compares, `texts` says what is shown, and `read` notes in a message what it has.
 
@@ -31,7 +30,7 @@ pub struct Finder {
     pub search: u64,
     /// What the person is to be brought to as soon as it is found.
     pub seek: Option<Seek>,
-    pub current: Option<Place>,
+    pub current: Option<MatchPosition>,
     /// What was told last.
     pub told: Option<Standing>,
 }
@@ -47,7 +46,7 @@ pub enum Seek {
 
 /// A place that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MatchPosition {
     pub message: MessageId,
     /// The row of the message.
     pub row: usize,
@@ -57,11 +56,11 @@ pub struct Place {
 
 /// What came of seeking.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Sought {
+pub enum SeekOutcome {
     /// More is to be read first.
     NotYet,
     /// This is it.
-    At(Place),
+    At(MatchPosition),
     /// The message is there, and has no such place.
     Without(MessageId),
     /// There is none.
@@ -70,51 +69,54 @@ pub enum Sought {
 
 impl Finder {
     /// Looks for where to bring the person. `more`: whether there are earlier messages.
-    pub fn sought(&self, entries: &[Entry], more: bool) -> Sought {
+    pub fn seek_outcome(&self, entries: &[Entry], more: bool) -> SeekOutcome {
         let (id, row) = match self.seek {
             Some(Seek::From(id, row)) => (id, row),
             Some(Seek::Message(id)) => {
                 return match entries.iter().find(|entry| entry.id() == id) {
-                    None if more => Sought::NotYet,
-                    None => Sought::Nowhere,
-                    Some(entry) if !entry.found.is_of(self.search) => Sought::NotYet,
+                    None if more => SeekOutcome::NotYet,
+                    None => SeekOutcome::Nowhere,
+                    Some(entry) if !entry.found.is_of(self.search) => SeekOutcome::NotYet,
                     Some(entry) => match entry.found.first_meant() {
-                        Some((row, hit)) => Sought::At(Place { message: id, row, hit }),
-                        None => Sought::Without(id),
+                        Some((row, hit)) => {
+                            SeekOutcome::At(MatchPosition { message: id, row, hit })
+                        }
+                        None => SeekOutcome::Without(id),
                     },
                 };
             }
-            None => return Sought::Nowhere,
+            None => return SeekOutcome::Nowhere,
         };
         let Some(at) = entries.iter().position(|entry| entry.id() == id) else {
-            return Sought::Nowhere;
+            return SeekOutcome::Nowhere;
         };
         for (index, entry) in entries.iter().enumerate().skip(at) {
             if !entry.found.is_of(self.search) {
-                return Sought::NotYet;
+                return SeekOutcome::NotYet;
             }
             let from = if index == at { row } else { 0 };
             if let Some((row, hit)) = entry.found.first_from(from) {
-                return Sought::At(Place { message: entry.id(), row, hit });
+                return SeekOutcome::At(MatchPosition { message: entry.id(), row, hit });
             }
         }
         for (index, entry) in entries.iter().enumerate().take(at + 1).rev() {
             if !entry.found.is_of(self.search) {
-                return Sought::NotYet;
+                return SeekOutcome::NotYet;
             }
             let before = if index == at { row } else { usize::MAX };
             if let Some((row, hit)) = entry.found.last_before(before) {
-                return Sought::At(Place { message: entry.id(), row, hit });
+                return SeekOutcome::At(MatchPosition { message: entry.id(), row, hit });
             }
         }
-        if more { Sought::NotYet } else { Sought::Nowhere }
+        if more { SeekOutcome::NotYet } else { SeekOutcome::Nowhere }
     }
 
     /// The place that stands behind the current one, or before it; behind the last comes the first.
-    pub fn next(&self, entries: &[Entry], forward: bool) -> Option<Place> {
-        let Place { message, row, hit } = self.current?;
+    pub fn next(&self, entries: &[Entry], forward: bool) -> Option<MatchPosition> {
+        let MatchPosition { message, row, hit } = self.current?;
         let at = entries.iter().position(|entry| entry.id() == message)?;
-        let place = |index: usize, (row, hit)| Place { message: entries[index].id(), row, hit };
+        let place =
+            |index: usize, (row, hit)| MatchPosition { message: entries[index].id(), row, hit };
         let found = &entries[at].found;
         if forward {
             let within = (hit + 1 < found.hits(row).len()).then_some((row, hit + 1));

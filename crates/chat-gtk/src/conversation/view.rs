@@ -1,4 +1,4 @@
-//! What stands behind the conversation: its widgets, and when which of them are drawn.
+//! Holds the widgets of the conversation, and draws what changed.
 
 mod listening;
 mod loading;
@@ -19,15 +19,15 @@ use chat_core::message::{Fid, MessageId};
 use super::column::Column;
 use super::rows::Rows;
 use crate::accessible;
-use crate::conversation::model::answer_drafts::Typed;
+use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::model::entry;
 use crate::conversation::model::files::{Files, KnownFiles};
-use crate::conversation::model::one_time_note::Once;
+use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::model::transcript::Transcript;
-use crate::conversation::search::{Finder, Place};
+use crate::conversation::search::{Finder, MatchPosition};
 use crate::conversation::widgets::context::{Links, Output, Side, WidgetContext};
 use crate::conversation::widgets::floating::{jump_button, target_label};
-use crate::conversation::widgets::style_tags::Looks;
+use crate::conversation::widgets::style_tags::StyleTags;
 use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tail::Tail;
 use crate::markdown::{is_safe_address, visible_address};
@@ -38,11 +38,11 @@ pub(super) struct Inner {
     pub(super) jump: gtk::Button,
     jump_label: gtk::Label,
     pub(super) tags: Tags,
-    looks: Looks,
+    style_tags: StyleTags,
     pub(super) files: Files,
     /// Whether the session has a project.
     pub(super) has_project: Rc<Cell<bool>>,
-    pub(super) bounds: Rc<Once>,
+    pub(super) bounds: Rc<OneTimeNote>,
     tail: Tail,
     pub(super) output: Rc<dyn Fn(Output)>,
     /// The session that is shown, for what is told.
@@ -92,7 +92,8 @@ impl State {
             None => (0, None),
         };
         rows.show_found(&transcript.entries, |entry, row| {
-            let is_current = |place: &Place| place.message == entry.id() && place.row == row;
+            let is_current =
+                |place: &MatchPosition| place.message == entry.id() && place.row == row;
             let hits = if search > 0 { entry.found.hits(row) } else { &[] };
             (hits, current.filter(is_current).map(|place| place.hit))
         });
@@ -149,8 +150,8 @@ impl Inner {
                 target.set_visible(address.is_some());
             }),
         };
-        let looks = Looks::new();
-        let (has_project, bounds) = (Rc::default(), Rc::<Once>::default());
+        let style_tags = StyleTags::new();
+        let (has_project, bounds) = (Rc::default(), Rc::<OneTimeNote>::default());
         let holding = column.downgrade();
         let hold = move || {
             if let Some(column) = holding.upgrade() {
@@ -161,11 +162,11 @@ impl Inner {
             hold: Rc::new(hold),
             links,
             tags: tags.clone(),
-            looks: looks.clone(),
+            style_tags: style_tags.clone(),
             tools: Rc::default(),
             has_project: Rc::clone(&has_project),
             bounds: Rc::clone(&bounds),
-            typed: Rc::new(Typed::of(Rc::clone(&session))),
+            drafts: Rc::new(AnswerDrafts::of(Rc::clone(&session))),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
             spare: Rc::default(),
@@ -188,7 +189,7 @@ impl Inner {
             jump,
             jump_label,
             tags,
-            looks,
+            style_tags,
             files,
             has_project,
             bounds,

@@ -1,11 +1,11 @@
-//! Tab in the column: from row to row, also to those that are out of sight or have no widgets yet.
-//! What gets the focus is brought into sight.
+//! Moves the focus with Tab from row to row, also to rows that are out of sight or have no widgets yet. What gets
+//! the focus is brought into sight.
 
 use gtk::prelude::*;
 use gtk::subclass::prelude::*;
 
 use super::imp;
-use crate::conversation::widgets::position::Spot;
+use crate::conversation::widgets::position::RowPosition;
 
 impl imp::Column {
     /// Moves the focus on, or back. Whether it stays in the column.
@@ -79,7 +79,7 @@ impl imp::Column {
         let row = self.rows.borrow().get(index).map(|row| row.widget.clone());
         let focus = self.obj().root().and_then(|root| root.focus());
         if let (Some(row), Some(focus)) = (row, focus) {
-            self.obj().reveal(index, Spot::of_focus(&focus, &row), self.live.get());
+            self.obj().reveal(index, RowPosition::of_focus(&focus, &row), self.live.get());
         }
     }
 

@@ -1,4 +1,4 @@
-//! The column's widget: its state, and how it lays its rows out.
+//! Implements the column's widget: its state, and how it lays its rows out.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,7 +11,7 @@ use gtk::glib;
 use gtk::prelude::*;
 
 use super::{END_SPACE, NARROW, NEAR_END, SIDE, SIDE_NARROW, TALL, WIDEST};
-use crate::conversation::widgets::position::Spot;
+use crate::conversation::widgets::position::RowPosition;
 
 /// Where a place is put that was not in sight, as a part of the sight's height from its top.
 const ABOVE_TARGET: f64 = 0.35;
@@ -33,7 +33,7 @@ pub struct Row {
 #[derive(Clone)]
 pub struct Target {
     pub widget: gtk::Widget,
-    pub spot: Spot,
+    pub position: RowPosition,
     pub holds: bool,
 }
 
@@ -240,7 +240,7 @@ impl Column {
         }
         place_rows(&rows, adjustment.value() as i32, (x, inner), height);
         if let (Some(target), Some((y, _))) = (target, wanted)
-            && let Some((at, tall)) = target.spot.find()
+            && let Some((at, tall)) = target.position.find()
         {
             let (top, value) = (f64::from(y) + at, adjustment.value());
             if top < value + ROUND_TARGET || top + tall > value + page - ROUND_TARGET {

@@ -1,4 +1,4 @@
-//! What a command wrote for a terminal, read as lines with looks.
+//! Reads what a command wrote for a terminal, as lines with styles.
 //!
 //! Colours and weights (SGR: 8, 16 and 256 colours, true ones) count, carriage returns and
 //! backspaces go back in the line, and `EL` clears it; every other escape sequence is dropped.
@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-use super::sgr::Style;
-use super::styled_text::{Look, Styled};
+use super::sgr::TerminalStyle;
+use super::styled_text::{StyledText, TextStyle};
 
 /// The most letters of a sequence that are kept; no known one is longer.
 const LONGEST: usize = 128;
@@ -20,7 +20,7 @@ pub struct Reader {
     most: usize,
     /// Where in the last line the next letter goes.
     column: usize,
-    style: Style,
+    style: TerminalStyle,
     state: State,
     /// Bytes of a letter that is not whole yet.
     partial: Vec<u8>,
@@ -30,7 +30,7 @@ pub struct Reader {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
     letter: char,
-    style: Style,
+    style: TerminalStyle,
 }
 
 /// Where in a sequence the reader is.
@@ -56,7 +56,7 @@ impl Reader {
             lines: VecDeque::from([Vec::new()]),
             most: most.max(1),
             column: 0,
-            style: Style::default(),
+            style: TerminalStyle::default(),
             state: State::Text,
             partial: Vec::new(),
         }
@@ -89,24 +89,25 @@ impl Reader {
     }
 
     /// What there is to see.
-    pub fn styled(&self) -> Styled {
+    pub fn styled(&self) -> StyledText {
         self.styled_within(usize::MAX)
     }
 
     /// The same with so many letters of each line at most.
-    pub fn styled_within(&self, columns: usize) -> Styled {
-        let mut out = Styled::default();
+    pub fn styled_within(&self, columns: usize) -> StyledText {
+        let mut out = StyledText::default();
         let mut piece = String::new();
         for (index, line) in self.lines.iter().enumerate() {
             if index > 0 {
-                out.push("\n", Look::Plain);
+                out.push("\n", TextStyle::Plain);
             }
             let mut cells = line.iter().take(columns).peekable();
             while let Some(cell) = cells.next() {
                 piece.push(cell.letter);
                 if cells.peek().is_none_or(|next| next.style != cell.style) {
-                    let plain = cell.style == Style::default();
-                    let look = if plain { Look::Plain } else { Look::Written(cell.style) };
+                    let plain = cell.style == TerminalStyle::default();
+                    let look =
+                        if plain { TextStyle::Plain } else { TextStyle::Written(cell.style) };
                     out.push(&piece, look);
                     piece.clear();
                 }
@@ -241,7 +242,7 @@ impl Reader {
 }
 
 /// A whole text as a terminal would show it.
-pub fn styled(text: &str) -> Styled {
+pub fn styled(text: &str) -> StyledText {
     let mut reader = Reader::new(usize::MAX);
     reader.push(text.as_bytes());
     reader.styled()
@@ -251,7 +252,7 @@ pub fn styled(text: &str) -> Styled {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::sgr::Colour;
+    use super::super::sgr::TerminalColour;
     use super::*;
 
     fn text(bytes: &str) -> String {
@@ -289,9 +290,13 @@ mod tests {
     #[test]
     fn colours_are_spans() {
         let read = styled("a \x1b[1;31mred\x1b[0m b");
-        let red = Style { fore: Some(Colour::Palette(1)), bold: true, ..Style::default() };
+        let red = TerminalStyle {
+            fore: Some(TerminalColour::Palette(1)),
+            bold: true,
+            ..TerminalStyle::default()
+        };
         assert_eq!(read.text(), "a red b");
-        assert_eq!(read.spans(), [(2..5, Look::Written(red))]);
+        assert_eq!(read.spans(), [(2..5, TextStyle::Written(red))]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What a person typed below questions. It is kept until an answer has taken it along: the card of a
-//! question is made anew when its chat is shown again, and goes when somebody else answers.
+//! Keeps what a person typed below questions until an answer has taken it along. The card of a question is made
+//! again when its chat is shown again, and goes when somebody else answers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use chat_core::message::{Ask, AskId, Fid};
 
 /// The words, by what they are about.
 #[derive(Debug)]
-pub struct Typed {
+pub struct AnswerDrafts {
     /// The session that is shown.
     session: Rc<RefCell<Option<Fid>>>,
     words: RefCell<HashMap<AskId, Words>>,
@@ -33,7 +33,7 @@ impl Words {
     }
 }
 
-impl Typed {
+impl AnswerDrafts {
     /// None, below the questions of the session that is shown.
     pub fn of(session: Rc<RefCell<Option<Fid>>>) -> Self {
         Self { session, words: RefCell::default() }

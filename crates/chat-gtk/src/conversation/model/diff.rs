@@ -1,26 +1,27 @@
-//! A unified diff with looks: which lines came and went, and which words in them.
+//! Styles a unified diff: which lines were added and removed, and which words in them.
 
 use std::ops::Range;
 
 use chat_edge::words::visible;
 
-use super::styled_text::{Look, Styled};
+use super::styled_text::{StyledText, TextStyle};
 
 /// Lines longer than this, in bytes, are not compared word by word.
 const LONGEST: usize = 2_000;
 
 /// A unified diff without its file header.
-pub fn styled(diff: &str) -> Styled {
+pub fn styled(diff: &str) -> StyledText {
     let lines: Vec<&str> = diff.lines().collect();
-    let mut out = Styled::default();
+    let mut out = StyledText::default();
     let mut at = 0;
     while at < lines.len() {
         let removed = count(&lines[at..], '-');
         let added = count(&lines[at + removed..], '+');
         if removed + added == 0 {
-            let look = if lines[at].starts_with("@@") { Look::Place } else { Look::Plain };
-            out.push(&visible(lines[at]), look);
-            out.push("\n", look);
+            let style =
+                if lines[at].starts_with("@@") { TextStyle::Place } else { TextStyle::Plain };
+            out.push(&visible(lines[at]), style);
+            out.push("\n", style);
             at += 1;
             continue;
         }
@@ -34,11 +35,11 @@ pub fn styled(diff: &str) -> Styled {
         let words = |index: usize| pairs.get(index).cloned().flatten();
         for (index, line) in gone.iter().enumerate() {
             let words = words(index).map(|(old, _)| old);
-            push(&mut out, line, words, Look::Removed, Look::RemovedWord);
+            push(&mut out, line, words, TextStyle::Removed, TextStyle::RemovedWord);
         }
         for (index, line) in new.iter().enumerate() {
             let words = words(index).map(|(_, new)| new);
-            push(&mut out, line, words, Look::Added, Look::AddedWord);
+            push(&mut out, line, words, TextStyle::Added, TextStyle::AddedWord);
         }
         at += removed + added;
     }
@@ -51,13 +52,19 @@ fn count(lines: &[&str], sign: char) -> usize {
 }
 
 /// Adds a line, of which the bytes `words`, counted behind its sign, look otherwise.
-fn push(out: &mut Styled, line: &str, words: Option<Range<usize>>, look: Look, word: Look) {
+fn push(
+    out: &mut StyledText,
+    line: &str,
+    words: Option<Range<usize>>,
+    style: TextStyle,
+    word: TextStyle,
+) {
     let words = words.map_or(line.len()..line.len(), |words| words.start + 1..words.end + 1);
-    out.push(&visible(&line[..words.start]), look);
+    out.push(&visible(&line[..words.start]), style);
     out.push(&visible(&line[words.clone()]), word);
-    out.push(&visible(&line[words.end..]), look);
+    out.push(&visible(&line[words.end..]), style);
     // The ground of a line reaches to its end.
-    out.push("\n", look);
+    out.push("\n", style);
 }
 
 /// The bytes of two lines between what both begin and end with, as whole words; none where they
@@ -109,16 +116,17 @@ mod tests {
     use super::*;
 
     /// Each piece that is not plain, with its look.
-    fn pieces(diff: &str) -> Vec<(String, Look)> {
+    fn pieces(diff: &str) -> Vec<(String, TextStyle)> {
         let styled = styled(diff);
         let letters: Vec<char> = styled.text().chars().collect();
-        let piece =
-            |(span, look): &(Range<usize>, Look)| (letters[span.clone()].iter().collect(), *look);
+        let piece = |(span, style): &(Range<usize>, TextStyle)| {
+            (letters[span.clone()].iter().collect(), *style)
+        };
         styled.spans().iter().map(piece).collect()
     }
 
-    fn piece(text: &str, look: Look) -> (String, Look) {
-        (text.to_owned(), look)
+    fn piece(text: &str, style: TextStyle) -> (String, TextStyle) {
+        (text.to_owned(), style)
     }
 
     #[test]
@@ -128,13 +136,13 @@ mod tests {
         assert_eq!(
             pieces(diff),
             [
-                piece("@@ -1,3 +1,3 @@\n", Look::Place),
-                piece("-    let width = ", Look::Removed),
-                piece("old_value", Look::RemovedWord),
-                piece(";\n", Look::Removed),
-                piece("+    let width = ", Look::Added),
-                piece("new_value", Look::AddedWord),
-                piece(";\n", Look::Added),
+                piece("@@ -1,3 +1,3 @@\n", TextStyle::Place),
+                piece("-    let width = ", TextStyle::Removed),
+                piece("old_value", TextStyle::RemovedWord),
+                piece(";\n", TextStyle::Removed),
+                piece("+    let width = ", TextStyle::Added),
+                piece("new_value", TextStyle::AddedWord),
+                piece(";\n", TextStyle::Added),
             ]
         );
     }
@@ -143,8 +151,8 @@ mod tests {
     fn lines_that_are_not_alike_are_not_compared() {
         for diff in ["-alpha beta\n+completely different\n", "-    a\n+    b\n", "-a\n-b\n+a b\n"] {
             let words = pieces(diff);
-            let whole = [Look::Added, Look::Removed];
-            assert!(words.iter().all(|(_, look)| whole.contains(look)), "{words:?}");
+            let whole = [TextStyle::Added, TextStyle::Removed];
+            assert!(words.iter().all(|(_, style)| whole.contains(style)), "{words:?}");
         }
     }
 
@@ -156,7 +164,7 @@ mod tests {
     #[test]
     fn a_word_that_came_alone_is_marked() {
         let came = pieces("-call(one, two)\n+call(one, half, two)\n");
-        assert!(came.contains(&piece("half, ", Look::AddedWord)), "{came:?}");
+        assert!(came.contains(&piece("half, ", TextStyle::AddedWord)), "{came:?}");
     }
 
     proptest! {
@@ -167,7 +175,7 @@ mod tests {
             prop_assert_eq!(shown.text(), &diff);
             let signed = lines.iter().filter(|line| line.starts_with(['+', '-'])).count();
             let coloured: Vec<_> = pieces(&diff).into_iter()
-                .filter(|(_, look)| *look != Look::Place)
+                .filter(|(_, style)| *style != TextStyle::Place)
                 .flat_map(|(text, _)| text.matches('\n').map(str::len).collect::<Vec<_>>())
                 .collect();
             prop_assert_eq!(coloured.len(), signed);

@@ -1,4 +1,4 @@
-//! A message of the conversation as it is now, and which rows it has.
+//! Holds a message as it is now, and knows which rows it has.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! File names in what a model says: those that are files of the project lead there.
+//! Finds the file that a text names, if the project has it.
 
 pub mod words;
 

@@ -17,12 +17,12 @@ pub struct Hit {
     /// The same in characters.
     pub letters: Range<usize>,
     /// How likely a search of the chats means it.
-    pub aptness: Aptness,
+    pub quality: MatchQuality,
 }
 
 /// How a place fits what was looked for: a search of the chats comes to the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aptness {
+pub enum MatchQuality {
     /// As it was typed.
     Meant,
     /// Short, and at the beginning of a word.
@@ -76,12 +76,14 @@ impl EntryHits {
 
     /// The first of the places that a search of the chats means the most.
     pub fn first_meant(&self) -> Option<(usize, usize)> {
-        let first = |aptness| {
-            let meant = |row: &Row| row.hits.iter().position(|hit| hit.aptness == aptness);
+        let first = |quality| {
+            let meant = |row: &Row| row.hits.iter().position(|hit| hit.quality == quality);
             let mut rows = self.rows.iter().enumerate();
             rows.find_map(|(row, hits)| Some((row, meant(hits)?)))
         };
-        first(Aptness::Meant).or_else(|| first(Aptness::BeginsWord)).or_else(|| self.first_from(0))
+        first(MatchQuality::Meant)
+            .or_else(|| first(MatchQuality::BeginsWord))
+            .or_else(|| self.first_from(0))
     }
 
     /// The last place before this row.

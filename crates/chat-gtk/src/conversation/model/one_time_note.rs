@@ -1,4 +1,4 @@
-//! What is said in one question alone, and not in each: why commands are not held better here.
+//! Holds a sentence that only one question says: why commands are not sandboxed better here.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,12 +6,12 @@ use chat_core::message::AskId;
 
 /// Words, and the question in which they stand.
 #[derive(Debug, Default)]
-pub struct Once {
+pub struct OneTimeNote {
     words: RefCell<Option<String>>,
     said_in: Cell<Option<AskId>>,
 }
 
-impl Once {
+impl OneTimeNote {
     /// Takes what is to be said; none says nothing.
     pub fn set(&self, words: Option<String>) {
         self.words.replace(words);
@@ -33,12 +33,12 @@ mod tests {
 
     #[test]
     fn only_the_first_question_says_it_however_often_it_is_drawn() {
-        let once = Once::default();
+        let note = OneTimeNote::default();
         let (first, second) = (AskId::generate(), AskId::generate());
-        assert_eq!(once.say(first), None, "nothing is known yet");
-        once.set(Some("why".to_owned()));
-        assert_eq!(once.say(first).as_deref(), Some("why"));
-        assert_eq!(once.say(second), None);
-        assert_eq!(once.say(first).as_deref(), Some("why"));
+        assert_eq!(note.say(first), None, "nothing is known yet");
+        note.set(Some("why".to_owned()));
+        assert_eq!(note.say(first).as_deref(), Some("why"));
+        assert_eq!(note.say(second), None);
+        assert_eq!(note.say(first).as_deref(), Some("why"));
     }
 }

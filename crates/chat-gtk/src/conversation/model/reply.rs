@@ -1,5 +1,4 @@
-//! The text of a reply as rows: which texts, code blocks and tables stand below each other. No
-//! widgets yet.
+//! Splits the text of a reply into rows: texts, code blocks and tables.
 //!
 //! While a long block grows its end may be shown as plain text for a while (see
 //! [`Stream`]). Once two frames brought nothing new, everything is as the whole text says.

@@ -1,14 +1,14 @@
-//! Colours and weights as commands ask a terminal for them (SGR, ECMA-48 8.3.117, with the 256 and
-//! true colours of ISO 8613-6).
+//! Reads the colours and weights that commands ask a terminal for (SGR, ECMA-48 8.3.117, with the 256 and true
+//! colours of ISO 8613-6).
 
 /// How letters look.
 #[expect(clippy::struct_excessive_bools, reason = "a terminal switches each by itself")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Style {
+pub struct TerminalStyle {
     /// The letters' colour.
-    pub fore: Option<Colour>,
+    pub fore: Option<TerminalColour>,
     /// The ground's.
-    pub back: Option<Colour>,
+    pub back: Option<TerminalColour>,
     /// Heavy.
     pub bold: bool,
     /// Less strong than the rest.
@@ -23,14 +23,14 @@ pub struct Style {
 
 /// A colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Colour {
+pub enum TerminalColour {
     /// One of the sixteen that a terminal names: 0 to 7, and 8 to 15 for the bright ones.
     Palette(u8),
     /// Red, green, blue: each one of sixteen steps, so that there are never more than 4,096.
     Mixed(u8, u8, u8),
 }
 
-impl Colour {
+impl TerminalColour {
     fn mixed(red: u8, green: u8, blue: u8) -> Self {
         let step = |part: u8| ((u16::from(part) + 8) / 17 * 17) as u8;
         Self::Mixed(step(red), step(green), step(blue))
@@ -55,7 +55,7 @@ impl Colour {
     }
 }
 
-impl Style {
+impl TerminalStyle {
     /// Takes what stands between `ESC [` and `m`.
     pub fn take(&mut self, parameters: &str) {
         if !parameters.bytes().all(|byte| byte.is_ascii_digit() || b";:".contains(&byte)) {
@@ -77,10 +77,10 @@ impl Style {
                 23 => self.italic = false,
                 24 => self.underline = false,
                 27 => self.inverse = false,
-                code @ 30..=37 => self.fore = Some(Colour::Palette((code - 30) as u8)),
-                code @ 40..=47 => self.back = Some(Colour::Palette((code - 40) as u8)),
-                code @ 90..=97 => self.fore = Some(Colour::Palette((code - 82) as u8)),
-                code @ 100..=107 => self.back = Some(Colour::Palette((code - 92) as u8)),
+                code @ 30..=37 => self.fore = Some(TerminalColour::Palette((code - 30) as u8)),
+                code @ 40..=47 => self.back = Some(TerminalColour::Palette((code - 40) as u8)),
+                code @ 90..=97 => self.fore = Some(TerminalColour::Palette((code - 82) as u8)),
+                code @ 100..=107 => self.back = Some(TerminalColour::Palette((code - 92) as u8)),
                 39 => self.fore = None,
                 49 => self.back = None,
                 code @ (38 | 48 | 58) => {
@@ -108,24 +108,24 @@ fn number(text: &str) -> u32 {
 }
 
 /// `5;N` or `2;R;G;B`, as most programs write it.
-fn colour_behind<'a>(groups: &mut impl Iterator<Item = &'a str>) -> Option<Colour> {
+fn colour_behind<'a>(groups: &mut impl Iterator<Item = &'a str>) -> Option<TerminalColour> {
     let mut next = || groups.next().map(number);
     match next()? {
-        5 => Some(Colour::indexed(part(next()?)?)),
+        5 => Some(TerminalColour::indexed(part(next()?)?)),
         2 => {
             let (red, green, blue) = (next()?, next()?, next()?);
-            Some(Colour::mixed(part(red)?, part(green)?, part(blue)?))
+            Some(TerminalColour::mixed(part(red)?, part(green)?, part(blue)?))
         }
         _ => None,
     }
 }
 
 /// `5:N`, `2:R:G:B` or `2:SPACE:R:G:B`, as the standard has it.
-fn colour_within(parts: &[u32]) -> Option<Colour> {
+fn colour_within(parts: &[u32]) -> Option<TerminalColour> {
     match *parts {
-        [5, index, ..] => Some(Colour::indexed(part(index)?)),
+        [5, index, ..] => Some(TerminalColour::indexed(part(index)?)),
         [2, red, green, blue] | [2, _, red, green, blue, ..] => {
-            Some(Colour::mixed(part(red)?, part(green)?, part(blue)?))
+            Some(TerminalColour::mixed(part(red)?, part(green)?, part(blue)?))
         }
         _ => None,
     }
@@ -139,8 +139,8 @@ fn part(value: u32) -> Option<u8> {
 mod tests {
     use super::*;
 
-    fn after(codes: &[&str]) -> Style {
-        let mut style = Style::default();
+    fn after(codes: &[&str]) -> TerminalStyle {
+        let mut style = TerminalStyle::default();
         for code in codes {
             style.take(code);
         }
@@ -150,41 +150,41 @@ mod tests {
     #[test]
     fn all_kinds_of_colours() {
         let fore = |codes: &str| after(&[codes]).fore;
-        assert_eq!(fore("31"), Some(Colour::Palette(1)));
-        assert_eq!(fore("97"), Some(Colour::Palette(15)));
-        assert_eq!(fore("38;5;9"), Some(Colour::Palette(9)));
-        assert_eq!(fore("38;5;196"), Some(Colour::Mixed(255, 0, 0)));
-        assert_eq!(fore("38;5;244"), Some(Colour::Mixed(136, 136, 136)));
-        assert_eq!(fore("38;2;255;136;0"), Some(Colour::Mixed(255, 136, 0)));
-        assert_eq!(fore("38:2::255:136:0"), Some(Colour::Mixed(255, 136, 0)));
-        assert_eq!(fore("38:2:255:136:0"), Some(Colour::Mixed(255, 136, 0)));
-        assert_eq!(fore("38:5:1"), Some(Colour::Palette(1)));
-        assert_eq!(after(&["104"]).back, Some(Colour::Palette(12)));
-        assert_eq!(after(&["48;5;2"]).back, Some(Colour::Palette(2)));
+        assert_eq!(fore("31"), Some(TerminalColour::Palette(1)));
+        assert_eq!(fore("97"), Some(TerminalColour::Palette(15)));
+        assert_eq!(fore("38;5;9"), Some(TerminalColour::Palette(9)));
+        assert_eq!(fore("38;5;196"), Some(TerminalColour::Mixed(255, 0, 0)));
+        assert_eq!(fore("38;5;244"), Some(TerminalColour::Mixed(136, 136, 136)));
+        assert_eq!(fore("38;2;255;136;0"), Some(TerminalColour::Mixed(255, 136, 0)));
+        assert_eq!(fore("38:2::255:136:0"), Some(TerminalColour::Mixed(255, 136, 0)));
+        assert_eq!(fore("38:2:255:136:0"), Some(TerminalColour::Mixed(255, 136, 0)));
+        assert_eq!(fore("38:5:1"), Some(TerminalColour::Palette(1)));
+        assert_eq!(after(&["104"]).back, Some(TerminalColour::Palette(12)));
+        assert_eq!(after(&["48;5;2"]).back, Some(TerminalColour::Palette(2)));
     }
 
     #[test]
     fn what_stands_behind_a_colour_counts() {
         let style = after(&["38;5;1;1;4"]);
-        assert_eq!(style.fore, Some(Colour::Palette(1)));
+        assert_eq!(style.fore, Some(TerminalColour::Palette(1)));
         assert!(style.bold && style.underline);
         // The colour of the line below is read over, with all its parts.
-        assert!(after(&["58;2;7;7;7"]) == Style::default());
+        assert!(after(&["58;2;7;7;7"]) == TerminalStyle::default());
     }
 
     #[test]
     fn looks_end() {
         let all = ["1;2;3;4;7;31;42"];
-        assert_eq!(after(&[all[0], "0"]), Style::default());
-        assert_eq!(after(&[all[0], ""]), Style::default());
-        assert_eq!(after(&[all[0], "22;23;24;27;39;49"]), Style::default());
+        assert_eq!(after(&[all[0], "0"]), TerminalStyle::default());
+        assert_eq!(after(&[all[0], ""]), TerminalStyle::default());
+        assert_eq!(after(&[all[0], "22;23;24;27;39;49"]), TerminalStyle::default());
         assert!(!after(&["4", "4:0"]).underline);
     }
 
     #[test]
     fn what_is_no_look_changes_nothing() {
         for odd in ["?25", ">4;2", "38", "38;5", "38;5;999", "999", "99999999999", "38;2;1;2"] {
-            assert_eq!(after(&[odd]), Style::default(), "{odd}");
+            assert_eq!(after(&[odd]), TerminalStyle::default(), "{odd}");
         }
     }
 }

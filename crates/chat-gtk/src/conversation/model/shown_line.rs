@@ -1,4 +1,4 @@
-//! Knows where the runs and links of a line of prose stand in the text that shows it.
+//! Knows where the runs and links of a line of prose are in the text that shows it.
 
 use std::ops::Range;
 use std::rc::Rc;

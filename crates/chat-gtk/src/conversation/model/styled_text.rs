@@ -1,12 +1,12 @@
-//! Text with looks: what a tool took and gave, before any widget shows it.
+//! Defines text with styles: what a tool took and gave, before any widget shows it.
 
 use std::ops::Range;
 
-use super::sgr::Style;
+use super::sgr::TerminalStyle;
 
 /// How a piece of text looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Look {
+pub enum TextStyle {
     /// As the text around it.
     #[default]
     Plain,
@@ -23,40 +23,40 @@ pub enum Look {
     /// What in it is gone.
     RemovedWord,
     /// As a command wants it.
-    Written(Style),
+    Written(TerminalStyle),
 }
 
 /// Text, and which letters of it look other than plain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Styled {
+pub struct StyledText {
     text: String,
     letters: usize,
-    spans: Vec<(Range<usize>, Look)>,
+    spans: Vec<(Range<usize>, TextStyle)>,
 }
 
-impl Styled {
+impl StyledText {
     /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The letters of each piece that is not plain, in order.
-    pub fn spans(&self) -> &[(Range<usize>, Look)] {
+    pub fn spans(&self) -> &[(Range<usize>, TextStyle)] {
         &self.spans
     }
 
     /// Adds a piece.
-    pub fn push(&mut self, text: &str, look: Look) {
+    pub fn push(&mut self, text: &str, style: TextStyle) {
         let start = self.letters;
         self.text.push_str(text);
         self.letters += text.chars().count();
         let end = self.letters;
-        if look == Look::Plain || start == end {
+        if style == TextStyle::Plain || start == end {
             return;
         }
         match self.spans.last_mut() {
-            Some((last, same)) if *same == look && last.end == start => last.end = end,
-            _ => self.spans.push((start..end, look)),
+            Some((last, same)) if *same == style && last.end == start => last.end = end,
+            _ => self.spans.push((start..end, style)),
         }
     }
 
@@ -65,8 +65,9 @@ impl Styled {
         let before = self.letters;
         self.text.push_str(&other.text);
         self.letters += other.letters;
-        let moved =
-            |(span, look): &(Range<usize>, Look)| (span.start + before..span.end + before, *look);
+        let moved = |(span, style): &(Range<usize>, TextStyle)| {
+            (span.start + before..span.end + before, *style)
+        };
         self.spans.extend(other.spans.iter().map(moved));
     }
 
@@ -87,7 +88,7 @@ impl Styled {
     pub fn begin_line(&mut self, empty: usize) {
         if !self.text.is_empty() {
             let ends = usize::from(!self.text.ends_with('\n'));
-            self.push(&"\n".repeat(ends + empty), Look::Plain);
+            self.push(&"\n".repeat(ends + empty), TextStyle::Plain);
         }
     }
 }
@@ -98,18 +99,18 @@ mod tests {
 
     #[test]
     fn spans_count_letters_and_meet() {
-        let mut text = Styled::default();
-        text.push("naïve ", Look::Plain);
-        text.push("“a”", Look::Added);
-        text.push("b", Look::Added);
-        text.push("", Look::Label);
+        let mut text = StyledText::default();
+        text.push("naïve ", TextStyle::Plain);
+        text.push("“a”", TextStyle::Added);
+        text.push("b", TextStyle::Added);
+        text.push("", TextStyle::Label);
         text.begin_line(1);
-        let mut more = Styled::default();
-        more.push("x", Look::Removed);
+        let mut more = StyledText::default();
+        more.push("x", TextStyle::Removed);
         text.append(&more);
         assert_eq!(text.text(), "naïve “a”b\n\nx");
-        assert_eq!(text.spans(), [(6..10, Look::Added), (12..13, Look::Removed)]);
-        text.push("\n", Look::Added);
+        assert_eq!(text.spans(), [(6..10, TextStyle::Added), (12..13, TextStyle::Removed)]);
+        text.push("\n", TextStyle::Added);
         text.trim();
         text.trim();
         assert_eq!(text.text(), "naïve “a”b\n\nx");

@@ -1,4 +1,4 @@
-//! The messages of a conversation as the window knows them, kept true by events. No widgets.
+//! Holds the messages of a conversation as the window knows them.
 
 mod events;
 

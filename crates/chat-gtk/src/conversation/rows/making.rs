@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::offsets::Places;
+use super::offsets::EntryOffsets;
 use super::row::{RowWidget, estimate, gap};
 use super::{Marked, Row, Rows};
 use crate::conversation::model::entry::Entry;
@@ -67,9 +67,9 @@ impl Rows {
         self.made = index..index;
         let page = self.column.extent().1;
         let page = if page < 1.0 { UNKNOWN_PAGE } else { page };
-        let places = Places::new(entries);
-        self.make_below(page * AHEAD, entries, &places, last);
-        self.make_above(page * AHEAD, entries, &places, last);
+        let offsets = EntryOffsets::new(entries);
+        self.make_below(page * AHEAD, entries, &offsets, last);
+        self.make_above(page * AHEAD, entries, &offsets, last);
     }
 
     /// Makes rows behind those that there are, for so much room.
@@ -77,12 +77,12 @@ impl Rows {
         &mut self,
         mut room: f64,
         entries: &[Entry],
-        places: &Places,
+        offsets: &EntryOffsets,
         last: Option<usize>,
     ) {
         while self.made.end < self.all.len() && room > 0.0 {
             let index = self.made.end;
-            let entry = places.of(index);
+            let entry = offsets.of(index);
             room -= estimate(self.all[index].kind, &entries[entry]);
             self.make(index, &entries[entry], last == Some(entry));
             self.made.end += 1;
@@ -94,12 +94,12 @@ impl Rows {
         &mut self,
         mut room: f64,
         entries: &[Entry],
-        places: &Places,
+        offsets: &EntryOffsets,
         last: Option<usize>,
     ) {
         while self.made.start > 0 && room > 0.0 {
             let index = self.made.start - 1;
-            let entry = places.of(index);
+            let entry = offsets.of(index);
             room -= estimate(self.all[index].kind, &entries[entry]);
             self.made.start = index;
             self.make(index, &entries[entry], last == Some(entry));
@@ -109,12 +109,12 @@ impl Rows {
     /// Makes the row behind those that have widgets, or the one before. Whether there is one.
     pub fn make_beyond(&mut self, behind: bool, entries: &[Entry], last: Option<usize>) -> bool {
         let made = self.made.len();
-        let places = Places::new(entries);
+        let offsets = EntryOffsets::new(entries);
         // Every row takes some room, so that this is one.
         if behind {
-            self.make_below(f64::MIN_POSITIVE, entries, &places, last);
+            self.make_below(f64::MIN_POSITIVE, entries, &offsets, last);
         } else {
-            self.make_above(f64::MIN_POSITIVE, entries, &places, last);
+            self.make_above(f64::MIN_POSITIVE, entries, &offsets, last);
         }
         self.made.len() > made
     }
@@ -134,22 +134,22 @@ impl Rows {
                 self.made = self.all.len()..self.all.len();
             }
         }
-        let places = Places::new(entries);
+        let offsets = EntryOffsets::new(entries);
         let room = if follows { f64::INFINITY } else { page * AHEAD - below };
-        self.make_below(room, entries, &places, last);
+        self.make_below(room, entries, &offsets, last);
         let room = if self.made.is_empty() || self.column.extent().1 < 1.0 {
             page * (AHEAD + 1.0) - self.height(entries, self.made.clone())
         } else {
             page * AHEAD - value
         };
-        self.make_above(room, entries, &places, last);
+        self.make_above(room, entries, &offsets, last);
         self.made.start == 0 && value < page * AHEAD
     }
 
     /// About how tall these rows are, in pixels.
     fn height(&self, entries: &[Entry], range: Range<usize>) -> f64 {
-        let places = Places::new(entries);
-        range.map(|index| estimate(self.all[index].kind, &entries[places.of(index)])).sum()
+        let offsets = EntryOffsets::new(entries);
+        range.map(|index| estimate(self.all[index].kind, &entries[offsets.of(index)])).sum()
     }
 
     fn drop_far(&mut self, distance: f64) {

@@ -1,4 +1,4 @@
-//! Which row belongs to which entry, and what all rows that have widgets are told.
+//! Knows which row belongs to which entry, and tells all rows that have widgets what changed.
 
 use std::rc::Rc;
 
@@ -8,12 +8,12 @@ use super::{RowWidget, Rows};
 use crate::conversation::model::entry::Entry;
 
 /// Which entry a row belongs to, for rows that are asked for near each other.
-pub struct Places {
+pub struct EntryOffsets {
     /// Where each entry's rows begin, and the end.
     pub starts: Vec<usize>,
 }
 
-impl Places {
+impl EntryOffsets {
     /// The places of these entries' rows.
     pub fn new(entries: &[Entry]) -> Self {
         let mut at = 0;
@@ -34,7 +34,7 @@ impl Places {
 impl Rows {
     /// The entry that a row belongs to.
     pub fn entry_of(row: usize, entries: &[Entry]) -> usize {
-        Places::new(entries).of(row)
+        EntryOffsets::new(entries).of(row)
     }
 
     /// The address of the link at a point of the column, in this widget of a row.

@@ -1,4 +1,4 @@
-//! The widgets of rows: making them, and showing in them what is new.
+//! Makes the widget of a row, and shows in it what is new.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::conversation::model::notice::Notice;
 use crate::conversation::model::part::PartState;
 use crate::conversation::model::reply::{SegmentKind, gap_of};
 use crate::conversation::model::row_kind::RowKind;
-use crate::conversation::model::styled_text::{Look, Styled};
+use crate::conversation::model::styled_text::{StyledText, TextStyle};
 use crate::conversation::model::tool::state::Phase;
 use crate::conversation::widgets::card;
 use crate::conversation::widgets::code::CodeBlock;
@@ -21,12 +21,12 @@ use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::conversation::widgets::fold::Fold;
 use crate::conversation::widgets::footer::Footer;
 use crate::conversation::widgets::mark::{Marks, mark_buffer, mark_label};
-use crate::conversation::widgets::position::Spot;
+use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
 use crate::conversation::widgets::tool::ToolCard;
-use crate::conversation::widgets::user::Said;
+use crate::conversation::widgets::user::UserMessage;
 use crate::markdown::flow::{Gap, Piece};
 
 /// The widget of a row.
@@ -46,7 +46,7 @@ pub enum RowWidget {
     /// The line below a reply.
     Footer(Footer),
     /// What a person said.
-    User(Said),
+    User(UserMessage),
     /// What the program says.
     Remark(gtk::Label),
     /// What never changes.
@@ -57,7 +57,7 @@ impl RowWidget {
     /// Makes the widget of a row, and shows in it what it has to show.
     pub fn new(kind: RowKind, entry: &Entry, last: bool, context: &WidgetContext) -> Self {
         let mut widget = match kind {
-            RowKind::User => Self::User(Said::new(&entry.message, context)),
+            RowKind::User => Self::User(UserMessage::new(&entry.message, context)),
             RowKind::Remark => Self::Remark(remark(&entry.text())),
             RowKind::Thinking { .. } => {
                 let fold = Fold::new("natter-thinking-symbolic", None);
@@ -216,10 +216,10 @@ impl RowWidget {
     }
 
     /// Where a place stands in the row.
-    pub fn spot(&self, hit: &Hit) -> Option<Spot> {
+    pub fn position(&self, hit: &Hit) -> Option<RowPosition> {
         let row = self.widget();
-        let in_text = |view: &gtk::TextView| Spot::in_text(view, &row, hit.letters.start);
-        let in_label = |label: &gtk::Label| Spot::in_label(label, &row, hit.bytes.start);
+        let in_text = |view: &gtk::TextView| RowPosition::in_text(view, &row, hit.letters.start);
+        let in_label = |label: &gtk::Label| RowPosition::in_label(label, &row, hit.bytes.start);
         match self {
             Self::Prose(prose) => Some(in_text(prose.widget())),
             Self::Code(code) => Some(in_text(code.text_view())),
@@ -340,7 +340,7 @@ fn show_thinking(fold: &Fold, part: &PartState) {
         }
         (None, None) => fold.set_line(&gettext("Thoughts"), "", ""),
     }
-    let mut inside = Styled::default();
-    inside.push(text, Look::Plain);
+    let mut inside = StyledText::default();
+    inside.push(text, TextStyle::Plain);
     fold.set_inside(inside);
 }

@@ -5,7 +5,7 @@ use chat_core::tool::Toolbox;
 use super::Pattern;
 use super::texts::{each_text, stamp};
 use crate::conversation::model::entry::Entry;
-use crate::conversation::model::hits::{Aptness, Hit, TableCell};
+use crate::conversation::model::hits::{Hit, MatchQuality, TableCell};
 
 /// Reads the rows of a message that changed since they were read for this search.
 pub fn read(entry: &mut Entry, tools: &Toolbox, pattern: &Pattern, search: u64) {
@@ -25,13 +25,13 @@ fn add(pattern: &Pattern, cell: TableCell, text: &str, hits: &mut Vec<Hit>) {
         let start = letter + text[at..bytes.start].chars().count();
         let end = start + text[bytes.clone()].chars().count();
         (at, letter) = (bytes.end, end);
-        let aptness = if pattern.is_meant(text, &bytes) {
-            Aptness::Meant
+        let quality = if pattern.is_meant(text, &bytes) {
+            MatchQuality::Meant
         } else if pattern.begins_word(text, &bytes) {
-            Aptness::BeginsWord
+            MatchQuality::BeginsWord
         } else {
-            Aptness::Within
+            MatchQuality::Within
         };
-        hits.push(Hit { cell, bytes, letters: start..end, aptness });
+        hits.push(Hit { cell, bytes, letters: start..end, quality });
     }
 }

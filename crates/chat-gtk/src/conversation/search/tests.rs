@@ -1,3 +1,5 @@
+//! Tests which match comes next, and which one a search goes to first.
+
 use std::sync::Arc;
 
 use chat_core::message::{Message, Role};
@@ -30,7 +32,7 @@ fn read_all(finder: &Finder, entries: &mut [Entry]) {
 }
 
 /// The index of the message of a place, its row and which of its places it is.
-fn at(entries: &[Entry], place: Place) -> (usize, usize, usize) {
+fn at(entries: &[Entry], place: MatchPosition) -> (usize, usize, usize) {
     let index = entries.iter().position(|entry| entry.id() == place.message).expect("it is there");
     (index, place.row, place.hit)
 }
@@ -40,7 +42,7 @@ fn places_follow_each_other_in_the_order_of_the_text_and_go_round() {
     let mut all = entries(&["x x\n\n```\nx\n```", "none", "x"]);
     let mut finder = finder("x", 1);
     read_all(&finder, &mut all);
-    finder.current = Some(Place { message: all[0].id(), row: 0, hit: 0 });
+    finder.current = Some(MatchPosition { message: all[0].id(), row: 0, hit: 0 });
     let mut forward = vec![(0, 0, 0)];
     for _ in 0..4 {
         let next = finder.next(&all, true).expect("a next one");
@@ -65,10 +67,10 @@ fn the_first_place_is_that_behind_where_the_person_reads_or_else_the_last_before
     let mut all = entries(&["x", "y", "z\n\n```\nx\n```", "y", "w"]);
     let mut finder = finder("x", 1);
     finder.seek = Some(Seek::From(all[1].id(), 0));
-    assert_eq!(finder.sought(&all, false), Sought::NotYet);
+    assert_eq!(finder.seek_outcome(&all, false), SeekOutcome::NotYet);
     read_all(&finder, &mut all);
-    let found = |finder: &Finder| match finder.sought(&all, true) {
-        Sought::At(place) => Some(at(&all, place)),
+    let found = |finder: &Finder| match finder.seek_outcome(&all, true) {
+        SeekOutcome::At(place) => Some(at(&all, place)),
         _ => None,
     };
     assert_eq!(found(&finder), Some((2, 1, 0)));
@@ -84,10 +86,10 @@ fn where_nothing_is_found_earlier_messages_are_waited_for() {
     let mut finder = finder("x", 1);
     finder.seek = Some(Seek::From(all[0].id(), 0));
     read_all(&finder, &mut all);
-    assert_eq!(finder.sought(&all, true), Sought::NotYet);
-    assert_eq!(finder.sought(&all, false), Sought::Nowhere);
+    assert_eq!(finder.seek_outcome(&all, true), SeekOutcome::NotYet);
+    assert_eq!(finder.seek_outcome(&all, false), SeekOutcome::Nowhere);
     finder.seek = Some(Seek::Message(all[0].id()));
-    assert_eq!(finder.sought(&all, true), Sought::Without(all[0].id()));
+    assert_eq!(finder.seek_outcome(&all, true), SeekOutcome::Without(all[0].id()));
 }
 
 #[test]
@@ -103,8 +105,8 @@ fn a_search_of_the_chats_leads_to_the_word_that_it_found() {
         read_all(&finder, &mut all);
         finder.seek = Some(Seek::Message(all[0].id()));
         let (row, hit) = expected;
-        let place = Place { message: all[0].id(), row, hit };
-        assert_eq!(finder.sought(&all, false), Sought::At(place), "{words} in {text:?}");
+        let place = MatchPosition { message: all[0].id(), row, hit };
+        assert_eq!(finder.seek_outcome(&all, false), SeekOutcome::At(place), "{words} in {text:?}");
     }
 }
 
@@ -137,7 +139,7 @@ fn a_place_that_is_gone_is_let_go() {
     let mut all = entries(&["x"]);
     let mut first = finder("x", 1);
     read_all(&first, &mut all);
-    first.current = Some(Place { message: all[0].id(), row: 0, hit: 0 });
+    first.current = Some(MatchPosition { message: all[0].id(), row: 0, hit: 0 });
     assert_eq!(first.standing(&all, false).current, Some(1));
     let second = finder("y", 2);
     read_all(&second, &mut all);

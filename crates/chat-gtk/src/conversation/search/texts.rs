@@ -1,4 +1,4 @@
-//! What the rows of a message say, letter for letter as their widgets show it.
+//! Gives the texts of rows, letter for letter as their widgets show them.
 
 use chat_core::tool::Toolbox;
 
@@ -7,7 +7,7 @@ use crate::conversation::model::hits::TableCell;
 use crate::conversation::model::part::PartState;
 use crate::conversation::model::reply::SegmentKind;
 use crate::conversation::model::row_kind::RowKind;
-use crate::conversation::model::tool::details::inside;
+use crate::conversation::model::tool::details::details;
 use crate::markdown::flow::Piece;
 
 /// Gives the texts of a row; those of a table with their row and column.
@@ -23,7 +23,7 @@ pub fn each_text(
             PartState::Thinking { text, .. } => give(None, text),
             PartState::Tool(tool) => {
                 let known = tools.get(&tool.call().name);
-                give(None, inside(known, tool.call(), tool.result()).text());
+                give(None, details(known, tool.call(), tool.result()).text());
             }
             _ => {}
         },

@@ -1,4 +1,4 @@
-//! Listens to the person and the theme: where they scroll and point, keys, and colours.
+//! Listens to the reader and the theme: scrolling, pointing, keys and colours.
 
 use std::rc::Rc;
 
@@ -149,7 +149,7 @@ impl Inner {
     /// Takes colours and measures from the theme.
     fn restyle(&self) {
         self.tags.recolour(self.column.upcast_ref());
-        self.looks.recolour(self.column.upcast_ref());
+        self.style_tags.recolour(self.column.upcast_ref());
         if let Ok(mut state) = self.state.try_borrow_mut() {
             state.rows.recolour();
             if state.finder.is_some() {

@@ -1,5 +1,5 @@
-//! What is loaded of a conversation: another one, the same read anew, and earlier pages; and where
-//! the keyboard goes when the person asks for what waits for them.
+//! Shows another conversation, the same one read again, or earlier pages, and moves the keyboard to the newest
+//! question.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -101,7 +101,7 @@ impl Inner {
         let lost = {
             let state = self.state.borrow();
             let transcript = &state.transcript;
-            state.rows.context.typed.waits(transcript.session.as_ref(), &transcript.asks)
+            state.rows.context.drafts.waits(transcript.session.as_ref(), &transcript.asks)
         };
         for words in lost {
             (self.output)(Output::GiveBack(words));

@@ -1,4 +1,4 @@
-//! The menu of a message: the right button anywhere over it opens it, and so does the Menu key in it.
+//! Opens the menu of a message: by the right button anywhere over it, and by the Menu key in it.
 
 use std::rc::Rc;
 

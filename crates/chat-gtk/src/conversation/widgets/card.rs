@@ -1,5 +1,4 @@
-//! How a reply ended, where it did not just end: a quiet line, or a card that says what went
-//! wrong and what can be done.
+//! Draws how a reply ended: a quiet line, or a card that says what went wrong and what can be done.
 
 use std::rc::Rc;
 

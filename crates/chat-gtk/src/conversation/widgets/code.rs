@@ -1,4 +1,4 @@
-//! A code block: coloured, scrolled sideways within itself, with its language and a copy button.
+//! Draws a code block: coloured, scrolled sideways within itself, with its language and a copy button.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -8,11 +8,11 @@ use chat_core::message::{Answer, AskId, MessageId};
 use chat_core::tool::Toolbox;
 
 use super::code::Spare;
-use super::style_tags::Looks;
+use super::style_tags::StyleTags;
 use super::tags::Tags;
-use crate::conversation::model::answer_drafts::Typed;
+use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::model::files::{FilePlace, Files};
-use crate::conversation::model::one_time_note::Once;
+use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::search::Standing;
 
 /// What the parts need from outside.
@@ -21,15 +21,15 @@ pub struct WidgetContext {
     /// The styles of prose.
     pub tags: Tags,
     /// The looks of what tools took and gave.
-    pub looks: Looks,
+    pub style_tags: StyleTags,
     /// What is known of the tools that are called.
     pub tools: Rc<RefCell<Toolbox>>,
     /// Whether the session has a project, for which answers can hold.
     pub has_project: Rc<Cell<bool>>,
     /// Why commands are not held better, which one question says.
-    pub bounds: Rc<Once>,
+    pub bounds: Rc<OneTimeNote>,
     /// What was typed below questions that wait.
-    pub typed: Rc<Typed>,
+    pub drafts: Rc<AnswerDrafts>,
     /// Where the conversation sends what a person wants.
     pub output: Rc<dyn Fn(Output)>,
     /// Who is told of links.
@@ -65,8 +65,11 @@ pub struct Links {
 /// What a person wants, or the view needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// The messages before this one are needed: give them to [`Conversation::prepend`](crate::conversation::Conversation::prepend), or say that
-    /// they could not be had by [`Conversation::earlier_failed`](crate::conversation::Conversation::earlier_failed).
+    /// The messages before this one are needed: give them to [`prepend`], or say that they could not be had by
+    /// [`earlier_failed`].
+    ///
+    /// [`prepend`]: crate::conversation::Conversation::prepend
+    /// [`earlier_failed`]: crate::conversation::Conversation::earlier_failed
     NeedEarlier {
         /// The first message that is there.
         before: MessageId,
@@ -126,7 +129,7 @@ pub enum Output {
     KeyboardLost,
     /// The person has the end of a finished reply before them.
     Seen,
-    /// How far the search is that [`Conversation::find`](crate::conversation::Conversation::find) began.
+    /// How far the search is that [`find`](crate::conversation::Conversation::find) began.
     Found(Standing),
 }
 

@@ -1,4 +1,4 @@
-//! A text that is as tall as it is, up to a height from which on it scrolls.
+//! Makes a text as tall as it needs, up to a height from which on it scrolls.
 //!
 //! A `TextView` knows how tall it is only where it was laid out before, and as far as it was seen. So
 //! its height for a width is taken from Pango.

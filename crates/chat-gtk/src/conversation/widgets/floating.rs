@@ -1,4 +1,4 @@
-//! What floats over the conversation: the button that leads to its end, and where a link leads.
+//! Draws what floats over the conversation: the button that leads to its end, and the target of a link.
 
 use gettextrs::gettext;
 use gtk::prelude::*;

@@ -1,4 +1,4 @@
-//! A line that opens: thinking, and what a tool did.
+//! Draws a line that opens: thinking, and what a tool did.
 
 mod title_line;
 
@@ -11,10 +11,10 @@ use gtk::prelude::*;
 
 use super::fitted::fitted;
 use super::mark::{Marks, mark_buffer};
-use super::style_tags::Looks;
+use super::style_tags::StyleTags;
 use crate::accessible;
 use crate::conversation::model::hits::Hit;
-use crate::conversation::model::styled_text::Styled;
+use crate::conversation::model::styled_text::StyledText;
 use crate::models::has_keyboard;
 use title_line::title_line;
 
@@ -44,9 +44,9 @@ struct Parts {
     /// Shown where it has room.
     note: gtk::Label,
     aside: gtk::Label,
-    inside: RefCell<Styled>,
+    inside: RefCell<StyledText>,
     /// The looks of what is inside; none where that is plain.
-    looks: Option<Looks>,
+    style_tags: Option<StyleTags>,
     /// What is inside, while it is open.
     body: RefCell<Option<(gtk::Box, gtk::TextView)>>,
     marked: RefCell<Marked>,
@@ -62,7 +62,7 @@ struct Marked {
 
 impl Fold {
     /// A closed fold. What has looks is what a program wrote, in letters of one width.
-    pub fn new(icon: &str, looks: Option<&Looks>) -> Self {
+    pub fn new(icon: &str, style_tags: Option<&StyleTags>) -> Self {
         let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
         arrow.add_css_class("dim-label");
         let title = gtk::Label::builder()
@@ -106,7 +106,7 @@ impl Fold {
             note,
             aside,
             inside: RefCell::default(),
-            looks: looks.cloned(),
+            style_tags: style_tags.cloned(),
             body: RefCell::default(),
             marked: RefCell::default(),
         });
@@ -242,7 +242,7 @@ impl Fold {
     }
 
     /// Sets what is inside. What was added to the end of a plain text is added to an open fold.
-    pub fn set_inside(&self, text: Styled) {
+    pub fn set_inside(&self, text: StyledText) {
         let mut inside = self.parts.inside.borrow_mut();
         if *inside == text {
             return;
@@ -258,16 +258,16 @@ impl Fold {
         *inside = text;
     }
 
-    fn fill(&self, buffer: &gtk::TextBuffer, text: &Styled) {
-        match &self.parts.looks {
-            Some(looks) => looks.fill(buffer, text),
+    fn fill(&self, buffer: &gtk::TextBuffer, text: &StyledText) {
+        match &self.parts.style_tags {
+            Some(style_tags) => style_tags.fill(buffer, text),
             None => buffer.set_text(text.text()),
         }
     }
 
     fn make_body(&self) -> (gtk::Box, gtk::TextView) {
-        let looks = self.parts.looks.as_ref();
-        let buffer = looks.map_or_else(|| gtk::TextBuffer::new(None), Looks::buffer);
+        let style_tags = self.parts.style_tags.as_ref();
+        let buffer = style_tags.map_or_else(|| gtk::TextBuffer::new(None), StyleTags::buffer);
         self.fill(&buffer, &self.parts.inside.borrow());
         let view = gtk::TextView::builder()
             .buffer(&buffer)
@@ -275,11 +275,11 @@ impl Fold {
             .cursor_visible(false)
             .wrap_mode(gtk::WrapMode::WordChar)
             .accepts_tab(false)
-            .pixels_inside_wrap(if looks.is_some() { 0 } else { 3 })
-            .css_classes(if looks.is_some() { ["tool-text"] } else { ["fold-text"] })
+            .pixels_inside_wrap(if style_tags.is_some() { 0 } else { 3 })
+            .css_classes(if style_tags.is_some() { ["tool-text"] } else { ["fold-text"] })
             .build();
         let classes: &[&str] =
-            if looks.is_some() { &["fold-body", "tool-frame"] } else { &["fold-body"] };
+            if style_tags.is_some() { &["fold-body", "tool-frame"] } else { &["fold-body"] };
         (fitted(&view, TALLEST, classes), view)
     }
 }

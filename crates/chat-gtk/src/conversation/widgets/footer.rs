@@ -1,4 +1,4 @@
-//! What stands below a finished reply: copy, again, and what it cost. Below the last reply it is always
+//! Draws the line below a finished reply: copy, regenerate, and what it cost. Below the last reply it is always
 //! seen, below the others on hover and focus.
 
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! Links in prose: what a pointer or a key does with them. The menu of the message has them, too.
+//! Makes links in prose work by pointer and key. The menu of the message has them, too.
 
 mod keyboard;
 

@@ -1,4 +1,4 @@
-//! Showing in texts what was found, in colours of the theme; the current place stands out.
+//! Highlights what was found, in the theme's colours; the current match stands out.
 
 use gtk::gdk::RGBA;
 use gtk::pango;

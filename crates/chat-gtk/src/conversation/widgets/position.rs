@@ -1,11 +1,11 @@
-//! Where a place that was found stands in its row, and what scrolls within the row.
+//! Finds where a match or the focus is in its row, and scrolls what scrolls within the row.
 
 use gtk::prelude::*;
 use gtk::{glib, pango};
 
 /// A place in a row.
 #[derive(Clone)]
-pub struct Spot {
+pub struct RowPosition {
     row: glib::WeakRef<gtk::Widget>,
     what: What,
 }
@@ -20,7 +20,7 @@ enum What {
     Byte(glib::WeakRef<gtk::Label>, usize),
 }
 
-impl Spot {
+impl RowPosition {
     /// The top of a row.
     pub fn top(row: &gtk::Widget) -> Self {
         Self { row: row.downgrade(), what: What::Top(row.downgrade()) }

@@ -1,4 +1,4 @@
-//! A run of prose in one text, so that a person can select across paragraphs.
+//! Draws a run of prose as one text, so that a person can select across paragraphs.
 //!
 //! New lines are compared with those shown, and only the tail that differs is changed: usually
 //! some letters are added to the end.

@@ -1,4 +1,4 @@
-//! Looks as tags of GTK's texts, in the theme's colours.
+//! Shows styled text: a tag of GTK's for each style, in the theme's colours.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -8,8 +8,8 @@ use gtk::gdk::RGBA;
 use gtk::pango;
 use gtk::prelude::*;
 
-use crate::conversation::model::sgr::{Colour, Style};
-use crate::conversation::model::styled_text::{Look, Styled};
+use crate::conversation::model::sgr::{TerminalColour, TerminalStyle};
+use crate::conversation::model::styled_text::{StyledText, TextStyle};
 
 /// The least contrast of coloured letters to their ground, as WCAG 2 counts it: enough to read
 /// letters of this size.
@@ -22,7 +22,7 @@ const PALETTE: [&str; 16] = [
 
 /// The tags. Cheap to clone.
 #[derive(Clone)]
-pub struct Looks {
+pub struct StyleTags {
     inner: Rc<Inner>,
 }
 
@@ -37,7 +37,7 @@ struct Inner {
 /// What a tag does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
-    Look(Look),
+    Style(TextStyle),
     Bold,
     Italic,
     Underline,
@@ -48,7 +48,7 @@ enum Kind {
 /// A colour, or what the theme has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Shade {
-    Colour(Colour),
+    Colour(TerminalColour),
     Text,
     Faint,
     Ground,
@@ -71,7 +71,7 @@ impl Default for Theme {
     }
 }
 
-impl Looks {
+impl StyleTags {
     /// Tags, whose colours come with [`recolour`](Self::recolour).
     pub fn new() -> Self {
         let inner = Inner {
@@ -80,19 +80,19 @@ impl Looks {
             theme: Cell::default(),
             palette: Cell::new([RGBA::BLACK; 16]),
         };
-        let looks = Self { inner: Rc::new(inner) };
+        let style_tags = Self { inner: Rc::new(inner) };
         // What stands in a line must win over the line.
         for look in [
-            Look::Label,
-            Look::Place,
-            Look::Added,
-            Look::Removed,
-            Look::AddedWord,
-            Look::RemovedWord,
+            TextStyle::Label,
+            TextStyle::Place,
+            TextStyle::Added,
+            TextStyle::Removed,
+            TextStyle::AddedWord,
+            TextStyle::RemovedWord,
         ] {
-            looks.tag(Kind::Look(look));
+            style_tags.tag(Kind::Style(look));
         }
-        looks
+        style_tags
     }
 
     /// An empty text that takes these tags.
@@ -103,19 +103,19 @@ impl Looks {
     }
 
     /// Shows a text.
-    pub fn fill(&self, buffer: &gtk::TextBuffer, styled: &Styled) {
+    pub fn fill(&self, buffer: &gtk::TextBuffer, styled: &StyledText) {
         buffer.set_text(styled.text());
         for (span, look) in styled.spans() {
             let start = buffer.iter_at_offset(span.start as i32);
             let end = buffer.iter_at_offset(span.end as i32);
             match look {
-                Look::Plain => {}
-                Look::Written(style) => {
+                TextStyle::Plain => {}
+                TextStyle::Written(style) => {
                     for kind in kinds(*style).into_iter().flatten() {
                         buffer.apply_tag(&self.tag(kind), &start, &end);
                     }
                 }
-                look => buffer.apply_tag(&self.tag(Kind::Look(*look)), &start, &end),
+                look => buffer.apply_tag(&self.tag(Kind::Style(*look)), &start, &end),
             }
         }
     }
@@ -146,8 +146,8 @@ impl Looks {
                 Kind::Bold => tag.set_weight(700),
                 Kind::Italic => tag.set_style(pango::Style::Italic),
                 Kind::Underline => tag.set_underline(pango::Underline::Single),
-                Kind::Look(Look::Label) => tag.set_scale(0.9),
-                Kind::Look(_) | Kind::Fore(_) | Kind::Back(_) => {}
+                Kind::Style(TextStyle::Label) => tag.set_scale(0.9),
+                Kind::Style(_) | Kind::Fore(_) | Kind::Back(_) => {}
             }
             self.inner.table.add(&tag);
             self.colour(kind, &tag);
@@ -161,26 +161,26 @@ impl Looks {
         let faint = if theme.contrast { 0.9 } else { 0.6 };
         let weak = if theme.contrast { 0.25 } else { 0.14 };
         match kind {
-            Kind::Look(Look::Label | Look::Place) => {
+            Kind::Style(TextStyle::Label | TextStyle::Place) => {
                 tag.set_foreground_rgba(Some(&theme.text.with_alpha(faint)));
             }
-            Kind::Look(Look::Added) => {
+            Kind::Style(TextStyle::Added) => {
                 tag.set_paragraph_background_rgba(Some(&theme.added.with_alpha(weak)));
             }
-            Kind::Look(Look::Removed) => {
+            Kind::Style(TextStyle::Removed) => {
                 tag.set_paragraph_background_rgba(Some(&theme.removed.with_alpha(weak)));
             }
-            Kind::Look(Look::AddedWord) => {
+            Kind::Style(TextStyle::AddedWord) => {
                 tag.set_background_rgba(Some(&theme.added.with_alpha(2.0 * weak)));
                 tag.set_paragraph_background_rgba(Some(&theme.added.with_alpha(weak)));
             }
-            Kind::Look(Look::RemovedWord) => {
+            Kind::Style(TextStyle::RemovedWord) => {
                 tag.set_background_rgba(Some(&theme.removed.with_alpha(2.0 * weak)));
                 tag.set_paragraph_background_rgba(Some(&theme.removed.with_alpha(weak)));
             }
             Kind::Fore(shade) => tag.set_foreground_rgba(Some(&self.fore(shade))),
             Kind::Back(shade) => tag.set_background_rgba(Some(&self.shade(shade))),
-            Kind::Look(Look::Plain | Look::Written(_))
+            Kind::Style(TextStyle::Plain | TextStyle::Written(_))
             | Kind::Bold
             | Kind::Italic
             | Kind::Underline => {}
@@ -202,10 +202,10 @@ impl Looks {
             Shade::Text => theme.text,
             Shade::Faint => theme.text.with_alpha(if theme.contrast { 0.9 } else { 0.6 }),
             Shade::Ground => theme.ground,
-            Shade::Colour(Colour::Palette(index)) => {
+            Shade::Colour(TerminalColour::Palette(index)) => {
                 self.inner.palette.get()[usize::from(index % 16)]
             }
-            Shade::Colour(Colour::Mixed(red, green, blue)) => {
+            Shade::Colour(TerminalColour::Mixed(red, green, blue)) => {
                 let part = |part: u8| f32::from(part) / 255.0;
                 RGBA::new(part(red), part(green), part(blue), 1.0)
             }
@@ -214,7 +214,7 @@ impl Looks {
 }
 
 /// The tags of letters that look like this.
-fn kinds(style: Style) -> [Option<Kind>; 5] {
+fn kinds(style: TerminalStyle) -> [Option<Kind>; 5] {
     let (fore, back) = (style.fore.map(Shade::Colour), style.back.map(Shade::Colour));
     let (fore, back) = if style.inverse {
         (Some(back.unwrap_or(Shade::Ground)), Some(fore.unwrap_or(Shade::Text)))
@@ -280,8 +280,12 @@ mod tests {
 
     #[test]
     fn letters_and_ground_are_exchanged() {
-        let style = Style { fore: Some(Colour::Palette(1)), inverse: true, ..Style::default() };
-        let red = Shade::Colour(Colour::Palette(1));
+        let style = TerminalStyle {
+            fore: Some(TerminalColour::Palette(1)),
+            inverse: true,
+            ..TerminalStyle::default()
+        };
+        let red = Shade::Colour(TerminalColour::Palette(1));
         assert_eq!(kinds(style)[..2], [Some(Kind::Fore(Shade::Ground)), Some(Kind::Back(red))]);
     }
 }

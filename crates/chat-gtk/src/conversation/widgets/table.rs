@@ -1,4 +1,4 @@
-//! A table: its cells wrap where it is wide, and what still does not fit is scrolled sideways.
+//! Draws a table: its cells wrap where it is wide, and what still does not fit is scrolled sideways.
 
 mod layout;
 

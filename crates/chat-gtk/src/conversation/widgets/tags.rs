@@ -1,4 +1,4 @@
-//! The styles of prose: one table of text tags that all texts of the window share.
+//! Styles prose: one table of text tags that all texts of the window share.
 
 use std::cell::Cell;
 use std::rc::Rc;

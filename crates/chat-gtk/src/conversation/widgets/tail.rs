@@ -1,5 +1,5 @@
-//! What stands below the last message: what the request at work does, what went wrong before a
-//! reply began, and the messages that wait.
+//! Draws what stands below the last message: what the request at work does, what went wrong before a reply began,
+//! and the messages that wait.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -80,7 +80,7 @@ impl Tail {
     /// Shows how things are. `visible`: whether the last message is there to stand below.
     pub fn show(&self, transcript: &Transcript, visible: bool) {
         let (error, queue) = (transcript.error.as_ref(), &transcript.queue[..]);
-        let words = doing(transcript);
+        let words = activity(transcript);
         if self.stage.text() != words {
             self.stage.set_text(&words);
             self.stage.set_visible(!words.is_empty());
@@ -129,7 +129,7 @@ impl Tail {
 }
 
 /// What the request at work does; nothing where nothing is to be said of it.
-fn doing(transcript: &Transcript) -> String {
+fn activity(transcript: &Transcript) -> String {
     if transcript.is_asking() {
         return gettext("Waiting for your answer");
     }

@@ -1,5 +1,5 @@
-//! A tool call in the conversation: one line that opens, what it writes while it runs, and what it
-//! waits for. What a model or a tool says is data: never markup.
+//! Draws a tool call: one line that opens, what it writes while it runs, and what it waits for. What a model or a
+//! tool says is data: never markup.
 
 mod live_output;
 mod prompt;
@@ -21,12 +21,12 @@ use chat_edge::words::{
 use super::fold::Fold;
 use super::tags::Tags;
 use crate::conversation::model::files::FilePlace;
-use crate::conversation::model::tool::details::inside;
+use crate::conversation::model::tool::details::details;
 use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::editor::Place;
-use live_output::Live;
+use live_output::LiveOutput;
 use prompt::Prompt;
 
 /// The card of a call.
@@ -35,7 +35,7 @@ pub struct ToolCard {
     fold: Fold,
     /// Why nothing came of it.
     why: gtk::Label,
-    live: RefCell<Option<Live>>,
+    live: RefCell<Option<LiveOutput>>,
     prompt: RefCell<Option<Prompt>>,
     context: Box<WidgetContext>,
     /// The revision that is shown.
@@ -48,7 +48,7 @@ pub struct ToolCard {
 impl ToolCard {
     /// A card that shows nothing yet.
     pub fn new(name: &str, context: &WidgetContext) -> Self {
-        let fold = Fold::new(icon(context.tools.borrow().get(name)), Some(&context.looks));
+        let fold = Fold::new(icon(context.tools.borrow().get(name)), Some(&context.style_tags));
         fold.connect_toggled(Rc::clone(&context.hold));
         let why = gtk::Label::builder()
             .use_markup(false)
@@ -122,7 +122,7 @@ impl ToolCard {
         self.mark_file();
         self.fold.set_icon(icon(known), tool.phase() == Phase::Failed);
         self.fold.set_busy(tool.phase() == Phase::Running);
-        self.fold.set_inside(inside(known, call, result));
+        self.fold.set_inside(details(known, call, result));
         let why = denial(result).or_else(|| result.and_then(tool_reason));
         self.why.set_text(why.as_deref().unwrap_or_default());
         self.why.set_visible(why.is_some());
@@ -178,7 +178,7 @@ impl ToolCard {
         match output.filter(|(tail, _)| !tail.trim().is_empty()) {
             Some((tail, bytes)) => {
                 let view = live.get_or_insert_with(|| {
-                    let view = Live::new(&self.context.looks);
+                    let view = LiveOutput::new(&self.context.style_tags);
                     self.root.insert_child_after(view.widget(), Some(self.fold.widget()));
                     view
                 });

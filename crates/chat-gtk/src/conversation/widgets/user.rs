@@ -1,4 +1,4 @@
-//! What a person said: a quiet box to the right, with chips for what went with it.
+//! Draws a person's message: a quiet box to the right, with chips for its attachments.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::{accessible, beside};
 const LONG: usize = 10_000;
 
 /// What a person said.
-pub struct Said {
+pub struct UserMessage {
     root: gtk::Widget,
     text: Option<Text>,
     restore: Option<Restore>,
@@ -35,7 +35,7 @@ struct Text {
     button: Option<gtk::Button>,
 }
 
-impl Said {
+impl UserMessage {
     /// The box of a message.
     pub fn new(message: &Message, context: &WidgetContext) -> Self {
         let mut chips = Vec::new();

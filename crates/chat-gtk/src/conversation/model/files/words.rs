@@ -1,4 +1,4 @@
-//! Words of a sentence that may name a file of the project: `src/a.rs`, `(lib.rs:19)`, `Makefile:3`.
+//! Finds words of a sentence that may name a file of the project: `src/a.rs`, `(lib.rs:19)`, `Makefile:3`.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Text that grows, and what is shown of it meanwhile.
+//! Tests text that grows, and what is shown of it meanwhile.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a tool's card holds when it is opened: what the tool was given, and what came of it.
+//! Writes the text of an opened tool card: the call's arguments and its result.
 
 use chat_core::message::{Todo, TodoState, ToolCall, ToolResult, ToolView, Verdict};
 use chat_core::tool::{OutputForm, ToolInfo};
@@ -6,20 +6,24 @@ use chat_edge::words::{fill, visible};
 use gettextrs::gettext;
 use serde_json::Value;
 
-use super::super::styled_text::{Look, Styled};
+use super::super::styled_text::{StyledText, TextStyle};
 use super::super::{ansi, diff};
 
 /// What an answer of the engine's begins with that says in which way a call failed, for the model.
 const MARKS: [&str; 2] = ["tool_call_fail: ", "tool_call_invalid: "];
 
 /// The text inside of a card; of a call whose tool nobody knows as of any other.
-pub fn inside(tool: Option<&ToolInfo>, call: &ToolCall, result: Option<&ToolResult>) -> Styled {
-    let mut out = Styled::default();
+pub fn details(
+    tool: Option<&ToolInfo>,
+    call: &ToolCall,
+    result: Option<&ToolResult>,
+) -> StyledText {
+    let mut out = StyledText::default();
     if let Some(Verdict::Denied { message: Some(message) }) =
         result.and_then(|result| result.verdict.as_ref())
     {
         let said = fill(&gettext("Denied by you: {message}"), &[("message", message)]);
-        out.push(&visible(&said), Look::Plain);
+        out.push(&visible(&said), TextStyle::Plain);
     }
     let view = result.and_then(|result| result.view.as_ref());
     match view {
@@ -44,7 +48,7 @@ pub fn inside(tool: Option<&ToolInfo>, call: &ToolCall, result: Option<&ToolResu
         if tool.is_some_and(|tool| tool.output == OutputForm::Terminal) {
             out.append(&ansi::styled(text));
         } else {
-            out.push(&visible(text), Look::Plain);
+            out.push(&visible(text), TextStyle::Plain);
         }
         out.trim();
     }
@@ -55,7 +59,7 @@ pub fn inside(tool: Option<&ToolInfo>, call: &ToolCall, result: Option<&ToolResu
             &mut out,
             &gettext("Put aside, since it may not be there or could have git run programs"),
         );
-        out.push(&visible(&put_aside.join("\n")), Look::Plain);
+        out.push(&visible(&put_aside.join("\n")), TextStyle::Plain);
     }
     out
 }
@@ -65,14 +69,14 @@ fn answer(result: &ToolResult) -> &str {
     MARKS.iter().find_map(|mark| result.text.strip_prefix(mark)).unwrap_or(&result.text)
 }
 
-fn label(out: &mut Styled, text: &str) {
+fn label(out: &mut StyledText, text: &str) {
     out.begin_line(1);
-    out.push(text, Look::Label);
-    out.push("\n", Look::Plain);
+    out.push(text, TextStyle::Label);
+    out.push("\n", TextStyle::Plain);
 }
 
 /// What the tool was given: a value a line, texts of several lines below their name.
-fn input(out: &mut Styled, call: &ToolCall) {
+fn input(out: &mut StyledText, call: &ToolCall) {
     let arguments = match &call.arguments {
         Value::Object(arguments) if arguments.is_empty() => return,
         Value::Null => return,
@@ -81,14 +85,14 @@ fn input(out: &mut Styled, call: &ToolCall) {
     label(out, &gettext("Input"));
     let Value::Object(arguments) = arguments else {
         let text = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
-        out.push(&visible(&text), Look::Plain);
+        out.push(&visible(&text), TextStyle::Plain);
         return;
     };
     for (index, (name, value)) in arguments.iter().enumerate() {
         if index > 0 {
-            out.push("\n", Look::Plain);
+            out.push("\n", TextStyle::Plain);
         }
-        out.push(&visible(name), Look::Place);
+        out.push(&visible(name), TextStyle::Place);
         let text = match value {
             Value::String(text) => text.clone(),
             Value::Array(_) | Value::Object(_) => {
@@ -96,20 +100,20 @@ fn input(out: &mut Styled, call: &ToolCall) {
             }
             value => value.to_string(),
         };
-        out.push(if text.contains('\n') { "\n" } else { "  " }, Look::Plain);
-        out.push(&visible(&text), Look::Plain);
+        out.push(if text.contains('\n') { "\n" } else { "  " }, TextStyle::Plain);
+        out.push(&visible(&text), TextStyle::Plain);
     }
 }
 
-fn plan(out: &mut Styled, todos: &[Todo]) {
+fn plan(out: &mut StyledText, todos: &[Todo]) {
     for (index, todo) in todos.iter().enumerate() {
         if index > 0 {
-            out.push("\n", Look::Plain);
+            out.push("\n", TextStyle::Plain);
         }
         let (mark, look) = match todo.state {
-            TodoState::Done => ("✓ ", Look::Place),
-            TodoState::Doing => ("→ ", Look::Plain),
-            TodoState::Open => ("○ ", Look::Plain),
+            TodoState::Done => ("✓ ", TextStyle::Place),
+            TodoState::Doing => ("→ ", TextStyle::Plain),
+            TodoState::Open => ("○ ", TextStyle::Plain),
         };
         out.push(mark, look);
         out.push(&visible(&todo.text), look);
@@ -128,23 +132,23 @@ mod tests {
         let call = call("search_files", json!({ "context": 2 }));
         let failed = ToolResult::to(&call, "tool_call_fail: No such folder.", true);
         assert_eq!(
-            inside(None, &call, Some(&failed)).text(),
+            details(None, &call, Some(&failed)).text(),
             "Input\ncontext  2\n\nOutput\nNo such folder."
         );
-        assert_eq!(inside(None, &call, None).text(), "Input\ncontext  2");
+        assert_eq!(details(None, &call, None).text(), "Input\ncontext  2");
     }
 
     #[test]
     fn no_empty_line_stands_below_an_output() {
         let call = call("search_files", json!({}));
         let found = ToolResult::to(&call, "a.rs\n1: one\n", false);
-        assert_eq!(inside(None, &call, Some(&found)).text(), "Output\na.rs\n1: one");
+        assert_eq!(details(None, &call, Some(&found)).text(), "Output\na.rs\n1: one");
     }
 
     #[test]
     fn arguments_that_are_no_object_are_shown_as_they_came() {
-        assert_eq!(inside(None, &call("x", json!("{\"a\":")), None).text(), "Input\n{\"a\":");
-        assert_eq!(inside(None, &call("x", json!({})), None).text(), "");
+        assert_eq!(details(None, &call("x", json!("{\"a\":")), None).text(), "Input\n{\"a\":");
+        assert_eq!(details(None, &call("x", json!({})), None).text(), "");
     }
 
     #[test]
@@ -154,7 +158,7 @@ mod tests {
             let call = call(name, json!({}));
             let tools = ours();
             let result = ToolResult::to(&call, written, false);
-            inside(tools.get(name), &call, Some(&result)).text().to_owned()
+            details(tools.get(name), &call, Some(&result)).text().to_owned()
         };
         assert_eq!(of("run_command"), "Output\nred");
         assert_eq!(of("read_file"), "Output\n␛[31mred␛[0m");
@@ -171,7 +175,7 @@ mod tests {
             put_aside: vec!["/project/.git-1".to_owned()],
         };
         let ran = ToolResult { view: Some(view), ..ToolResult::to(&call, "done", false) };
-        let shown = inside(None, &call, Some(&ran)).text().to_owned();
+        let shown = details(None, &call, Some(&ran)).text().to_owned();
         assert!(shown.ends_with("\n/project/.git-1"), "{shown}");
     }
 
@@ -186,12 +190,12 @@ mod tests {
             created: false,
         };
         let done = ToolResult { view: Some(view), ..ToolResult::to(&call, "Edited.", false) };
-        assert_eq!(inside(None, &call, Some(&done)).text(), "@@ -1 +1 @@\n-a\n+b");
+        assert_eq!(details(None, &call, Some(&done)).text(), "@@ -1 +1 @@\n-a\n+b");
         let message = Some("not this one".to_owned());
         let verdict = Some(Verdict::Denied { message });
         let denied = ToolResult { verdict, ..ToolResult::to(&call, "no", true) };
         assert!(
-            inside(None, &call, Some(&denied))
+            details(None, &call, Some(&denied))
                 .text()
                 .starts_with("Denied by you: not this one\n\n")
         );

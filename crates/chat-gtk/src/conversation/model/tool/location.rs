@@ -1,4 +1,4 @@
-//! Where in a file a call was at work: that is where its line leads.
+//! Finds the line of a file that a call was about, which the call's line opens.
 
 use chat_core::message::{ToolResult, ToolView};
 use chat_core::tool::Target;

@@ -1,4 +1,4 @@
-//! A tool call as it is now: what it was given, what it does, what it waits for, what came of it.
+//! Holds a tool call as it is now: its arguments, how far it is, what it waits for, and its result.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

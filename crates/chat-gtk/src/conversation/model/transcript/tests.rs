@@ -1,4 +1,4 @@
-//! Events, earlier pages, and which answer belongs to which call.
+//! Tests events, earlier pages, and which answer belongs to which call.
 
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Status, TextKind};
 use chat_core::message::{

@@ -1,5 +1,5 @@
-//! Links by keyboard: Tab goes from one to the next, Enter opens, and where one leads is told while
-//! the caret is on it.
+//! Makes links work by keyboard: Tab goes from one to the next, Enter opens, and the target is shown while the
+//! caret is on one.
 
 use std::ops::Range;
 use std::rc::Rc;

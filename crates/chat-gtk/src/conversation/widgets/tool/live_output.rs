@@ -1,14 +1,14 @@
-//! The end of what a command writes while it runs: only what is seen is read and drawn.
+//! Draws the end of what a command writes while it runs: only what is seen is read and drawn.
 
 use std::cell::RefCell;
 
 use gettextrs::gettext;
 
 use super::super::fitted::fitted;
-use super::super::style_tags::Looks;
+use super::super::style_tags::StyleTags;
 use crate::accessible;
 use crate::conversation::model::ansi::Reader;
-use crate::conversation::model::styled_text::Styled;
+use crate::conversation::model::styled_text::StyledText;
 
 /// The lines that are seen.
 const LINES: usize = 9;
@@ -18,17 +18,17 @@ const TALLEST: i32 = 2_000;
 const COLUMNS: usize = 400;
 
 /// The view.
-pub struct Live {
+pub struct LiveOutput {
     root: gtk::Box,
     buffer: gtk::TextBuffer,
-    looks: Looks,
-    shown: RefCell<Styled>,
+    style_tags: StyleTags,
+    shown: RefCell<StyledText>,
 }
 
-impl Live {
+impl LiveOutput {
     /// A view without text.
-    pub fn new(looks: &Looks) -> Self {
-        let buffer = looks.buffer();
+    pub fn new(style_tags: &StyleTags) -> Self {
+        let buffer = style_tags.buffer();
         let view = gtk::TextView::builder()
             .buffer(&buffer)
             .editable(false)
@@ -39,7 +39,7 @@ impl Live {
             .build();
         accessible::set_label(&view, &gettext("Output"));
         let root = fitted(&view, TALLEST, &["fold-body", "tool-frame"]);
-        Self { root, buffer, looks: looks.clone(), shown: RefCell::default() }
+        Self { root, buffer, style_tags: style_tags.clone(), shown: RefCell::default() }
     }
 
     /// The widget.
@@ -51,14 +51,14 @@ impl Live {
     pub fn show(&self, tail: &str, bytes: u64) {
         let now = end(tail, (tail.len() as u64) < bytes);
         if *self.shown.borrow() != now {
-            self.looks.fill(&self.buffer, &now);
+            self.style_tags.fill(&self.buffer, &now);
             self.shown.replace(now);
         }
     }
 }
 
 /// The last lines of a text. `cut`: whether it begins in the middle of what was written.
-fn end(tail: &str, cut: bool) -> Styled {
+fn end(tail: &str, cut: bool) -> StyledText {
     let whole = match tail.find('\n') {
         // A line without its beginning could be half of a sequence.
         Some(first) if cut => &tail[first + 1..],

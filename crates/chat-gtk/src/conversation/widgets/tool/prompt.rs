@@ -1,4 +1,4 @@
-//! What waits for the person in a tool's card: leave for what it would do, or an answer.
+//! Draws what waits for the person in a tool's card: a permission request, or a question.
 
 mod answers;
 mod go_on;
@@ -14,7 +14,7 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
 
 use super::super::tags::Tags;
-use crate::conversation::model::answer_drafts::Typed;
+use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use rich_text::RichText;
 
@@ -123,10 +123,10 @@ fn label(text: &str, classes: &[&str]) -> gtk::Label {
 }
 
 /// Puts into a field what was typed before, and keeps what is typed from now on.
-fn keep_typed(typed: &Rc<Typed>, ask: AskId, entry: &gtk::Entry) {
-    if let Some(text) = typed.text(ask) {
+fn keep_draft(drafts: &Rc<AnswerDrafts>, ask: AskId, entry: &gtk::Entry) {
+    if let Some(text) = drafts.text(ask) {
         entry.set_text(&text);
     }
-    let typed = Rc::clone(typed);
-    entry.connect_changed(move |entry| typed.set(ask, entry.text().into()));
+    let drafts = Rc::clone(drafts);
+    entry.connect_changed(move |entry| drafts.set(ask, entry.text().into()));
 }

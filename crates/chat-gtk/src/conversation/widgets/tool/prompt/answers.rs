@@ -1,4 +1,4 @@
-//! The answers to a question of leave that hold for longer, each with the rules that it stores.
+//! Draws the answers to a permission request that hold for longer, each with the rules that it stores.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Whether the model may go on with tools: the limit of rounds is met.
+//! Asks whether the model may go on with tools once the limit of rounds is met.
 
 use gettextrs::gettext;
 use gtk::prelude::*;

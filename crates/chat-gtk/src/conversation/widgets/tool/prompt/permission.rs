@@ -1,4 +1,4 @@
-//! A question of leave: what would be done, why it is asked, and the answers.
+//! Draws a permission request: what would be done, why it is asked, and the answers.
 
 use gettextrs::gettext;
 use gtk::prelude::*;
@@ -7,7 +7,7 @@ use chat_core::message::{Answer, AskId, PermissionRequest, Preview};
 use chat_core::permission::Action;
 use chat_edge::words::{fill as put, permission_question, stays_inside, visible, why_asked};
 
-use super::{Answered, answers, head, keep_typed, label, preview};
+use super::{Answered, answers, head, keep_draft, label, preview};
 use crate::conversation::widgets::context::WidgetContext;
 use crate::{accessible, beside};
 
@@ -26,7 +26,7 @@ pub fn fill(
     aside.set_label(known.as_deref().unwrap_or_default());
     let title = beside::title(&label(&question, &["ask-title"]), &aside);
     root.append(&head(icon(asked), &title));
-    root.append(&preview::widget(asked, &context.looks));
+    root.append(&preview::widget(asked, &context.style_tags));
     root.append(&label(&reason(asked), &["ask-why"]));
     if let Some(why) = stays_inside(asked) {
         root.append(&label(&why, &["ask-why"]));
@@ -41,9 +41,9 @@ pub fn fill(
         .valign(gtk::Align::Center)
         .build();
     accessible::set_label(&entry, &gettext("Deny and tell the model…"));
-    keep_typed(&context.typed, id, &entry);
+    keep_draft(&context.drafts, id, &entry);
     let said = {
-        let typed = context.typed.clone();
+        let typed = context.drafts.clone();
         move || typed.send(id)
     };
     let deny = gtk::Button::with_label(&gettext("Deny"));

@@ -1,4 +1,4 @@
-//! The whole of what a tool would do, as a person sees it before they allow it.
+//! Draws the whole of what a tool would do, so that a person sees it before they allow it.
 
 use chat_core::message::{PermissionRequest, Preview};
 use chat_edge::words::{bytes, changed, visible};
@@ -6,9 +6,9 @@ use gettextrs::gettext;
 
 use crate::accessible;
 use crate::conversation::model::diff;
-use crate::conversation::model::styled_text::{Look, Styled};
+use crate::conversation::model::styled_text::{StyledText, TextStyle};
 use crate::conversation::widgets::fitted::fitted;
-use crate::conversation::widgets::style_tags::Looks;
+use crate::conversation::widgets::style_tags::StyleTags;
 
 /// The greatest height of it, in pixels: about twelve lines; more scrolls.
 const TALLEST: i32 = 230;
@@ -16,28 +16,28 @@ const TALLEST: i32 = 230;
 const TALLEST_CHANGE: i32 = 340;
 
 /// All that would be done.
-pub fn text(asked: &PermissionRequest) -> Styled {
-    let mut out = Styled::default();
+pub fn text(asked: &PermissionRequest) -> StyledText {
+    let mut out = StyledText::default();
     match &asked.preview {
-        Preview::Command { text, .. } => out.push(&visible(text), Look::Plain),
+        Preview::Command { text, .. } => out.push(&visible(text), TextStyle::Plain),
         Preview::Change { diff, .. } => {
-            out.push(&visible(&asked.target), Look::Place);
+            out.push(&visible(&asked.target), TextStyle::Place);
             out.begin_line(0);
             out.append(&diff::styled(diff));
             out.trim();
         }
         Preview::Move { to } => {
-            out.push(&visible(&asked.target), Look::Plain);
-            out.push("\n→ ", Look::Place);
-            out.push(&visible(&to.display().to_string()), Look::Plain);
+            out.push(&visible(&asked.target), TextStyle::Plain);
+            out.push("\n→ ", TextStyle::Place);
+            out.push(&visible(&to.display().to_string()), TextStyle::Plain);
         }
-        Preview::Address { url } => out.push(&visible(url), Look::Plain),
+        Preview::Address { url } => out.push(&visible(url), TextStyle::Plain),
         Preview::Store { url, .. } => {
-            out.push(&visible(url), Look::Plain);
-            out.push("\n→ ", Look::Place);
-            out.push(&visible(&asked.target), Look::Plain);
+            out.push(&visible(url), TextStyle::Plain);
+            out.push("\n→ ", TextStyle::Place);
+            out.push(&visible(&asked.target), TextStyle::Plain);
         }
-        Preview::Delete | Preview::Target => out.push(&visible(&asked.target), Look::Plain),
+        Preview::Delete | Preview::Target => out.push(&visible(&asked.target), TextStyle::Plain),
     }
     out
 }
@@ -57,9 +57,9 @@ pub fn aside(asked: &PermissionRequest) -> Option<String> {
 }
 
 /// The widget of it.
-pub fn widget(asked: &PermissionRequest, looks: &Looks) -> gtk::Box {
-    let buffer = looks.buffer();
-    looks.fill(&buffer, &text(asked));
+pub fn widget(asked: &PermissionRequest, style_tags: &StyleTags) -> gtk::Box {
+    let buffer = style_tags.buffer();
+    style_tags.fill(&buffer, &text(asked));
     let view = gtk::TextView::builder()
         .buffer(&buffer)
         .editable(false)

@@ -1,4 +1,4 @@
-//! A question of the model's: its choices, and a field for another answer.
+//! Draws a model's question: its choices, and a field for another answer.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use chat_core::message::{Answer, AskId, Question};
 use chat_edge::words::visible;
 
 use super::rich_text::RichText;
-use super::{Answered, Typed, WidgetContext, head, keep_typed, label};
+use super::{AnswerDrafts, Answered, WidgetContext, head, keep_draft, label};
 use crate::{accessible, beside};
 
 /// Fills a card with it. Gives the card's name, what has the keyboard first, and the question's text.
@@ -19,7 +19,7 @@ pub fn fill(
     context: &WidgetContext,
     answered: &Answered,
 ) -> (String, gtk::Widget, RichText) {
-    let typed: &Rc<Typed> = &context.typed;
+    let drafts: &Rc<AnswerDrafts> = &context.drafts;
     let rich = RichText::new(&visible(&question.text), &gettext("Question"), context);
     root.append(&head("dialog-question-symbolic", rich.widget()));
 
@@ -48,9 +48,9 @@ pub fn fill(
     let skipped = answered.clone();
     skip.connect_clicked(move |_| skipped(Answer::Deny { scope: None, message: None }));
     let say = {
-        let (typed, answered) = (typed.clone(), answered.clone());
+        let (drafts, answered) = (drafts.clone(), answered.clone());
         move || {
-            if let Some(text) = typed.send(id) {
+            if let Some(text) = drafts.send(id) {
                 answered(Answer::Text(text));
             }
         }
@@ -64,7 +64,7 @@ pub fn fill(
             button.set_sensitive(!entry.text().trim().is_empty());
         }
     });
-    keep_typed(typed, id, &entry);
+    keep_draft(drafts, id, &entry);
     root.append(&beside::words(&entry, &beside::buttons(&skip, &send)));
     (rich.spoken().to_owned(), first.unwrap_or_else(|| entry.upcast()), rich)
 }

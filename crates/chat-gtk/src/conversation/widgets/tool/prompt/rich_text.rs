@@ -1,4 +1,4 @@
-//! A model's question as Markdown, by the widgets that show its replies.
+//! Draws a model's question as Markdown, by the widgets that show its replies.
 
 use std::rc::Rc;
 

@@ -2,32 +2,25 @@
 //!
 //! It takes a [`Manager`] and stands in any GTK program after [`crate::init`]: `examples/chat_widget.rs`.
 
-mod along;
-mod background;
-mod changed_line;
-mod changes;
-mod drafting;
+mod background_commands;
+mod chat_composer;
+mod chat_switching;
+mod context_meter;
+mod editor_context;
 mod events;
 mod find_bar;
-mod hint;
-mod local;
+mod hint_bar;
+mod mention_ranking;
+mod mention_sources;
 mod messages;
-mod meter;
-mod plan;
-mod plan_ready;
-mod pointing;
-mod project;
-mod reading;
+mod plan_bar;
+mod project_bar;
+mod reading_places;
 mod requests;
-mod restoring;
-mod reviewing;
-mod seeking;
-mod sending;
+mod review_bar;
+mod session_changes;
 mod shown;
 mod start_page;
-mod suggesting;
-mod turning;
-mod undoing;
 mod view;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -51,18 +44,18 @@ use crate::drafts::{self, Drafts};
 pub use crate::editor::{At, Outline, Place};
 use crate::model_picker;
 use crate::projects::Recent;
-use along::Goes;
-pub use along::OpenFiles;
-use changes::Changes;
-use local::{Local, Looking};
+use chat_switching::Ahead;
+use editor_context::Goes;
+pub use editor_context::OpenFiles;
+pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
 pub use messages::{Brought, Command, Find, Init, Input, Output, Part, ToChanges};
 use messages::{Done, Told};
-pub use pointing::{Finder, Finding, KnownFiles, Pointed};
 pub(crate) use requests::ESCAPE_TWICE;
-pub use restoring::Restore;
-pub use reviewing::{Answered, Review};
+pub use review_bar::restore::Restore;
+pub use review_bar::{Answered, Review};
+use session_changes::Changes;
 use shown::Shown;
-use turning::Ahead;
+use start_page::local_models::{Local, Looking};
 pub use view::View;
 
 /// Below painting (`GDK_PRIORITY_REDRAW` is 120): however fast text comes, frames come first.
@@ -79,18 +72,18 @@ pub struct ChatWidget {
     epoch: u64,
     drafts: Drafts,
     draft_folder: Option<PathBuf>,
-    keeping: drafting::Keeping,
+    keeping: chat_composer::Keeping,
     /// What was asked to be shown before the engine was there.
     wanted: Option<Fid>,
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
     /// What is to be found in the chat that is being opened.
-    sought: Option<seeking::Sought>,
+    sought: Option<find_bar::target::Sought>,
     has_chats: bool,
     /// The epoch in which a message was sent that is not on disk yet.
     sending: Option<u64>,
     /// What is to be sent in the chat that is shown, once that can be.
-    outbox: VecDeque<sending::Outgoing>,
+    outbox: VecDeque<chat_composer::outbox::Outgoing>,
     /// Whether the person has turned to a chat that is not shown yet.
     leaving: bool,
     /// What they did since then.
@@ -104,7 +97,7 @@ pub struct ChatWidget {
     /// The folders that were worked in last, and where they are kept.
     projects: Recent,
     project_folder: Option<PathBuf>,
-    reading: reading::ReadingPlaces,
+    reading: reading_places::ReadingPlaces,
     /// How many folders are being looked for.
     finding: usize,
     /// A folder that was chosen for a chat that is not there yet.
@@ -116,9 +109,9 @@ pub struct ChatWidget {
     goes: Goes,
     /// The project that was told last.
     told_project: Option<PathBuf>,
-    reviewing: reviewing::Reviewing,
-    metering: meter::Metering,
-    pointing: pointing::Pointing,
+    reviewing: review_bar::Reviewing,
+    metering: context_meter::Metering,
+    pointing: mention_sources::Pointing,
     diagnostics: Diagnostics,
 }
 
@@ -141,14 +134,14 @@ impl Component for ChatWidget {
 
     fn init(init: Init, root: gtk::Box, sender: ComponentSender<Self>) -> ComponentParts<Self> {
         let mut view = View::new(&root, &sender);
-        turning::add_leave(&root, &view.composer, &sender);
+        chat_switching::add_leave(&root, &view.composer, &sender);
         let mut model = Self {
             manager: None,
             bridge: None,
             shown: Shown::New(EmptySession::default()),
             epoch: 0,
             drafts: Drafts::default(),
-            keeping: drafting::Keeping::new(init.drafts.is_some()),
+            keeping: chat_composer::Keeping::new(init.drafts.is_some()),
             draft_folder: init.drafts,
             wanted: None,
             recalled: None,
@@ -164,7 +157,7 @@ impl Component for ChatWidget {
             local: None,
             looking: Looking::No,
             projects: Recent::default(),
-            reading: reading::ReadingPlaces::load(init.projects.clone()),
+            reading: reading_places::ReadingPlaces::load(init.projects.clone()),
             project_folder: init.projects,
             finding: 0,
             wanted_project: None,
@@ -172,9 +165,9 @@ impl Component for ChatWidget {
             unattended: (HashSet::new(), HashSet::new()),
             goes: Goes::new(init.open_files),
             told_project: None,
-            reviewing: reviewing::Reviewing::default(),
-            metering: meter::Metering::default(),
-            pointing: pointing::Pointing::default(),
+            reviewing: review_bar::Reviewing::default(),
+            metering: context_meter::Metering::default(),
+            pointing: mention_sources::Pointing::default(),
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -220,11 +213,11 @@ impl Component for ChatWidget {
             Input::Find(find) => self.find(find, view),
             Input::ShowFound { fid, message, words } => {
                 self.show(Some(fid), view, &sender);
-                self.sought = Some(seeking::Sought::Words(message, words));
+                self.sought = Some(find_bar::target::Sought::Words(message, words));
                 self.show_sought(view, &sender);
             }
             Input::FocusAsk => {
-                self.sought = Some(seeking::Sought::Ask);
+                self.sought = Some(find_bar::target::Sought::Ask);
                 self.show_sought(view, &sender);
             }
             Input::ChooseModel => view.model.open(),

@@ -14,10 +14,10 @@ use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::hint::{self, Hint};
-use super::local::Local;
+use super::hint_bar::{self, Hint};
 use super::requests::note;
 use super::shown::Shown;
+use super::start_page::local_models::Local;
 use super::start_page::{self, StartPage};
 use super::view::{Page, View};
 use super::{ChatWidget, Input, Output, PAGE, Part, Told, tell};
@@ -264,7 +264,7 @@ impl ChatWidget {
             return Some(gettext("Natter is still starting"));
         }
         match &self.shown {
-            shown if shown.is_in_use() => Some(hint::in_use()),
+            shown if shown.is_in_use() => Some(hint_bar::in_use()),
             shown if shown.model().is_none() => Some(gettext("Choose a model first")),
             _ => None,
         }
@@ -288,7 +288,7 @@ impl ChatWidget {
         let said = view.conversation.last_error().filter(|_| matches!(self.shown, Shown::Open(_)));
         let said = said.as_ref().map(words::sentence);
         let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
-        let model = self.shown.model().filter(|model| !(known && hint::is_tiny(model)));
+        let model = self.shown.model().filter(|model| !(known && hint_bar::is_tiny(model)));
         view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref(), model));
     }
 

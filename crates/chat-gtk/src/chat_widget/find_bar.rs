@@ -1,6 +1,8 @@
 //! The bar above the conversation in which a person looks for words: the entry, how many places
 //! there are, and the buttons that go from one to the next.
 
+pub(super) mod target;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 

@@ -13,11 +13,11 @@ use chat_core::review::Seq;
 use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
-use super::along::OpenFiles;
-use super::meter;
-use super::pointing::{KnownFiles, Pointed};
-use super::restoring::{Extent, Restore};
-use super::reviewing::{Answered, News, Review};
+use super::context_meter;
+use super::editor_context::OpenFiles;
+use super::mention_sources::{KnownFiles, Pointed};
+use super::review_bar::restore::{Extent, Restore};
+use super::review_bar::{Answered, News, Review};
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
@@ -151,7 +151,7 @@ pub(super) enum Told {
     TinyIsKnown,
     FindClosed,
     /// Something about the window of the model.
-    Meter(meter::Wish),
+    Meter(context_meter::Wish),
     /// What was found for what is looked for with an `@`.
     Found(String, Vec<Pointed>),
     /// What changed is to be seen.
@@ -270,7 +270,7 @@ pub(super) enum Done {
     /// Something about changes of files is done.
     Review(News),
     /// Something about the window of the model is known, or done.
-    Meter(meter::News),
+    Meter(context_meter::News),
     /// The chats that there are, for what is looked for.
     Chats(String, Vec<SessionPlaceholder>),
     /// A page that is to go along was fetched, or could not be.

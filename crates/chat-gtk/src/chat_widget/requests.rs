@@ -16,7 +16,7 @@ use relm4::gtk::prelude::*;
 use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
-use super::{pointing, restoring};
+use super::{mention_sources, review_bar};
 use crate::composer::Written;
 use crate::conversation::{self, FilePlace};
 
@@ -136,7 +136,8 @@ impl ChatWidget {
                         Ok(queued) => {
                             let written = match queued {
                                 Some(queued) => Some(
-                                    pointing::written(&manager, project.as_deref(), queued).await,
+                                    mention_sources::written(&manager, project.as_deref(), queued)
+                                        .await,
                                 ),
                                 None => None,
                             };
@@ -157,7 +158,7 @@ impl ChatWidget {
                     done(Done::Answered { fid, ask, result })
                 });
             }
-            Told::Restore(message) => restoring::ask(fid, message, root, sender),
+            Told::Restore(message) => review_bar::restore::ask(fid, message, root, sender),
             Told::GiveBack(_) => {}
             Told::KeyboardLost => view.composer.focus(),
             Told::OpenLink(url) => open_link(&url, root),

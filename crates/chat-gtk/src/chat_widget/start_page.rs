@@ -1,5 +1,7 @@
 //! What a new chat shows: at first whom there is to talk to, later what could be begun.
 
+pub(super) mod local_models;
+
 use adw::prelude::*;
 use chat_core::event::{ConnectionState, Health, ModelEntry};
 use chat_core::message::ModelRef;
@@ -8,11 +10,11 @@ use chat_edge::words;
 use gettextrs::{gettext, ngettext};
 use relm4::ComponentSender;
 
-use super::local::Standing;
 use super::view::tells;
-use super::{ChatWidget, Told, hint};
+use super::{ChatWidget, Told, hint_bar};
 use crate::model_picker;
 use crate::models::fetch::Fetch;
+use local_models::Standing;
 
 /// How many models are named in a row.
 const NAMED: usize = 3;
@@ -161,7 +163,7 @@ fn local_row(
 ) -> adw::ActionRow {
     let refs: Vec<ModelRef> = models.iter().map(|name| ModelRef::new(CONNECTION, name)).collect();
     let below = match &refs[..] {
-        [only] if hint::is_tiny(only) => {
+        [only] if hint_bar::is_tiny(only) => {
             words::fill(&gettext("{model}, tiny"), &[("model", display_name(only))])
         }
         [only] => display_name(only).to_owned(),

@@ -11,23 +11,23 @@ use chat_edge::words::fill;
 use gettextrs::gettext;
 use relm4::ComponentSender;
 
-use super::shown::Shown;
-use super::turning::Ahead;
-use super::view::View;
-use super::{ChatWidget, Done, Output, done, tell};
+use super::super::chat_switching::Ahead;
+use super::super::shown::Shown;
+use super::super::view::View;
+use super::super::{ChatWidget, Done, Output, done, tell};
 use crate::composer::{self, Along, Written};
 
 /// What left the composer, for the engine.
 #[derive(Debug)]
-pub(super) struct Outgoing {
-    pub(super) written: Written,
+pub(in super::super) struct Outgoing {
+    pub(in super::super) written: Written,
     /// What of the open files does not go along.
     without: Vec<Along>,
 }
 
 impl ChatWidget {
     /// The person does something with the composer.
-    pub(super) fn hear_composer(
+    pub(in super::super) fn hear_composer(
         &mut self,
         output: composer::Output,
         view: &View,
@@ -57,7 +57,7 @@ impl ChatWidget {
     }
 
     /// The person chose words to begin with. What was written already is what they are about.
-    pub(super) fn begin_message(
+    pub(in super::super) fn begin_message(
         &mut self,
         words: &str,
         view: &View,
@@ -70,7 +70,12 @@ impl ChatWidget {
     }
 
     /// What was written leaves the composer for the engine, or waits until it can.
-    pub(super) fn submit(&mut self, written: Written, view: &View, sender: &ComponentSender<Self>) {
+    pub(in super::super) fn submit(
+        &mut self,
+        written: Written,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
         if self.leaving {
             self.ahead.push_back(Ahead::Sent(written));
             return;
@@ -81,7 +86,12 @@ impl ChatWidget {
     }
 
     /// Something is missing before a text can be sent. A model is what a person can choose.
-    pub(super) fn hindered(&self, why: String, view: &View, sender: &ComponentSender<Self>) {
+    pub(in super::super) fn hindered(
+        &self,
+        why: String,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
         tell(sender, Output::Note(why));
         let lacks_model = !matches!(self.shown, Shown::Opening(_)) && self.shown.model().is_none();
         if self.manager.is_some() && lacks_model {
@@ -90,7 +100,7 @@ impl ChatWidget {
     }
 
     /// Sends the next text, if it can be sent now.
-    pub(super) fn send_next(&mut self, sender: &ComponentSender<Self>) {
+    pub(in super::super) fn send_next(&mut self, sender: &ComponentSender<Self>) {
         let must_wait = self.leaving || self.finding > 0 || self.sending == Some(self.epoch);
         if must_wait || self.is_ending() {
             return;
@@ -124,7 +134,7 @@ impl ChatWidget {
     }
 
     /// The message is on disk, or was not taken: then its text comes back.
-    pub(super) fn sent(
+    pub(in super::super) fn sent(
         &mut self,
         epoch: u64,
         number: u64,
@@ -178,7 +188,7 @@ impl ChatWidget {
     }
 
     /// What waits to be sent becomes a draft of this chat.
-    pub(super) fn give_back_waiting(&mut self, fid: Option<&Fid>) {
+    pub(in super::super) fn give_back_waiting(&mut self, fid: Option<&Fid>) {
         while let Some(outgoing) = self.outbox.pop_back() {
             self.drafts.give_back(fid, &outgoing.written);
         }

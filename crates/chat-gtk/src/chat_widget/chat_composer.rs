@@ -1,5 +1,7 @@
 //! Keeps what is typed: by chat, written when typing rests and when the program ends.
 
+pub(super) mod outbox;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
@@ -10,13 +12,13 @@ use gtk::glib;
 use relm4::ComponentSender;
 use tokio::sync::oneshot;
 
+use super::chat_switching::Ahead;
 use super::requests::is_gone;
-use super::sending::Outgoing;
-use super::turning::Ahead;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Part, Told, done};
 use crate::composer::Written;
 use crate::drafts::Unwritten;
+use outbox::Outgoing;
 
 /// How long typing must rest before a draft is written.
 const REST: Duration = Duration::from_millis(500);

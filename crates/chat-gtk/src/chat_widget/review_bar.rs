@@ -1,5 +1,9 @@
 //! What is to be reviewed of the shown chat: asked for whenever files change, one question at a time.
 
+pub(super) mod answers;
+pub(super) mod changed_line;
+pub(super) mod restore;
+
 use chat_core::error::{Kind, NoReview, Result};
 use chat_core::manager::Manager;
 use chat_core::message::{Content, Fid};
@@ -9,10 +13,10 @@ use gtk::gio;
 use relm4::ComponentSender;
 
 use super::shown::Shown;
-use super::undoing::{self, Answers};
 use super::view::View;
 use super::{ChatWidget, Done, Output, done, tell};
 use crate::changes::{self, Listing, Verdict, Wish};
+use answers::Answers;
 
 /// The review of the shown chat.
 #[derive(Debug, Default)]
@@ -180,9 +184,9 @@ impl ChatWidget {
                     tell(sender, Output::Note(words));
                 }
                 if let Some(undo) = answer.undo {
-                    self.reviewing.answers.add(&fid, undo, undoing::said(&wish, &answer));
+                    self.reviewing.answers.add(&fid, undo, answers::said(&wish, &answer));
                 }
-                let words = undoing::offered(&wish, &answer);
+                let words = answers::offered(&wish, &answer);
                 tell(sender, Output::Answered(Answered { fid, wish, answer, words }));
             }
             Err(error) => tell(sender, Output::Note(words::sentence(&error))),

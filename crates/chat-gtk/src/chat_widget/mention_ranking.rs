@@ -10,7 +10,7 @@ use chat_project::{Found, FoundSymbol};
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::pointing::Pointed;
+use super::mention_sources::Pointed;
 use crate::composer::{self, MOST_SUGGESTIONS, Pin, Pinned, Suggestion};
 use crate::found_row;
 use crate::letters::plain;

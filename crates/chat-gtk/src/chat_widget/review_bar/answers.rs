@@ -7,15 +7,15 @@ use chat_edge::words::{self, fill, one_line};
 use gettextrs::{gettext, ngettext};
 use relm4::ComponentSender;
 
-use super::restoring::left_alone;
-use super::reviewing::News;
-use super::view::View;
-use super::{ChatWidget, Done, Output, done, tell};
+use super::super::review_bar::News;
+use super::super::review_bar::restore::left_alone;
+use super::super::view::View;
+use super::super::{ChatWidget, Done, Output, done, tell};
 use crate::changes::{Verdict, Wish};
 
 /// The answers that can be taken back, the newest last.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
+pub(in super::super) struct Answers {
     given: Vec<Given>,
 }
 
@@ -29,12 +29,12 @@ struct Given {
 }
 
 impl Answers {
-    pub(super) fn add(&mut self, fid: &Fid, answer: Seq, words: String) {
+    pub(in super::super) fn add(&mut self, fid: &Fid, answer: Seq, words: String) {
         self.given.push(Given { fid: fid.clone(), answer, words });
     }
 
     /// What the newest of this chat was, in words.
-    pub(super) fn newest(&self, fid: Option<&Fid>) -> Option<&str> {
+    pub(in super::super) fn newest(&self, fid: Option<&Fid>) -> Option<&str> {
         let of_it = self.given.iter().rfind(|given| Some(&given.fid) == fid);
         of_it.map(|given| given.words.as_str())
     }
@@ -51,7 +51,7 @@ impl Answers {
 
 impl ChatWidget {
     /// Takes an answer back: this one of this chat, or the newest of the one that is shown.
-    pub(super) fn undo_answer(
+    pub(in super::super) fn undo_answer(
         &mut self,
         which: Option<(Fid, Seq)>,
         sender: &ComponentSender<Self>,
@@ -69,7 +69,7 @@ impl ChatWidget {
     }
 
     /// An answer was taken back, or could not be.
-    pub(super) fn answer_undone(
+    pub(in super::super) fn answer_undone(
         &mut self,
         fid: &Fid,
         (answer, said): (Seq, String),
@@ -98,14 +98,14 @@ impl ChatWidget {
 
 /// What was done, where that is offered to be taken back in passing: what is gone from disk, and
 /// what went all at once.
-pub(super) fn offered(wish: &Wish, answer: &Answer) -> Option<String> {
+pub(in super::super) fn offered(wish: &Wish, answer: &Answer) -> Option<String> {
     answer.undo?;
     let is_small = wish.what.is_some() && wish.verdict == Verdict::Accept;
     (!is_small).then(|| said(wish, answer))
 }
 
 /// What was answered.
-pub(super) fn said(wish: &Wish, answer: &Answer) -> String {
+pub(in super::super) fn said(wish: &Wish, answer: &Answer) -> String {
     let count = answer.done.len();
     let number = u32::try_from(count).unwrap_or(u32::MAX);
     let text = match (&wish.what, wish.verdict) {

@@ -7,15 +7,15 @@ use chat_edge::words::sentence;
 use gettextrs::gettext;
 use relm4::ComponentSender;
 
-use super::view::View;
-use super::{ChatWidget, Done, Output, done, tell};
+use super::super::view::View;
+use super::super::{ChatWidget, Done, Output, done, tell};
 use crate::models::fetch::{Fetch, Goods};
 use crate::models::row::ModelRow;
 use crate::models::{Stock, machine, words};
 
 /// What the page depends on. The progress of a download is not in it: that changes in place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(in super::super) enum Standing {
     /// These models can hold a conversation.
     Here { models: Vec<String> },
     /// None yet, but this one is offered or on its way.
@@ -26,7 +26,7 @@ pub(super) enum Standing {
 
 /// The models on this computer, and the row that offers one.
 #[derive(Debug)]
-pub(super) struct Local {
+pub(in super::super) struct Local {
     models: Vec<String>,
     /// With what it is about, so that it stays while that stays.
     fetch: Option<(String, Fetch)>,
@@ -34,7 +34,7 @@ pub(super) struct Local {
 
 /// Whether somebody is looking what there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Looking {
+pub(in super::super) enum Looking {
     No,
     Yes,
     /// What there is changed meanwhile.
@@ -42,7 +42,7 @@ pub(super) enum Looking {
 }
 
 impl Local {
-    pub(super) fn standing(&self) -> Standing {
+    pub(in super::super) fn standing(&self) -> Standing {
         match &self.fetch {
             _ if !self.models.is_empty() => Standing::Here { models: self.models.clone() },
             Some((what, _)) => Standing::Offered { what: what.clone() },
@@ -51,7 +51,7 @@ impl Local {
     }
 
     /// The row that offers a model.
-    pub(super) fn fetch(&self) -> Option<&Fetch> {
+    pub(in super::super) fn fetch(&self) -> Option<&Fetch> {
         self.fetch.as_ref().map(|(_, fetch)| fetch)
     }
 
@@ -108,7 +108,7 @@ fn offered(stock: &Stock) -> Option<Offered> {
 
 impl ChatWidget {
     /// Finds out which models are here and which are coming; one look at a time.
-    pub(super) fn look_at_stock(&mut self, sender: &ComponentSender<Self>) {
+    pub(in super::super) fn look_at_stock(&mut self, sender: &ComponentSender<Self>) {
         let Some(manager) = self.manager.clone() else { return };
         if self.looking != Looking::No {
             self.looking = Looking::Again;
@@ -118,7 +118,7 @@ impl ChatWidget {
         sender.oneshot_command(async move { done(Done::Stock(Stock::take(&manager).await)) });
     }
 
-    pub(super) fn stock_came(
+    pub(in super::super) fn stock_came(
         &mut self,
         stock: Result<Stock>,
         view: &View,

@@ -1,5 +1,7 @@
 //! The session's plan, above the composer: a line that opens into its steps.
 
+pub(super) mod ready;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 

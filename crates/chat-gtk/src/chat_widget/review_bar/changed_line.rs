@@ -5,14 +5,14 @@ use relm4::ComponentSender;
 use relm4::gtk::pango;
 use relm4::gtk::prelude::*;
 
-use super::view::tells;
-use super::{ChatWidget, Told};
+use super::super::view::tells;
+use super::super::{ChatWidget, Told};
 use crate::accessible;
 use crate::changes::{Listing, counted, files_changed};
 
 /// The line.
 #[derive(Debug)]
-pub(super) struct ChangedLine {
+pub(in super::super) struct ChangedLine {
     root: gtk::Button,
     files: gtk::Label,
     count: gtk::Label,
@@ -20,7 +20,7 @@ pub(super) struct ChangedLine {
 
 impl ChangedLine {
     /// Nothing to review, which is not seen.
-    pub(super) fn new(sender: &ComponentSender<ChatWidget>) -> Self {
+    pub(in super::super) fn new(sender: &ComponentSender<ChatWidget>) -> Self {
         let icon = gtk::Image::from_icon_name("document-edit-symbolic");
         icon.add_css_class("dim-label");
         let files = gtk::Label::builder()
@@ -46,12 +46,12 @@ impl ChangedLine {
         Self { root, files, count }
     }
 
-    pub(super) fn widget(&self) -> &gtk::Button {
+    pub(in super::super) fn widget(&self) -> &gtk::Button {
         &self.root
     }
 
     /// Shows how much this is; nothing is not seen.
-    pub(super) fn show(&self, listing: &Listing) {
+    pub(in super::super) fn show(&self, listing: &Listing) {
         let count = listing.files().len();
         let (added, removed) = listing.counts();
         let (files, lines) = (files_changed(count), counted(added, removed));

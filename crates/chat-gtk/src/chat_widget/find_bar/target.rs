@@ -4,14 +4,14 @@ use chat_core::error::Result;
 use chat_core::message::{Fid, MessageId};
 use relm4::ComponentSender;
 
-use super::requests::note;
-use super::shown::Shown;
-use super::view::View;
-use super::{ChatWidget, Done, Find, Output, PAGE, done, tell};
+use super::super::requests::note;
+use super::super::shown::Shown;
+use super::super::view::View;
+use super::super::{ChatWidget, Done, Find, Output, PAGE, done, tell};
 
 /// What a chat is opened for.
 #[derive(Debug)]
-pub(super) enum Sought {
+pub(in super::super) enum Sought {
     /// These words of a message.
     Words(MessageId, String),
     /// What waits for the person's answer.
@@ -20,7 +20,7 @@ pub(super) enum Sought {
 
 impl ChatWidget {
     /// Opens the bar in which a person looks for words, or goes from one place to the next.
-    pub(super) fn find(&self, find: Find, view: &View) {
+    pub(in super::super) fn find(&self, find: Find, view: &View) {
         if matches!(self.shown, Shown::Open(_)) {
             match find {
                 Find::Open => view.find.open(),
@@ -42,7 +42,7 @@ impl ChatWidget {
     }
 
     /// The branch is shown that a message is in, or was before.
-    pub(super) fn branch_shown(
+    pub(in super::super) fn branch_shown(
         &mut self,
         fid: &Fid,
         (message, words): (MessageId, String),
@@ -70,7 +70,7 @@ impl ChatWidget {
     }
 
     /// Asks which replies of the chat stand beside each other.
-    pub(super) fn ask_siblings(&self, sender: &ComponentSender<Self>) {
+    pub(in super::super) fn ask_siblings(&self, sender: &ComponentSender<Self>) {
         let (Some(manager), Some(fid)) = (self.manager.clone(), self.shown.fid().cloned()) else {
             return;
         };
@@ -81,7 +81,7 @@ impl ChatWidget {
     }
 
     /// Goes to what is sought in the chat, once it is there.
-    pub(super) fn show_sought(&mut self, view: &View, sender: &ComponentSender<Self>) {
+    pub(in super::super) fn show_sought(&mut self, view: &View, sender: &ComponentSender<Self>) {
         if matches!(self.shown, Shown::Opening(_)) {
             return;
         }

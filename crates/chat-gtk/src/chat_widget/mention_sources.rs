@@ -19,7 +19,7 @@ use gtk::glib;
 use relm4::ComponentSender;
 use tokio::sync::oneshot;
 
-use super::suggesting::{self, Gathered};
+use super::mention_ranking::{self, Gathered};
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, Part, Told, done, tell};
 use crate::composer::{Names, Written};
@@ -237,6 +237,6 @@ fn suggest(gathered: &Gathered, view: &View) {
 pub(super) async fn written(manager: &Manager, project: Option<&Path>, queued: Queued) -> Written {
     let chats = manager.sessions().list().await.unwrap_or_default();
     Written::of(queued.content, queued.context.mentions, |mention| {
-        suggesting::name(mention, project, &chats)
+        mention_ranking::name(mention, project, &chats)
     })
 }

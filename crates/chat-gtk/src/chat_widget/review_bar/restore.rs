@@ -8,9 +8,9 @@ use chat_edge::words::{self, fill, one_line};
 use gettextrs::{gettext, ngettext};
 use relm4::ComponentSender;
 
-use super::reviewing::News;
-use super::view::{View, tells};
-use super::{ChatWidget, Done, Output, Told, done, tell};
+use super::super::review_bar::News;
+use super::super::view::{View, tells};
+use super::super::{ChatWidget, Done, Output, Told, done, tell};
 use crate::composer::Written;
 
 /// Files that are named where they were left alone; more are counted.
@@ -18,7 +18,7 @@ const NAMED: usize = 3;
 
 /// What is to be brought back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(in super::super) enum Extent {
     /// The files.
     Files,
     /// The files, and the conversation up to the message.
@@ -37,7 +37,7 @@ pub struct Restore {
 }
 
 /// Asks how much is to be brought back to how it was at this message.
-pub(super) fn ask(
+pub(in super::super) fn ask(
     fid: Fid,
     message: MessageId,
     root: &gtk::Box,
@@ -67,7 +67,7 @@ pub(super) fn ask(
 
 impl ChatWidget {
     /// Brings back what the person asked for.
-    pub(super) fn restore(
+    pub(in super::super) fn restore(
         &self,
         fid: Fid,
         message: MessageId,
@@ -92,7 +92,12 @@ impl ChatWidget {
     }
 
     /// Takes a restore back.
-    pub(super) fn undo_restore(&self, fid: Fid, restored: Seq, sender: &ComponentSender<Self>) {
+    pub(in super::super) fn undo_restore(
+        &self,
+        fid: Fid,
+        restored: Seq,
+        sender: &ComponentSender<Self>,
+    ) {
         let Some(manager) = self.manager.clone() else { return };
         sender.oneshot_command(async move {
             let result = manager.review().undo_restore(&fid, restored).await;
@@ -101,7 +106,7 @@ impl ChatWidget {
     }
 
     /// It was brought back, or could not be.
-    pub(super) fn restored(
+    pub(in super::super) fn restored(
         &mut self,
         fid: &Fid,
         files: &Result<Restored>,
@@ -123,7 +128,7 @@ impl ChatWidget {
     }
 
     /// A restore was taken back, or could not be.
-    pub(super) fn undone(
+    pub(in super::super) fn undone(
         &mut self,
         result: Result<Restored>,
         view: &View,
@@ -182,7 +187,7 @@ fn came_back(fid: &Fid, files: &Result<Restored>, said: Option<&Result<Content>>
 }
 
 /// Names the files that were left alone.
-pub(super) fn left_alone(conflicts: &[Conflict]) -> Option<String> {
+pub(in super::super) fn left_alone(conflicts: &[Conflict]) -> Option<String> {
     let paths: Vec<_> =
         conflicts.iter().map(|conflict| one_line(&conflict.path.display().to_string())).collect();
     if paths.is_empty() {

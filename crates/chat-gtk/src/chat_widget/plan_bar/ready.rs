@@ -8,20 +8,20 @@ use gtk::gio;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::shown::Shown;
-use super::view::{View, tells};
-use super::{ChatWidget, Told};
+use super::super::shown::Shown;
+use super::super::view::{View, tells};
+use super::super::{ChatWidget, Told};
 use crate::models::has_keyboard;
 
 /// The line.
 #[derive(Debug)]
-pub(super) struct PlanReady {
+pub(in super::super) struct PlanReady {
     root: gtk::Box,
 }
 
 impl PlanReady {
     /// No plan, which is not seen.
-    pub(super) fn new(sender: &ComponentSender<ChatWidget>) -> Self {
+    pub(in super::super) fn new(sender: &ComponentSender<ChatWidget>) -> Self {
         let words = gtk::Label::builder()
             .label(gettext("The plan is ready"))
             .xalign(0.0)
@@ -55,12 +55,12 @@ impl PlanReady {
         Self { root }
     }
 
-    pub(super) fn widget(&self) -> &gtk::Box {
+    pub(in super::super) fn widget(&self) -> &gtk::Box {
         &self.root
     }
 
     /// Shows it, or not. Whether what had the keyboard is gone with it.
-    pub(super) fn show(&self, ready: bool) -> bool {
+    pub(in super::super) fn show(&self, ready: bool) -> bool {
         let lost = !ready && has_keyboard(&self.root);
         self.root.set_visible(ready);
         lost
@@ -69,7 +69,7 @@ impl PlanReady {
 
 impl ChatWidget {
     /// Whether the last reply of the shown chat is a plan that can be started.
-    pub(super) fn show_plan_ready(&self, view: &View) {
+    pub(in super::super) fn show_plan_ready(&self, view: &View) {
         let ready = matches!(&self.shown, Shown::Open(session)
             if session.mode == Mode::Plan && session.project.is_some() && !session.in_use)
             && !self.shown.is_busy()
@@ -80,7 +80,12 @@ impl ChatWidget {
     }
 
     /// Has the plan carried out, in this mode from now on.
-    pub(super) fn start_plan(&mut self, mode: Mode, view: &View, sender: &ComponentSender<Self>) {
+    pub(in super::super) fn start_plan(
+        &mut self,
+        mode: Mode,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
         let Some(fid) = self.shown.fid().cloned() else { return };
         view.plan_ready.show(false);
         view.composer.focus();

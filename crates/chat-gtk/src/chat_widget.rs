@@ -48,8 +48,8 @@ use chat_switching::Ahead;
 use editor_context::Goes;
 pub use editor_context::OpenFiles;
 pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
-pub use messages::{Brought, Command, Find, Init, Input, Output, Part, ToChanges};
-use messages::{Done, Told};
+use messages::{Done, FrameMsg};
+pub use messages::{Find, Init, Input, Output, Part, ToChanges};
 pub(crate) use requests::ESCAPE_TWICE;
 pub use review_bar::restore::Restore;
 pub use review_bar::{Answered, Review};
@@ -121,7 +121,7 @@ pub fn launch(init: Init) -> Connector<ChatWidget> {
 }
 
 impl Component for ChatWidget {
-    type CommandOutput = Command;
+    type CommandOutput = Part;
     type Input = Input;
     type Output = Output;
     type Init = Init;
@@ -233,73 +233,18 @@ impl Component for ChatWidget {
             Input::Escape => self.escape(&sender),
             Input::Stop => self.stop(&sender),
             Input::SaveDrafts(saved) => self.save_drafts(saved, view, &sender),
-            Input::Part(Part(told)) => self.hear(told, view, &sender, root),
+            Input::Part(Part(msg)) => self.receive(msg, view, &sender, root),
         }
     }
 
     fn update_cmd_with_view(
         &mut self,
         view: &mut View,
-        Command::Part(Brought(command)): Command,
+        Part(msg): Part,
         sender: ComponentSender<Self>,
-        _root: &gtk::Box,
+        root: &gtk::Box,
     ) {
-        match command {
-            Done::Arrived(Arrival::Events(events)) => self.apply(events, view, &sender),
-            Done::Arrived(Arrival::Opened { fid, result }) => {
-                self.opened(&fid, result, view, &sender);
-            }
-            Done::Drafts(stored) => {
-                self.drafts_came(stored, view, &sender);
-            }
-            Done::Sent { epoch, number, result } => {
-                self.sent(epoch, number, result, view, &sender);
-            }
-            Done::Earlier { fid, before, result } => {
-                self.earlier_came(&fid, before, result, view, &sender);
-            }
-            Done::Siblings { fid, result } => match result {
-                Ok(siblings) if self.shown.fid() == Some(&fid) => {
-                    view.conversation.set_siblings(&siblings);
-                }
-                Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "the other replies are unknown"),
-            },
-            Done::Branch { fid, message, words, result } => {
-                self.branch_shown(&fid, (message, words), result, view, &sender);
-            }
-            Done::Capabilities { model, result: Ok(capabilities) } => {
-                self.capabilities.insert(model, capabilities);
-                self.show_state(view, &sender);
-            }
-            Done::Unqueued { fid, written: Some(written) } => {
-                self.give_back(Some(&fid), &written, view, &sender);
-                if self.shown.fid() == Some(&fid) {
-                    view.composer.focus();
-                }
-            }
-            Done::Stock(stock) => self.stock_came(stock, view, &sender),
-            Done::Bounds(words) => view.conversation.set_bounds(words),
-            Done::Projects(kept) => self.projects_came(kept, view),
-            Done::Project { fid, result } => self.project_found(fid, result, view, &sender),
-            Done::AgentOfProject { epoch, folder, agent } => {
-                self.agent_of_project_came(epoch, &folder, agent, view, &sender);
-            }
-            Done::Review(news) => self.review_came(news, view, &sender),
-            Done::Meter(news) => self.meter_came(news, view, &sender),
-            Done::Chats(query, chats) => self.chats_came(&query, chats, view),
-            Done::Page { url, result } => self.page_came(&url, result, view, &sender),
-            Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
-            Done::Answered { fid, ask, result } => self.answered(&fid, ask, result, view, &sender),
-            Done::Finished { fid, result: Err(error) } => {
-                self.failed(fid.as_ref(), &error, view, &sender);
-            }
-            // What a model can do is asked again when it is chosen again.
-            Done::Capabilities { result: Err(_), .. }
-            | Done::Unqueued { .. }
-            | Done::Finished { result: Ok(()), .. }
-            | Done::Nothing => {}
-        }
+        self.receive(msg, view, &sender, root);
     }
 }
 
@@ -333,71 +278,132 @@ impl ChatWidget {
         self.diagnostics.mark("engine");
     }
 
-    fn hear(
+    /// Takes what background work brings.
+    fn take_result(&mut self, done: Done, view: &mut View, sender: &ComponentSender<Self>) {
+        match done {
+            Done::Arrived(Arrival::Events(events)) => self.apply(events, view, sender),
+            Done::Arrived(Arrival::Opened { fid, result }) => {
+                self.opened(&fid, result, view, sender);
+            }
+            Done::Drafts(stored) => {
+                self.drafts_came(stored, view, sender);
+            }
+            Done::Sent { epoch, number, result } => {
+                self.sent(epoch, number, result, view, sender);
+            }
+            Done::Earlier { fid, before, result } => {
+                self.earlier_came(&fid, before, result, view, sender);
+            }
+            Done::Siblings { fid, result } => match result {
+                Ok(siblings) if self.shown.fid() == Some(&fid) => {
+                    view.conversation.set_siblings(&siblings);
+                }
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "the other replies are unknown"),
+            },
+            Done::Branch { fid, message, words, result } => {
+                self.branch_shown(&fid, (message, words), result, view, sender);
+            }
+            Done::Capabilities { model, result: Ok(capabilities) } => {
+                self.capabilities.insert(model, capabilities);
+                self.show_state(view, sender);
+            }
+            Done::Unqueued { fid, written: Some(written) } => {
+                self.give_back(Some(&fid), &written, view, sender);
+                if self.shown.fid() == Some(&fid) {
+                    view.composer.focus();
+                }
+            }
+            Done::Stock(stock) => self.stock_came(stock, view, sender),
+            Done::Bounds(words) => view.conversation.set_bounds(words),
+            Done::Projects(kept) => self.projects_came(kept, view),
+            Done::Project { fid, result } => self.project_found(fid, result, view, sender),
+            Done::AgentOfProject { epoch, folder, agent } => {
+                self.agent_of_project_came(epoch, &folder, agent, view, sender);
+            }
+            Done::Review(news) => self.review_came(news, view, sender),
+            Done::Meter(news) => self.meter_came(news, view, sender),
+            Done::Chats(query, chats) => self.chats_came(&query, chats, view),
+            Done::Page { url, result } => self.page_came(&url, result, view, sender),
+            Done::Changed { fid, result } => self.changed(fid, result, view, sender),
+            Done::Answered { fid, ask, result } => self.answered(&fid, ask, result, view, sender),
+            Done::Finished { fid, result: Err(error) } => {
+                self.failed(fid.as_ref(), &error, view, sender);
+            }
+            // What a model can do is asked again when it is chosen again.
+            Done::Capabilities { result: Err(_), .. }
+            | Done::Unqueued { .. }
+            | Done::Finished { result: Ok(()), .. }
+            | Done::Nothing => {}
+        }
+    }
+
+    fn receive(
         &mut self,
-        told: Told,
+        msg: FrameMsg,
         view: &mut View,
         sender: &ComponentSender<Self>,
         root: &gtk::Box,
     ) {
-        match told {
-            Told::Composer(output) => self.hear_composer(output, view, sender),
-            Told::Found(query, found) => self.found_came(&query, found, view),
-            Told::Left(written) => self.leave(written),
-            Told::Conversation(session, output) => {
+        match msg {
+            FrameMsg::Done(done) => self.take_result(*done, view, sender),
+            FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
+            FrameMsg::Found(query, found) => self.found_came(&query, found, view),
+            FrameMsg::Left(written) => self.leave(written),
+            FrameMsg::Conversation(session, output) => {
                 self.hear_conversation(session.as_ref(), output, view, sender, root);
             }
-            Told::Model(model_picker::Output::Chosen(model)) => {
+            FrameMsg::Model(model_picker::Output::Chosen(model)) => {
                 self.choose_model(model, view, sender);
             }
-            Told::Model(model_picker::Output::Favourite(model, favourite)) => {
+            FrameMsg::Model(model_picker::Output::Favourite(model, favourite)) => {
                 self.set_favourite(model, favourite, sender);
             }
-            Told::Model(model_picker::Output::Options(options)) => {
+            FrameMsg::Model(model_picker::Output::Options(options)) => {
                 self.set_options(options, sender);
             }
             // What was chosen is for the message: its next letters must not reach the closed list.
-            Told::Agent(agent) => {
+            FrameMsg::Agent(agent) => {
                 self.set_agent(agent, sender);
                 view.composer.focus();
             }
-            Told::Thinking(thinking) => {
+            FrameMsg::Thinking(thinking) => {
                 self.set_thinking(thinking, sender);
                 view.composer.focus();
             }
-            Told::Project(folder) => self.choose_project(folder, view, sender),
-            Told::Mode(mode) => self.choose_mode(mode, view, root, sender),
-            Told::Unattended(epoch) => self.go_unattended(epoch, view, sender),
-            Told::EndCommand(id) => self.end_command(id, view, sender),
-            Told::Begin(text) => self.begin_message(&text, view, sender),
-            Told::WriteDrafts => self.typing_rests(sender),
-            Told::NothingComes => self.nothing_comes(view, sender),
-            Told::LookAgain => self.look_again(),
+            FrameMsg::Project(folder) => self.choose_project(folder, view, sender),
+            FrameMsg::Mode(mode) => self.choose_mode(mode, view, root, sender),
+            FrameMsg::Unattended(epoch) => self.go_unattended(epoch, view, sender),
+            FrameMsg::EndCommand(id) => self.end_command(id, view, sender),
+            FrameMsg::Begin(text) => self.begin_message(&text, view, sender),
+            FrameMsg::WriteDrafts => self.typing_rests(sender),
+            FrameMsg::NothingComes => self.nothing_comes(view, sender),
+            FrameMsg::LookAgain => self.look_again(),
             // Another chat may have been asked for meanwhile.
-            Told::Gone(fid) => {
+            FrameMsg::Gone(fid) => {
                 if self.shown.fid() == Some(&fid) {
                     self.show(None, view, sender);
                 }
             }
-            Told::LookOut => self.look_out(),
-            Told::Model(model_picker::Output::Connections) | Told::Connections => {
+            FrameMsg::LookOut => self.look_out(),
+            FrameMsg::Model(model_picker::Output::Connections) | FrameMsg::Connections => {
                 tell(sender, Output::Connections(None));
             }
-            Told::AddConnection => tell(sender, Output::AddConnection),
-            Told::Model(model_picker::Output::Manage) | Told::Models => {
+            FrameMsg::AddConnection => tell(sender, Output::AddConnection),
+            FrameMsg::Model(model_picker::Output::Manage) | FrameMsg::Models => {
                 tell(sender, Output::Models);
             }
-            Told::TinyIsKnown => {
+            FrameMsg::TinyIsKnown => {
                 // The button that has the keyboard goes.
                 view.composer.focus();
                 self.tiny_is_known(sender);
             }
-            Told::Meter(wish) => self.hear_meter(wish, view, sender),
-            Told::Review => tell(sender, Output::Review),
-            Told::Restore(fid, at, extent) => self.restore(fid, at, extent, sender),
-            Told::StartPlan(mode) => self.start_plan(mode, view, sender),
-            Told::FindClosed => view.composer.focus(),
-            Told::Height(height) => view.composer.set_height_of_all(height),
+            FrameMsg::Meter(wish) => self.hear_meter(wish, view, sender),
+            FrameMsg::Review => tell(sender, Output::Review),
+            FrameMsg::Restore(fid, at, extent) => self.restore(fid, at, extent, sender),
+            FrameMsg::StartPlan(mode) => self.start_plan(mode, view, sender),
+            FrameMsg::FindClosed => view.composer.focus(),
+            FrameMsg::Height(height) => view.composer.set_height_of_all(height),
         }
     }
 
@@ -406,8 +412,8 @@ impl ChatWidget {
     }
 }
 
-fn done(done: Done) -> Command {
-    Command::Part(Brought(done))
+fn done(done: Done) -> Part {
+    Part(FrameMsg::Done(Box::new(done)))
 }
 
 /// Tells whoever holds the widget. Where nobody listens any more there is nobody to tell.

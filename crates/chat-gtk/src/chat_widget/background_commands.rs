@@ -12,7 +12,7 @@ use relm4::gtk::prelude::*;
 use relm4::gtk::{glib, pango};
 
 use super::view::tells;
-use super::{ChatWidget, Told};
+use super::{ChatWidget, FrameMsg};
 use crate::models::has_keyboard;
 use crate::{accessible, beside};
 
@@ -50,7 +50,7 @@ impl Row {
 impl Background {
     /// No commands, which is not seen.
     pub(super) fn new(sender: &ComponentSender<ChatWidget>) -> Rc<Self> {
-        Self::telling(tells(sender, Told::EndCommand))
+        Self::telling(tells(sender, FrameMsg::EndCommand))
     }
 
     /// The same; `end` is told which command is to end.

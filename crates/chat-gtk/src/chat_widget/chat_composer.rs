@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::chat_switching::Ahead;
 use super::requests::is_gone;
 use super::view::View;
-use super::{ChatWidget, Done, Input, Part, Told, done};
+use super::{ChatWidget, Done, FrameMsg, Input, Part, done};
 use crate::composer::Written;
 use crate::drafts::Unwritten;
 use outbox::Outgoing;
@@ -73,7 +73,7 @@ impl ChatWidget {
             self.keeping.has_timer = true;
             let input = sender.input_sender().clone();
             glib::timeout_add_local_once(REST, move || {
-                input.emit(Input::Part(Part(Told::WriteDrafts)));
+                input.emit(Input::Part(Part(FrameMsg::WriteDrafts)));
             });
         }
     }
@@ -167,7 +167,7 @@ impl ChatWidget {
         self.keeping.ending = Ending::Waits(saved);
         let input = sender.input_sender().clone();
         glib::timeout_add_local_once(PATIENCE, move || {
-            input.emit(Input::Part(Part(Told::NothingComes)));
+            input.emit(Input::Part(Part(FrameMsg::NothingComes)));
         });
         self.finish_drafts(view, sender);
     }

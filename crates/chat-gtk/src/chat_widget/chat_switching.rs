@@ -14,7 +14,7 @@ use relm4::gtk::prelude::*;
 
 use super::shown::Shown;
 use super::view::View;
-use super::{ChatWidget, Done, Input, Output, PAGE, Part, Told, done, tell};
+use super::{ChatWidget, Done, FrameMsg, Input, Output, PAGE, Part, done, tell};
 use crate::composer::{Composer, Written};
 
 /// The action that a window activates when its person asks for a new chat, right before it tells
@@ -27,7 +27,7 @@ pub(super) fn add_leave(
     let leave = gio::SimpleAction::new("leave", None);
     let (composer, input) = (composer.clone(), sender.input_sender().clone());
     leave.connect_activate(move |_, _| {
-        input.emit(Input::Part(Part(Told::Left(composer.take()))));
+        input.emit(Input::Part(Part(FrameMsg::Left(composer.take()))));
     });
     let actions = gio::SimpleActionGroup::new();
     actions.add_action(&leave);

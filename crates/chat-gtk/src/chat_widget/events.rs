@@ -20,7 +20,7 @@ use super::shown::Shown;
 use super::start_page::local_models::Local;
 use super::start_page::{self, StartPage};
 use super::view::{Page, View};
-use super::{ChatWidget, Input, Output, PAGE, Part, Told, tell};
+use super::{ChatWidget, FrameMsg, Input, Output, PAGE, Part, tell};
 use crate::bridge::about;
 use crate::{choices, paint};
 
@@ -369,5 +369,5 @@ impl ChatWidget {
 
 /// A chat is not there any more. By the time that it is heard another may be shown.
 fn gone(fid: &Fid) -> Input {
-    Input::Part(Part(Told::Gone(fid.clone())))
+    Input::Part(Part(FrameMsg::Gone(fid.clone())))
 }

@@ -8,7 +8,7 @@ use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::view::tells;
-use super::{ChatWidget, Told};
+use super::{ChatWidget, FrameMsg};
 use crate::{accessible, beside};
 
 /// The model that Natter brings along so that anything answers at all.
@@ -78,12 +78,12 @@ impl HintBar {
         let again = gtk::Button::with_label(&gettext("Retry"));
         let settings =
             gtk::Button::builder().label(gettext("Connections")).css_classes(["flat"]).build();
-        let told = tells(sender, |()| Told::LookAgain);
+        let told = tells(sender, |()| FrameMsg::LookAgain);
         again.connect_clicked(move |_| told(()));
-        let told = tells(sender, |()| Told::Connections);
+        let told = tells(sender, |()| FrameMsg::Connections);
         settings.connect_clicked(move |_| told(()));
         let better = gtk::Button::with_label(&gettext("Get a Better One…"));
-        let told = tells(sender, |()| Told::Models);
+        let told = tells(sender, |()| FrameMsg::Models);
         better.connect_clicked(move |_| told(()));
         let close = gtk::Button::builder()
             .icon_name("window-close-symbolic")
@@ -91,7 +91,7 @@ impl HintBar {
             .tooltip_text(gettext("Do not say this again"))
             .build();
         accessible::set_label(&close, &gettext("Do not say again that the model is tiny"));
-        let told = tells(sender, |()| Told::TinyIsKnown);
+        let told = tells(sender, |()| FrameMsg::TinyIsKnown);
         close.connect_clicked(move |_| told(()));
         let buttons = gtk::Box::builder().spacing(10).valign(gtk::Align::Center).build();
         buttons.append(&settings);

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 use super::mention_ranking::{self, Gathered};
 use super::view::View;
-use super::{ChatWidget, Done, Input, Output, Part, Told, done, tell};
+use super::{ChatWidget, Done, FrameMsg, Input, Output, Part, done, tell};
 use crate::composer::{Names, Written};
 use crate::conversation;
 
@@ -150,7 +150,7 @@ impl ChatWidget {
                     if given_up.load(Ordering::Relaxed) {
                         return;
                     }
-                    input.emit(Input::Part(Part(Told::Found(query.clone(), found))));
+                    input.emit(Input::Part(Part(FrameMsg::Found(query.clone(), found))));
                 }
             });
         }

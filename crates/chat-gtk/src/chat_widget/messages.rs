@@ -1,4 +1,4 @@
-//! What a chat widget is told, what it tells, and what its background work brings.
+//! Defines what a chat widget is told, what it tells, and what its parts report to it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -115,12 +115,15 @@ pub enum Find {
 #[derive(Debug)]
 pub struct ToChanges(pub(crate) Wish);
 
-/// What a part of the widget tells.
+/// What a part of the widget reports to it.
 #[derive(Debug)]
-pub struct Part(pub(super) Told);
+pub struct Part(pub(super) FrameMsg);
 
+/// What the parts of the widget report to it: what the person does with them, and what their work in the
+/// background brings.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum FrameMsg {
+    Done(Box<Done>),
     Composer(composer::Output),
     /// What is wanted in the conversation, and of which session.
     Conversation(Option<Fid>, conversation::Output),
@@ -207,18 +210,7 @@ pub enum Output {
     Escaped,
 }
 
-/// What its background work brings.
-#[derive(Debug)]
-pub enum Command {
-    /// What its own parts bring.
-    #[doc(hidden)]
-    Part(Brought),
-}
-
 /// What a piece of background work brings.
-#[derive(Debug)]
-pub struct Brought(pub(super) Done);
-
 #[derive(Debug)]
 pub(super) enum Done {
     Arrived(Arrival),

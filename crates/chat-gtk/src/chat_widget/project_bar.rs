@@ -13,7 +13,7 @@ use relm4::gtk::prelude::*;
 
 use super::shown::Shown;
 use super::view::{View, tells};
-use super::{ChatWidget, Done, Output, Told, done, tell};
+use super::{ChatWidget, Done, FrameMsg, Output, done, tell};
 use crate::projects::{self, Recent};
 use crate::unattended;
 
@@ -194,7 +194,7 @@ impl ChatWidget {
         view.modes.show(&self.shown.mode());
         // Where the keyboard is once the dialog has closed.
         view.composer.focus();
-        let told = tells(sender, Told::Unattended);
+        let told = tells(sender, FrameMsg::Unattended);
         let epoch = self.epoch;
         let window = root.root().and_downcast::<gtk::Window>();
         unattended::confirm(window.as_ref(), move || told(epoch));

@@ -11,7 +11,7 @@ use gettextrs::{gettext, ngettext};
 use relm4::ComponentSender;
 
 use super::view::tells;
-use super::{ChatWidget, Told, hint_bar};
+use super::{ChatWidget, FrameMsg, hint_bar};
 use crate::model_picker;
 use crate::models::fetch::Fetch;
 use local_models::Standing;
@@ -104,7 +104,7 @@ fn servers(
             &gettext("Ollama, llama.cpp, LM Studio and vLLM are found when they run here"),
         );
         let again = suffix_button(&gettext("Look Again"));
-        let told = tells(sender, |()| Told::LookAgain);
+        let told = tells(sender, |()| FrameMsg::LookAgain);
         again.connect_clicked(move |_| told(()));
         row.add_suffix(&again);
         list.append(&row);
@@ -115,7 +115,7 @@ fn servers(
         &gettext("OpenAI, OpenRouter, llama.cpp, vLLM, LM Studio …"),
     );
     let add = suffix_button(&gettext("Add…"));
-    let told = tells(sender, |()| Told::AddConnection);
+    let told = tells(sender, |()| FrameMsg::AddConnection);
     add.connect_clicked(move |_| told(()));
     more.add_suffix(&add);
     more.set_activatable_widget(Some(&add));
@@ -150,7 +150,7 @@ fn local_rows(
     );
     more.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
     more.set_activatable(true);
-    let told = tells(sender, |()| Told::Models);
+    let told = tells(sender, |()| FrameMsg::Models);
     more.connect_activated(move |_| told(()));
     list.append(&more);
 }
@@ -187,7 +187,7 @@ fn local_row(
     let ready = gtk::Label::builder().label(gettext("Ready")).css_classes(["state-ready"]).build();
     row.add_suffix(&ready);
     row.set_activatable(true);
-    let told = tells(sender, Told::Model);
+    let told = tells(sender, FrameMsg::Model);
     row.connect_activated(move |_| told(model_picker::Output::Chosen(model.clone())));
     row
 }
@@ -232,7 +232,7 @@ fn server_row(
     let of_it = page.chosen.as_ref().filter(|chosen| chosen.connection == *name);
     if let Some(model) = of_it.or(models.first().copied()).cloned() {
         row.set_activatable(true);
-        let told = tells(sender, Told::Model);
+        let told = tells(sender, FrameMsg::Model);
         row.connect_activated(move |_| told(model_picker::Output::Chosen(model.clone())));
     }
     row
@@ -298,7 +298,7 @@ fn beginnings(
         let row = row(icon, &title, &below);
         row.set_activatable(true);
         row.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
-        let told = tells(sender, Told::Begin);
+        let told = tells(sender, FrameMsg::Begin);
         row.connect_activated(move |_| told(text.clone()));
         list.append(&row);
     }

@@ -19,7 +19,7 @@ use super::plan_bar::Plan;
 use super::plan_bar::ready::PlanReady;
 use super::review_bar::changed_line::ChangedLine;
 use super::start_page::StartPage;
-use super::{ChatWidget, Input, Part, Told};
+use super::{ChatWidget, FrameMsg, Input, Part};
 use crate::choices::{self, Choices};
 use crate::composer::Composer;
 use crate::conversation::Conversation;
@@ -81,17 +81,17 @@ pub(super) enum Page {
 impl View {
     pub(super) fn new(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) -> Self {
         let conversation = {
-            let told = tells(sender, |(session, output)| Told::Conversation(session, output));
+            let told = tells(sender, |(session, output)| FrameMsg::Conversation(session, output));
             Conversation::new(move |session, output| told((session, output)))
         };
-        let closed = tells(sender, |()| Told::FindClosed);
+        let closed = tells(sender, |()| FrameMsg::FindClosed);
         let find = FindBar::new(&conversation, move || closed(()));
-        let model = ModelPicker::new(tells(sender, Told::Model));
-        let thinking = choices::thinking(tells(sender, Told::Thinking));
-        let agents = choices::agents(tells(sender, Told::Agent));
-        let project = ProjectPicker::new(tells(sender, Told::Project));
-        let modes = choices::modes(tells(sender, Told::Mode));
-        let meter = MeterButton::new(tells(sender, Told::Meter));
+        let model = ModelPicker::new(tells(sender, FrameMsg::Model));
+        let thinking = choices::thinking(tells(sender, FrameMsg::Thinking));
+        let agents = choices::agents(tells(sender, FrameMsg::Agent));
+        let project = ProjectPicker::new(tells(sender, FrameMsg::Project));
+        let modes = choices::modes(tells(sender, FrameMsg::Mode));
+        let meter = MeterButton::new(tells(sender, FrameMsg::Meter));
         let about: [gtk::Widget; 3] = [
             project.widget().clone().upcast(),
             modes.widget().clone().upcast(),
@@ -99,7 +99,7 @@ impl View {
         ];
         let to: [gtk::Widget; 2] =
             [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
-        let composer = Composer::new(&about, &to, tells(sender, Told::Composer));
+        let composer = Composer::new(&about, &to, tells(sender, FrameMsg::Composer));
         for button in about.iter().chain(&to).chain([agents.widget().upcast_ref()]) {
             composer.focus_after_popover(button);
         }
@@ -191,7 +191,7 @@ impl View {
         let mut looking = self.looking.borrow_mut();
         match (wanted, looking.take()) {
             (true, None) => {
-                let told = tells(sender, |()| Told::LookOut);
+                let told = tells(sender, |()| FrameMsg::LookOut);
                 let stack = self.stack.downgrade();
                 *looking = Some(glib::timeout_add_local(LOOK_OUT, move || {
                     if stack.upgrade().is_some_and(|stack| stack.is_mapped()) {
@@ -254,7 +254,7 @@ fn connect_root(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) {
     });
     root.add_controller(keys);
 
-    let told = std::rc::Rc::new(tells(sender, Told::Height));
+    let told = std::rc::Rc::new(tells(sender, FrameMsg::Height));
     let connected = Cell::new(false);
     root.connect_realize(move |root| {
         let Some(surface) = root.native().and_then(|native| native.surface()) else { return };
@@ -269,7 +269,7 @@ fn connect_root(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) {
 /// Makes the widget's message of what a part tells.
 pub(super) fn tells<T>(
     sender: &ComponentSender<ChatWidget>,
-    wrap: impl Fn(T) -> Told + 'static,
+    wrap: impl Fn(T) -> FrameMsg + 'static,
 ) -> impl Fn(T) + 'static {
     let input = sender.input_sender().clone();
     move |told| input.emit(Input::Part(Part(wrap(told))))

@@ -10,7 +10,7 @@ use relm4::gtk::prelude::*;
 
 use super::super::shown::Shown;
 use super::super::view::{View, tells};
-use super::super::{ChatWidget, Told};
+use super::super::{ChatWidget, FrameMsg};
 use crate::models::has_keyboard;
 
 /// The line.
@@ -44,9 +44,9 @@ impl PlanReady {
             .build();
         root.append(&words);
         root.append(&start);
-        let told = tells(sender, Told::StartPlan);
+        let told = tells(sender, FrameMsg::StartPlan);
         start.connect_clicked(move |_| told(Mode::Ask));
-        let told = tells(sender, Told::StartPlan);
+        let told = tells(sender, FrameMsg::StartPlan);
         let edits = gio::SimpleAction::new("edits", None);
         edits.connect_activate(move |_, _| told(Mode::Edits));
         let group = gio::SimpleActionGroup::new();

@@ -6,7 +6,7 @@ use relm4::gtk::pango;
 use relm4::gtk::prelude::*;
 
 use super::super::view::tells;
-use super::super::{ChatWidget, Told};
+use super::super::{ChatWidget, FrameMsg};
 use crate::accessible;
 use crate::changes::{Listing, counted, files_changed};
 
@@ -41,7 +41,7 @@ impl ChangedLine {
             .visible(false)
             .css_classes(["flat", "plan-line", "changed-line"])
             .build();
-        let told = tells(sender, |()| Told::Review);
+        let told = tells(sender, |()| FrameMsg::Review);
         root.connect_clicked(move |_| told(()));
         Self { root, files, count }
     }

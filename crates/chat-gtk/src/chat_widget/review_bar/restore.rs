@@ -10,7 +10,7 @@ use relm4::ComponentSender;
 
 use super::super::review_bar::News;
 use super::super::view::{View, tells};
-use super::super::{ChatWidget, Done, Output, Told, done, tell};
+use super::super::{ChatWidget, Done, FrameMsg, Output, done, tell};
 use crate::composer::Written;
 
 /// Files that are named where they were left alone; more are counted.
@@ -56,7 +56,7 @@ pub(in super::super) fn ask(
     dialog.add_response("files", &gettext("_Files Only"));
     dialog.set_default_response(Some("files"));
     dialog.set_close_response("cancel");
-    let told = tells(sender, move |extent| Told::Restore(fid.clone(), message, extent));
+    let told = tells(sender, move |extent| FrameMsg::Restore(fid.clone(), message, extent));
     dialog.connect_response(None, move |_, response| match response {
         "files" => told(Extent::Files),
         "all" => told(Extent::Conversation),

@@ -9,6 +9,7 @@ mod context_meter;
 mod editor_context;
 mod events;
 mod find_bar;
+mod handle;
 mod hint_bar;
 mod mention_ranking;
 mod mention_sources;
@@ -44,9 +45,11 @@ use crate::drafts::{self, Drafts};
 pub use crate::editor::{At, Outline, Place};
 use crate::model_picker;
 use crate::projects::Recent;
+use background_commands::BackgroundCommands;
 use chat_switching::Ahead;
 use editor_context::Goes;
 pub use editor_context::OpenFiles;
+use handle::Handle;
 pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
 use messages::{Done, FrameMsg};
 pub use messages::{Find, Init, Input, Output, Part, ToChanges};
@@ -63,7 +66,6 @@ const PRIORITY: i32 = 121;
 /// How many messages are opened at once; earlier ones come when they are looked for.
 const PAGE: usize = 50;
 /// The widget's state.
-#[derive(Debug)]
 pub struct ChatWidget {
     manager: Option<Manager>,
     bridge: Option<Bridge>,
@@ -112,7 +114,14 @@ pub struct ChatWidget {
     reviewing: review_bar::Reviewing,
     metering: context_meter::Metering,
     pointing: mention_sources::Pointing,
+    background: BackgroundCommands,
     diagnostics: Diagnostics,
+}
+
+impl std::fmt::Debug for ChatWidget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChatWidget").field("shown", &self.shown).finish_non_exhaustive()
+    }
 }
 
 /// Launches a chat widget so that painting comes before its messages.
@@ -133,7 +142,9 @@ impl Component for ChatWidget {
     }
 
     fn init(init: Init, root: gtk::Box, sender: ComponentSender<Self>) -> ComponentParts<Self> {
-        let mut view = View::new(&root, &sender);
+        let background = BackgroundCommands::new(Handle::new(&sender, FrameMsg::Background));
+        let children = view::Children { background: background.widget() };
+        let mut view = View::new(&root, &children, &sender);
         chat_switching::add_leave(&root, &view.composer, &sender);
         let mut model = Self {
             manager: None,
@@ -168,6 +179,7 @@ impl Component for ChatWidget {
             reviewing: review_bar::Reviewing::default(),
             metering: context_meter::Metering::default(),
             pointing: mention_sources::Pointing::default(),
+            background,
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -258,6 +270,7 @@ impl ChatWidget {
         }
         self.default_mode = manager.settings().current().permissions.mode;
         view.conversation.set_tools(manager.tools());
+        self.background.connect(manager.clone());
         self.manager = Some(manager);
         self.fetch_pages(view.composer.pages(), sender);
         self.take_settings(view);
@@ -347,6 +360,8 @@ impl ChatWidget {
     ) {
         match msg {
             FrameMsg::Done(done) => self.take_result(*done, view, sender),
+            FrameMsg::Background(msg) => self.background.update(msg),
+            FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
             FrameMsg::Found(query, found) => self.found_came(&query, found, view),
             FrameMsg::Left(written) => self.leave(written),
@@ -374,7 +389,6 @@ impl ChatWidget {
             FrameMsg::Project(folder) => self.choose_project(folder, view, sender),
             FrameMsg::Mode(mode) => self.choose_mode(mode, view, root, sender),
             FrameMsg::Unattended(epoch) => self.go_unattended(epoch, view, sender),
-            FrameMsg::EndCommand(id) => self.end_command(id, view, sender),
             FrameMsg::Begin(text) => self.begin_message(&text, view, sender),
             FrameMsg::WriteDrafts => self.typing_rests(sender),
             FrameMsg::NothingComes => self.nothing_comes(view, sender),

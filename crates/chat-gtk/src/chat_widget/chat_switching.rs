@@ -194,7 +194,7 @@ impl ChatWidget {
         };
         if fid.is_none() {
             view.conversation.clear();
-            view.show_work();
+            self.show_work(view);
         }
         // Whether the rest of the window gives the keyboard away is its own affair.
         if !view.has_focus_elsewhere() {

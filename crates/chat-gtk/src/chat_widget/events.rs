@@ -54,7 +54,7 @@ impl ChatWidget {
                     Some(place) => view.conversation.show_at(&snapshot, place),
                     None => view.conversation.show(&snapshot),
                 }
-                view.show_work();
+                self.show_work(view);
                 let Snapshot { session, .. } = *snapshot;
                 // What is new stands at the end: until the person comes there it is not seen.
                 if session.unread && view.conversation.is_at_end() {
@@ -129,13 +129,22 @@ impl ChatWidget {
                     )
                 };
                 if events.iter().any(about_work) {
-                    view.show_work();
+                    self.show_work(view);
                 }
                 self.measure(&events, view);
             }
         }
         if state_changed {
             self.show_state(view, sender);
+        }
+    }
+
+    /// Shows the session's plan, and what runs in its background.
+    pub(super) fn show_work(&mut self, view: &View) {
+        view.plan.show(&view.conversation.todos());
+        let (fid, commands) = (view.conversation.session(), view.conversation.commands());
+        if self.background.show(fid, &commands) {
+            view.composer.focus();
         }
     }
 

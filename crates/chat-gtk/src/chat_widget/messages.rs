@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use chat_core::client::Capabilities;
-use chat_core::error::Result;
+use chat_core::error::{Error, Result};
 use chat_core::event::SessionPlaceholder;
 use chat_core::manager::{Manager, Sent};
 use chat_core::message::{AskId, Fid, MessageId, ModelRef, Thinking};
@@ -13,11 +13,11 @@ use chat_core::review::Seq;
 use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
-use super::context_meter;
 use super::editor_context::OpenFiles;
 use super::mention_sources::{KnownFiles, Pointed};
 use super::review_bar::restore::{Extent, Restore};
 use super::review_bar::{Answered, News, Review};
+use super::{background_commands, context_meter};
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
@@ -124,6 +124,12 @@ pub struct Part(pub(super) FrameMsg);
 #[derive(Debug)]
 pub(super) enum FrameMsg {
     Done(Box<Done>),
+    Background(background_commands::Msg),
+    /// Something that was asked for in a chat could not be done.
+    Failed {
+        fid: Option<Fid>,
+        error: Error,
+    },
     Composer(composer::Output),
     /// What is wanted in the conversation, and of which session.
     Conversation(Option<Fid>, conversation::Output),
@@ -135,8 +141,6 @@ pub(super) enum FrameMsg {
     Mode(Mode),
     /// The person confirmed that nobody is to be asked, of what was shown at this time.
     Unattended(u64),
-    /// This command in the background is to end.
-    EndCommand(String),
     Begin(String),
     /// The person turned to another chat, and left this behind.
     Left(composer::Written),

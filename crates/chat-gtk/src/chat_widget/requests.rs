@@ -170,16 +170,6 @@ impl ChatWidget {
         }
     }
 
-    /// Ends a command that runs in the background of the shown chat.
-    pub(super) fn end_command(&self, id: String, view: &View, sender: &ComponentSender<Self>) {
-        // Another chat may be on its way, whose commands are not those that are seen.
-        if let Some(fid) = view.conversation.session() {
-            self.run(sender, async move |manager| {
-                manager.commands().end(&fid, &id).await.map(drop)
-            });
-        }
-    }
-
     /// The person has the shown chat before them.
     pub(super) fn mark_read(&self, sender: &ComponentSender<Self>) {
         if let Some(fid) = self.shown.fid().cloned() {

@@ -11,7 +11,6 @@ use gtk::{gdk, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::background_commands::Background;
 use super::context_meter::MeterButton;
 use super::find_bar::FindBar;
 use super::hint_bar::{Hint, HintBar};
@@ -58,7 +57,6 @@ pub struct View {
     foot: adw::Clamp,
     hint: HintBar,
     pub(super) plan: Rc<Plan>,
-    pub(super) background: Rc<Background>,
     pub(super) changed: ChangedLine,
     pub(super) plan_ready: PlanReady,
     pub(super) meter: MeterButton,
@@ -70,6 +68,11 @@ impl std::fmt::Debug for View {
     }
 }
 
+/// The widgets of the chat's own parts.
+pub(super) struct Children<'a> {
+    pub(super) background: &'a gtk::Box,
+}
+
 /// What stands above the composer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Page {
@@ -79,7 +82,11 @@ pub(super) enum Page {
 }
 
 impl View {
-    pub(super) fn new(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) -> Self {
+    pub(super) fn new(
+        root: &gtk::Box,
+        children: &Children<'_>,
+        sender: &ComponentSender<ChatWidget>,
+    ) -> Self {
         let conversation = {
             let told = tells(sender, |(session, output)| FrameMsg::Conversation(session, output));
             Conversation::new(move |session, output| told((session, output)))
@@ -116,12 +123,11 @@ impl View {
         let hint = HintBar::new(sender);
         let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
         let plan = Plan::new();
-        let background = Background::new(sender);
         let changed = ChangedLine::new(sender);
         let plan_ready = PlanReady::new(sender);
         foot.append(plan_ready.widget());
         foot.append(changed.widget());
-        foot.append(background.widget());
+        foot.append(children.background);
         foot.append(plan.widget());
         foot.append(hint.widget());
         foot.append(composer.widget());
@@ -158,7 +164,6 @@ impl View {
             foot: clamp,
             hint,
             plan,
-            background,
             changed,
             plan_ready,
             meter,
@@ -226,14 +231,6 @@ impl View {
     /// Whether the keyboard is on the start page.
     pub(super) fn start_has_keyboard(&self) -> bool {
         has_keyboard(&self.start_slot)
-    }
-
-    /// Shows the session's plan, and what runs in its background.
-    pub(super) fn show_work(&self) {
-        self.plan.show(&self.conversation.todos());
-        if self.background.show(&self.conversation.commands()) {
-            self.composer.focus();
-        }
     }
 
     /// Says something above the composer; none says nothing.

@@ -1,0 +1,63 @@
+//! Lets a part of the chat widget report to it, and start work in the background.
+
+use chat_core::error::Result;
+use chat_core::message::Fid;
+use relm4::ComponentSender;
+
+use super::ChatWidget;
+use super::messages::{FrameMsg, Input, Part};
+use super::requests::is_gone;
+
+/// Reports to the chat widget with the messages of one of its parts, and starts work for that part. It
+/// holds channels alone, so that it keeps no closed widget alive; the work ends with the widget.
+pub(super) struct Handle<M: 'static> {
+    sender: ComponentSender<ChatWidget>,
+    wrap: fn(M) -> FrameMsg,
+}
+
+impl<M> Clone for Handle<M> {
+    fn clone(&self) -> Self {
+        Self { sender: self.sender.clone(), wrap: self.wrap }
+    }
+}
+
+impl<M: 'static> Handle<M> {
+    /// For a part whose messages are wrapped like this.
+    pub(super) fn new(sender: &ComponentSender<ChatWidget>, wrap: fn(M) -> FrameMsg) -> Self {
+        Self { sender: sender.clone(), wrap }
+    }
+
+    /// Reports something. It is heard after what was reported before.
+    pub(super) fn send(&self, msg: M) {
+        self.report((self.wrap)(msg));
+    }
+
+    /// A callback that reports the message made of its argument.
+    pub(super) fn callback<T>(&self, make: impl Fn(T) -> M + 'static) -> impl Fn(T) + 'static {
+        let this = self.clone();
+        move |value| this.send(make(value))
+    }
+
+    /// Does what was asked for in a chat. Only a failure is reported.
+    pub(super) fn run(
+        &self,
+        fid: Option<Fid>,
+        work: impl Future<Output = Result<()>> + Send + 'static,
+    ) {
+        self.sender.command(move |out, shutdown| {
+            shutdown
+                .register(async move {
+                    if let Err(error) = work.await
+                        && !is_gone(&error)
+                    {
+                        out.emit(Part(FrameMsg::Failed { fid, error }));
+                    }
+                })
+                .drop_on_shutdown()
+        });
+    }
+
+    fn report(&self, msg: FrameMsg) {
+        self.sender.input_sender().emit(Input::Part(Part(msg)));
+    }
+}

@@ -53,6 +53,7 @@ use handle::Handle;
 pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
 use messages::{Done, FrameMsg};
 pub use messages::{Find, Init, Input, Output, Part, ToChanges};
+use plan_bar::PlanBar;
 pub(crate) use requests::ESCAPE_TWICE;
 pub use review_bar::restore::Restore;
 pub use review_bar::{Answered, Review};
@@ -115,6 +116,7 @@ pub struct ChatWidget {
     metering: context_meter::Metering,
     pointing: mention_sources::Pointing,
     background: BackgroundCommands,
+    plan: PlanBar,
     diagnostics: Diagnostics,
 }
 
@@ -143,7 +145,12 @@ impl Component for ChatWidget {
 
     fn init(init: Init, root: gtk::Box, sender: ComponentSender<Self>) -> ComponentParts<Self> {
         let background = BackgroundCommands::new(Handle::new(&sender, FrameMsg::Background));
-        let children = view::Children { background: background.widget() };
+        let plan = PlanBar::new(Handle::new(&sender, FrameMsg::Plan));
+        let children = view::Children {
+            background: background.widget(),
+            plan: plan.widget(),
+            plan_ready: plan.ready_widget(),
+        };
         let mut view = View::new(&root, &children, &sender);
         chat_switching::add_leave(&root, &view.composer, &sender);
         let mut model = Self {
@@ -180,6 +187,7 @@ impl Component for ChatWidget {
             metering: context_meter::Metering::default(),
             pointing: mention_sources::Pointing::default(),
             background,
+            plan,
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -271,6 +279,7 @@ impl ChatWidget {
         self.default_mode = manager.settings().current().permissions.mode;
         view.conversation.set_tools(manager.tools());
         self.background.connect(manager.clone());
+        self.plan.connect(manager.clone());
         self.manager = Some(manager);
         self.fetch_pages(view.composer.pages(), sender);
         self.take_settings(view);
@@ -361,6 +370,7 @@ impl ChatWidget {
         match msg {
             FrameMsg::Done(done) => self.take_result(*done, view, sender),
             FrameMsg::Background(msg) => self.background.update(msg),
+            FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
             FrameMsg::Found(query, found) => self.found_came(&query, found, view),
@@ -415,7 +425,6 @@ impl ChatWidget {
             FrameMsg::Meter(wish) => self.hear_meter(wish, view, sender),
             FrameMsg::Review => tell(sender, Output::Review),
             FrameMsg::Restore(fid, at, extent) => self.restore(fid, at, extent, sender),
-            FrameMsg::StartPlan(mode) => self.start_plan(mode, view, sender),
             FrameMsg::FindClosed => view.composer.focus(),
             FrameMsg::Height(height) => view.composer.set_height_of_all(height),
         }

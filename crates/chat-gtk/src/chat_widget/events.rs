@@ -141,7 +141,7 @@ impl ChatWidget {
 
     /// Shows the session's plan, and what runs in its background.
     pub(super) fn show_work(&mut self, view: &View) {
-        view.plan.show(&view.conversation.todos());
+        self.plan.show(&view.conversation.todos());
         let (fid, commands) = (view.conversation.session(), view.conversation.commands());
         if self.background.show(fid, &commands) {
             view.composer.focus();
@@ -237,7 +237,10 @@ impl ChatWidget {
         view.composer.set_busy(shown.is_busy());
         view.composer.set_hindrance(self.hindrance());
         self.show_hint(view);
-        self.show_plan_ready(view);
+        let is_ready = self.shown.is_planning() && view.conversation.ends_with_reply();
+        if self.plan.show_ready(is_ready) {
+            view.composer.focus();
+        }
         self.look_at_meter(view, sender);
         self.show_page(view, sender);
         self.tell_project(view, sender);

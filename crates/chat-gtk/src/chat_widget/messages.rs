@@ -17,7 +17,7 @@ use super::editor_context::OpenFiles;
 use super::mention_sources::{KnownFiles, Pointed};
 use super::review_bar::restore::{Extent, Restore};
 use super::review_bar::{Answered, News, Review};
-use super::{background_commands, context_meter};
+use super::{background_commands, context_meter, plan_bar};
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
@@ -125,6 +125,7 @@ pub struct Part(pub(super) FrameMsg);
 pub(super) enum FrameMsg {
     Done(Box<Done>),
     Background(background_commands::Msg),
+    Plan(plan_bar::Msg),
     /// Something that was asked for in a chat could not be done.
     Failed {
         fid: Option<Fid>,
@@ -163,8 +164,6 @@ pub(super) enum FrameMsg {
     Found(String, Vec<Pointed>),
     /// What changed is to be seen.
     Review,
-    /// The plan is to be carried out, in this mode.
-    StartPlan(Mode),
     /// So much is to be as it was at this message.
     Restore(Fid, MessageId, Extent),
     Height(i32),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use chat_core::error::{Error, Kind, Result};
 use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Fid, ModelRef, Options, Thinking};
+use chat_core::permission::Mode;
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
@@ -168,6 +169,15 @@ impl ChatWidget {
             Told::Seen => self.mark_read(sender),
             Told::Found(standing) => view.find.show(standing),
         }
+    }
+
+    /// Has the plan of the shown chat carried out, in this mode from now on.
+    pub(super) fn start_plan(&mut self, mode: Mode, view: &View) {
+        let Some(fid) = self.shown.fid().cloned() else { return };
+        view.composer.focus();
+        view.conversation.go_to_end();
+        let without = self.leave_behind(view);
+        self.plan.start(fid, mode, self.along_without(&without));
     }
 
     /// The person has the shown chat before them.

@@ -41,6 +41,13 @@ impl Shown {
         matches!(self, Self::Open(session) if session.in_use)
     }
 
+    /// Whether a plan may stand at its end that can be started.
+    pub(super) fn is_planning(&self) -> bool {
+        let can_start = matches!(self, Self::Open(session)
+            if session.mode == Mode::Plan && session.project.is_some() && !session.in_use);
+        can_start && !self.is_busy()
+    }
+
     pub(super) fn title(&self) -> Option<&str> {
         match self {
             Self::Open(session) => Some(&session.title),

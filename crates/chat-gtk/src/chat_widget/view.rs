@@ -14,8 +14,6 @@ use relm4::gtk::prelude::*;
 use super::context_meter::MeterButton;
 use super::find_bar::FindBar;
 use super::hint_bar::{Hint, HintBar};
-use super::plan_bar::Plan;
-use super::plan_bar::ready::PlanReady;
 use super::review_bar::changed_line::ChangedLine;
 use super::start_page::StartPage;
 use super::{ChatWidget, FrameMsg, Input, Part};
@@ -56,9 +54,7 @@ pub struct View {
     start_slot: gtk::ScrolledWindow,
     foot: adw::Clamp,
     hint: HintBar,
-    pub(super) plan: Rc<Plan>,
     pub(super) changed: ChangedLine,
-    pub(super) plan_ready: PlanReady,
     pub(super) meter: MeterButton,
 }
 
@@ -71,6 +67,8 @@ impl std::fmt::Debug for View {
 /// The widgets of the chat's own parts.
 pub(super) struct Children<'a> {
     pub(super) background: &'a gtk::Box,
+    pub(super) plan: &'a gtk::Box,
+    pub(super) plan_ready: &'a gtk::Box,
 }
 
 /// What stands above the composer.
@@ -122,13 +120,11 @@ impl View {
 
         let hint = HintBar::new(sender);
         let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
-        let plan = Plan::new();
         let changed = ChangedLine::new(sender);
-        let plan_ready = PlanReady::new(sender);
-        foot.append(plan_ready.widget());
+        foot.append(children.plan_ready);
         foot.append(changed.widget());
         foot.append(children.background);
-        foot.append(plan.widget());
+        foot.append(children.plan);
         foot.append(hint.widget());
         foot.append(composer.widget());
         let clamp = adw::Clamp::builder()
@@ -163,9 +159,7 @@ impl View {
             start_slot,
             foot: clamp,
             hint,
-            plan,
             changed,
-            plan_ready,
             meter,
         }
     }

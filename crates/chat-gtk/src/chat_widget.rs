@@ -31,7 +31,7 @@ use std::time::Instant;
 
 use chat_core::client::Capabilities;
 use chat_core::manager::Manager;
-use chat_core::message::{Fid, ModelRef};
+use chat_core::message::{Context, Fid, ModelRef};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
@@ -47,6 +47,7 @@ use crate::model_picker;
 use crate::projects::Recent;
 use background_commands::BackgroundCommands;
 use chat_switching::Ahead;
+use context_meter::ContextMeter;
 use editor_context::Goes;
 pub use editor_context::OpenFiles;
 use handle::Handle;
@@ -113,10 +114,10 @@ pub struct ChatWidget {
     /// The project that was told last.
     told_project: Option<PathBuf>,
     reviewing: review_bar::Reviewing,
-    metering: context_meter::Metering,
     pointing: mention_sources::Pointing,
     background: BackgroundCommands,
     plan: PlanBar,
+    meter: ContextMeter,
     diagnostics: Diagnostics,
 }
 
@@ -146,7 +147,9 @@ impl Component for ChatWidget {
     fn init(init: Init, root: gtk::Box, sender: ComponentSender<Self>) -> ComponentParts<Self> {
         let background = BackgroundCommands::new(Handle::new(&sender, FrameMsg::Background));
         let plan = PlanBar::new(Handle::new(&sender, FrameMsg::Plan));
+        let meter = ContextMeter::new(Handle::new(&sender, FrameMsg::Meter));
         let children = view::Children {
+            meter: meter.widget(),
             background: background.widget(),
             plan: plan.widget(),
             plan_ready: plan.ready_widget(),
@@ -184,10 +187,10 @@ impl Component for ChatWidget {
             goes: Goes::new(init.open_files),
             told_project: None,
             reviewing: review_bar::Reviewing::default(),
-            metering: context_meter::Metering::default(),
             pointing: mention_sources::Pointing::default(),
             background,
             plan,
+            meter,
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -280,6 +283,7 @@ impl ChatWidget {
         view.conversation.set_tools(manager.tools());
         self.background.connect(manager.clone());
         self.plan.connect(manager.clone());
+        self.meter.connect(manager.clone());
         self.manager = Some(manager);
         self.fetch_pages(view.composer.pages(), sender);
         self.take_settings(view);
@@ -344,7 +348,6 @@ impl ChatWidget {
                 self.agent_of_project_came(epoch, &folder, agent, view, sender);
             }
             Done::Review(news) => self.review_came(news, view, sender),
-            Done::Meter(news) => self.meter_came(news, view, sender),
             Done::Chats(query, chats) => self.chats_came(&query, chats, view),
             Done::Page { url, result } => self.page_came(&url, result, view, sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, sender),
@@ -370,6 +373,15 @@ impl ChatWidget {
         match msg {
             FrameMsg::Done(done) => self.take_result(*done, view, sender),
             FrameMsg::Background(msg) => self.background.update(msg),
+            FrameMsg::Meter(msg) => match self.meter.update(msg) {
+                Some(context_meter::Output::Message) => {
+                    let (content, mentions) = view.composer.content().content();
+                    self.meter.preview(content, Context { mentions, ..self.goes_along() });
+                }
+                Some(context_meter::Output::ConversationEnd) => view.conversation.go_to_end(),
+                Some(context_meter::Output::KeyboardLost) => view.composer.focus(),
+                None => {}
+            },
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
@@ -422,7 +434,6 @@ impl ChatWidget {
                 view.composer.focus();
                 self.tiny_is_known(sender);
             }
-            FrameMsg::Meter(wish) => self.hear_meter(wish, view, sender),
             FrameMsg::Review => tell(sender, Output::Review),
             FrameMsg::Restore(fid, at, extent) => self.restore(fid, at, extent, sender),
             FrameMsg::FindClosed => view.composer.focus(),

@@ -1,4 +1,4 @@
-//! How full the window of the shown chat's model is: asked for when the chat or its model is another
+//! Shows how full the window of the shown chat's model is: asked for when the chat or its model is another
 //! one, told by the engine from then on.
 
 mod button;
@@ -8,19 +8,18 @@ mod ring;
 use std::path::PathBuf;
 
 use chat_core::error::Result;
+use chat_core::manager::Manager;
 use chat_core::message::{
-    ChatRequest, Context, Fid, Meter, ModelRef, Options, PromptPreview, Thinking,
+    ChatRequest, Content, Context, Fid, Meter, ModelRef, Options, PromptPreview, Thinking,
 };
 use chat_edge::words;
 use gettextrs::gettext;
-use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-pub(super) use button::MeterButton;
-
+use super::handle::Handle;
+use super::messages;
 use super::shown::Shown;
-use super::view::View;
-use super::{ChatWidget, Done, Output, done, tell};
+use button::MeterButton;
 
 /// What the person wants to know or to have done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,15 +34,28 @@ pub(super) enum Wish {
     Undo,
 }
 
-/// What background work about the window brings.
+/// What the person does with the meter, and what its work brings.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum Msg {
+    /// The person asks for something.
+    Asked(Wish),
     /// The window was measured.
-    Measured { of: Of, result: Result<Meter> },
+    Measured { of: Box<Of>, result: Result<Meter> },
     /// What would go out in this chat.
-    Prompt { fid: Fid, result: Result<PromptPreview> },
+    Previewed { fid: Fid, result: Result<PromptPreview> },
     /// Earlier messages were summed up, or that was taken back; or there was nothing to do.
     Compacted { fid: Fid, back: bool, result: Result<bool> },
+}
+
+/// What the meter wants of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    /// The message as it is now, for [`ContextMeter::preview`].
+    Message,
+    /// The end of the conversation is to be seen: there a summary is announced.
+    ConversationEnd,
+    /// What had the keyboard is gone.
+    KeyboardLost,
 }
 
 /// What decides how large the window is, and what stands in it besides the messages.
@@ -57,10 +69,14 @@ pub(super) struct Of {
     project: Option<PathBuf>,
 }
 
-/// What is known of the window of the shown chat's model.
-#[derive(Debug, Default)]
-pub(super) struct Metering {
+/// The meter of the shown chat.
+pub(super) struct ContextMeter {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    button: MeterButton,
     of: Option<Of>,
+    /// Whether another chat is being read, so that nothing can be asked of the one before.
+    is_opening: bool,
     meter: Option<Meter>,
     /// Whether that is of the model that is chosen now.
     is_current: bool,
@@ -68,19 +84,39 @@ pub(super) struct Metering {
     stopped: Option<Fid>,
 }
 
-impl Metering {
+impl ContextMeter {
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
+        Self {
+            button: MeterButton::new(handle.callback(Msg::Asked)),
+            handle,
+            manager: None,
+            of: None,
+            is_opening: false,
+            meter: None,
+            is_current: false,
+            stopped: None,
+        }
+    }
+
+    pub(super) fn widget(&self) -> &gtk::MenuButton {
+        self.button.widget()
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
     /// The person stopped what this chat does: that a summary did not come is no news to them.
     pub(super) fn stopped(&mut self, fid: &Fid) {
         self.stopped = Some(fid.clone());
     }
-}
 
-impl ChatWidget {
-    /// The chat is another one, or something in it changed.
-    pub(super) fn look_at_meter(&mut self, view: &View, sender: &ComponentSender<Self>) {
-        let of = match &self.shown {
+    /// The chat is another one, or something in it changed. Whether what had the keyboard is gone.
+    pub(super) fn show(&mut self, shown: &Shown) -> bool {
+        self.is_opening = shown.is_opening();
+        let of = match shown {
             // It is shown in a moment: what stands there need not go and come.
-            Shown::Opening(_) => return,
+            Shown::Opening(_) => return false,
             Shown::New(_) => None,
             Shown::Open(session) => Some(Of {
                 fid: session.fid.clone(),
@@ -91,120 +127,115 @@ impl ChatWidget {
                 project: session.project.clone(),
             }),
         };
-        view.meter.set_busy(self.shown.is_busy() || self.shown.is_in_use());
-        if self.metering.of == of {
-            return;
+        self.button.set_busy(shown.is_busy() || shown.is_in_use());
+        if self.of == of {
+            return false;
         }
         let fid = |of: &Option<Of>| of.as_ref().map(|of| of.fid.clone());
-        if fid(&self.metering.of) != fid(&of) {
-            self.metering.meter = None;
+        if fid(&self.of) != fid(&of) {
+            self.meter = None;
         }
-        self.metering.of = of;
-        self.metering.is_current = false;
-        self.show_meter(view);
-        self.measure_window(sender);
+        self.of = of;
+        self.is_current = false;
+        self.measure();
+        self.show_meter()
     }
 
-    /// Asks how full the window is.
-    fn measure_window(&self, sender: &ComponentSender<Self>) {
-        let (Some(manager), Some(of)) = (self.manager.clone(), self.metering.of.clone()) else {
-            return;
-        };
-        sender.oneshot_command(async move {
-            let result = manager.context().meter(&of.fid).await;
-            done(Done::Meter(News::Measured { of, result }))
+    /// The engine tells how full the window of a chat is. Whether what had the keyboard is gone.
+    pub(super) fn changed(&mut self, fid: &Fid, meter: &Meter) -> bool {
+        if self.of.as_ref().is_none_or(|of| of.fid != *fid) {
+            return false;
+        }
+        self.meter = Some(meter.clone());
+        self.is_current = true;
+        self.show_meter()
+    }
+
+    pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
+        match msg {
+            Msg::Asked(wish) => return self.asked(wish),
+            Msg::Measured { of, .. } if self.of.as_ref() != Some(&*of) => {}
+            Msg::Measured { of, result: Ok(meter) } => {
+                return self.changed(&of.fid, &meter).then_some(Output::KeyboardLost);
+            }
+            // Where it cannot be told, nothing is said: sending says why.
+            Msg::Measured { result: Err(_), .. } => {
+                if !self.is_current {
+                    self.meter = None;
+                    return self.show_meter().then_some(Output::KeyboardLost);
+                }
+            }
+            Msg::Previewed { fid, result: Ok(preview) } => {
+                if !self.is_opening && self.of.as_ref().is_some_and(|of| of.fid == fid) {
+                    let window = self.widget().root().and_downcast::<gtk::Window>();
+                    prompt::show(&preview, window.as_ref());
+                }
+            }
+            Msg::Previewed { fid, result: Err(error) }
+            | Msg::Compacted { fid, result: Err(error), .. } => self.handle.fail(Some(&fid), error),
+            Msg::Compacted { fid, back, result: Ok(was_done) } => {
+                let stopped = self.stopped.as_ref() == Some(&fid);
+                if let Some(words) = compacted(was_done, back).filter(|_| !stopped) {
+                    self.handle.output(messages::Output::Note(words));
+                }
+            }
+        }
+        None
+    }
+
+    /// Shows the whole of what would go out with this message.
+    pub(super) fn preview(&self, content: Content, context: Context) {
+        let (Some(manager), Some(of)) = (self.manager.clone(), &self.of) else { return };
+        let fid = of.fid.clone();
+        let request =
+            ChatRequest { session: Some(fid.clone()), content, context, ..ChatRequest::default() };
+        self.handle.spawn(async move {
+            let result = manager.context().preview(request).await;
+            Msg::Previewed { fid, result }
         });
     }
 
-    /// The engine tells how full the window is.
-    pub(super) fn meter_changed(&mut self, fid: &Fid, meter: &Meter, view: &View) {
-        if self.metering.of.as_ref().is_some_and(|of| of.fid == *fid) {
-            self.metering.meter = Some(meter.clone());
-            self.metering.is_current = true;
-            self.show_meter(view);
-        }
-    }
-
-    fn show_meter(&self, view: &View) {
-        if view.meter.show(self.metering.meter.as_ref()) {
-            view.composer.focus();
-        }
-    }
-
     /// The person asks for something.
-    pub(super) fn hear_meter(&mut self, wish: Wish, view: &View, sender: &ComponentSender<Self>) {
-        let (Some(manager), Shown::Open(session)) = (self.manager.clone(), &self.shown) else {
-            return;
-        };
-        let fid = session.fid.clone();
+    fn asked(&mut self, wish: Wish) -> Option<Output> {
+        if self.is_opening {
+            return None;
+        }
+        let (manager, fid) = (self.manager.clone()?, self.of.as_ref()?.fid.clone());
         match wish {
-            Wish::Look => self.measure_window(sender),
-            Wish::Prompt => {
-                let (content, mentions) = view.composer.content().content();
-                let request = ChatRequest {
-                    session: Some(fid.clone()),
-                    content,
-                    context: Context { mentions, ..self.goes_along() },
-                    ..ChatRequest::default()
-                };
-                sender.oneshot_command(async move {
-                    let result = manager.context().preview(request).await;
-                    done(Done::Meter(News::Prompt { fid, result }))
-                });
+            Wish::Look => {
+                self.measure();
+                None
             }
+            Wish::Prompt => Some(Output::Message),
             Wish::Compact | Wish::Undo => {
                 let back = wish == Wish::Undo;
                 if !back {
-                    self.metering.stopped = None;
-                    // There the summary is announced, and its marker comes.
-                    view.conversation.go_to_end();
+                    self.stopped = None;
                 }
-                sender.oneshot_command(async move {
+                self.handle.spawn(async move {
                     let result = if back {
                         manager.context().undo_compaction(&fid).await
                     } else {
                         manager.context().compact(&fid).await
                     };
-                    done(Done::Meter(News::Compacted { fid, back, result }))
+                    Msg::Compacted { fid, back, result }
                 });
+                (!back).then_some(Output::ConversationEnd)
             }
         }
     }
 
-    /// Background work about the window is done.
-    pub(super) fn meter_came(&mut self, news: News, view: &View, sender: &ComponentSender<Self>) {
-        match news {
-            News::Measured { of, result } => {
-                if self.metering.of.as_ref() != Some(&of) {
-                    return;
-                }
-                match result {
-                    Ok(meter) => self.meter_changed(&of.fid, &meter, view),
-                    // Where it cannot be told, nothing is said: sending says why.
-                    Err(_) if !self.metering.is_current => {
-                        self.metering.meter = None;
-                        self.show_meter(view);
-                    }
-                    Err(_) => {}
-                }
-            }
-            News::Prompt { fid, result: Ok(preview) } => {
-                if self.shown.fid() == Some(&fid) {
-                    let window = view.composer.widget().root().and_downcast::<gtk::Window>();
-                    prompt::show(&preview, window.as_ref());
-                }
-            }
-            News::Prompt { fid, result: Err(error) }
-            | News::Compacted { fid, result: Err(error), .. } => {
-                self.failed(Some(&fid), &error, view, sender);
-            }
-            News::Compacted { fid, back, result: Ok(was_done) } => {
-                let stopped = self.metering.stopped.as_ref() == Some(&fid);
-                if let Some(words) = compacted(was_done, back).filter(|_| !stopped) {
-                    tell(sender, Output::Note(words));
-                }
-            }
-        }
+    /// Asks how full the window is.
+    fn measure(&self) {
+        let (Some(manager), Some(of)) = (self.manager.clone(), self.of.clone()) else { return };
+        self.handle.spawn(async move {
+            let result = manager.context().meter(&of.fid).await;
+            Msg::Measured { of: Box::new(of), result }
+        });
+    }
+
+    fn show_meter(&self) -> bool {
+        self.button.show(self.meter.as_ref())
     }
 }
 

@@ -174,7 +174,12 @@ impl ChatWidget {
                         }
                     }
                     SessionEvent::FilesChanged => self.look_at_changes(view, sender),
-                    SessionEvent::MeterChanged { meter } => self.meter_changed(fid, meter, view),
+                    SessionEvent::MeterChanged { meter } => {
+                        let lost = self.meter.changed(fid, meter);
+                        if lost {
+                            view.composer.focus();
+                        }
+                    }
                     _ => {}
                 }
                 false
@@ -241,7 +246,9 @@ impl ChatWidget {
         if self.plan.show_ready(is_ready) {
             view.composer.focus();
         }
-        self.look_at_meter(view, sender);
+        if self.meter.show(&self.shown) {
+            view.composer.focus();
+        }
         self.show_page(view, sender);
         self.tell_project(view, sender);
     }

@@ -1,11 +1,11 @@
 //! Lets a part of the chat widget report to it, and start work in the background.
 
-use chat_core::error::Result;
+use chat_core::error::{Error, Result};
 use chat_core::message::Fid;
 use relm4::ComponentSender;
 
 use super::ChatWidget;
-use super::messages::{FrameMsg, Input, Part};
+use super::messages::{FrameMsg, Input, Output, Part};
 use super::requests::is_gone;
 
 /// Reports to the chat widget with the messages of one of its parts, and starts work for that part. It
@@ -38,6 +38,16 @@ impl<M: 'static> Handle<M> {
         move |value| this.send(make(value))
     }
 
+    /// Has it said what went wrong in a chat.
+    pub(super) fn fail(&self, fid: Option<&Fid>, error: Error) {
+        self.report(FrameMsg::Failed { fid: fid.cloned(), error });
+    }
+
+    /// Tells whoever holds the chat widget. Where nobody listens any more there is nobody to tell.
+    pub(super) fn output(&self, output: Output) {
+        let _ = self.sender.output(output);
+    }
+
     /// Does what was asked for in a chat. Only a failure is reported.
     pub(super) fn run(
         &self,
@@ -59,5 +69,13 @@ impl<M: 'static> Handle<M> {
 
     fn report(&self, msg: FrameMsg) {
         self.sender.input_sender().emit(Input::Part(Part(msg)));
+    }
+}
+
+impl<M: Send + 'static> Handle<M> {
+    /// Works in the background and reports what comes of it.
+    pub(super) fn spawn(&self, work: impl Future<Output = M> + Send + 'static) {
+        let wrap = self.wrap;
+        self.sender.oneshot_command(async move { Part(wrap(work.await)) });
     }
 }

@@ -126,6 +126,7 @@ pub(super) enum FrameMsg {
     Done(Box<Done>),
     Background(background_commands::Msg),
     Plan(plan_bar::Msg),
+    Meter(context_meter::Msg),
     /// Something that was asked for in a chat could not be done.
     Failed {
         fid: Option<Fid>,
@@ -158,8 +159,6 @@ pub(super) enum FrameMsg {
     /// The person has read that the model is a tiny one.
     TinyIsKnown,
     FindClosed,
-    /// Something about the window of the model.
-    Meter(context_meter::Wish),
     /// What was found for what is looked for with an `@`.
     Found(String, Vec<Pointed>),
     /// What changed is to be seen.
@@ -264,8 +263,6 @@ pub(super) enum Done {
     },
     /// Something about changes of files is done.
     Review(News),
-    /// Something about the window of the model is known, or done.
-    Meter(context_meter::News),
     /// The chats that there are, for what is looked for.
     Chats(String, Vec<SessionPlaceholder>),
     /// A page that is to go along was fetched, or could not be.

@@ -28,7 +28,7 @@ impl ChatWidget {
     pub(super) fn stop(&mut self, sender: &ComponentSender<Self>) {
         self.forget_escape(sender);
         if let (Some(manager), Some(fid)) = (&self.manager, self.shown.fid()) {
-            self.metering.stopped(fid);
+            self.meter.stopped(fid);
             manager.sessions().stop(fid);
         }
     }

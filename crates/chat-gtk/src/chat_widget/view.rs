@@ -11,7 +11,6 @@ use gtk::{gdk, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::context_meter::MeterButton;
 use super::find_bar::FindBar;
 use super::hint_bar::{Hint, HintBar};
 use super::review_bar::changed_line::ChangedLine;
@@ -55,7 +54,6 @@ pub struct View {
     foot: adw::Clamp,
     hint: HintBar,
     pub(super) changed: ChangedLine,
-    pub(super) meter: MeterButton,
 }
 
 impl std::fmt::Debug for View {
@@ -67,6 +65,7 @@ impl std::fmt::Debug for View {
 /// The widgets of the chat's own parts.
 pub(super) struct Children<'a> {
     pub(super) background: &'a gtk::Box,
+    pub(super) meter: &'a gtk::MenuButton,
     pub(super) plan: &'a gtk::Box,
     pub(super) plan_ready: &'a gtk::Box,
 }
@@ -96,11 +95,10 @@ impl View {
         let agents = choices::agents(tells(sender, FrameMsg::Agent));
         let project = ProjectPicker::new(tells(sender, FrameMsg::Project));
         let modes = choices::modes(tells(sender, FrameMsg::Mode));
-        let meter = MeterButton::new(tells(sender, FrameMsg::Meter));
         let about: [gtk::Widget; 3] = [
             project.widget().clone().upcast(),
             modes.widget().clone().upcast(),
-            meter.widget().clone().upcast(),
+            children.meter.clone().upcast(),
         ];
         let to: [gtk::Widget; 2] =
             [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
@@ -160,7 +158,6 @@ impl View {
             foot: clamp,
             hint,
             changed,
-            meter,
         }
     }
 

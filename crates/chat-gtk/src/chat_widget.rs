@@ -56,8 +56,8 @@ use messages::{Done, FrameMsg};
 pub use messages::{Find, Init, Input, Output, Part, ToChanges};
 use plan_bar::PlanBar;
 pub(crate) use requests::ESCAPE_TWICE;
-pub use review_bar::restore::Restore;
-pub use review_bar::{Answered, Review};
+use review_bar::ReviewBar;
+pub use review_bar::{Answered, Restore, Review};
 use session_changes::Changes;
 use shown::Shown;
 use start_page::local_models::{Local, Looking};
@@ -113,11 +113,11 @@ pub struct ChatWidget {
     goes: Goes,
     /// The project that was told last.
     told_project: Option<PathBuf>,
-    reviewing: review_bar::Reviewing,
     pointing: mention_sources::Pointing,
     background: BackgroundCommands,
     plan: PlanBar,
     meter: ContextMeter,
+    review: ReviewBar,
     diagnostics: Diagnostics,
 }
 
@@ -148,8 +148,10 @@ impl Component for ChatWidget {
         let background = BackgroundCommands::new(Handle::new(&sender, FrameMsg::Background));
         let plan = PlanBar::new(Handle::new(&sender, FrameMsg::Plan));
         let meter = ContextMeter::new(Handle::new(&sender, FrameMsg::Meter));
+        let review = ReviewBar::new(Handle::new(&sender, FrameMsg::Review));
         let children = view::Children {
             meter: meter.widget(),
+            changed: review.widget(),
             background: background.widget(),
             plan: plan.widget(),
             plan_ready: plan.ready_widget(),
@@ -186,11 +188,11 @@ impl Component for ChatWidget {
             unattended: (HashSet::new(), HashSet::new()),
             goes: Goes::new(init.open_files),
             told_project: None,
-            reviewing: review_bar::Reviewing::default(),
             pointing: mention_sources::Pointing::default(),
             background,
             plan,
             meter,
+            review,
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -248,9 +250,9 @@ impl Component for ChatWidget {
             Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
             Input::Open(open) => self.set_open(open, view),
             Input::KnownFiles(files) => self.set_known_files(files, view),
-            Input::Answer(wish) => self.answer_changes(wish.0, &sender),
-            Input::UndoRestore(fid, seq) => self.undo_restore(fid, seq, &sender),
-            Input::UndoAnswer(which) => self.undo_answer(which, &sender),
+            Input::Answer(wish) => self.review.answer(wish.0),
+            Input::UndoRestore(fid, seq) => self.review.undo_restore(fid, seq),
+            Input::UndoAnswer(which) => self.review.undo_answer(which),
             // The bar is what Esc closes first; the next one is for the reply.
             Input::Escape if view.find.is_open() => view.find.close(),
             Input::Escape => self.escape(&sender),
@@ -284,6 +286,7 @@ impl ChatWidget {
         self.background.connect(manager.clone());
         self.plan.connect(manager.clone());
         self.meter.connect(manager.clone());
+        self.review.connect(manager.clone());
         self.manager = Some(manager);
         self.fetch_pages(view.composer.pages(), sender);
         self.take_settings(view);
@@ -334,12 +337,6 @@ impl ChatWidget {
                 self.capabilities.insert(model, capabilities);
                 self.show_state(view, sender);
             }
-            Done::Unqueued { fid, written: Some(written) } => {
-                self.give_back(Some(&fid), &written, view, sender);
-                if self.shown.fid() == Some(&fid) {
-                    view.composer.focus();
-                }
-            }
             Done::Stock(stock) => self.stock_came(stock, view, sender),
             Done::Bounds(words) => view.conversation.set_bounds(words),
             Done::Projects(kept) => self.projects_came(kept, view),
@@ -347,7 +344,6 @@ impl ChatWidget {
             Done::AgentOfProject { epoch, folder, agent } => {
                 self.agent_of_project_came(epoch, &folder, agent, view, sender);
             }
-            Done::Review(news) => self.review_came(news, view, sender),
             Done::Chats(query, chats) => self.chats_came(&query, chats, view),
             Done::Page { url, result } => self.page_came(&url, result, view, sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, sender),
@@ -357,7 +353,6 @@ impl ChatWidget {
             }
             // What a model can do is asked again when it is chosen again.
             Done::Capabilities { result: Err(_), .. }
-            | Done::Unqueued { .. }
             | Done::Finished { result: Ok(()), .. }
             | Done::Nothing => {}
         }
@@ -382,6 +377,12 @@ impl ChatWidget {
                 Some(context_meter::Output::KeyboardLost) => view.composer.focus(),
                 None => {}
             },
+            FrameMsg::Review(msg) => {
+                if let Some((fid, written)) = self.review.update(msg) {
+                    self.return_message(&fid, &written, view, sender);
+                }
+            }
+            FrameMsg::Returned(fid, written) => self.return_message(&fid, &written, view, sender),
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
@@ -434,8 +435,6 @@ impl ChatWidget {
                 view.composer.focus();
                 self.tiny_is_known(sender);
             }
-            FrameMsg::Review => tell(sender, Output::Review),
-            FrameMsg::Restore(fid, at, extent) => self.restore(fid, at, extent, sender),
             FrameMsg::FindClosed => view.composer.focus(),
             FrameMsg::Height(height) => view.composer.set_height_of_all(height),
         }

@@ -118,6 +118,20 @@ impl ChatWidget {
         self.write_drafts(sender);
     }
 
+    /// A message of the person was taken out of this chat: it can be written anew.
+    pub(super) fn return_message(
+        &mut self,
+        fid: &Fid,
+        written: &Written,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        self.give_back(Some(fid), written, view, sender);
+        if self.shown.fid() == Some(fid) {
+            view.composer.focus();
+        }
+    }
+
     /// What waits no longer needs no answer; what was typed for one is kept.
     pub(super) fn answered(
         &mut self,

@@ -201,7 +201,7 @@ impl ChatWidget {
             view.composer.focus();
         }
         tell(sender, Output::Shown(fid));
-        self.look_at_changes(view, sender);
+        self.show_review();
         self.show_state(view, sender);
         self.arrive(view, sender);
     }

@@ -61,7 +61,7 @@ impl ChatWidget {
                     self.mark_read(sender);
                 }
                 self.shown = Shown::Open(session);
-                self.look_at_changes(view, sender);
+                self.look_at_changes();
                 self.ask_siblings(sender);
                 self.diagnostics.mark("chat");
                 self.take_wanted_project(view, sender);
@@ -148,6 +148,17 @@ impl ChatWidget {
         }
     }
 
+    /// Files were changed, or another chat is shown.
+    fn look_at_changes(&mut self) {
+        self.show_review();
+        self.review.look();
+    }
+
+    pub(super) fn show_review(&mut self) {
+        let has_project = matches!(&self.shown, Shown::Open(session) if session.project.is_some());
+        self.review.show(self.shown.fid(), has_project);
+    }
+
     /// Takes what an event says about more than the conversation's text.
     fn take(&mut self, event: &Event, view: &View, sender: &ComponentSender<Self>) -> bool {
         match event {
@@ -173,7 +184,7 @@ impl ChatWidget {
                             bridge.open(fid.clone(), PAGE);
                         }
                     }
-                    SessionEvent::FilesChanged => self.look_at_changes(view, sender),
+                    SessionEvent::FilesChanged => self.look_at_changes(),
                     SessionEvent::MeterChanged { meter } => {
                         let lost = self.meter.changed(fid, meter);
                         if lost {
@@ -246,6 +257,7 @@ impl ChatWidget {
         if self.plan.show_ready(is_ready) {
             view.composer.focus();
         }
+        self.show_review();
         if self.meter.show(&self.shown) {
             view.composer.focus();
         }

@@ -15,9 +15,8 @@ use chat_edge::diagnostics::Diagnostics;
 
 use super::editor_context::OpenFiles;
 use super::mention_sources::{KnownFiles, Pointed};
-use super::review_bar::restore::{Extent, Restore};
-use super::review_bar::{Answered, News, Review};
-use super::{background_commands, context_meter, plan_bar};
+use super::review_bar::{Answered, Restore, Review};
+use super::{background_commands, context_meter, plan_bar, review_bar};
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
@@ -127,6 +126,9 @@ pub(super) enum FrameMsg {
     Background(background_commands::Msg),
     Plan(plan_bar::Msg),
     Meter(context_meter::Msg),
+    Review(review_bar::Msg),
+    /// A message of the person was taken out of this chat.
+    Returned(Fid, composer::Written),
     /// Something that was asked for in a chat could not be done.
     Failed {
         fid: Option<Fid>,
@@ -161,10 +163,6 @@ pub(super) enum FrameMsg {
     FindClosed,
     /// What was found for what is looked for with an `@`.
     Found(String, Vec<Pointed>),
-    /// What changed is to be seen.
-    Review,
-    /// So much is to be as it was at this message.
-    Restore(Fid, MessageId, Extent),
     Height(i32),
 }
 
@@ -257,12 +255,6 @@ pub(super) enum Done {
         model: ModelRef,
         result: Result<Capabilities>,
     },
-    Unqueued {
-        fid: Fid,
-        written: Option<composer::Written>,
-    },
-    /// Something about changes of files is done.
-    Review(News),
     /// The chats that there are, for what is looked for.
     Chats(String, Vec<SessionPlaceholder>),
     /// A page that is to go along was fetched, or could not be.

@@ -17,7 +17,7 @@ use relm4::gtk::prelude::*;
 use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
-use super::{mention_sources, review_bar};
+use super::{FrameMsg, Part, mention_sources};
 use crate::composer::Written;
 use crate::conversation::{self, FilePlace};
 
@@ -134,16 +134,13 @@ impl ChatWidget {
                 let project = self.shown.project().map(std::path::Path::to_owned);
                 sender.oneshot_command(async move {
                     match manager.sessions().unqueue(&fid, id).await {
-                        Ok(queued) => {
-                            let written = match queued {
-                                Some(queued) => Some(
-                                    mention_sources::written(&manager, project.as_deref(), queued)
-                                        .await,
-                                ),
-                                None => None,
-                            };
-                            done(Done::Unqueued { fid, written })
+                        Ok(Some(queued)) => {
+                            let written =
+                                mention_sources::written(&manager, project.as_deref(), queued)
+                                    .await;
+                            Part(FrameMsg::Returned(fid, written))
                         }
+                        Ok(None) => done(Done::Nothing),
                         Err(error) => done(Done::Finished { fid: Some(fid), result: Err(error) }),
                     }
                 });
@@ -159,7 +156,7 @@ impl ChatWidget {
                     done(Done::Answered { fid, ask, result })
                 });
             }
-            Told::Restore(message) => review_bar::restore::ask(fid, message, root, sender),
+            Told::Restore(message) => self.review.ask_restore(fid, message),
             Told::GiveBack(_) => {}
             Told::KeyboardLost => view.composer.focus(),
             Told::OpenLink(url) => open_link(&url, root),

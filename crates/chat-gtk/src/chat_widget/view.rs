@@ -13,7 +13,6 @@ use relm4::gtk::prelude::*;
 
 use super::find_bar::FindBar;
 use super::hint_bar::{Hint, HintBar};
-use super::review_bar::changed_line::ChangedLine;
 use super::start_page::StartPage;
 use super::{ChatWidget, FrameMsg, Input, Part};
 use crate::choices::{self, Choices};
@@ -53,7 +52,6 @@ pub struct View {
     start_slot: gtk::ScrolledWindow,
     foot: adw::Clamp,
     hint: HintBar,
-    pub(super) changed: ChangedLine,
 }
 
 impl std::fmt::Debug for View {
@@ -65,6 +63,7 @@ impl std::fmt::Debug for View {
 /// The widgets of the chat's own parts.
 pub(super) struct Children<'a> {
     pub(super) background: &'a gtk::Box,
+    pub(super) changed: &'a gtk::Button,
     pub(super) meter: &'a gtk::MenuButton,
     pub(super) plan: &'a gtk::Box,
     pub(super) plan_ready: &'a gtk::Box,
@@ -118,9 +117,8 @@ impl View {
 
         let hint = HintBar::new(sender);
         let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
-        let changed = ChangedLine::new(sender);
         foot.append(children.plan_ready);
-        foot.append(changed.widget());
+        foot.append(children.changed);
         foot.append(children.background);
         foot.append(children.plan);
         foot.append(hint.widget());
@@ -157,7 +155,6 @@ impl View {
             start_slot,
             foot: clamp,
             hint,
-            changed,
         }
     }
 

@@ -1,21 +1,15 @@
-//! What the person answered to changes in this run, each to be taken back.
+//! Keeps what the person answered to changes in this run, each to be taken back.
 
-use chat_core::error::{Kind, Result};
 use chat_core::message::Fid;
 use chat_core::review::{Answer, Part, Seq};
-use chat_edge::words::{self, fill, one_line};
+use chat_edge::words::{fill, one_line};
 use gettextrs::{gettext, ngettext};
-use relm4::ComponentSender;
 
-use super::super::review_bar::News;
-use super::super::review_bar::restore::left_alone;
-use super::super::view::View;
-use super::super::{ChatWidget, Done, Output, done, tell};
 use crate::changes::{Verdict, Wish};
 
 /// The answers that can be taken back, the newest last.
 #[derive(Debug, Default)]
-pub(in super::super) struct Answers {
+pub(super) struct Answers {
     given: Vec<Given>,
 }
 
@@ -29,18 +23,18 @@ struct Given {
 }
 
 impl Answers {
-    pub(in super::super) fn add(&mut self, fid: &Fid, answer: Seq, words: String) {
+    pub(super) fn add(&mut self, fid: &Fid, answer: Seq, words: String) {
         self.given.push(Given { fid: fid.clone(), answer, words });
     }
 
     /// What the newest of this chat was, in words.
-    pub(in super::super) fn newest(&self, fid: Option<&Fid>) -> Option<&str> {
+    pub(super) fn newest(&self, fid: Option<&Fid>) -> Option<&str> {
         let of_it = self.given.iter().rfind(|given| Some(&given.fid) == fid);
         of_it.map(|given| given.words.as_str())
     }
 
     /// Takes one of a chat's: this one, where it is still there, or the newest.
-    fn take(&mut self, fid: &Fid, which: Option<Seq>) -> Option<(Seq, String)> {
+    pub(super) fn take(&mut self, fid: &Fid, which: Option<Seq>) -> Option<(Seq, String)> {
         let is_it =
             |given: &Given| given.fid == *fid && which.is_none_or(|which| which == given.answer);
         let at = self.given.iter().rposition(is_it)?;
@@ -49,63 +43,16 @@ impl Answers {
     }
 }
 
-impl ChatWidget {
-    /// Takes an answer back: this one of this chat, or the newest of the one that is shown.
-    pub(in super::super) fn undo_answer(
-        &mut self,
-        which: Option<(Fid, Seq)>,
-        sender: &ComponentSender<Self>,
-    ) {
-        let (fid, which) = which.map_or_else(
-            || (self.reviewing.fid().cloned(), None),
-            |(fid, answer)| (Some(fid), Some(answer)),
-        );
-        let (Some(manager), Some(fid)) = (self.manager.clone(), fid) else { return };
-        let Some((answer, words)) = self.reviewing.answers.take(&fid, which) else { return };
-        sender.oneshot_command(async move {
-            let result = manager.review().undo_answer(&fid, answer).await;
-            done(Done::Review(News::AnswerUndone { fid, answer, words, result }))
-        });
-    }
-
-    /// An answer was taken back, or could not be.
-    pub(in super::super) fn answer_undone(
-        &mut self,
-        fid: &Fid,
-        (answer, said): (Seq, String),
-        result: Result<Answer>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        match result {
-            Ok(undone) => {
-                tell(sender, Output::AnswerUndone(answer));
-                if let Some(words) = left_alone(&undone.conflicts) {
-                    tell(sender, Output::Note(words));
-                }
-            }
-            Err(error) => {
-                // What is not there any more is not there the next time either.
-                if error.kind != Kind::NothingChanged {
-                    self.reviewing.answers.add(fid, answer, said);
-                }
-                tell(sender, Output::Note(words::sentence(&error)));
-            }
-        }
-        self.look_at_changes(view, sender);
-    }
-}
-
 /// What was done, where that is offered to be taken back in passing: what is gone from disk, and
 /// what went all at once.
-pub(in super::super) fn offered(wish: &Wish, answer: &Answer) -> Option<String> {
+pub(super) fn offered(wish: &Wish, answer: &Answer) -> Option<String> {
     answer.undo?;
     let is_small = wish.what.is_some() && wish.verdict == Verdict::Accept;
     (!is_small).then(|| said(wish, answer))
 }
 
 /// What was answered.
-pub(in super::super) fn said(wish: &Wish, answer: &Answer) -> String {
+pub(super) fn said(wish: &Wish, answer: &Answer) -> String {
     let count = answer.done.len();
     let number = u32::try_from(count).unwrap_or(u32::MAX);
     let text = match (&wish.what, wish.verdict) {

@@ -41,6 +41,7 @@ use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
+use crate::conversation::Conversation;
 use crate::drafts::{self, Drafts};
 pub use crate::editor::{At, Outline, Place};
 use crate::model_picker;
@@ -50,6 +51,7 @@ use chat_switching::Ahead;
 use context_meter::ContextMeter;
 use editor_context::Goes;
 pub use editor_context::OpenFiles;
+use find_bar::FindBar;
 use handle::Handle;
 pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
 use messages::{Done, FrameMsg};
@@ -81,8 +83,6 @@ pub struct ChatWidget {
     wanted: Option<Fid>,
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
-    /// What is to be found in the chat that is being opened.
-    sought: Option<find_bar::target::Sought>,
     has_chats: bool,
     /// The epoch in which a message was sent that is not on disk yet.
     sending: Option<u64>,
@@ -118,6 +118,7 @@ pub struct ChatWidget {
     plan: PlanBar,
     meter: ContextMeter,
     review: ReviewBar,
+    find: FindBar,
     diagnostics: Diagnostics,
 }
 
@@ -148,15 +149,23 @@ impl Component for ChatWidget {
         let background = BackgroundCommands::new(Handle::new(&sender, FrameMsg::Background));
         let plan = PlanBar::new(Handle::new(&sender, FrameMsg::Plan));
         let meter = ContextMeter::new(Handle::new(&sender, FrameMsg::Meter));
+        let conversation = {
+            let told =
+                view::tells(&sender, |(session, output)| FrameMsg::Conversation(session, output));
+            Conversation::new(move |session, output| told((session, output)))
+        };
+        let find = FindBar::new(&conversation, Handle::new(&sender, FrameMsg::Find));
         let review = ReviewBar::new(Handle::new(&sender, FrameMsg::Review));
         let children = view::Children {
+            conversation,
+            find: find.widget(),
             meter: meter.widget(),
             changed: review.widget(),
             background: background.widget(),
             plan: plan.widget(),
             plan_ready: plan.ready_widget(),
         };
-        let mut view = View::new(&root, &children, &sender);
+        let mut view = View::new(&root, children, &sender);
         chat_switching::add_leave(&root, &view.composer, &sender);
         let mut model = Self {
             manager: None,
@@ -168,7 +177,6 @@ impl Component for ChatWidget {
             draft_folder: init.drafts,
             wanted: None,
             recalled: None,
-            sought: None,
             has_chats: true,
             sending: None,
             outbox: VecDeque::new(),
@@ -193,6 +201,7 @@ impl Component for ChatWidget {
             plan,
             meter,
             review,
+            find,
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -235,16 +244,13 @@ impl Component for ChatWidget {
             }
             Input::CopyLastReply => requests::copy_last_reply(view, root, &sender),
             Input::FocusMessage => view.composer.focus(),
-            Input::Find(find) => self.find(find, view),
+            Input::Find(find) if matches!(self.shown, Shown::Open(_)) => self.find.act(find),
+            Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
                 self.show(Some(fid), view, &sender);
-                self.sought = Some(find_bar::target::Sought::Words(message, words));
-                self.show_sought(view, &sender);
+                self.seek(find_bar::Target::Words(message, words));
             }
-            Input::FocusAsk => {
-                self.sought = Some(find_bar::target::Sought::Ask);
-                self.show_sought(view, &sender);
-            }
+            Input::FocusAsk => self.seek(find_bar::Target::Ask),
             Input::ChooseModel => view.model.open(),
             Input::ChooseProject => view.project.open(),
             Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
@@ -254,7 +260,7 @@ impl Component for ChatWidget {
             Input::UndoRestore(fid, seq) => self.review.undo_restore(fid, seq),
             Input::UndoAnswer(which) => self.review.undo_answer(which),
             // The bar is what Esc closes first; the next one is for the reply.
-            Input::Escape if view.find.is_open() => view.find.close(),
+            Input::Escape if self.find.is_open() => self.find.close(),
             Input::Escape => self.escape(&sender),
             Input::Stop => self.stop(&sender),
             Input::SaveDrafts(saved) => self.save_drafts(saved, view, &sender),
@@ -287,6 +293,7 @@ impl ChatWidget {
         self.plan.connect(manager.clone());
         self.meter.connect(manager.clone());
         self.review.connect(manager.clone());
+        self.find.connect(manager.clone());
         self.manager = Some(manager);
         self.fetch_pages(view.composer.pages(), sender);
         self.take_settings(view);
@@ -330,9 +337,6 @@ impl ChatWidget {
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%error, "the other replies are unknown"),
             },
-            Done::Branch { fid, message, words, result } => {
-                self.branch_shown(&fid, (message, words), result, view, sender);
-            }
             Done::Capabilities { model, result: Ok(capabilities) } => {
                 self.capabilities.insert(model, capabilities);
                 self.show_state(view, sender);
@@ -383,6 +387,11 @@ impl ChatWidget {
                 }
             }
             FrameMsg::Returned(fid, written) => self.return_message(&fid, &written, view, sender),
+            FrameMsg::Find(msg) => match self.find.update(msg) {
+                Some(find_bar::Output::KeyboardLost) => view.composer.focus(),
+                Some(find_bar::Output::BranchChanged(fid)) => self.read_again(fid),
+                None => {}
+            },
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
@@ -435,7 +444,6 @@ impl ChatWidget {
                 view.composer.focus();
                 self.tiny_is_known(sender);
             }
-            FrameMsg::FindClosed => view.composer.focus(),
             FrameMsg::Height(height) => view.composer.set_height_of_all(height),
         }
     }

@@ -12,6 +12,7 @@ use relm4::ComponentSender;
 use relm4::gtk::gio;
 use relm4::gtk::prelude::*;
 
+use super::find_bar;
 use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, FrameMsg, Input, Output, PAGE, Part, done, tell};
@@ -117,6 +118,14 @@ impl ChatWidget {
         self.turn_to(fid, None, view, sender);
     }
 
+    /// Brings this into sight as soon as the chat is there.
+    pub(super) fn seek(&mut self, target: find_bar::Target) {
+        self.find.set_target(target);
+        if !self.shown.is_opening() {
+            self.find.show_target();
+        }
+    }
+
     /// Shows a new chat that works where the shown one does, with the same agent.
     pub(super) fn show_beside(&mut self, view: &mut View, sender: &ComponentSender<Self>) {
         let works = self.shown.project().map(|project| Place {
@@ -167,7 +176,6 @@ impl ChatWidget {
             self.drafts.set(old.as_ref(), &view.composer.take());
         }
         self.give_back_waiting(old.as_ref());
-        self.sought = None;
         self.forget_escape(sender);
         if self.remember_place(view) {
             let reading = self.reading.clone();
@@ -176,7 +184,7 @@ impl ChatWidget {
                 done(Done::Nothing)
             });
         }
-        view.find.close();
+        self.find.leave_for(fid.clone());
         self.epoch += 1;
         if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
             bridge.close(old.clone());

@@ -20,7 +20,7 @@ use super::shown::Shown;
 use super::start_page::local_models::Local;
 use super::start_page::{self, StartPage};
 use super::view::{Page, View};
-use super::{ChatWidget, FrameMsg, Input, Output, PAGE, Part, tell};
+use super::{ChatWidget, Done, FrameMsg, Input, Output, PAGE, Part, done, tell};
 use crate::bridge::about;
 use crate::{choices, paint};
 
@@ -67,14 +67,12 @@ impl ChatWidget {
                 self.take_wanted_project(view, sender);
                 self.show_state(view, sender);
                 self.send_next(sender);
-                if self.sought.is_some() {
-                    self.show_sought(view, sender);
-                } else if !renewed {
-                    view.find.find_again();
+                if !self.find.show_target() && !renewed {
+                    self.find.find_again();
                 }
             }
             Err(error) => {
-                self.sought = None;
+                self.find.forget_target();
                 self.give_back_waiting(None);
                 let missing = matches!(error.kind, Kind::SessionNotFound { .. });
                 if !(missing && self.recalled.as_ref() == Some(fid)) {
@@ -104,6 +102,24 @@ impl ChatWidget {
                 tell(sender, note(&error));
             }
         }
+    }
+
+    /// Reads a chat anew.
+    pub(super) fn read_again(&self, fid: Fid) {
+        if let Some(bridge) = &self.bridge {
+            bridge.open(fid, PAGE);
+        }
+    }
+
+    /// Asks which replies of the chat stand beside each other.
+    fn ask_siblings(&self, sender: &ComponentSender<Self>) {
+        let (Some(manager), Some(fid)) = (self.manager.clone(), self.shown.fid().cloned()) else {
+            return;
+        };
+        sender.oneshot_command(async move {
+            let result = manager.sessions().siblings(&fid).await;
+            done(Done::Siblings { fid, result })
+        });
     }
 
     /// Takes a batch: one update of everything that it touches.
@@ -179,11 +195,7 @@ impl ChatWidget {
             }
             Event::Session { fid, event, .. } if self.shown.fid() == Some(fid) => {
                 match event {
-                    SessionEvent::Reset => {
-                        if let Some(bridge) = &self.bridge {
-                            bridge.open(fid.clone(), PAGE);
-                        }
-                    }
+                    SessionEvent::Reset => self.read_again(fid.clone()),
                     SessionEvent::FilesChanged => self.look_at_changes(),
                     SessionEvent::MeterChanged { meter } => {
                         let lost = self.meter.changed(fid, meter);

@@ -16,7 +16,7 @@ use chat_edge::diagnostics::Diagnostics;
 use super::editor_context::OpenFiles;
 use super::mention_sources::{KnownFiles, Pointed};
 use super::review_bar::{Answered, Restore, Review};
-use super::{background_commands, context_meter, plan_bar, review_bar};
+use super::{background_commands, context_meter, find_bar, plan_bar, review_bar};
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
@@ -127,6 +127,7 @@ pub(super) enum FrameMsg {
     Plan(plan_bar::Msg),
     Meter(context_meter::Msg),
     Review(review_bar::Msg),
+    Find(find_bar::Msg),
     /// A message of the person was taken out of this chat.
     Returned(Fid, composer::Written),
     /// Something that was asked for in a chat could not be done.
@@ -160,7 +161,6 @@ pub(super) enum FrameMsg {
     Models,
     /// The person has read that the model is a tiny one.
     TinyIsKnown,
-    FindClosed,
     /// What was found for what is looked for with an `@`.
     Found(String, Vec<Pointed>),
     Height(i32),
@@ -243,13 +243,6 @@ pub(super) enum Done {
     Siblings {
         fid: Fid,
         result: Result<Vec<Vec<MessageId>>>,
-    },
-    /// The branch is shown that has these words, or was before, or could not be.
-    Branch {
-        fid: Fid,
-        message: MessageId,
-        words: String,
-        result: Result<bool>,
     },
     Capabilities {
         model: ModelRef,

@@ -164,7 +164,7 @@ impl ChatWidget {
                 tell(sender, Output::OpenFile { path, place });
             }
             Told::Seen => self.mark_read(sender),
-            Told::Found(standing) => view.find.show(standing),
+            Told::Found(standing) => self.find.show(standing),
         }
     }
 

@@ -1,7 +1,6 @@
 //! The widgets of a chat.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 use std::time::Duration;
 
 use chat_core::message::{ModelRef, Thinking};
@@ -11,7 +10,6 @@ use gtk::{gdk, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::find_bar::FindBar;
 use super::hint_bar::{Hint, HintBar};
 use super::start_page::StartPage;
 use super::{ChatWidget, FrameMsg, Input, Part};
@@ -32,7 +30,6 @@ const LOOK_OUT: Duration = Duration::from_secs(3);
 /// What the component needs again of its widgets.
 pub struct View {
     pub(super) conversation: Conversation,
-    pub(super) find: Rc<FindBar>,
     pub(super) composer: Composer,
     pub(super) model: ModelPicker,
     pub(super) project: ProjectPicker,
@@ -62,6 +59,8 @@ impl std::fmt::Debug for View {
 
 /// The widgets of the chat's own parts.
 pub(super) struct Children<'a> {
+    pub(super) conversation: Conversation,
+    pub(super) find: &'a gtk::SearchBar,
     pub(super) background: &'a gtk::Box,
     pub(super) changed: &'a gtk::Button,
     pub(super) meter: &'a gtk::MenuButton,
@@ -80,15 +79,9 @@ pub(super) enum Page {
 impl View {
     pub(super) fn new(
         root: &gtk::Box,
-        children: &Children<'_>,
+        children: Children<'_>,
         sender: &ComponentSender<ChatWidget>,
     ) -> Self {
-        let conversation = {
-            let told = tells(sender, |(session, output)| FrameMsg::Conversation(session, output));
-            Conversation::new(move |session, output| told((session, output)))
-        };
-        let closed = tells(sender, |()| FrameMsg::FindClosed);
-        let find = FindBar::new(&conversation, move || closed(()));
         let model = ModelPicker::new(tells(sender, FrameMsg::Model));
         let thinking = choices::thinking(tells(sender, FrameMsg::Thinking));
         let agents = choices::agents(tells(sender, FrameMsg::Agent));
@@ -113,7 +106,7 @@ impl View {
         let stack = gtk::Stack::builder().vexpand(true).build();
         stack.add_named(&gtk::Box::default(), Some("blank"));
         stack.add_named(&start_slot, Some("start"));
-        stack.add_named(conversation.widget(), Some("conversation"));
+        stack.add_named(children.conversation.widget(), Some("conversation"));
 
         let hint = HintBar::new(sender);
         let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
@@ -132,14 +125,13 @@ impl View {
             .margin_top(6)
             .margin_bottom(14)
             .build();
-        root.append(find.widget());
+        root.append(children.find);
         root.append(&stack);
         root.append(&clamp);
         connect_root(root, sender);
 
         Self {
-            conversation,
-            find,
+            conversation: children.conversation,
             composer,
             model,
             project,

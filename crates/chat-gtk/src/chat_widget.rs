@@ -49,7 +49,7 @@ use crate::projects::Recent;
 use background_commands::BackgroundCommands;
 use chat_switching::Ahead;
 use context_meter::ContextMeter;
-use editor_context::Goes;
+use editor_context::EditorContext;
 pub use editor_context::OpenFiles;
 use find_bar::FindBar;
 use handle::Handle;
@@ -110,7 +110,7 @@ pub struct ChatWidget {
     default_mode: Mode,
     /// The chats that may work unattended, as the person said: stored ones, and what was shown at some time.
     unattended: (HashSet<Fid>, HashSet<u64>),
-    goes: Goes,
+    editor_context: EditorContext,
     /// The project that was told last.
     told_project: Option<PathBuf>,
     pointing: mention_sources::Pointing,
@@ -194,7 +194,7 @@ impl Component for ChatWidget {
             wanted_project: None,
             default_mode: Mode::default(),
             unattended: (HashSet::new(), HashSet::new()),
-            goes: Goes::new(init.open_files),
+            editor_context: EditorContext::new(init.open_files),
             told_project: None,
             pointing: mention_sources::Pointing::default(),
             background,
@@ -254,7 +254,10 @@ impl Component for ChatWidget {
             Input::ChooseModel => view.model.open(),
             Input::ChooseProject => view.project.open(),
             Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
-            Input::Open(open) => self.set_open(open, view),
+            Input::Open(open) => {
+                self.editor_context.set_open(open);
+                self.show_chips(view);
+            }
             Input::KnownFiles(files) => self.set_known_files(files, view),
             Input::Answer(wish) => self.review.answer(wish.0),
             Input::UndoRestore(fid, seq) => self.review.undo_restore(fid, seq),
@@ -375,7 +378,10 @@ impl ChatWidget {
             FrameMsg::Meter(msg) => match self.meter.update(msg) {
                 Some(context_meter::Output::Message) => {
                     let (content, mentions) = view.composer.content().content();
-                    self.meter.preview(content, Context { mentions, ..self.goes_along() });
+                    self.meter.preview(
+                        content,
+                        Context { mentions, ..self.editor_context.of_next(self.shown.project()) },
+                    );
                 }
                 Some(context_meter::Output::ConversationEnd) => view.conversation.go_to_end(),
                 Some(context_meter::Output::KeyboardLost) => view.composer.focus(),

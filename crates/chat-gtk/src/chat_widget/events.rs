@@ -104,6 +104,11 @@ impl ChatWidget {
         }
     }
 
+    /// Shows what goes along with the message besides what is pinned to it.
+    pub(super) fn show_chips(&self, view: &View) {
+        view.composer.set_chips(self.editor_context.chips(self.shown.project()));
+    }
+
     /// Reads a chat anew.
     pub(super) fn read_again(&self, fid: Fid) {
         if let Some(bridge) = &self.bridge {

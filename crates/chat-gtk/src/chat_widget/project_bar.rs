@@ -89,7 +89,7 @@ impl ChatWidget {
             self.told_project.clone_from(&project);
             tell(sender, Output::Project(project));
         }
-        self.show_along(view);
+        self.show_chips(view);
     }
 
     /// A chat is there for which a folder was chosen before it was.

@@ -173,8 +173,9 @@ impl ChatWidget {
         let Some(fid) = self.shown.fid().cloned() else { return };
         view.composer.focus();
         view.conversation.go_to_end();
-        let without = self.leave_behind(view);
-        self.plan.start(fid, mode, self.along_without(&without));
+        let without = self.editor_context.leave_behind(self.shown.project());
+        self.show_chips(view);
+        self.plan.start(fid, mode, self.editor_context.now(self.shown.project(), &without));
     }
 
     /// The person has the shown chat before them.

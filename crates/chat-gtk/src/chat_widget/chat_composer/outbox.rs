@@ -47,7 +47,11 @@ impl ChatWidget {
             }
             Told::Hindered(why) => self.hindered(why, view, sender),
             Told::Stop => self.stop(sender),
-            Told::LeaveOut(along) => self.leave_out(along, view),
+            Told::LeaveOut(along) => {
+                self.editor_context.leave_out(along);
+                self.show_chips(view);
+                view.composer.focus();
+            }
             Told::Changed => self.draft_changed(view, sender),
             Told::LookFor(query) => self.look_for(query, view, sender),
             Told::Pages(wanted) => self.fetch_pages(wanted, sender),
@@ -80,7 +84,8 @@ impl ChatWidget {
             self.ahead.push_back(Ahead::Sent(written));
             return;
         }
-        let without = self.leave_behind(view);
+        let without = self.editor_context.leave_behind(self.shown.project());
+        self.show_chips(view);
         self.outbox.push_back(Outgoing { written, without });
         self.send_next(sender);
     }
@@ -113,7 +118,10 @@ impl ChatWidget {
         let Some(manager) = self.manager.clone() else { return };
         let Some(outgoing) = self.outbox.pop_front() else { return };
         let (content, mentions) = outgoing.written.content();
-        let context = Context { mentions, ..self.along_without(&outgoing.without) };
+        let context = Context {
+            mentions,
+            ..self.editor_context.now(self.shown.project(), &outgoing.without)
+        };
         let request = match &self.shown {
             Shown::New(chat) => chat.request(content, context),
             _ => ChatRequest { session, content, context, ..ChatRequest::default() },
@@ -177,7 +185,8 @@ impl ChatWidget {
             Err(error) => {
                 if still_there {
                     self.give_back_waiting(from);
-                    self.leave_out_again(outgoing.without, view);
+                    self.editor_context.leave_out_again(outgoing.without);
+                    self.show_chips(view);
                 }
                 self.give_back(from, &outgoing.written, view, sender);
                 self.failed(from, &error, view, sender);

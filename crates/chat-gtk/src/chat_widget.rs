@@ -53,6 +53,7 @@ use editor_context::EditorContext;
 pub use editor_context::OpenFiles;
 use find_bar::FindBar;
 use handle::Handle;
+use mention_sources::MentionSources;
 pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
 use messages::{Done, FrameMsg};
 pub use messages::{Find, Init, Input, Output, Part, ToChanges};
@@ -113,12 +114,12 @@ pub struct ChatWidget {
     editor_context: EditorContext,
     /// The project that was told last.
     told_project: Option<PathBuf>,
-    pointing: mention_sources::Pointing,
     background: BackgroundCommands,
     plan: PlanBar,
     meter: ContextMeter,
     review: ReviewBar,
     find: FindBar,
+    mentions: MentionSources,
     diagnostics: Diagnostics,
 }
 
@@ -196,12 +197,12 @@ impl Component for ChatWidget {
             unattended: (HashSet::new(), HashSet::new()),
             editor_context: EditorContext::new(init.open_files),
             told_project: None,
-            pointing: mention_sources::Pointing::default(),
             background,
             plan,
             meter,
             review,
             find,
+            mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
@@ -258,7 +259,11 @@ impl Component for ChatWidget {
                 self.editor_context.set_open(open);
                 self.show_chips(view);
             }
-            Input::KnownFiles(files) => self.set_known_files(files, view),
+            Input::KnownFiles(files) => {
+                self.mentions.set_files(&files);
+                view.composer.set_names(files.names());
+                view.conversation.set_files(files.into_known());
+            }
             Input::Answer(wish) => self.review.answer(wish.0),
             Input::UndoRestore(fid, seq) => self.review.undo_restore(fid, seq),
             Input::UndoAnswer(which) => self.review.undo_answer(which),
@@ -297,8 +302,9 @@ impl ChatWidget {
         self.meter.connect(manager.clone());
         self.review.connect(manager.clone());
         self.find.connect(manager.clone());
+        self.mentions.connect(manager.clone());
         self.manager = Some(manager);
-        self.fetch_pages(view.composer.pages(), sender);
+        self.mentions.fetch_pages(view.composer.pages());
         self.take_settings(view);
         self.take_models(view);
         self.look_at_stock(sender);
@@ -351,8 +357,6 @@ impl ChatWidget {
             Done::AgentOfProject { epoch, folder, agent } => {
                 self.agent_of_project_came(epoch, &folder, agent, view, sender);
             }
-            Done::Chats(query, chats) => self.chats_came(&query, chats, view),
-            Done::Page { url, result } => self.page_came(&url, result, view, sender),
             Done::Changed { fid, result } => self.changed(fid, result, view, sender),
             Done::Answered { fid, ask, result } => self.answered(&fid, ask, result, view, sender),
             Done::Finished { fid, result: Err(error) } => {
@@ -398,10 +402,13 @@ impl ChatWidget {
                 Some(find_bar::Output::BranchChanged(fid)) => self.read_again(fid),
                 None => {}
             },
+            FrameMsg::Mentions(msg) => {
+                let found = self.mentions.update(msg);
+                chat_composer::outbox::show_mentions(found, view, sender);
+            }
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
-            FrameMsg::Found(query, found) => self.found_came(&query, found, view),
             FrameMsg::Left(written) => self.leave(written),
             FrameMsg::Conversation(session, output) => {
                 self.hear_conversation(session.as_ref(), output, view, sender, root);

@@ -73,9 +73,17 @@ impl<M: 'static> Handle<M> {
 }
 
 impl<M: Send + 'static> Handle<M> {
-    /// Works in the background and reports what comes of it.
-    pub(super) fn spawn(&self, work: impl Future<Output = M> + Send + 'static) {
+    /// Works in the background and reports what comes of it, if anything does.
+    pub(super) fn spawn<R: Into<Option<M>>>(&self, work: impl Future<Output = R> + Send + 'static) {
         let wrap = self.wrap;
-        self.sender.oneshot_command(async move { Part(wrap(work.await)) });
+        self.sender.command(move |out, shutdown| {
+            shutdown
+                .register(async move {
+                    if let Some(msg) = work.await.into() {
+                        out.emit(Part(wrap(msg)));
+                    }
+                })
+                .drop_on_shutdown()
+        });
     }
 }

@@ -1,4 +1,4 @@
-//! What a person may point at with an `@`: files, folders and definitions of the project, other chats,
+//! Finds what a person may point at with an `@`: files, folders and definitions of the project, other chats,
 //! what changed since the last commit, a page of the web.
 
 use std::collections::HashMap;
@@ -12,17 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chat_core::error::Result;
 use chat_core::event::SessionPlaceholder;
 use chat_core::manager::Manager;
-use chat_core::message::{AtTarget, Queued};
-use chat_edge::words;
+use chat_core::message::{AtTarget, Fid, Queued};
 use chat_project::{Found, FoundSymbol};
 use gtk::glib;
-use relm4::ComponentSender;
 use tokio::sync::oneshot;
 
+use super::handle::Handle;
 use super::mention_ranking::{self, Gathered};
-use super::view::View;
-use super::{ChatWidget, Done, FrameMsg, Input, Output, Part, done, tell};
-use crate::composer::{Names, Written};
+use crate::composer::{Names, Suggestion, Written};
 use crate::conversation;
 
 /// What was found in a project.
@@ -70,6 +67,25 @@ impl KnownFiles {
         self.finder = Some(finder);
         self
     }
+
+    /// What a name leads to that is written out behind an `@`.
+    pub(super) fn names(&self) -> Option<Names> {
+        let (folder, is_file) = self.known.clone()?;
+        let finder = self.finder.clone();
+        let target = move |path: &Path| match () {
+            () if is_file(path) => Some(AtTarget::File),
+            () if finder.as_ref().is_some_and(|finder| finder.is_folder(path)) => {
+                Some(AtTarget::Folder)
+            }
+            () => None,
+        };
+        Some(Names::new(folder, target))
+    }
+
+    /// The same files for the conversation.
+    pub(super) fn into_known(self) -> Option<conversation::KnownFiles> {
+        self.known
+    }
 }
 
 impl std::fmt::Debug for KnownFiles {
@@ -79,9 +95,30 @@ impl std::fmt::Debug for KnownFiles {
     }
 }
 
+/// What the search brings.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// This was found in the project for this query.
+    Found(String, Vec<Pointed>),
+    /// The chats that there are, for this query.
+    Chats(String, Vec<SessionPlaceholder>),
+    /// A page that is to go along was fetched, or could not be.
+    Page { url: String, result: Result<String> },
+}
+
+/// What was found, for the message.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// What may be meant by this query, the best first.
+    Suggestions(String, Vec<Suggestion>),
+    /// The text of a page that is to go along, or why it could not be had.
+    Page { url: String, result: Result<String> },
+}
+
 /// What is looked for, and what was found by now.
-#[derive(Default)]
-pub(super) struct Pointing {
+pub(super) struct MentionSources {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
     folder: Option<PathBuf>,
     finder: Option<Rc<dyn Finder>>,
     gathered: Option<Gathered>,
@@ -90,147 +127,124 @@ pub(super) struct Pointing {
     pages: HashMap<String, oneshot::Sender<()>>,
 }
 
-impl std::fmt::Debug for Pointing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pointing").field("gathered", &self.gathered).finish_non_exhaustive()
-    }
-}
-
-impl ChatWidget {
-    pub(super) fn set_known_files(&mut self, files: KnownFiles, view: &View) {
-        self.pointing.folder = files.known.as_ref().map(|(folder, _)| folder.clone());
-        let names = files.known.clone().map(|(folder, is_file)| {
-            let finder = files.finder.clone();
-            let target = move |path: &Path| match () {
-                () if is_file(path) => Some(AtTarget::File),
-                () if finder.as_ref().is_some_and(|finder| finder.is_folder(path)) => {
-                    Some(AtTarget::Folder)
-                }
-                () => None,
-            };
-            Names::new(folder, target)
-        });
-        view.composer.set_names(names);
-        self.pointing.finder = files.finder;
-        view.conversation.set_files(files.known);
+impl MentionSources {
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
+        Self {
+            handle,
+            manager: None,
+            folder: None,
+            finder: None,
+            gathered: None,
+            given_up: Arc::default(),
+            pages: HashMap::new(),
+        }
     }
 
-    /// The person types this behind an `@`, or nothing any more.
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// The project that is shown has these files.
+    pub(super) fn set_files(&mut self, files: &KnownFiles) {
+        self.folder = files.known.as_ref().map(|(folder, _)| folder.clone());
+        self.finder.clone_from(&files.finder);
+    }
+
+    /// The person types this behind an `@`, or nothing any more. They do it in this chat, which works in
+    /// this project.
     pub(super) fn look_for(
         &mut self,
         query: Option<String>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        self.pointing.given_up.store(true, Ordering::Relaxed);
-        self.pointing.gathered = None;
-        let Some(query) = query else { return };
+        fid: Option<&Fid>,
+        project: Option<&Path>,
+    ) -> Option<Output> {
+        self.given_up.store(true, Ordering::Relaxed);
+        self.gathered = None;
+        let query = query?;
         let given_up = Arc::<AtomicBool>::default();
-        self.pointing.given_up = Arc::clone(&given_up);
+        self.given_up = Arc::clone(&given_up);
         // The files of another chat's project are none of this one's.
-        let folder =
-            self.pointing.folder.clone().filter(|folder| self.shown.project() == Some(folder));
-        let mut gathered = Gathered::new(query.clone(), folder);
+        let folder = self.folder.clone().filter(|folder| project == Some(folder));
+        let mut gathered = Gathered::new(query.clone(), fid.cloned(), folder);
         if let Some(manager) = &self.manager {
             gathered =
                 gathered.with_secrets(manager.settings().current().permissions.secrets.clone());
         }
         let is_name = !gathered.is_address();
-        let finder = self.pointing.finder.clone();
+        let finder = self.finder.clone();
         let finder = finder.filter(|_| is_name && gathered.has_project());
         let manager = self.manager.clone().filter(|_| is_name);
         gathered.awaits(finder.is_some(), manager.is_some());
         if let Some(finder) = finder {
             let files = finder.files(&query, Arc::clone(&given_up));
             let symbols = finder.symbols(&query, Arc::clone(&given_up));
-            let (query, input) = (query.clone(), sender.input_sender().clone());
+            let (query, handle) = (query.clone(), self.handle.clone());
             glib::spawn_future_local(async move {
                 for found in [files, symbols] {
                     let found = found.await;
                     if given_up.load(Ordering::Relaxed) {
                         return;
                     }
-                    input.emit(Input::Part(Part(FrameMsg::Found(query.clone(), found))));
+                    handle.send(Msg::Found(query.clone(), found));
                 }
             });
         }
         if let Some(manager) = manager {
-            sender.oneshot_command(async move {
+            self.handle.spawn(async move {
                 let chats = manager.sessions().list().await.unwrap_or_default();
-                done(Done::Chats(query, chats))
+                Msg::Chats(query, chats)
             });
         }
-        suggest(&gathered, view);
-        self.pointing.gathered = Some(gathered);
+        let suggestions = suggestions(&gathered);
+        self.gathered = Some(gathered);
+        suggestions
     }
 
-    pub(super) fn found_came(&mut self, query: &str, found: Vec<Pointed>, view: &View) {
-        self.gather(query, view, |gathered| gathered.add_found(found));
-    }
-
-    pub(super) fn chats_came(&mut self, query: &str, chats: Vec<SessionPlaceholder>, view: &View) {
-        let this = self.shown.fid().cloned();
-        self.gather(query, view, |gathered| gathered.add_chats(chats, this.as_ref()));
-    }
-
-    fn gather(&mut self, query: &str, view: &View, add: impl FnOnce(&mut Gathered)) {
-        let gathered = self.pointing.gathered.as_mut();
-        if let Some(gathered) = gathered.filter(|gathered| gathered.query == query) {
-            add(gathered);
-            suggest(gathered, view);
+    pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
+        match msg {
+            Msg::Found(query, found) => self.gather(&query, |gathered| gathered.add_found(found)),
+            Msg::Chats(query, chats) => self.gather(&query, |gathered| gathered.add_chats(chats)),
+            // Of one that nobody waits for any more nothing is said.
+            Msg::Page { url, result } => {
+                self.pages.remove(&url).map(|_| Output::Page { url, result })
+            }
         }
     }
 
     /// The pages at these addresses are to go along and are not there yet: they are fetched, and no
     /// others any more.
-    pub(super) fn fetch_pages(&mut self, wanted: Vec<String>, sender: &ComponentSender<Self>) {
+    pub(super) fn fetch_pages(&mut self, wanted: Vec<String>) {
         let Some(manager) = self.manager.clone() else { return };
-        self.pointing.pages.retain(|url, _| wanted.contains(url));
+        self.pages.retain(|url, _| wanted.contains(url));
         for url in wanted {
-            if self.pointing.pages.contains_key(&url) {
+            if self.pages.contains_key(&url) {
                 continue;
             }
             let (guard, given_up) = oneshot::channel();
-            self.pointing.pages.insert(url.clone(), guard);
+            self.pages.insert(url.clone(), guard);
             let context = manager.context();
-            sender.oneshot_command(async move {
+            self.handle.spawn(async move {
                 tokio::select! {
                     biased;
-                    _ = given_up => done(Done::Nothing),
-                    result = context.page(&url) => done(Done::Page { url, result }),
+                    _ = given_up => None,
+                    result = context.page(&url) => Some(Msg::Page { url, result }),
                 }
             });
         }
     }
 
-    /// A page that is to go along was fetched, or could not be. Of one that nobody waits for any more
-    /// nothing is said.
-    pub(super) fn page_came(
-        &mut self,
-        url: &str,
-        result: Result<String>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        if self.pointing.pages.remove(url).is_none() {
-            return;
-        }
-        match result {
-            Ok(text) => drop(view.composer.page_came(url, Some(text))),
-            Err(error) => {
-                if view.composer.page_came(url, None) {
-                    tell(sender, Output::Note(words::sentence(&error)));
-                }
-            }
-        }
+    fn gather(&mut self, query: &str, add: impl FnOnce(&mut Gathered)) -> Option<Output> {
+        let gathered = self.gathered.as_mut().filter(|gathered| gathered.query == query)?;
+        add(gathered);
+        suggestions(gathered)
     }
 }
 
-fn suggest(gathered: &Gathered, view: &View) {
-    // All of what comes at once is shown at once.
-    if gathered.is_settled() {
-        view.composer.suggest(&gathered.query, gathered.suggestions());
-    }
+/// What was found by now. All of what comes at once is shown at once.
+fn suggestions(gathered: &Gathered) -> Option<Output> {
+    gathered
+        .is_settled()
+        .then(|| Output::Suggestions(gathered.query.clone(), gathered.suggestions()))
 }
 
 /// What waited to be sent, as it was written.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use chat_core::client::Capabilities;
 use chat_core::error::{Error, Result};
-use chat_core::event::SessionPlaceholder;
 use chat_core::manager::{Manager, Sent};
 use chat_core::message::{AskId, Fid, MessageId, ModelRef, Thinking};
 use chat_core::permission::Mode;
@@ -14,7 +13,7 @@ use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
 use super::editor_context::OpenFiles;
-use super::mention_sources::{KnownFiles, Pointed};
+use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::{background_commands, context_meter, find_bar, plan_bar, review_bar};
 use crate::bridge::Arrival;
@@ -128,6 +127,7 @@ pub(super) enum FrameMsg {
     Meter(context_meter::Msg),
     Review(review_bar::Msg),
     Find(find_bar::Msg),
+    Mentions(mention_sources::Msg),
     /// A message of the person was taken out of this chat.
     Returned(Fid, composer::Written),
     /// Something that was asked for in a chat could not be done.
@@ -161,8 +161,6 @@ pub(super) enum FrameMsg {
     Models,
     /// The person has read that the model is a tiny one.
     TinyIsKnown,
-    /// What was found for what is looked for with an `@`.
-    Found(String, Vec<Pointed>),
     Height(i32),
 }
 
@@ -247,13 +245,6 @@ pub(super) enum Done {
     Capabilities {
         model: ModelRef,
         result: Result<Capabilities>,
-    },
-    /// The chats that there are, for what is looked for.
-    Chats(String, Vec<SessionPlaceholder>),
-    /// A page that is to go along was fetched, or could not be.
-    Page {
-        url: String,
-        result: Result<String>,
     },
     /// A chat's choices are stored, or could not be.
     Changed {

@@ -12,6 +12,8 @@ use gettextrs::gettext;
 use relm4::ComponentSender;
 
 use super::super::chat_switching::Ahead;
+use super::super::mention_sources;
+use super::super::requests::note;
 use super::super::shown::Shown;
 use super::super::view::View;
 use super::super::{ChatWidget, Done, Output, done, tell};
@@ -53,8 +55,12 @@ impl ChatWidget {
                 view.composer.focus();
             }
             Told::Changed => self.draft_changed(view, sender),
-            Told::LookFor(query) => self.look_for(query, view, sender),
-            Told::Pages(wanted) => self.fetch_pages(wanted, sender),
+            Told::LookFor(query) => {
+                let (fid, project) = (self.shown.fid(), self.shown.project());
+                let found = self.mentions.look_for(query, fid, project);
+                show_mentions(found, view, sender);
+            }
+            Told::Pages(wanted) => self.mentions.fetch_pages(wanted),
             Told::ScrollUp => view.conversation.scroll_pages(-1.0),
             Told::ScrollDown => view.conversation.scroll_pages(1.0),
         }
@@ -201,5 +207,28 @@ impl ChatWidget {
         while let Some(outgoing) = self.outbox.pop_back() {
             self.drafts.give_back(fid, &outgoing.written);
         }
+    }
+}
+
+/// Shows what was found for the message.
+pub(in super::super) fn show_mentions(
+    found: Option<mention_sources::Output>,
+    view: &View,
+    sender: &ComponentSender<ChatWidget>,
+) {
+    match found {
+        Some(mention_sources::Output::Suggestions(query, suggestions)) => {
+            view.composer.suggest(&query, suggestions);
+        }
+        Some(mention_sources::Output::Page { url, result: Ok(text) }) => {
+            view.composer.page_came(&url, Some(text));
+        }
+        Some(mention_sources::Output::Page { url, result: Err(error) }) => {
+            let is_waited_for = view.composer.page_came(&url, None);
+            if is_waited_for {
+                tell(sender, note(&error));
+            }
+        }
+        None => {}
     }
 }

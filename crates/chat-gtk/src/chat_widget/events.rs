@@ -17,8 +17,8 @@ use relm4::gtk::prelude::*;
 use super::hint_bar::{self, Hint};
 use super::requests::note;
 use super::shown::Shown;
+use super::start_page::contents::{self, StartPage};
 use super::start_page::local_models::Local;
-use super::start_page::{self, StartPage};
 use super::view::{Page, View};
 use super::{ChatWidget, Done, FrameMsg, Input, Output, PAGE, Part, done, tell};
 use crate::bridge::about;
@@ -363,7 +363,7 @@ impl ChatWidget {
         if view.start.borrow().as_ref() != Some(&page) {
             let fetch = self.local.as_ref().and_then(Local::fetch);
             let had_keyboard = view.start_has_keyboard();
-            view.show_start(&start_page::build(&page, fetch, sender));
+            view.show_start(&contents::build(&page, fetch, sender));
             if had_keyboard {
                 // Who waits for a download stays there; everybody else can write at once.
                 let stays = fetch.is_some_and(|fetch| fetch.widget().grab_focus());

@@ -11,7 +11,7 @@ use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::hint_bar::{Hint, HintBar};
-use super::start_page::StartPage;
+use super::start_page::contents::StartPage;
 use super::{ChatWidget, FrameMsg, Input, Part};
 use crate::choices::{self, Choices};
 use crate::composer::Composer;

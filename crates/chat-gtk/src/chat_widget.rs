@@ -63,7 +63,7 @@ use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
 use session_changes::Changes;
 use shown::Shown;
-use start_page::local_models::{Local, Looking};
+use start_page::StartPage;
 pub use view::View;
 
 /// Below painting (`GDK_PRIORITY_REDRAW` is 120): however fast text comes, frames come first.
@@ -96,9 +96,6 @@ pub struct ChatWidget {
     capabilities: HashMap<ModelRef, Capabilities>,
     escaped: Option<Instant>,
     changes: Changes,
-    /// What the start page says about models on this computer, once that is known.
-    local: Option<Local>,
-    looking: Looking,
     /// The folders that were worked in last, and where they are kept.
     projects: Recent,
     project_folder: Option<PathBuf>,
@@ -119,6 +116,7 @@ pub struct ChatWidget {
     meter: ContextMeter,
     review: ReviewBar,
     find: FindBar,
+    start: StartPage,
     mentions: MentionSources,
     diagnostics: Diagnostics,
 }
@@ -156,10 +154,12 @@ impl Component for ChatWidget {
             Conversation::new(move |session, output| told((session, output)))
         };
         let find = FindBar::new(&conversation, Handle::new(&sender, FrameMsg::Find));
+        let start = StartPage::new(Handle::new(&sender, FrameMsg::Start));
         let review = ReviewBar::new(Handle::new(&sender, FrameMsg::Review));
         let children = view::Children {
             conversation,
             find: find.widget(),
+            start: start.widget(),
             meter: meter.widget(),
             changed: review.widget(),
             background: background.widget(),
@@ -186,8 +186,6 @@ impl Component for ChatWidget {
             capabilities: HashMap::new(),
             escaped: None,
             changes: Changes::default(),
-            local: None,
-            looking: Looking::No,
             projects: Recent::default(),
             reading: reading_places::ReadingPlaces::load(init.projects.clone()),
             project_folder: init.projects,
@@ -202,6 +200,7 @@ impl Component for ChatWidget {
             meter,
             review,
             find,
+            start,
             mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
             diagnostics: init.diagnostics,
         };
@@ -302,12 +301,12 @@ impl ChatWidget {
         self.meter.connect(manager.clone());
         self.review.connect(manager.clone());
         self.find.connect(manager.clone());
+        self.start.connect(manager.clone());
         self.mentions.connect(manager.clone());
         self.manager = Some(manager);
         self.mentions.fetch_pages(view.composer.pages());
         self.take_settings(view);
         self.take_models(view);
-        self.look_at_stock(sender);
         // Who began to write goes on where they are; what they asked for is shown all the same.
         let wanted = self.wanted.take();
         match wanted.filter(|fid| !self.drafts.were_typed() || self.recalled.as_ref() != Some(fid))
@@ -350,7 +349,6 @@ impl ChatWidget {
                 self.capabilities.insert(model, capabilities);
                 self.show_state(view, sender);
             }
-            Done::Stock(stock) => self.stock_came(stock, view, sender),
             Done::Bounds(words) => view.conversation.set_bounds(words),
             Done::Projects(kept) => self.projects_came(kept, view),
             Done::Project { fid, result } => self.project_found(fid, result, view, sender),
@@ -406,6 +404,12 @@ impl ChatWidget {
                 let found = self.mentions.update(msg);
                 chat_composer::outbox::show_mentions(found, view, sender);
             }
+            FrameMsg::Start(msg) => match self.start.update(msg) {
+                Some(start_page::Output::Chosen(model)) => self.choose_model(model, view, sender),
+                Some(start_page::Output::Begun(words)) => self.begin_message(&words, view, sender),
+                Some(start_page::Output::KeyboardLost) => view.composer.focus(),
+                None => {}
+            },
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
@@ -434,7 +438,6 @@ impl ChatWidget {
             FrameMsg::Project(folder) => self.choose_project(folder, view, sender),
             FrameMsg::Mode(mode) => self.choose_mode(mode, view, root, sender),
             FrameMsg::Unattended(epoch) => self.go_unattended(epoch, view, sender),
-            FrameMsg::Begin(text) => self.begin_message(&text, view, sender),
             FrameMsg::WriteDrafts => self.typing_rests(sender),
             FrameMsg::NothingComes => self.nothing_comes(view, sender),
             FrameMsg::LookAgain => self.look_again(),
@@ -444,11 +447,9 @@ impl ChatWidget {
                     self.show(None, view, sender);
                 }
             }
-            FrameMsg::LookOut => self.look_out(),
             FrameMsg::Model(model_picker::Output::Connections) | FrameMsg::Connections => {
                 tell(sender, Output::Connections(None));
             }
-            FrameMsg::AddConnection => tell(sender, Output::AddConnection),
             FrameMsg::Model(model_picker::Output::Manage) | FrameMsg::Models => {
                 tell(sender, Output::Models);
             }

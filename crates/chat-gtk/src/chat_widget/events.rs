@@ -17,8 +17,7 @@ use relm4::gtk::prelude::*;
 use super::hint_bar::{self, Hint};
 use super::requests::note;
 use super::shown::Shown;
-use super::start_page::contents::{self, StartPage};
-use super::start_page::local_models::Local;
+use super::start_page::NewChat;
 use super::view::{Page, View};
 use super::{ChatWidget, Done, FrameMsg, Input, Output, PAGE, Part, done, tell};
 use crate::bridge::about;
@@ -213,12 +212,12 @@ impl ChatWidget {
                 false
             }
             Event::DownloadsChanged => {
-                self.look_at_stock(sender);
+                self.start.look_at_stock();
                 false
             }
             Event::ModelsChanged | Event::ConnectionsChanged | Event::AgentsChanged => {
                 if matches!(event, Event::ModelsChanged) {
-                    self.look_at_stock(sender);
+                    self.start.look_at_stock();
                 }
                 self.take_models(view);
                 if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
@@ -278,7 +277,7 @@ impl ChatWidget {
         if self.meter.show(&self.shown) {
             view.composer.focus();
         }
-        self.show_page(view, sender);
+        self.show_page(view);
         self.tell_project(view, sender);
     }
 
@@ -340,46 +339,22 @@ impl ChatWidget {
         view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref(), model));
     }
 
-    fn show_page(&self, view: &View, sender: &ComponentSender<Self>) {
-        view.look_out(self.has_nobody(), sender);
-        if !matches!(self.shown, Shown::New(_)) {
-            view.show_page(Page::Conversation);
-            return;
-        }
-        let Some(manager) = &self.manager else {
-            view.show_page(Page::Blank);
-            return;
-        };
-        let local = self.local.as_ref().map(Local::standing);
-        let page = StartPage {
-            connections: manager.connections().list(),
-            models: manager.models().list(),
-            local,
+    fn show_page(&mut self, view: &View) {
+        let chat = matches!(self.shown, Shown::New(_)).then(|| NewChat {
             chosen: self.shown.model().cloned(),
             thinks: self.known_capabilities().thinking == Some(true),
             first_run: !self.has_chats,
             codes: self.shown.project().is_some() && self.panel() == Some(EDITOR_PANEL),
+        });
+        let page = match (&chat, &self.manager) {
+            (None, _) => Page::Conversation,
+            (Some(_), None) => Page::Blank,
+            (Some(_), Some(_)) => Page::Start,
         };
-        if view.start.borrow().as_ref() != Some(&page) {
-            let fetch = self.local.as_ref().and_then(Local::fetch);
-            let had_keyboard = view.start_has_keyboard();
-            view.show_start(&contents::build(&page, fetch, sender));
-            if had_keyboard {
-                // Who waits for a download stays there; everybody else can write at once.
-                let stays = fetch.is_some_and(|fetch| fetch.widget().grab_focus());
-                if !stays {
-                    view.composer.focus();
-                }
-            }
-            view.start.replace(Some(page));
+        if self.start.show(chat) {
+            view.composer.focus();
         }
-        view.show_page(Page::Start);
-    }
-
-    /// Whether a new chat is shown that no server answers.
-    fn has_nobody(&self) -> bool {
-        let Some(manager) = &self.manager else { return false };
-        matches!(self.shown, Shown::New(_)) && manager.models().list().is_empty()
+        view.show_page(page);
     }
 
     /// Notes when text came and when it was painted.

@@ -15,11 +15,10 @@ use chat_edge::diagnostics::Diagnostics;
 use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
-use super::{background_commands, context_meter, find_bar, plan_bar, review_bar};
+use super::{background_commands, context_meter, find_bar, plan_bar, review_bar, start_page};
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
-use crate::models::Stock;
 use crate::projects::Recent;
 use crate::{composer, conversation, model_picker};
 
@@ -127,6 +126,7 @@ pub(super) enum FrameMsg {
     Meter(context_meter::Msg),
     Review(review_bar::Msg),
     Find(find_bar::Msg),
+    Start(start_page::Msg),
     Mentions(mention_sources::Msg),
     /// A message of the person was taken out of this chat.
     Returned(Fid, composer::Written),
@@ -146,18 +146,15 @@ pub(super) enum FrameMsg {
     Mode(Mode),
     /// The person confirmed that nobody is to be asked, of what was shown at this time.
     Unattended(u64),
-    Begin(String),
     /// The person turned to another chat, and left this behind.
     Left(composer::Written),
     WriteDrafts,
     /// The program ends, and what is on its way takes too long.
     NothingComes,
     LookAgain,
-    LookOut,
     /// This chat is not there any more.
     Gone(Fid),
     Connections,
-    AddConnection,
     Models,
     /// The person has read that the model is a tiny one.
     TinyIsKnown,
@@ -251,8 +248,6 @@ pub(super) enum Done {
         fid: Fid,
         result: Result<()>,
     },
-    /// The models that are here, and those that are coming.
-    Stock(Result<Stock>),
     /// An answer came in time, or did not.
     Answered {
         fid: Fid,

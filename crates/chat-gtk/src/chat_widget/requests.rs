@@ -40,13 +40,6 @@ impl ChatWidget {
         }
     }
 
-    /// Looks for servers that were started meanwhile.
-    pub(super) fn look_out(&self) {
-        if let Some(manager) = &self.manager {
-            manager.look_out();
-        }
-    }
-
     pub(super) fn hear_conversation(
         &mut self,
         session: Option<&Fid>,

@@ -1,7 +1,6 @@
 //! The widgets of a chat.
 
 use std::cell::{Cell, RefCell};
-use std::time::Duration;
 
 use chat_core::message::{ModelRef, Thinking};
 use chat_core::permission::Mode;
@@ -11,7 +10,6 @@ use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::hint_bar::{Hint, HintBar};
-use super::start_page::contents::StartPage;
 use super::{ChatWidget, FrameMsg, Input, Part};
 use crate::choices::{self, Choices};
 use crate::composer::Composer;
@@ -23,10 +21,6 @@ use crate::project_picker::ProjectPicker;
 /// The column's width, in pixels at the usual font.
 const COLUMN: i32 = 760;
 
-/// How often is looked for a server while there is none: soon enough for one that was just
-/// started.
-const LOOK_OUT: Duration = Duration::from_secs(3);
-
 /// What the component needs again of its widgets.
 pub struct View {
     pub(super) conversation: Conversation,
@@ -37,16 +31,11 @@ pub struct View {
     pub(super) thinking: Choices<Thinking>,
     pub(super) agents: Choices<String>,
     pub(super) stack: gtk::Stack,
-    /// What the start page shows, so that it is built again only when that changes.
-    pub(super) start: RefCell<Option<StartPage>>,
     /// The model whose abilities were asked for.
     pub(super) asked: RefCell<Option<ModelRef>>,
     /// Whether it was asked what keeps commands in bounds.
     pub(super) asked_bounds: Cell<bool>,
-    /// The timer of looking for servers, while there is one.
-    looking: RefCell<Option<glib::SourceId>>,
     root: gtk::Box,
-    start_slot: gtk::ScrolledWindow,
     foot: adw::Clamp,
     hint: HintBar,
 }
@@ -61,6 +50,7 @@ impl std::fmt::Debug for View {
 pub(super) struct Children<'a> {
     pub(super) conversation: Conversation,
     pub(super) find: &'a gtk::SearchBar,
+    pub(super) start: &'a gtk::ScrolledWindow,
     pub(super) background: &'a gtk::Box,
     pub(super) changed: &'a gtk::Button,
     pub(super) meter: &'a gtk::MenuButton,
@@ -99,13 +89,9 @@ impl View {
             composer.focus_after_popover(button);
         }
 
-        let start_slot = gtk::ScrolledWindow::builder()
-            .hscrollbar_policy(gtk::PolicyType::Never)
-            .vexpand(true)
-            .build();
         let stack = gtk::Stack::builder().vexpand(true).build();
         stack.add_named(&gtk::Box::default(), Some("blank"));
-        stack.add_named(&start_slot, Some("start"));
+        stack.add_named(children.start, Some("start"));
         stack.add_named(children.conversation.widget(), Some("conversation"));
 
         let hint = HintBar::new(sender);
@@ -139,12 +125,9 @@ impl View {
             thinking,
             agents,
             stack,
-            start: RefCell::default(),
             asked: RefCell::default(),
             asked_bounds: Cell::default(),
-            looking: RefCell::default(),
             root: root.clone(),
-            start_slot,
             foot: clamp,
             hint,
         }
@@ -170,27 +153,6 @@ impl View {
         focus.is_some_and(|focus| !focus.is_ancestor(&self.root))
     }
 
-    /// Whether to look for servers again and again: as long as there is nobody to talk to, and
-    /// the page that says so is in sight.
-    pub(super) fn look_out(&self, wanted: bool, sender: &ComponentSender<ChatWidget>) {
-        let mut looking = self.looking.borrow_mut();
-        match (wanted, looking.take()) {
-            (true, None) => {
-                let told = tells(sender, |()| FrameMsg::LookOut);
-                let stack = self.stack.downgrade();
-                *looking = Some(glib::timeout_add_local(LOOK_OUT, move || {
-                    if stack.upgrade().is_some_and(|stack| stack.is_mapped()) {
-                        told(());
-                    }
-                    glib::ControlFlow::Continue
-                }));
-            }
-            (true, Some(timer)) => *looking = Some(timer),
-            (false, Some(timer)) => timer.remove(),
-            (false, None) => {}
-        }
-    }
-
     pub(super) fn show_page(&self, page: Page) {
         // A page that goes is not where the keyboard is looked for any more: GTK would find nothing
         // behind it.
@@ -202,15 +164,6 @@ impl View {
             Page::Start => "start",
             Page::Conversation => "conversation",
         });
-    }
-
-    pub(super) fn show_start(&self, page: &gtk::Widget) {
-        self.start_slot.set_child(Some(page));
-    }
-
-    /// Whether the keyboard is on the start page.
-    pub(super) fn start_has_keyboard(&self) -> bool {
-        has_keyboard(&self.start_slot)
     }
 
     /// Says something above the composer; none says nothing.

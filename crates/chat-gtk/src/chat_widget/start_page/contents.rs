@@ -1,4 +1,4 @@
-//! What a new chat shows: at first whom there is to talk to, later what could be begun.
+//! Builds what stands on the start page.
 
 use adw::prelude::*;
 use chat_core::event::{ConnectionState, Health, ModelEntry};
@@ -6,12 +6,12 @@ use chat_core::message::ModelRef;
 use chat_core::models::{CONNECTION, display_name};
 use chat_edge::words;
 use gettextrs::{gettext, ngettext};
-use relm4::ComponentSender;
 
-use super::super::view::tells;
-use super::super::{ChatWidget, FrameMsg, hint_bar};
+use super::super::handle::Handle;
+use super::super::hint_bar;
+use super::super::messages::Output;
+use super::Msg;
 use super::local_models::Standing;
-use crate::model_picker;
 use crate::models::fetch::Fetch;
 
 /// How many models are named in a row.
@@ -19,29 +19,25 @@ const NAMED: usize = 3;
 
 /// Everything that the page depends on.
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) struct StartPage {
-    pub(in super::super) connections: Vec<ConnectionState>,
-    pub(in super::super) models: Vec<ModelEntry>,
+pub(super) struct Contents {
+    pub(super) connections: Vec<ConnectionState>,
+    pub(super) models: Vec<ModelEntry>,
     /// What there is on this computer itself; none while that is not known.
-    pub(in super::super) local: Option<Standing>,
-    pub(in super::super) chosen: Option<ModelRef>,
-    pub(in super::super) thinks: bool,
-    pub(in super::super) first_run: bool,
+    pub(super) local: Option<Standing>,
+    pub(super) chosen: Option<ModelRef>,
+    pub(super) thinks: bool,
+    pub(super) first_run: bool,
     /// Whether code is worked on in a folder.
-    pub(in super::super) codes: bool,
+    pub(super) codes: bool,
 }
 
 /// Builds the page. `fetch`: the row that offers a model for this computer.
-pub(in super::super) fn build(
-    page: &StartPage,
-    fetch: Option<&Fetch>,
-    sender: &ComponentSender<ChatWidget>,
-) -> gtk::Widget {
+pub(super) fn build(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) -> gtk::Widget {
     let (title, rows) = match &page.chosen {
         Some(model) if !page.first_run => {
-            (gettext("What shall we do?"), beginnings(page, model, sender))
+            (gettext("What shall we do?"), beginnings(page, model, handle))
         }
-        _ => (gettext("Whom do you want to talk to?"), servers(page, fetch, sender)),
+        _ => (gettext("Whom do you want to talk to?"), servers(page, fetch, handle)),
     };
     let column = gtk::Box::builder()
         .orientation(gtk::Orientation::Vertical)
@@ -83,17 +79,13 @@ fn space() -> gtk::Box {
 }
 
 /// The servers that were found or configured, and the way to more.
-fn servers(
-    page: &StartPage,
-    fetch: Option<&Fetch>,
-    sender: &ComponentSender<ChatWidget>,
-) -> gtk::ListBox {
+fn servers(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) -> gtk::ListBox {
     let list = boxed_list();
-    local_rows(&list, page, fetch, sender);
+    local_rows(&list, page, fetch, handle);
     let mut servers = page.connections.iter().filter(|state| !is_local(state)).peekable();
     let none = servers.peek().is_none();
     for state in servers {
-        list.append(&server_row(state, page, sender));
+        list.append(&server_row(state, page, handle));
     }
     if none {
         let row = row(
@@ -102,7 +94,7 @@ fn servers(
             &gettext("Ollama, llama.cpp, LM Studio and vLLM are found when they run here"),
         );
         let again = suffix_button(&gettext("Look Again"));
-        let told = tells(sender, |()| FrameMsg::LookAgain);
+        let told = handle.callback(|()| Msg::LookAgain);
         again.connect_clicked(move |_| told(()));
         row.add_suffix(&again);
         list.append(&row);
@@ -113,8 +105,8 @@ fn servers(
         &gettext("OpenAI, OpenRouter, llama.cpp, vLLM, LM Studio …"),
     );
     let add = suffix_button(&gettext("Add…"));
-    let told = tells(sender, |()| FrameMsg::AddConnection);
-    add.connect_clicked(move |_| told(()));
+    let asked = handle.clone();
+    add.connect_clicked(move |_| asked.output(Output::AddConnection));
     more.add_suffix(&add);
     more.set_activatable_widget(Some(&add));
     list.append(&more);
@@ -122,14 +114,9 @@ fn servers(
 }
 
 /// What answers, or could, with no server at all.
-fn local_rows(
-    list: &gtk::ListBox,
-    page: &StartPage,
-    fetch: Option<&Fetch>,
-    sender: &ComponentSender<ChatWidget>,
-) {
+fn local_rows(list: &gtk::ListBox, page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) {
     match (&page.local, fetch) {
-        (Some(Standing::Here { models }), _) => list.append(&local_row(models, page, sender)),
+        (Some(Standing::Here { models }), _) => list.append(&local_row(models, page, handle)),
         (Some(Standing::Offered { .. }), Some(fetch)) => {
             let widget = fetch.widget();
             // It outlives the page that it stood on before.
@@ -148,17 +135,13 @@ fn local_rows(
     );
     more.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
     more.set_activatable(true);
-    let told = tells(sender, |()| FrameMsg::Models);
-    more.connect_activated(move |_| told(()));
+    let asked = handle.clone();
+    more.connect_activated(move |_| asked.output(Output::Models));
     list.append(&more);
 }
 
 /// The models that are on this computer. The one that is chosen stays, else the first is taken.
-fn local_row(
-    models: &[String],
-    page: &StartPage,
-    sender: &ComponentSender<ChatWidget>,
-) -> adw::ActionRow {
+fn local_row(models: &[String], page: &Contents, handle: &Handle<Msg>) -> adw::ActionRow {
     let refs: Vec<ModelRef> = models.iter().map(|name| ModelRef::new(CONNECTION, name)).collect();
     let below = match &refs[..] {
         [only] if hint_bar::is_tiny(only) => {
@@ -185,8 +168,8 @@ fn local_row(
     let ready = gtk::Label::builder().label(gettext("Ready")).css_classes(["state-ready"]).build();
     row.add_suffix(&ready);
     row.set_activatable(true);
-    let told = tells(sender, FrameMsg::Model);
-    row.connect_activated(move |_| told(model_picker::Output::Chosen(model.clone())));
+    let told = handle.callback(Msg::Choose);
+    row.connect_activated(move |_| told(model.clone()));
     row
 }
 
@@ -195,11 +178,7 @@ fn is_local(state: &ConnectionState) -> bool {
     state.built_in
 }
 
-fn server_row(
-    state: &ConnectionState,
-    page: &StartPage,
-    sender: &ComponentSender<ChatWidget>,
-) -> adw::ActionRow {
+fn server_row(state: &ConnectionState, page: &Contents, handle: &Handle<Msg>) -> adw::ActionRow {
     let name = &state.connection.name;
     let title = if state.found {
         words::fill(&gettext("{name} on this computer"), &[("name", name)])
@@ -230,8 +209,8 @@ fn server_row(
     let of_it = page.chosen.as_ref().filter(|chosen| chosen.connection == *name);
     if let Some(model) = of_it.or(models.first().copied()).cloned() {
         row.set_activatable(true);
-        let told = tells(sender, FrameMsg::Model);
-        row.connect_activated(move |_| told(model_picker::Output::Chosen(model.clone())));
+        let told = handle.callback(Msg::Choose);
+        row.connect_activated(move |_| told(model.clone()));
     }
     row
 }
@@ -251,11 +230,7 @@ fn names(models: &[&ModelRef]) -> String {
 }
 
 /// Three things that the chosen model can do now.
-fn beginnings(
-    page: &StartPage,
-    model: &ModelRef,
-    sender: &ComponentSender<ChatWidget>,
-) -> gtk::ListBox {
+fn beginnings(page: &Contents, model: &ModelRef, handle: &Handle<Msg>) -> gtk::ListBox {
     let third = if page.thinks {
         (
             "natter-thinking-symbolic",
@@ -296,7 +271,7 @@ fn beginnings(
         let row = row(icon, &title, &below);
         row.set_activatable(true);
         row.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
-        let told = tells(sender, FrameMsg::Begin);
+        let told = handle.callback(Msg::Begin);
         row.connect_activated(move |_| told(text.clone()));
         list.append(&row);
     }

@@ -53,6 +53,7 @@ use editor_context::EditorContext;
 pub use editor_context::OpenFiles;
 use find_bar::FindBar;
 use handle::Handle;
+use hint_bar::HintBar;
 use mention_sources::MentionSources;
 pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
 use messages::{Done, FrameMsg};
@@ -116,6 +117,7 @@ pub struct ChatWidget {
     meter: ContextMeter,
     review: ReviewBar,
     find: FindBar,
+    hint: HintBar,
     start: StartPage,
     mentions: MentionSources,
     diagnostics: Diagnostics,
@@ -155,11 +157,13 @@ impl Component for ChatWidget {
         };
         let find = FindBar::new(&conversation, Handle::new(&sender, FrameMsg::Find));
         let start = StartPage::new(Handle::new(&sender, FrameMsg::Start));
+        let hint = HintBar::new(Handle::new(&sender, FrameMsg::Hint));
         let review = ReviewBar::new(Handle::new(&sender, FrameMsg::Review));
         let children = view::Children {
             conversation,
             find: find.widget(),
             start: start.widget(),
+            hint: hint.widget(),
             meter: meter.widget(),
             changed: review.widget(),
             background: background.widget(),
@@ -200,6 +204,7 @@ impl Component for ChatWidget {
             meter,
             review,
             find,
+            hint,
             start,
             mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
             diagnostics: init.diagnostics,
@@ -301,6 +306,7 @@ impl ChatWidget {
         self.meter.connect(manager.clone());
         self.review.connect(manager.clone());
         self.find.connect(manager.clone());
+        self.hint.connect(manager.clone());
         self.start.connect(manager.clone());
         self.mentions.connect(manager.clone());
         self.manager = Some(manager);
@@ -410,6 +416,13 @@ impl ChatWidget {
                 Some(start_page::Output::KeyboardLost) => view.composer.focus(),
                 None => {}
             },
+            FrameMsg::Hint(msg) => {
+                // The button that has the keyboard may go.
+                if matches!(msg, hint_bar::Msg::TinyIsKnown) {
+                    view.composer.focus();
+                }
+                self.hint.update(msg);
+            }
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
@@ -440,24 +453,16 @@ impl ChatWidget {
             FrameMsg::Unattended(epoch) => self.go_unattended(epoch, view, sender),
             FrameMsg::WriteDrafts => self.typing_rests(sender),
             FrameMsg::NothingComes => self.nothing_comes(view, sender),
-            FrameMsg::LookAgain => self.look_again(),
             // Another chat may have been asked for meanwhile.
             FrameMsg::Gone(fid) => {
                 if self.shown.fid() == Some(&fid) {
                     self.show(None, view, sender);
                 }
             }
-            FrameMsg::Model(model_picker::Output::Connections) | FrameMsg::Connections => {
+            FrameMsg::Model(model_picker::Output::Connections) => {
                 tell(sender, Output::Connections(None));
             }
-            FrameMsg::Model(model_picker::Output::Manage) | FrameMsg::Models => {
-                tell(sender, Output::Models);
-            }
-            FrameMsg::TinyIsKnown => {
-                // The button that has the keyboard goes.
-                view.composer.focus();
-                self.tiny_is_known(sender);
-            }
+            FrameMsg::Model(model_picker::Output::Manage) => tell(sender, Output::Models),
             FrameMsg::Height(height) => view.composer.set_height_of_all(height),
         }
     }

@@ -3,7 +3,7 @@
 use chat_core::agent::EDITOR_PANEL;
 use chat_core::client::Capabilities;
 use chat_core::error::{Kind, Result};
-use chat_core::event::{Event, Health, SessionEvent, Snapshot};
+use chat_core::event::{Event, SessionEvent, Snapshot};
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, MessageId, ModelRef};
 use chat_core::models::CONNECTION;
@@ -14,7 +14,7 @@ use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::hint_bar::{self, Hint};
+use super::hint_bar;
 use super::requests::note;
 use super::shown::Shown;
 use super::start_page::NewChat;
@@ -268,7 +268,7 @@ impl ChatWidget {
         self.learn_bounds(view, sender);
         view.composer.set_busy(shown.is_busy());
         view.composer.set_hindrance(self.hindrance());
-        self.show_hint(view);
+        self.hint.show(&self.shown, view.conversation.last_error().as_ref());
         let is_ready = self.shown.is_planning() && view.conversation.ends_with_reply();
         if self.plan.show_ready(is_ready) {
             view.composer.focus();
@@ -315,28 +315,6 @@ impl ChatWidget {
             shown if shown.model().is_none() => Some(gettext("Choose a model first")),
             _ => None,
         }
-    }
-
-    /// Says above the composer what a person must know before they write: that another program
-    /// writes the chat, or that its server does not answer.
-    fn show_hint(&self, view: &View) {
-        let name = self.shown.model().map(|model| model.connection.as_str());
-        let states =
-            self.manager.as_ref().map(|manager| manager.connections().list()).unwrap_or_default();
-        let state = name.map(|name| states.iter().find(|s| s.connection.name == name));
-        let words = match (state, self.shown.is_busy()) {
-            (Some(Some(state)), false) => match &state.health {
-                Health::Failed(error) => Some(words::sentence(error)),
-                Health::Checking | Health::Ready { .. } => None,
-            },
-            // A connection that is not there: the engine may still be looking for it.
-            _ => None,
-        };
-        let said = view.conversation.last_error().filter(|_| matches!(self.shown, Shown::Open(_)));
-        let said = said.as_ref().map(words::sentence);
-        let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
-        let model = self.shown.model().filter(|model| !(known && hint_bar::is_tiny(model)));
-        view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref(), model));
     }
 
     fn show_page(&mut self, view: &View) {

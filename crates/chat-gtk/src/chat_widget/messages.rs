@@ -15,7 +15,9 @@ use chat_edge::diagnostics::Diagnostics;
 use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
-use super::{background_commands, context_meter, find_bar, plan_bar, review_bar, start_page};
+use super::{
+    background_commands, context_meter, find_bar, hint_bar, plan_bar, review_bar, start_page,
+};
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
@@ -126,6 +128,7 @@ pub(super) enum FrameMsg {
     Meter(context_meter::Msg),
     Review(review_bar::Msg),
     Find(find_bar::Msg),
+    Hint(hint_bar::Msg),
     Start(start_page::Msg),
     Mentions(mention_sources::Msg),
     /// A message of the person was taken out of this chat.
@@ -151,13 +154,8 @@ pub(super) enum FrameMsg {
     WriteDrafts,
     /// The program ends, and what is on its way takes too long.
     NothingComes,
-    LookAgain,
     /// This chat is not there any more.
     Gone(Fid),
-    Connections,
-    Models,
-    /// The person has read that the model is a tiny one.
-    TinyIsKnown,
     Height(i32),
 }
 

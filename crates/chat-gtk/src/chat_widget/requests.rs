@@ -33,13 +33,6 @@ impl ChatWidget {
         }
     }
 
-    /// Looks at all connections anew.
-    pub(super) fn look_again(&self) {
-        if let Some(manager) = &self.manager {
-            manager.connections().refresh();
-        }
-    }
-
     pub(super) fn hear_conversation(
         &mut self,
         session: Option<&Fid>,
@@ -326,14 +319,6 @@ impl ChatWidget {
         self.run(sender, async move |manager| {
             let change =
                 move |settings: &mut Settings| settings.ui.set_favourite(&model, favourite);
-            manager.settings().change(change).await.map(drop)
-        });
-    }
-
-    /// Keeps that nobody need be told again that the model is a tiny one.
-    pub(super) fn tiny_is_known(&self, sender: &ComponentSender<Self>) {
-        self.run(sender, async |manager| {
-            let change = |settings: &mut Settings| settings.ui.tiny_is_known = true;
             manager.settings().change(change).await.map(drop)
         });
     }

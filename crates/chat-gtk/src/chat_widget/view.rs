@@ -9,7 +9,6 @@ use gtk::{gdk, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::hint_bar::{Hint, HintBar};
 use super::{ChatWidget, FrameMsg, Input, Part};
 use crate::choices::{self, Choices};
 use crate::composer::Composer;
@@ -37,7 +36,6 @@ pub struct View {
     pub(super) asked_bounds: Cell<bool>,
     root: gtk::Box,
     foot: adw::Clamp,
-    hint: HintBar,
 }
 
 impl std::fmt::Debug for View {
@@ -50,6 +48,7 @@ impl std::fmt::Debug for View {
 pub(super) struct Children<'a> {
     pub(super) conversation: Conversation,
     pub(super) find: &'a gtk::SearchBar,
+    pub(super) hint: &'a gtk::Revealer,
     pub(super) start: &'a gtk::ScrolledWindow,
     pub(super) background: &'a gtk::Box,
     pub(super) changed: &'a gtk::Button,
@@ -94,13 +93,12 @@ impl View {
         stack.add_named(children.start, Some("start"));
         stack.add_named(children.conversation.widget(), Some("conversation"));
 
-        let hint = HintBar::new(sender);
         let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
         foot.append(children.plan_ready);
         foot.append(children.changed);
         foot.append(children.background);
         foot.append(children.plan);
-        foot.append(hint.widget());
+        foot.append(children.hint);
         foot.append(composer.widget());
         let clamp = adw::Clamp::builder()
             .maximum_size(COLUMN)
@@ -129,7 +127,6 @@ impl View {
             asked_bounds: Cell::default(),
             root: root.clone(),
             foot: clamp,
-            hint,
         }
     }
 
@@ -164,11 +161,6 @@ impl View {
             Page::Start => "start",
             Page::Conversation => "conversation",
         });
-    }
-
-    /// Says something above the composer; none says nothing.
-    pub(super) fn show_hint(&self, hint: Option<Hint>) {
-        self.hint.show(hint);
     }
 }
 

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chat_core::client::Capabilities;
-use chat_core::manager::Manager;
+use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Context, Fid, ModelRef};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
@@ -62,7 +62,7 @@ use plan_bar::PlanBar;
 pub(crate) use requests::ESCAPE_TWICE;
 use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
-use session_changes::Changes;
+use session_changes::SessionChanges;
 use shown::Shown;
 use start_page::StartPage;
 pub use view::View;
@@ -96,7 +96,6 @@ pub struct ChatWidget {
     ahead: VecDeque<Ahead>,
     capabilities: HashMap<ModelRef, Capabilities>,
     escaped: Option<Instant>,
-    changes: Changes,
     /// The folders that were worked in last, and where they are kept.
     projects: Recent,
     project_folder: Option<PathBuf>,
@@ -117,6 +116,7 @@ pub struct ChatWidget {
     meter: ContextMeter,
     review: ReviewBar,
     find: FindBar,
+    session_changes: SessionChanges,
     hint: HintBar,
     start: StartPage,
     mentions: MentionSources,
@@ -189,7 +189,6 @@ impl Component for ChatWidget {
             ahead: VecDeque::new(),
             capabilities: HashMap::new(),
             escaped: None,
-            changes: Changes::default(),
             projects: Recent::default(),
             reading: reading_places::ReadingPlaces::load(init.projects.clone()),
             project_folder: init.projects,
@@ -204,6 +203,7 @@ impl Component for ChatWidget {
             meter,
             review,
             find,
+            session_changes: SessionChanges::new(Handle::new(&sender, FrameMsg::Changes)),
             hint,
             start,
             mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
@@ -306,6 +306,7 @@ impl ChatWidget {
         self.meter.connect(manager.clone());
         self.review.connect(manager.clone());
         self.find.connect(manager.clone());
+        self.session_changes.connect(manager.clone());
         self.hint.connect(manager.clone());
         self.start.connect(manager.clone());
         self.mentions.connect(manager.clone());
@@ -361,7 +362,6 @@ impl ChatWidget {
             Done::AgentOfProject { epoch, folder, agent } => {
                 self.agent_of_project_came(epoch, &folder, agent, view, sender);
             }
-            Done::Changed { fid, result } => self.changed(fid, result, view, sender),
             Done::Answered { fid, ask, result } => self.answered(&fid, ask, result, view, sender),
             Done::Finished { fid, result: Err(error) } => {
                 self.failed(fid.as_ref(), &error, view, sender);
@@ -423,6 +423,7 @@ impl ChatWidget {
                 }
                 self.hint.update(msg);
             }
+            FrameMsg::Changes(msg) => self.session_changes.update(msg),
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
@@ -437,20 +438,20 @@ impl ChatWidget {
                 self.set_favourite(model, favourite, sender);
             }
             FrameMsg::Model(model_picker::Output::Options(options)) => {
-                self.set_options(options, sender);
+                self.choose(SessionChange { options: Some(options), ..SessionChange::default() });
             }
             // What was chosen is for the message: its next letters must not reach the closed list.
             FrameMsg::Agent(agent) => {
-                self.set_agent(agent, sender);
+                self.choose_agent(agent, sender);
                 view.composer.focus();
             }
             FrameMsg::Thinking(thinking) => {
-                self.set_thinking(thinking, sender);
+                self.choose(SessionChange { thinking: Some(thinking), ..SessionChange::default() });
                 view.composer.focus();
             }
             FrameMsg::Project(folder) => self.choose_project(folder, view, sender),
             FrameMsg::Mode(mode) => self.choose_mode(mode, view, root, sender),
-            FrameMsg::Unattended(epoch) => self.go_unattended(epoch, view, sender),
+            FrameMsg::Unattended(epoch) => self.go_unattended(epoch, view),
             FrameMsg::WriteDrafts => self.typing_rests(sender),
             FrameMsg::NothingComes => self.nothing_comes(view, sender),
             // Another chat may have been asked for meanwhile.

@@ -188,7 +188,7 @@ impl ChatWidget {
                 {
                     session.clone_from(changed);
                     view.conversation.set_project(changed.project.is_some());
-                    self.changes.keep(session);
+                    self.session_changes.keep(session);
                     return true;
                 }
                 false

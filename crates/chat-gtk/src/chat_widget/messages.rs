@@ -16,7 +16,8 @@ use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::{
-    background_commands, context_meter, find_bar, hint_bar, plan_bar, review_bar, start_page,
+    background_commands, context_meter, find_bar, hint_bar, plan_bar, review_bar, session_changes,
+    start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::Wish;
@@ -128,6 +129,7 @@ pub(super) enum FrameMsg {
     Meter(context_meter::Msg),
     Review(review_bar::Msg),
     Find(find_bar::Msg),
+    Changes(session_changes::Msg),
     Hint(hint_bar::Msg),
     Start(start_page::Msg),
     Mentions(mention_sources::Msg),
@@ -240,11 +242,6 @@ pub(super) enum Done {
     Capabilities {
         model: ModelRef,
         result: Result<Capabilities>,
-    },
-    /// A chat's choices are stored, or could not be.
-    Changed {
-        fid: Fid,
-        result: Result<()>,
     },
     /// An answer came in time, or did not.
     Answered {

@@ -107,11 +107,10 @@ impl ChatWidget {
         view: &View,
         sender: &ComponentSender<Self>,
     ) {
-        match &mut self.shown {
-            Shown::New(session) => session.project.clone_from(&project),
-            Shown::Open(session) => session.project.clone_from(&project),
-            Shown::Opening(_) => return,
+        if self.shown.is_opening() {
+            return;
         }
+        self.choose(SessionChange { project: Some(project.clone()), ..SessionChange::default() });
         if let Some(folder) = &project {
             self.offer_panel(sender);
             self.find_agent_of(folder.clone(), sender);
@@ -121,7 +120,6 @@ impl ChatWidget {
             // There is no code to work on any more.
             session.agent = manager.sessions().empty().agent;
         }
-        self.change(SessionChange { project: Some(project), ..SessionChange::default() }, sender);
         self.show_state(view, sender);
     }
 
@@ -154,7 +152,7 @@ impl ChatWidget {
         self.finding -= 1;
         let is_there = epoch == self.epoch && self.shown.project() == Some(folder);
         if is_there && matches!(self.shown, Shown::New(_)) && self.shown.agent() != agent {
-            self.set_agent(agent, sender);
+            self.choose_agent(agent, sender);
             self.show_state(view, sender);
         }
         self.send_next(sender);
@@ -188,7 +186,7 @@ impl ChatWidget {
         let is_known =
             shown.contains(&self.epoch) || self.shown.fid().is_some_and(|fid| chats.contains(fid));
         if mode != Mode::Unattended || self.shown.mode() == mode || is_known {
-            self.set_mode(mode, sender);
+            self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
             return view.composer.focus();
         }
         view.modes.show(&self.shown.mode());
@@ -201,28 +199,14 @@ impl ChatWidget {
     }
 
     /// The person meant it, for the chat that was shown then.
-    pub(super) fn go_unattended(
-        &mut self,
-        epoch: u64,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn go_unattended(&mut self, epoch: u64, view: &View) {
         if epoch != self.epoch {
             return;
         }
         self.unattended.1.insert(epoch);
         self.unattended.0.extend(self.shown.fid().cloned());
-        self.set_mode(Mode::Unattended, sender);
+        self.choose(SessionChange { mode: Some(Mode::Unattended), ..SessionChange::default() });
         view.modes.show(&self.shown.mode());
-    }
-
-    pub(super) fn set_mode(&mut self, mode: Mode, sender: &ComponentSender<Self>) {
-        match &mut self.shown {
-            Shown::New(session) => session.mode = mode,
-            Shown::Open(session) => session.mode = mode,
-            Shown::Opening(_) => return,
-        }
-        self.change(SessionChange { mode: Some(mode), ..SessionChange::default() }, sender);
     }
 
     /// A new chat in sight follows the settings, as long as nothing else was chosen for it.

@@ -14,7 +14,6 @@ use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
 use super::{FrameMsg, Part, mention_sources};
@@ -181,30 +180,35 @@ impl ChatWidget {
         });
     }
 
+    /// Makes a choice for the shown chat. That of a stored chat goes to the engine at once, that of a new one
+    /// with its first message.
+    pub(super) fn choose(&mut self, change: SessionChange) {
+        if self.shown.choose(change.clone())
+            && let Some(fid) = self.shown.fid()
+        {
+            self.session_changes.change(fid.clone(), change);
+        }
+    }
+
     pub(super) fn choose_model(
         &mut self,
         model: ModelRef,
         view: &View,
         sender: &ComponentSender<Self>,
     ) {
-        match &mut self.shown {
-            Shown::New(session) => session.model = Some(model.clone()),
-            Shown::Open(session) => session.model = Some(model.clone()),
-            Shown::Opening(_) => return,
+        if self.shown.is_opening() {
+            return;
         }
-        self.change(SessionChange { model: Some(model), ..SessionChange::default() }, sender);
+        self.choose(SessionChange { model: Some(model), ..SessionChange::default() });
         self.show_state(view, sender);
         view.composer.focus();
     }
 
-    pub(super) fn set_agent(&mut self, agent: String, sender: &ComponentSender<Self>) {
-        match &mut self.shown {
-            Shown::New(session) => session.agent.clone_from(&agent),
-            Shown::Open(session) => session.agent.clone_from(&agent),
-            Shown::Opening(_) => return,
+    pub(super) fn choose_agent(&mut self, agent: String, sender: &ComponentSender<Self>) {
+        if !self.shown.is_opening() {
+            self.choose(SessionChange { agent: Some(agent), ..SessionChange::default() });
+            self.offer_panel(sender);
         }
-        self.offer_panel(sender);
-        self.change(SessionChange { agent: Some(agent), ..SessionChange::default() }, sender);
     }
 
     /// The panel that the agent of the shown chat brings, where it brings one.
@@ -219,24 +223,6 @@ impl ChatWidget {
         if let Some(panel) = self.panel() {
             tell(sender, Output::Panel(panel));
         }
-    }
-
-    pub(super) fn set_thinking(&mut self, thinking: Thinking, sender: &ComponentSender<Self>) {
-        match &mut self.shown {
-            Shown::New(session) => session.thinking = thinking,
-            Shown::Open(session) => session.thinking = thinking,
-            Shown::Opening(_) => return,
-        }
-        self.change(SessionChange { thinking: Some(thinking), ..SessionChange::default() }, sender);
-    }
-
-    pub(super) fn set_options(&mut self, options: Options, sender: &ComponentSender<Self>) {
-        match &mut self.shown {
-            Shown::New(session) => session.options = options.clone(),
-            Shown::Open(session) => session.options = options.clone(),
-            Shown::Opening(_) => return,
-        }
-        self.change(SessionChange { options: Some(options), ..SessionChange::default() }, sender);
     }
 
     /// Esc: pressed twice, it stops the reply; where nothing runs it belongs to the window.
@@ -258,42 +244,6 @@ impl ChatWidget {
     pub(super) fn forget_escape(&mut self, sender: &ComponentSender<Self>) {
         if self.escaped.take().is_some() {
             tell(sender, Output::EscapeAgain(false));
-        }
-    }
-
-    /// Tells the engine of a stored chat's choices; a new chat's go with its first message.
-    pub(super) fn change(&mut self, change: SessionChange, sender: &ComponentSender<Self>) {
-        if let Shown::Open(session) = &self.shown {
-            let fid = session.fid.clone();
-            if let Some(change) = self.changes.begin(&fid, change) {
-                self.tell_change(fid, change, sender);
-            }
-        }
-    }
-
-    fn tell_change(&self, fid: Fid, change: SessionChange, sender: &ComponentSender<Self>) {
-        let Some(manager) = self.manager.clone() else { return };
-        sender.oneshot_command(async move {
-            let result = manager.sessions().change(&fid, change).await;
-            done(Done::Changed { fid, result })
-        });
-    }
-
-    /// A chat's choices are stored, or could not be: what was chosen meanwhile comes next.
-    pub(super) fn changed(
-        &mut self,
-        fid: Fid,
-        result: Result<()>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        if let Err(error) = result
-            && !is_gone(&error)
-        {
-            self.failed(Some(&fid), &error, view, sender);
-        }
-        if let Some(next) = self.changes.done(&fid) {
-            self.tell_change(fid, next, sender);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chat_core::event::{SessionPlaceholder, Status};
+use chat_core::manager::SessionChange;
 use chat_core::message::{Fid, ModelRef, Options, Thinking};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
@@ -23,6 +24,24 @@ impl Shown {
             Self::Opening(fid) => Some(fid),
             Self::Open(session) => Some(&session.fid),
         }
+    }
+
+    /// Makes a choice. Whether there is a chat that it can be made for.
+    pub(super) fn choose(&mut self, change: SessionChange) -> bool {
+        match self {
+            Self::New(session) => {
+                let SessionChange { agent, model, thinking, options, project, mode } = change;
+                session.agent = agent.unwrap_or(std::mem::take(&mut session.agent));
+                session.model = model.or(session.model.take());
+                session.thinking = thinking.unwrap_or(session.thinking);
+                session.options = options.unwrap_or(std::mem::take(&mut session.options));
+                session.project = project.unwrap_or(session.project.take());
+                session.mode = mode.unwrap_or(session.mode);
+            }
+            Self::Opening(_) => return false,
+            Self::Open(session) => change.apply(&mut session.meta),
+        }
+        true
     }
 
     /// Whether what a conversation tells is to be heard: `session` is the one that it showed. While

@@ -24,7 +24,7 @@ mod shown;
 mod start_page;
 mod view;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -45,7 +45,6 @@ use crate::conversation::Conversation;
 use crate::drafts::{self, Drafts};
 pub use crate::editor::{At, Outline, Place};
 use crate::model_picker;
-use crate::projects::Recent;
 use background_commands::BackgroundCommands;
 use chat_switching::Ahead;
 use context_meter::ContextMeter;
@@ -59,6 +58,7 @@ pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
 use messages::{Done, FrameMsg};
 pub use messages::{Find, Init, Input, Output, Part, ToChanges};
 use plan_bar::PlanBar;
+use project_bar::ProjectBar;
 pub(crate) use requests::ESCAPE_TWICE;
 use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
@@ -96,26 +96,16 @@ pub struct ChatWidget {
     ahead: VecDeque<Ahead>,
     capabilities: HashMap<ModelRef, Capabilities>,
     escaped: Option<Instant>,
-    /// The folders that were worked in last, and where they are kept.
-    projects: Recent,
-    project_folder: Option<PathBuf>,
     reading: reading_places::ReadingPlaces,
-    /// How many folders are being looked for.
-    finding: usize,
-    /// A folder that was chosen for a chat that is not there yet.
-    wanted_project: Option<(Fid, PathBuf)>,
     /// The mode that new chats begin with.
     default_mode: Mode,
-    /// The chats that may work unattended, as the person said: stored ones, and what was shown at some time.
-    unattended: (HashSet<Fid>, HashSet<u64>),
     editor_context: EditorContext,
-    /// The project that was told last.
-    told_project: Option<PathBuf>,
     background: BackgroundCommands,
     plan: PlanBar,
     meter: ContextMeter,
     review: ReviewBar,
     find: FindBar,
+    project: ProjectBar,
     session_changes: SessionChanges,
     hint: HintBar,
     start: StartPage,
@@ -158,12 +148,16 @@ impl Component for ChatWidget {
         let find = FindBar::new(&conversation, Handle::new(&sender, FrameMsg::Find));
         let start = StartPage::new(Handle::new(&sender, FrameMsg::Start));
         let hint = HintBar::new(Handle::new(&sender, FrameMsg::Hint));
+        let project =
+            ProjectBar::new(init.projects.clone(), Handle::new(&sender, FrameMsg::Project));
         let review = ReviewBar::new(Handle::new(&sender, FrameMsg::Review));
         let children = view::Children {
             conversation,
             find: find.widget(),
             start: start.widget(),
             hint: hint.widget(),
+            project: project.widget(),
+            modes: project.modes_widget(),
             meter: meter.widget(),
             changed: review.widget(),
             background: background.widget(),
@@ -189,20 +183,15 @@ impl Component for ChatWidget {
             ahead: VecDeque::new(),
             capabilities: HashMap::new(),
             escaped: None,
-            projects: Recent::default(),
-            reading: reading_places::ReadingPlaces::load(init.projects.clone()),
-            project_folder: init.projects,
-            finding: 0,
-            wanted_project: None,
+            reading: reading_places::ReadingPlaces::load(init.projects),
             default_mode: Mode::default(),
-            unattended: (HashSet::new(), HashSet::new()),
             editor_context: EditorContext::new(init.open_files),
-            told_project: None,
             background,
             plan,
             meter,
             review,
             find,
+            project,
             session_changes: SessionChanges::new(Handle::new(&sender, FrameMsg::Changes)),
             hint,
             start,
@@ -212,7 +201,6 @@ impl Component for ChatWidget {
         if let Some(folder) = model.draft_folder.clone() {
             sender.spawn_oneshot_command(move || done(Done::Drafts(drafts::read(&folder))));
         }
-        model.read_projects(&sender);
         if let Some(manager) = init.manager {
             model.connect(manager, &mut view, &sender);
         }
@@ -257,7 +245,7 @@ impl Component for ChatWidget {
             }
             Input::FocusAsk => self.seek(find_bar::Target::Ask),
             Input::ChooseModel => view.model.open(),
-            Input::ChooseProject => view.project.open(),
+            Input::ChooseProject => self.project.open(),
             Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
             Input::Open(open) => {
                 self.editor_context.set_open(open);
@@ -299,13 +287,13 @@ impl ChatWidget {
             let project = session.project.take();
             *session = EmptySession { project, ..manager.sessions().empty() };
         }
-        self.default_mode = manager.settings().current().permissions.mode;
         view.conversation.set_tools(manager.tools());
         self.background.connect(manager.clone());
         self.plan.connect(manager.clone());
         self.meter.connect(manager.clone());
         self.review.connect(manager.clone());
         self.find.connect(manager.clone());
+        self.project.connect(manager.clone());
         self.session_changes.connect(manager.clone());
         self.hint.connect(manager.clone());
         self.start.connect(manager.clone());
@@ -323,7 +311,7 @@ impl ChatWidget {
         }
         if let Some(folder) = self.shown.project().map(Path::to_owned) {
             self.offer_panel(sender);
-            self.find_agent_of(folder, sender);
+            self.find_agent_of(folder);
         }
         self.send_next(sender);
         self.diagnostics.mark("engine");
@@ -355,12 +343,6 @@ impl ChatWidget {
             Done::Capabilities { model, result: Ok(capabilities) } => {
                 self.capabilities.insert(model, capabilities);
                 self.show_state(view, sender);
-            }
-            Done::Bounds(words) => view.conversation.set_bounds(words),
-            Done::Projects(kept) => self.projects_came(kept, view),
-            Done::Project { fid, result } => self.project_found(fid, result, view, sender),
-            Done::AgentOfProject { epoch, folder, agent } => {
-                self.agent_of_project_came(epoch, &folder, agent, view, sender);
             }
             Done::Answered { fid, ask, result } => self.answered(&fid, ask, result, view, sender),
             Done::Finished { fid, result: Err(error) } => {
@@ -424,6 +406,11 @@ impl ChatWidget {
                 self.hint.update(msg);
             }
             FrameMsg::Changes(msg) => self.session_changes.update(msg),
+            FrameMsg::Project(msg) => {
+                let output = self.project.update(msg, &self.shown, self.epoch);
+                self.project_changed(output, view, sender);
+                self.send_next(sender);
+            }
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
@@ -449,9 +436,6 @@ impl ChatWidget {
                 self.choose(SessionChange { thinking: Some(thinking), ..SessionChange::default() });
                 view.composer.focus();
             }
-            FrameMsg::Project(folder) => self.choose_project(folder, view, sender),
-            FrameMsg::Mode(mode) => self.choose_mode(mode, view, root, sender),
-            FrameMsg::Unattended(epoch) => self.go_unattended(epoch, view),
             FrameMsg::WriteDrafts => self.typing_rests(sender),
             FrameMsg::NothingComes => self.nothing_comes(view, sender),
             // Another chat may have been asked for meanwhile.

@@ -63,7 +63,9 @@ impl ChatWidget {
                 self.look_at_changes();
                 self.ask_siblings(sender);
                 self.diagnostics.mark("chat");
-                self.take_wanted_project(view, sender);
+                if let Some(folder) = self.project.take_wanted(fid) {
+                    self.set_project(Some(folder), view, sender);
+                }
                 self.show_state(view, sender);
                 self.send_next(sender);
                 if !self.find.show_target() && !renewed {
@@ -229,7 +231,6 @@ impl ChatWidget {
             }
             Event::SettingsChanged => {
                 self.take_settings(view);
-                self.take_default_mode();
                 true
             }
             Event::Notice(failure) => {
@@ -264,8 +265,15 @@ impl ChatWidget {
                 self.ask_capabilities(sender);
             }
         }
-        self.show_project(view);
-        self.learn_bounds(view, sender);
+        self.project.show(&self.shown);
+        if !self.shown.is_opening() {
+            self.show_chips(view);
+            let searches = self.settings().is_some_and(|settings| settings.tools.search.is_some());
+            let needs_tools = self.shown.project().is_some() || searches;
+            let note = (needs_tools && capabilities.tools == Some(false))
+                .then(|| gettext("This model cannot use tools"));
+            view.composer.set_note(note.as_deref());
+        }
         view.composer.set_busy(shown.is_busy());
         view.composer.set_hindrance(self.hindrance());
         self.hint.show(&self.shown, view.conversation.last_error().as_ref());
@@ -278,13 +286,18 @@ impl ChatWidget {
             view.composer.focus();
         }
         self.show_page(view);
-        self.tell_project(view, sender);
     }
 
-    pub(super) fn take_settings(&self, view: &View) {
-        if let Some(settings) = self.settings() {
-            view.composer.set_enter_sends(settings.ui.enter_sends);
-            view.model.set_favourites(&settings.ui.favourites);
+    pub(super) fn take_settings(&mut self, view: &View) {
+        let Some(settings) = self.settings() else { return };
+        view.composer.set_enter_sends(settings.ui.enter_sends);
+        view.model.set_favourites(&settings.ui.favourites);
+        // A new chat in sight follows them, as long as nothing else was chosen for it.
+        let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
+        if let Shown::New(session) = &mut self.shown
+            && session.mode == before
+        {
+            session.mode = self.default_mode;
         }
     }
 

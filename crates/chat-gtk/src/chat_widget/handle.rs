@@ -48,6 +48,11 @@ impl<M: 'static> Handle<M> {
         let _ = self.sender.output(output);
     }
 
+    /// Does something that takes its time and brings nothing.
+    pub(super) fn run_blocking(&self, work: impl FnOnce() + Send + 'static) {
+        self.sender.spawn_command(move |_| work());
+    }
+
     /// Does what was asked for in a chat. Only a failure is reported.
     pub(super) fn run(
         &self,
@@ -85,5 +90,11 @@ impl<M: Send + 'static> Handle<M> {
                 })
                 .drop_on_shutdown()
         });
+    }
+
+    /// Does something that takes its time, and reports what comes of it.
+    pub(super) fn spawn_blocking(&self, work: impl FnOnce() -> M + Send + 'static) {
+        let wrap = self.wrap;
+        self.sender.spawn_oneshot_command(move || Part(wrap(work())));
     }
 }

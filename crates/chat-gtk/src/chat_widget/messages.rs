@@ -7,7 +7,6 @@ use chat_core::client::Capabilities;
 use chat_core::error::{Error, Result};
 use chat_core::manager::{Manager, Sent};
 use chat_core::message::{AskId, Fid, MessageId, ModelRef, Thinking};
-use chat_core::permission::Mode;
 use chat_core::review::Seq;
 use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
@@ -16,13 +15,12 @@ use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::{
-    background_commands, context_meter, find_bar, hint_bar, plan_bar, review_bar, session_changes,
-    start_page,
+    background_commands, context_meter, find_bar, hint_bar, plan_bar, project_bar, review_bar,
+    session_changes, start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
-use crate::projects::Recent;
 use crate::{composer, conversation, model_picker};
 
 /// How a chat widget begins.
@@ -129,6 +127,7 @@ pub(super) enum FrameMsg {
     Meter(context_meter::Msg),
     Review(review_bar::Msg),
     Find(find_bar::Msg),
+    Project(project_bar::Msg),
     Changes(session_changes::Msg),
     Hint(hint_bar::Msg),
     Start(start_page::Msg),
@@ -146,11 +145,6 @@ pub(super) enum FrameMsg {
     Model(model_picker::Output),
     Agent(String),
     Thinking(Thinking),
-    /// The folder to work in.
-    Project(Option<PathBuf>),
-    Mode(Mode),
-    /// The person confirmed that nobody is to be asked, of what was shown at this time.
-    Unattended(u64),
     /// The person turned to another chat, and left this behind.
     Left(composer::Written),
     WriteDrafts,
@@ -210,20 +204,6 @@ pub enum Output {
 pub(super) enum Done {
     Arrived(Arrival),
     Drafts(HashMap<Option<Fid>, composer::Written>),
-    Projects(Recent),
-    /// Why commands are not held as well as they could be; none where they are.
-    Bounds(Option<String>),
-    /// Where a folder is that a chat is to work in, or why it cannot.
-    Project {
-        fid: Option<Fid>,
-        result: std::result::Result<PathBuf, String>,
-    },
-    /// Who works in this folder, for the new chat that is shown.
-    AgentOfProject {
-        epoch: u64,
-        folder: PathBuf,
-        agent: String,
-    },
     Sent {
         epoch: u64,
         number: u64,

@@ -1,249 +1,260 @@
-//! The folder that a chat works in, and what its tools may do there without asking.
+//! Shows the folder that a chat works in, and what its tools may do there without asking.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use chat_core::agent::CODE_ASSISTANT;
-use chat_core::manager::SessionChange;
+use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use chat_core::permission::Mode;
 use chat_edge::words;
-use gettextrs::gettext;
-use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
+use super::handle::Handle;
+use super::messages;
 use super::shown::Shown;
-use super::view::{View, tells};
-use super::{ChatWidget, Done, FrameMsg, Output, done, tell};
+use crate::choices::{self, Choices};
+use crate::project_picker::ProjectPicker;
 use crate::projects::{self, Recent};
 use crate::unattended;
 
-impl ChatWidget {
-    /// Reads which folders were worked in last.
-    pub(super) fn read_projects(&self, sender: &ComponentSender<Self>) {
-        if let Some(folder) = self.project_folder.clone() {
-            sender.spawn_oneshot_command(move || done(Done::Projects(Recent::read(&folder))));
+/// What the person does with folder and mode, and what the work about them brings.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// The folder to work in.
+    Chosen(Option<PathBuf>),
+    Mode(Mode),
+    /// The person confirmed that nobody is to be asked, of what was shown at this time.
+    Unattended(u64),
+    /// The folders that were worked in before.
+    Recent(Recent),
+    /// Where a folder is that a chat is to work in, or why it cannot.
+    Found {
+        fid: Option<Fid>,
+        result: Result<PathBuf, String>,
+    },
+    /// Who works in this folder, for the new chat that was shown at this time.
+    Agent {
+        epoch: u64,
+        folder: PathBuf,
+        agent: String,
+    },
+    /// Why commands are not held as well as they could be; none where they are.
+    Bounds(Option<String>),
+}
+
+/// What folder and mode want of others.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// This folder was chosen.
+    Chosen(Option<PathBuf>),
+    /// The shown chat works in this folder from now on.
+    Work(PathBuf),
+    /// The shown chat works in this mode from now on.
+    Mode(Mode),
+    /// This agent works in the folder of the new chat.
+    Agent(String),
+    /// Why commands are not held as well as they could be.
+    Bounds(Option<String>),
+    /// The keyboard is to go back to the message.
+    KeyboardLost,
+}
+
+/// Folder and mode of the shown chat.
+pub(super) struct ProjectBar {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    picker: ProjectPicker,
+    modes: Choices<Mode>,
+    /// The folders that were worked in last, and where they are kept.
+    recent: Recent,
+    kept_in: Option<PathBuf>,
+    /// How many folders are being looked for.
+    finding: usize,
+    /// A folder that was chosen for a chat that is not there yet.
+    wanted: Option<(Fid, PathBuf)>,
+    /// The chats that may work unattended, as the person said: stored ones, and what was shown at some time.
+    unattended: (HashSet<Fid>, HashSet<u64>),
+    /// The project that was told last.
+    told: Option<PathBuf>,
+    /// Whether it was asked what keeps commands in bounds.
+    asked_bounds: bool,
+}
+
+impl ProjectBar {
+    /// No folder. `kept_in` is where is kept which folders were worked in last.
+    pub(super) fn new(kept_in: Option<PathBuf>, handle: Handle<Msg>) -> Self {
+        if let Some(folder) = kept_in.clone() {
+            handle.spawn_blocking(move || Msg::Recent(Recent::read(&folder)));
+        }
+        Self {
+            picker: ProjectPicker::new(handle.callback(Msg::Chosen)),
+            modes: choices::modes(handle.callback(Msg::Mode)),
+            handle,
+            manager: None,
+            recent: Recent::default(),
+            kept_in,
+            finding: 0,
+            wanted: None,
+            unattended: (HashSet::new(), HashSet::new()),
+            told: None,
+            asked_bounds: false,
         }
     }
 
-    pub(super) fn projects_came(&mut self, kept: Recent, view: &View) {
-        self.projects.absorb(kept);
-        view.project.set_recent(self.projects.folders());
+    pub(super) fn widget(&self) -> &gtk::MenuButton {
+        self.picker.widget()
     }
 
-    /// Works in this folder from now on, once it is known where it really is; or in none.
-    pub(super) fn choose_project(
-        &mut self,
-        folder: Option<PathBuf>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        let Some(folder) = folder else {
-            self.set_project(None, view, sender);
-            view.composer.focus();
+    pub(super) fn modes_widget(&self) -> &gtk::DropDown {
+        self.modes.widget()
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// Opens the list of folders.
+    pub(super) fn open(&self) {
+        self.picker.open();
+    }
+
+    /// Shows where the chat works, and how; tells who listens.
+    pub(super) fn show(&mut self, shown: &Shown) {
+        if shown.is_opening() {
             return;
-        };
-        // Before the engine is there another chat may have been asked for than the one in sight.
-        let fid = match (&self.manager, &self.wanted) {
-            (None, Some(wanted)) => Some(wanted.clone()),
-            _ => self.shown.fid().cloned(),
-        };
-        // What is sent meanwhile waits: it is meant for this folder.
+        }
+        let project = shown.project();
+        self.picker.show(project);
+        self.modes.widget().set_visible(project.is_some());
+        self.modes.show(&shown.mode());
+        if project.is_some() {
+            self.learn_bounds();
+        }
+        if self.told.as_deref() != project {
+            self.told = project.map(Path::to_owned);
+            self.handle.output(messages::Output::Project(self.told.clone()));
+        }
+    }
+
+    /// Finds out where this folder really is, for this chat.
+    pub(super) fn find(&mut self, fid: Option<Fid>, folder: PathBuf) {
         self.finding += 1;
-        sender.spawn_oneshot_command(move || {
-            done(Done::Project { fid, result: projects::find(&folder) })
+        self.handle.spawn_blocking(move || Msg::Found { fid, result: projects::find(&folder) });
+    }
+
+    /// Finds out who works in this folder, for the new chat that is shown.
+    pub(super) fn find_agent(&mut self, epoch: u64, folder: PathBuf) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.finding += 1;
+        self.handle.spawn(async move {
+            let agent = manager.sessions().agent_for(&folder).await;
+            Msg::Agent { epoch, folder, agent }
         });
     }
 
-    pub(super) fn project_found(
+    /// Whether a folder is being looked for, or who works there. What is sent meanwhile waits: it is meant
+    /// for this folder.
+    pub(super) fn is_finding(&self) -> bool {
+        self.finding > 0
+    }
+
+    /// The folder that was chosen for this chat before it was there.
+    pub(super) fn take_wanted(&mut self, fid: &Fid) -> Option<PathBuf> {
+        self.wanted.take().filter(|(wanted, _)| wanted == fid).map(|(_, folder)| folder)
+    }
+
+    /// Takes a message while this is shown.
+    pub(super) fn update(&mut self, msg: Msg, shown: &Shown, epoch: u64) -> Option<Output> {
+        match msg {
+            Msg::Chosen(folder) => Some(Output::Chosen(folder)),
+            Msg::Mode(mode) => Some(self.mode_chosen(mode, shown, epoch)),
+            // The person meant it, for the chat that was shown then.
+            Msg::Unattended(of) => (of == epoch).then(|| {
+                self.unattended.1.insert(epoch);
+                self.unattended.0.extend(shown.fid().cloned());
+                Output::Mode(Mode::Unattended)
+            }),
+            Msg::Recent(recent) => {
+                self.recent.absorb(recent);
+                self.picker.set_recent(self.recent.folders());
+                None
+            }
+            Msg::Found { fid, result } => {
+                self.finding -= 1;
+                self.found(fid, result, shown)
+            }
+            Msg::Agent { epoch: of, folder, agent } => {
+                self.finding -= 1;
+                let is_there = of == epoch && shown.project() == Some(&folder);
+                (is_there && matches!(shown, Shown::New(_)) && shown.agent() != agent)
+                    .then_some(Output::Agent(agent))
+            }
+            Msg::Bounds(words) => Some(Output::Bounds(words)),
+        }
+    }
+
+    fn found(
         &mut self,
         fid: Option<Fid>,
         result: Result<PathBuf, String>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        self.finding -= 1;
+        shown: &Shown,
+    ) -> Option<Output> {
         match result {
             Ok(folder) => {
-                self.remember_project(&folder, view, sender);
-                let is_there = self.shown.fid() == fid.as_ref() && !self.shown.is_opening();
-                match fid {
-                    _ if is_there => self.set_project(Some(folder), view, sender),
-                    Some(fid) => self.wanted_project = Some((fid, folder)),
-                    // The new chat that it was for is not shown any more.
-                    None => {}
+                self.remember(&folder);
+                if shown.fid() == fid.as_ref() && !shown.is_opening() {
+                    return Some(Output::Work(folder));
                 }
-                view.composer.focus();
+                // A new chat that it was for is not shown any more.
+                if let Some(fid) = fid {
+                    self.wanted = Some((fid, folder));
+                }
+                Some(Output::KeyboardLost)
             }
-            Err(words) => tell(sender, Output::Note(words)),
-        }
-        self.send_next(sender);
-    }
-
-    /// Tells which folder the shown chat works in.
-    pub(super) fn tell_project(&mut self, view: &View, sender: &ComponentSender<Self>) {
-        if self.shown.is_opening() {
-            return;
-        }
-        let project = self.shown.project().map(Path::to_owned);
-        if project != self.told_project {
-            self.told_project.clone_from(&project);
-            tell(sender, Output::Project(project));
-        }
-        self.show_chips(view);
-    }
-
-    /// A chat is there for which a folder was chosen before it was.
-    pub(super) fn take_wanted_project(&mut self, view: &View, sender: &ComponentSender<Self>) {
-        if let Some((fid, folder)) = self.wanted_project.take()
-            && self.shown.fid() == Some(&fid)
-        {
-            self.set_project(Some(folder), view, sender);
+            Err(words) => {
+                self.handle.output(messages::Output::Note(words));
+                None
+            }
         }
     }
 
-    fn set_project(
-        &mut self,
-        project: Option<PathBuf>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        if self.shown.is_opening() {
+    fn remember(&mut self, folder: &Path) {
+        if !self.recent.add(folder) {
             return;
         }
-        self.choose(SessionChange { project: Some(project.clone()), ..SessionChange::default() });
-        if let Some(folder) = &project {
-            self.offer_panel(sender);
-            self.find_agent_of(folder.clone(), sender);
-        } else if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
-            && session.agent == CODE_ASSISTANT
-        {
-            // There is no code to work on any more.
-            session.agent = manager.sessions().empty().agent;
-        }
-        self.show_state(view, sender);
-    }
-
-    /// Finds out who works in a folder that a new chat was given, where nobody was chosen for it.
-    pub(super) fn find_agent_of(&mut self, folder: PathBuf, sender: &ComponentSender<Self>) {
-        let (Some(manager), Shown::New(session)) = (self.manager.clone(), &self.shown) else {
-            return;
-        };
-        if session.agent != manager.sessions().empty().agent {
-            return;
-        }
-        // What is sent meanwhile waits.
-        self.finding += 1;
-        let epoch = self.epoch;
-        sender.oneshot_command(async move {
-            let agent = manager.sessions().agent_for(&folder).await;
-            done(Done::AgentOfProject { epoch, folder, agent })
-        });
-    }
-
-    /// It is known who works there.
-    pub(super) fn agent_of_project_came(
-        &mut self,
-        epoch: u64,
-        folder: &Path,
-        agent: String,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        self.finding -= 1;
-        let is_there = epoch == self.epoch && self.shown.project() == Some(folder);
-        if is_there && matches!(self.shown, Shown::New(_)) && self.shown.agent() != agent {
-            self.choose_agent(agent, sender);
-            self.show_state(view, sender);
-        }
-        self.send_next(sender);
-    }
-
-    fn remember_project(&mut self, folder: &Path, view: &View, sender: &ComponentSender<Self>) {
-        if !self.projects.add(folder) {
-            return;
-        }
-        view.project.set_recent(self.projects.folders());
-        let (Some(folder), recent) = (self.project_folder.clone(), self.projects.clone()) else {
-            return;
-        };
-        sender.spawn_oneshot_command(move || {
+        self.picker.set_recent(self.recent.folders());
+        let (Some(folder), recent) = (self.kept_in.clone(), self.recent.clone()) else { return };
+        self.handle.run_blocking(move || {
             if let Err(error) = recent.write(&folder) {
                 tracing::warn!(%error, "the recent folders could not be written");
             }
-            done(Done::Nothing)
         });
     }
 
-    /// Has the chat work in this mode. That nobody is to be asked is confirmed once for each chat.
-    pub(super) fn choose_mode(
-        &mut self,
-        mode: Mode,
-        view: &View,
-        root: &gtk::Box,
-        sender: &ComponentSender<Self>,
-    ) {
-        let (chats, shown) = &self.unattended;
-        let is_known =
-            shown.contains(&self.epoch) || self.shown.fid().is_some_and(|fid| chats.contains(fid));
-        if mode != Mode::Unattended || self.shown.mode() == mode || is_known {
-            self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
-            return view.composer.focus();
+    /// That nobody is to be asked is confirmed once for each chat.
+    fn mode_chosen(&mut self, mode: Mode, shown: &Shown, epoch: u64) -> Output {
+        let (chats, times) = &self.unattended;
+        let is_known = times.contains(&epoch) || shown.fid().is_some_and(|fid| chats.contains(fid));
+        if mode != Mode::Unattended || shown.mode() == mode || is_known {
+            return Output::Mode(mode);
         }
-        view.modes.show(&self.shown.mode());
-        // Where the keyboard is once the dialog has closed.
-        view.composer.focus();
-        let told = tells(sender, FrameMsg::Unattended);
-        let epoch = self.epoch;
-        let window = root.root().and_downcast::<gtk::Window>();
+        self.modes.show(&shown.mode());
+        let told = self.handle.callback(Msg::Unattended);
+        let window = self.widget().root().and_downcast::<gtk::Window>();
         unattended::confirm(window.as_ref(), move || told(epoch));
-    }
-
-    /// The person meant it, for the chat that was shown then.
-    pub(super) fn go_unattended(&mut self, epoch: u64, view: &View) {
-        if epoch != self.epoch {
-            return;
-        }
-        self.unattended.1.insert(epoch);
-        self.unattended.0.extend(self.shown.fid().cloned());
-        self.choose(SessionChange { mode: Some(Mode::Unattended), ..SessionChange::default() });
-        view.modes.show(&self.shown.mode());
-    }
-
-    /// A new chat in sight follows the settings, as long as nothing else was chosen for it.
-    pub(super) fn take_default_mode(&mut self) {
-        let Some(settings) = self.settings() else { return };
-        let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
-        if let Shown::New(session) = &mut self.shown
-            && session.mode == before
-        {
-            session.mode = self.default_mode;
-        }
+        // It is there once the dialog has closed.
+        Output::KeyboardLost
     }
 
     /// Finds out once what keeps commands in bounds, as soon as some can run.
-    pub(super) fn learn_bounds(&self, view: &View, sender: &ComponentSender<Self>) {
+    fn learn_bounds(&mut self) {
         let Some(manager) = self.manager.clone() else { return };
-        if self.shown.project().is_none() || view.asked_bounds.replace(true) {
+        if std::mem::replace(&mut self.asked_bounds, true) {
             return;
         }
-        sender.oneshot_command(async move {
+        self.handle.spawn(async move {
             let bounds = manager.commands().bounds().await.ok().flatten();
-            done(Done::Bounds(bounds.as_ref().and_then(words::why_not_full)))
+            Msg::Bounds(bounds.as_ref().and_then(words::why_not_full))
         });
-    }
-
-    /// Shows where is worked, how, and whether the model can do that at all.
-    pub(super) fn show_project(&self, view: &View) {
-        if self.shown.is_opening() {
-            return;
-        }
-        let project = self.shown.project();
-        view.project.show(project);
-        view.modes.widget().set_visible(project.is_some());
-        view.modes.show(&self.shown.mode());
-        let searches = self.settings().is_some_and(|settings| settings.tools.search.is_some());
-        let lacks =
-            (project.is_some() || searches) && self.known_capabilities().tools == Some(false);
-        view.composer.set_note(lacks.then(|| gettext("This model cannot use tools")).as_deref());
     }
 }

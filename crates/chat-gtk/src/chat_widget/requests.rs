@@ -1,8 +1,10 @@
 //! What the person asks of the engine besides sending: stopping, trying again, and the chat's
 //! choices.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use chat_core::agent::CODE_ASSISTANT;
 use chat_core::error::{Error, Kind, Result};
 use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Fid, ModelRef, Options, Thinking};
@@ -14,6 +16,8 @@ use gettextrs::gettext;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
+use super::project_bar;
+use super::shown::Shown;
 use super::view::View;
 use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
 use super::{FrameMsg, Part, mention_sources};
@@ -208,6 +212,85 @@ impl ChatWidget {
         if !self.shown.is_opening() {
             self.choose(SessionChange { agent: Some(agent), ..SessionChange::default() });
             self.offer_panel(sender);
+        }
+    }
+
+    /// Works in this folder from now on, once it is known where it really is; or in none.
+    pub(super) fn choose_project(
+        &mut self,
+        folder: Option<PathBuf>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        let Some(folder) = folder else {
+            self.set_project(None, view, sender);
+            view.composer.focus();
+            return;
+        };
+        // Before the engine is there another chat may have been asked for than the one in sight.
+        let fid = match (&self.manager, &self.wanted) {
+            (None, Some(wanted)) => Some(wanted.clone()),
+            _ => self.shown.fid().cloned(),
+        };
+        self.project.find(fid, folder);
+    }
+
+    /// Does what came of choosing a folder or a mode.
+    pub(super) fn project_changed(
+        &mut self,
+        output: Option<project_bar::Output>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        match output {
+            Some(project_bar::Output::Chosen(folder)) => self.choose_project(folder, view, sender),
+            Some(project_bar::Output::Work(folder)) => {
+                self.set_project(Some(folder), view, sender);
+                view.composer.focus();
+            }
+            Some(project_bar::Output::Mode(mode)) => {
+                self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
+                self.project.show(&self.shown);
+                view.composer.focus();
+            }
+            Some(project_bar::Output::Agent(agent)) => {
+                self.choose_agent(agent, sender);
+                self.show_state(view, sender);
+            }
+            Some(project_bar::Output::Bounds(words)) => view.conversation.set_bounds(words),
+            Some(project_bar::Output::KeyboardLost) => view.composer.focus(),
+            None => {}
+        }
+    }
+
+    pub(super) fn set_project(
+        &mut self,
+        project: Option<PathBuf>,
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        if self.shown.is_opening() {
+            return;
+        }
+        self.choose(SessionChange { project: Some(project.clone()), ..SessionChange::default() });
+        if let Some(folder) = project {
+            self.offer_panel(sender);
+            self.find_agent_of(folder);
+        } else if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
+            && session.agent == CODE_ASSISTANT
+        {
+            // There is no code to work on any more.
+            session.agent = manager.sessions().empty().agent;
+        }
+        self.show_state(view, sender);
+    }
+
+    /// Finds out who works in a folder that a new chat was given, where nobody was chosen for it.
+    pub(super) fn find_agent_of(&mut self, folder: PathBuf) {
+        if let (Some(manager), Shown::New(session)) = (&self.manager, &self.shown)
+            && session.agent == manager.sessions().empty().agent
+        {
+            self.project.find_agent(self.epoch, folder);
         }
     }
 

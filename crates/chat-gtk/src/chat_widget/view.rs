@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 
 use chat_core::message::{ModelRef, Thinking};
-use chat_core::permission::Mode;
 use gtk::gdk::prelude::*;
 use gtk::{gdk, glib};
 use relm4::ComponentSender;
@@ -15,7 +14,6 @@ use crate::composer::Composer;
 use crate::conversation::Conversation;
 use crate::model_picker::ModelPicker;
 use crate::models::has_keyboard;
-use crate::project_picker::ProjectPicker;
 
 /// The column's width, in pixels at the usual font.
 const COLUMN: i32 = 760;
@@ -25,15 +23,11 @@ pub struct View {
     pub(super) conversation: Conversation,
     pub(super) composer: Composer,
     pub(super) model: ModelPicker,
-    pub(super) project: ProjectPicker,
-    pub(super) modes: Choices<Mode>,
     pub(super) thinking: Choices<Thinking>,
     pub(super) agents: Choices<String>,
     pub(super) stack: gtk::Stack,
     /// The model whose abilities were asked for.
     pub(super) asked: RefCell<Option<ModelRef>>,
-    /// Whether it was asked what keeps commands in bounds.
-    pub(super) asked_bounds: Cell<bool>,
     root: gtk::Box,
     foot: adw::Clamp,
 }
@@ -48,6 +42,8 @@ impl std::fmt::Debug for View {
 pub(super) struct Children<'a> {
     pub(super) conversation: Conversation,
     pub(super) find: &'a gtk::SearchBar,
+    pub(super) project: &'a gtk::MenuButton,
+    pub(super) modes: &'a gtk::DropDown,
     pub(super) hint: &'a gtk::Revealer,
     pub(super) start: &'a gtk::ScrolledWindow,
     pub(super) background: &'a gtk::Box,
@@ -74,11 +70,9 @@ impl View {
         let model = ModelPicker::new(tells(sender, FrameMsg::Model));
         let thinking = choices::thinking(tells(sender, FrameMsg::Thinking));
         let agents = choices::agents(tells(sender, FrameMsg::Agent));
-        let project = ProjectPicker::new(tells(sender, FrameMsg::Project));
-        let modes = choices::modes(tells(sender, FrameMsg::Mode));
         let about: [gtk::Widget; 3] = [
-            project.widget().clone().upcast(),
-            modes.widget().clone().upcast(),
+            children.project.clone().upcast(),
+            children.modes.clone().upcast(),
             children.meter.clone().upcast(),
         ];
         let to: [gtk::Widget; 2] =
@@ -118,13 +112,10 @@ impl View {
             conversation: children.conversation,
             composer,
             model,
-            project,
-            modes,
             thinking,
             agents,
             stack,
             asked: RefCell::default(),
-            asked_bounds: Cell::default(),
             root: root.clone(),
             foot: clamp,
         }

@@ -112,7 +112,8 @@ impl ChatWidget {
 
     /// Sends the next text, if it can be sent now.
     pub(in super::super) fn send_next(&mut self, sender: &ComponentSender<Self>) {
-        let must_wait = self.leaving || self.finding > 0 || self.sending == Some(self.epoch);
+        let must_wait =
+            self.leaving || self.project.is_finding() || self.sending == Some(self.epoch);
         if must_wait || self.is_ending() {
             return;
         }

@@ -14,6 +14,7 @@ mod hint_bar;
 mod mention_ranking;
 mod mention_sources;
 mod messages;
+mod model_bar;
 mod plan_bar;
 mod project_bar;
 mod reading_places;
@@ -24,14 +25,13 @@ mod shown;
 mod start_page;
 mod view;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use chat_core::client::Capabilities;
 use chat_core::manager::{Manager, SessionChange};
-use chat_core::message::{Context, Fid, ModelRef};
+use chat_core::message::{Context, Fid};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
@@ -44,7 +44,6 @@ use crate::bridge::{Arrival, Bridge};
 use crate::conversation::Conversation;
 use crate::drafts::{self, Drafts};
 pub use crate::editor::{At, Outline, Place};
-use crate::model_picker;
 use background_commands::BackgroundCommands;
 use chat_switching::Ahead;
 use context_meter::ContextMeter;
@@ -57,6 +56,7 @@ use mention_sources::MentionSources;
 pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
 use messages::{Done, FrameMsg};
 pub use messages::{Find, Init, Input, Output, Part, ToChanges};
+use model_bar::ModelBar;
 use plan_bar::PlanBar;
 use project_bar::ProjectBar;
 pub(crate) use requests::ESCAPE_TWICE;
@@ -94,7 +94,6 @@ pub struct ChatWidget {
     leaving: bool,
     /// What they did since then.
     ahead: VecDeque<Ahead>,
-    capabilities: HashMap<ModelRef, Capabilities>,
     escaped: Option<Instant>,
     reading: reading_places::ReadingPlaces,
     /// The mode that new chats begin with.
@@ -105,6 +104,7 @@ pub struct ChatWidget {
     meter: ContextMeter,
     review: ReviewBar,
     find: FindBar,
+    model: ModelBar,
     project: ProjectBar,
     session_changes: SessionChanges,
     hint: HintBar,
@@ -150,6 +150,7 @@ impl Component for ChatWidget {
         let hint = HintBar::new(Handle::new(&sender, FrameMsg::Hint));
         let project =
             ProjectBar::new(init.projects.clone(), Handle::new(&sender, FrameMsg::Project));
+        let model = ModelBar::new(Handle::new(&sender, FrameMsg::Model));
         let review = ReviewBar::new(Handle::new(&sender, FrameMsg::Review));
         let children = view::Children {
             conversation,
@@ -158,6 +159,9 @@ impl Component for ChatWidget {
             hint: hint.widget(),
             project: project.widget(),
             modes: project.modes_widget(),
+            model: model.model_widget(),
+            thinking: model.thinking_widget(),
+            agents: model.agents_widget(),
             meter: meter.widget(),
             changed: review.widget(),
             background: background.widget(),
@@ -181,7 +185,6 @@ impl Component for ChatWidget {
             outbox: VecDeque::new(),
             leaving: false,
             ahead: VecDeque::new(),
-            capabilities: HashMap::new(),
             escaped: None,
             reading: reading_places::ReadingPlaces::load(init.projects),
             default_mode: Mode::default(),
@@ -191,6 +194,7 @@ impl Component for ChatWidget {
             meter,
             review,
             find,
+            model,
             project,
             session_changes: SessionChanges::new(Handle::new(&sender, FrameMsg::Changes)),
             hint,
@@ -244,7 +248,7 @@ impl Component for ChatWidget {
                 self.seek(find_bar::Target::Words(message, words));
             }
             Input::FocusAsk => self.seek(find_bar::Target::Ask),
-            Input::ChooseModel => view.model.open(),
+            Input::ChooseModel => self.model.open_models(),
             Input::ChooseProject => self.project.open(),
             Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
             Input::Open(open) => {
@@ -293,6 +297,7 @@ impl ChatWidget {
         self.meter.connect(manager.clone());
         self.review.connect(manager.clone());
         self.find.connect(manager.clone());
+        self.model.connect(manager.clone());
         self.project.connect(manager.clone());
         self.session_changes.connect(manager.clone());
         self.hint.connect(manager.clone());
@@ -301,7 +306,6 @@ impl ChatWidget {
         self.manager = Some(manager);
         self.mentions.fetch_pages(view.composer.pages());
         self.take_settings(view);
-        self.take_models(view);
         // Who began to write goes on where they are; what they asked for is shown all the same.
         let wanted = self.wanted.take();
         match wanted.filter(|fid| !self.drafts.were_typed() || self.recalled.as_ref() != Some(fid))
@@ -340,18 +344,11 @@ impl ChatWidget {
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%error, "the other replies are unknown"),
             },
-            Done::Capabilities { model, result: Ok(capabilities) } => {
-                self.capabilities.insert(model, capabilities);
-                self.show_state(view, sender);
-            }
             Done::Answered { fid, ask, result } => self.answered(&fid, ask, result, view, sender),
             Done::Finished { fid, result: Err(error) } => {
                 self.failed(fid.as_ref(), &error, view, sender);
             }
-            // What a model can do is asked again when it is chosen again.
-            Done::Capabilities { result: Err(_), .. }
-            | Done::Finished { result: Ok(()), .. }
-            | Done::Nothing => {}
+            Done::Finished { result: Ok(()), .. } | Done::Nothing => {}
         }
     }
 
@@ -411,30 +408,35 @@ impl ChatWidget {
                 self.project_changed(output, view, sender);
                 self.send_next(sender);
             }
+            FrameMsg::Model(msg) => match self.model.update(msg) {
+                Some(model_bar::Output::Model(model)) => self.choose_model(model, view, sender),
+                Some(model_bar::Output::Options(options)) => {
+                    self.choose(SessionChange {
+                        options: Some(options),
+                        ..SessionChange::default()
+                    });
+                }
+                // What was chosen is for the message: its next letters must not reach the closed list.
+                Some(model_bar::Output::Agent(agent)) => {
+                    self.choose_agent(agent, sender);
+                    view.composer.focus();
+                }
+                Some(model_bar::Output::Thinking(thinking)) => {
+                    self.choose(SessionChange {
+                        thinking: Some(thinking),
+                        ..SessionChange::default()
+                    });
+                    view.composer.focus();
+                }
+                Some(model_bar::Output::CapabilitiesKnown) => self.show_state(view, sender),
+                None => {}
+            },
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
             FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
             FrameMsg::Left(written) => self.leave(written),
             FrameMsg::Conversation(session, output) => {
                 self.hear_conversation(session.as_ref(), output, view, sender, root);
-            }
-            FrameMsg::Model(model_picker::Output::Chosen(model)) => {
-                self.choose_model(model, view, sender);
-            }
-            FrameMsg::Model(model_picker::Output::Favourite(model, favourite)) => {
-                self.set_favourite(model, favourite, sender);
-            }
-            FrameMsg::Model(model_picker::Output::Options(options)) => {
-                self.choose(SessionChange { options: Some(options), ..SessionChange::default() });
-            }
-            // What was chosen is for the message: its next letters must not reach the closed list.
-            FrameMsg::Agent(agent) => {
-                self.choose_agent(agent, sender);
-                view.composer.focus();
-            }
-            FrameMsg::Thinking(thinking) => {
-                self.choose(SessionChange { thinking: Some(thinking), ..SessionChange::default() });
-                view.composer.focus();
             }
             FrameMsg::WriteDrafts => self.typing_rests(sender),
             FrameMsg::NothingComes => self.nothing_comes(view, sender),
@@ -444,10 +446,6 @@ impl ChatWidget {
                     self.show(None, view, sender);
                 }
             }
-            FrameMsg::Model(model_picker::Output::Connections) => {
-                tell(sender, Output::Connections(None));
-            }
-            FrameMsg::Model(model_picker::Output::Manage) => tell(sender, Output::Models),
             FrameMsg::Height(height) => view.composer.set_height_of_all(height),
         }
     }

@@ -1,7 +1,6 @@
 //! What the engine tells, and how it shows.
 
 use chat_core::agent::EDITOR_PANEL;
-use chat_core::client::Capabilities;
 use chat_core::error::{Kind, Result};
 use chat_core::event::{Event, SessionEvent, Snapshot};
 use chat_core::manager::Manager;
@@ -12,7 +11,6 @@ use chat_edge::diagnostics::Moment;
 use chat_edge::words;
 use gettextrs::gettext;
 use relm4::ComponentSender;
-use relm4::gtk::prelude::*;
 
 use super::hint_bar;
 use super::requests::note;
@@ -21,7 +19,7 @@ use super::start_page::NewChat;
 use super::view::{Page, View};
 use super::{ChatWidget, Done, FrameMsg, Input, Output, PAGE, Part, done, tell};
 use crate::bridge::about;
-use crate::{choices, paint};
+use crate::paint;
 
 /// Whether this is a model of this computer that is not there any more.
 fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
@@ -221,7 +219,7 @@ impl ChatWidget {
                 if matches!(event, Event::ModelsChanged) {
                     self.start.look_at_stock();
                 }
-                self.take_models(view);
+                self.model.take_models();
                 if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
                     && session.model.as_ref().is_none_or(|model| was_removed(model, manager))
                 {
@@ -244,7 +242,6 @@ impl ChatWidget {
     /// Brings title, dropdowns, buttons and pages into line with the state.
     pub(super) fn show_state(&mut self, view: &View, sender: &ComponentSender<Self>) {
         let shown = &self.shown;
-        let capabilities = self.known_capabilities();
         let title = match shown {
             Shown::New(_) => gettext("New Chat"),
             Shown::Opening(_) => String::new(),
@@ -252,29 +249,19 @@ impl ChatWidget {
         };
         if !matches!(shown, Shown::Opening(_)) {
             tell(sender, Output::Titled(title));
-            view.model.set_chosen(shown.model().cloned(), &shown.options(), capabilities);
-            view.thinking.show(&shown.thinking());
         }
-        if let Some(manager) = &self.manager {
-            choices::set_agents(&view.agents, &manager.agents().list(), shown.agent());
-        }
-        view.thinking.widget().set_visible(capabilities.thinking != Some(false));
-        if capabilities.thinking.is_none() && shown.model().is_some() {
-            let model = shown.model().cloned();
-            if model != view.asked.replace(model.clone()) {
-                self.ask_capabilities(sender);
-            }
-        }
+        self.model.show(&self.shown);
         self.project.show(&self.shown);
         if !self.shown.is_opening() {
             self.show_chips(view);
             let searches = self.settings().is_some_and(|settings| settings.tools.search.is_some());
             let needs_tools = self.shown.project().is_some() || searches;
+            let capabilities = self.model.capabilities(self.shown.model());
             let note = (needs_tools && capabilities.tools == Some(false))
                 .then(|| gettext("This model cannot use tools"));
             view.composer.set_note(note.as_deref());
         }
-        view.composer.set_busy(shown.is_busy());
+        view.composer.set_busy(self.shown.is_busy());
         view.composer.set_hindrance(self.hindrance());
         self.hint.show(&self.shown, view.conversation.last_error().as_ref());
         let is_ready = self.shown.is_planning() && view.conversation.ends_with_reply();
@@ -291,7 +278,7 @@ impl ChatWidget {
     pub(super) fn take_settings(&mut self, view: &View) {
         let Some(settings) = self.settings() else { return };
         view.composer.set_enter_sends(settings.ui.enter_sends);
-        view.model.set_favourites(&settings.ui.favourites);
+        self.model.take_settings(&settings);
         // A new chat in sight follows them, as long as nothing else was chosen for it.
         let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
         if let Shown::New(session) = &mut self.shown
@@ -299,23 +286,6 @@ impl ChatWidget {
         {
             session.mode = self.default_mode;
         }
-    }
-
-    pub(super) fn take_models(&self, view: &View) {
-        if let Some(manager) = &self.manager {
-            view.model.set_models(manager.models().list());
-        }
-    }
-
-    pub(super) fn known_capabilities(&self) -> Capabilities {
-        let Some(model) = self.shown.model() else { return Capabilities::default() };
-        if let Some(known) = self.capabilities.get(model) {
-            return *known;
-        }
-        let models =
-            self.manager.as_ref().map(|manager| manager.models().list()).unwrap_or_default();
-        let entry = models.iter().find(|entry| entry.model == *model);
-        entry.map(|entry| entry.info.capabilities).unwrap_or_default()
     }
 
     /// Why nothing can be sent now.
@@ -333,7 +303,7 @@ impl ChatWidget {
     fn show_page(&mut self, view: &View) {
         let chat = matches!(self.shown, Shown::New(_)).then(|| NewChat {
             chosen: self.shown.model().cloned(),
-            thinks: self.known_capabilities().thinking == Some(true),
+            thinks: self.model.capabilities(self.shown.model()).thinking == Some(true),
             first_run: !self.has_chats,
             codes: self.shown.project().is_some() && self.panel() == Some(EDITOR_PANEL),
         });

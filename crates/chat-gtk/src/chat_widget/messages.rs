@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use chat_core::client::Capabilities;
 use chat_core::error::{Error, Result};
 use chat_core::manager::{Manager, Sent};
-use chat_core::message::{AskId, Fid, MessageId, ModelRef, Thinking};
+use chat_core::message::{AskId, Fid, MessageId};
 use chat_core::review::Seq;
 use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
@@ -15,13 +14,13 @@ use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::{
-    background_commands, context_meter, find_bar, hint_bar, plan_bar, project_bar, review_bar,
-    session_changes, start_page,
+    background_commands, context_meter, find_bar, hint_bar, model_bar, plan_bar, project_bar,
+    review_bar, session_changes, start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
-use crate::{composer, conversation, model_picker};
+use crate::{composer, conversation};
 
 /// How a chat widget begins.
 #[derive(Debug, Default)]
@@ -127,6 +126,7 @@ pub(super) enum FrameMsg {
     Meter(context_meter::Msg),
     Review(review_bar::Msg),
     Find(find_bar::Msg),
+    Model(model_bar::Msg),
     Project(project_bar::Msg),
     Changes(session_changes::Msg),
     Hint(hint_bar::Msg),
@@ -142,9 +142,6 @@ pub(super) enum FrameMsg {
     Composer(composer::Output),
     /// What is wanted in the conversation, and of which session.
     Conversation(Option<Fid>, conversation::Output),
-    Model(model_picker::Output),
-    Agent(String),
-    Thinking(Thinking),
     /// The person turned to another chat, and left this behind.
     Left(composer::Written),
     WriteDrafts,
@@ -218,10 +215,6 @@ pub(super) enum Done {
     Siblings {
         fid: Fid,
         result: Result<Vec<Vec<MessageId>>>,
-    },
-    Capabilities {
-        model: ModelRef,
-        result: Result<Capabilities>,
     },
     /// An answer came in time, or did not.
     Answered {

@@ -9,7 +9,6 @@ use chat_core::error::{Error, Kind, Result};
 use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Fid, ModelRef, Options, Thinking};
 use chat_core::permission::Mode;
-use chat_core::settings::Settings;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
 use gettextrs::gettext;
@@ -108,8 +107,8 @@ impl ChatWidget {
                     manager.sessions().retry(&fid).await
                 });
             }
-            Told::ChooseModel => view.model.open(),
-            Told::ChooseAgent => view.agents.open(),
+            Told::ChooseModel => self.model.open_models(),
+            Told::ChooseAgent => self.model.open_agents(),
             Told::NewChat => sender.input(Input::ShowBeside),
             Told::OpenSettings => tell(sender, Output::Connections(self.connection_name())),
             Told::EnlargeWindow { tokens } => self.enlarge(fid, tokens, sender),
@@ -330,32 +329,6 @@ impl ChatWidget {
         }
     }
 
-    /// Asks once what a model can do, where the list does not say.
-    pub(super) fn ask_capabilities(&self, sender: &ComponentSender<Self>) {
-        let (Some(manager), Some(model)) = (self.manager.clone(), self.shown.model().cloned())
-        else {
-            return;
-        };
-        sender.oneshot_command(async move {
-            let result = manager.models().capabilities(&model).await;
-            done(Done::Capabilities { model, result })
-        });
-    }
-
-    /// Marks a model as a favourite, or takes that back; all windows hear of it.
-    pub(super) fn set_favourite(
-        &self,
-        model: ModelRef,
-        favourite: bool,
-        sender: &ComponentSender<Self>,
-    ) {
-        self.run(sender, async move |manager| {
-            let change =
-                move |settings: &mut Settings| settings.ui.set_favourite(&model, favourite);
-            manager.settings().change(change).await.map(drop)
-        });
-    }
-
     fn connection_name(&self) -> Option<String> {
         self.shown.model().map(|model| model.connection.clone())
     }
@@ -371,7 +344,7 @@ impl ChatWidget {
         tell(sender, Output::Note(words::sentence(error)));
         let mends = words::advice(error).actions.first() == Some(&words::Action::ChooseModel);
         if mends && self.shown.fid() == fid {
-            view.model.open();
+            self.model.open_models();
         }
     }
 

@@ -1,18 +1,15 @@
 //! The widgets of a chat.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
-use chat_core::message::{ModelRef, Thinking};
 use gtk::gdk::prelude::*;
 use gtk::{gdk, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::{ChatWidget, FrameMsg, Input, Part};
-use crate::choices::{self, Choices};
 use crate::composer::Composer;
 use crate::conversation::Conversation;
-use crate::model_picker::ModelPicker;
 use crate::models::has_keyboard;
 
 /// The column's width, in pixels at the usual font.
@@ -22,12 +19,8 @@ const COLUMN: i32 = 760;
 pub struct View {
     pub(super) conversation: Conversation,
     pub(super) composer: Composer,
-    pub(super) model: ModelPicker,
-    pub(super) thinking: Choices<Thinking>,
-    pub(super) agents: Choices<String>,
+    agents: gtk::DropDown,
     pub(super) stack: gtk::Stack,
-    /// The model whose abilities were asked for.
-    pub(super) asked: RefCell<Option<ModelRef>>,
     root: gtk::Box,
     foot: adw::Clamp,
 }
@@ -42,6 +35,9 @@ impl std::fmt::Debug for View {
 pub(super) struct Children<'a> {
     pub(super) conversation: Conversation,
     pub(super) find: &'a gtk::SearchBar,
+    pub(super) model: &'a gtk::MenuButton,
+    pub(super) thinking: &'a gtk::DropDown,
+    pub(super) agents: &'a gtk::DropDown,
     pub(super) project: &'a gtk::MenuButton,
     pub(super) modes: &'a gtk::DropDown,
     pub(super) hint: &'a gtk::Revealer,
@@ -67,18 +63,15 @@ impl View {
         children: Children<'_>,
         sender: &ComponentSender<ChatWidget>,
     ) -> Self {
-        let model = ModelPicker::new(tells(sender, FrameMsg::Model));
-        let thinking = choices::thinking(tells(sender, FrameMsg::Thinking));
-        let agents = choices::agents(tells(sender, FrameMsg::Agent));
         let about: [gtk::Widget; 3] = [
             children.project.clone().upcast(),
             children.modes.clone().upcast(),
             children.meter.clone().upcast(),
         ];
         let to: [gtk::Widget; 2] =
-            [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
+            [children.thinking.clone().upcast(), children.model.clone().upcast()];
         let composer = Composer::new(&about, &to, tells(sender, FrameMsg::Composer));
-        for button in about.iter().chain(&to).chain([agents.widget().upcast_ref()]) {
+        for button in about.iter().chain(&to).chain([children.agents.upcast_ref()]) {
             composer.focus_after_popover(button);
         }
 
@@ -111,11 +104,8 @@ impl View {
         Self {
             conversation: children.conversation,
             composer,
-            model,
-            thinking,
-            agents,
+            agents: children.agents.clone(),
             stack,
-            asked: RefCell::default(),
             root: root.clone(),
             foot: clamp,
         }
@@ -123,7 +113,7 @@ impl View {
 
     /// The agent dropdown, for the header bar of the window that the chat stands in.
     pub fn agent_dropdown(&self) -> &gtk::DropDown {
-        self.agents.widget()
+        &self.agents
     }
 
     /// What stands below the conversation: the composer and what is said above it.

@@ -106,7 +106,7 @@ impl ChatWidget {
         tell(sender, Output::Note(why));
         let lacks_model = !matches!(self.shown, Shown::Opening(_)) && self.shown.model().is_none();
         if self.manager.is_some() && lacks_model {
-            view.model.open();
+            self.model.open_models();
         }
     }
 

@@ -37,10 +37,12 @@ use chat_core::session::EmptySession;
 use chat_core::settings::Settings;
 use chat_edge::diagnostics::Diagnostics;
 use gtk::glib;
+use gtk::prelude::*;
 use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
+use crate::composer::Composer;
 use crate::conversation::Conversation;
 use crate::drafts::{self, Drafts};
 pub use crate::editor::{At, Outline, Place};
@@ -54,7 +56,7 @@ use handle::Handle;
 use hint_bar::HintBar;
 use mention_sources::MentionSources;
 pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
-use messages::{Done, FrameMsg};
+use messages::FrameMsg;
 pub use messages::{Find, Init, Input, Output, Part, ToChanges};
 use model_bar::ModelBar;
 use plan_bar::PlanBar;
@@ -65,6 +67,7 @@ pub use review_bar::{Answered, Restore, Review};
 use session_changes::SessionChanges;
 use shown::Shown;
 use start_page::StartPage;
+use view::Layout;
 pub use view::View;
 
 /// Below painting (`GDK_PRIORITY_REDRAW` is 120): however fast text comes, frames come first.
@@ -73,6 +76,10 @@ const PRIORITY: i32 = 121;
 const PAGE: usize = 50;
 /// The widget's state.
 pub struct ChatWidget {
+    handle: Handle<FrameMsg>,
+    layout: Layout,
+    conversation: Conversation,
+    composer: Composer,
     manager: Option<Manager>,
     bridge: Option<Bridge>,
     shown: Shown,
@@ -137,13 +144,15 @@ impl Component for ChatWidget {
     }
 
     fn init(init: Init, root: gtk::Box, sender: ComponentSender<Self>) -> ComponentParts<Self> {
+        let handle = Handle::new(&sender, |msg| msg);
         let background = BackgroundCommands::new(Handle::new(&sender, FrameMsg::Background));
         let plan = PlanBar::new(Handle::new(&sender, FrameMsg::Plan));
         let meter = ContextMeter::new(Handle::new(&sender, FrameMsg::Meter));
         let conversation = {
-            let told =
-                view::tells(&sender, |(session, output)| FrameMsg::Conversation(session, output));
-            Conversation::new(move |session, output| told((session, output)))
+            let told = handle.clone();
+            Conversation::new(move |session, output| {
+                told.send(FrameMsg::Conversation(session, output));
+            })
         };
         let find = FindBar::new(&conversation, Handle::new(&sender, FrameMsg::Find));
         let start = StartPage::new(Handle::new(&sender, FrameMsg::Start));
@@ -152,25 +161,39 @@ impl Component for ChatWidget {
             ProjectBar::new(init.projects.clone(), Handle::new(&sender, FrameMsg::Project));
         let model = ModelBar::new(Handle::new(&sender, FrameMsg::Model));
         let review = ReviewBar::new(Handle::new(&sender, FrameMsg::Review));
+        let about: [gtk::Widget; 3] = [
+            project.widget().clone().upcast(),
+            project.modes_widget().clone().upcast(),
+            meter.widget().clone().upcast(),
+        ];
+        let to: [gtk::Widget; 2] =
+            [model.thinking_widget().clone().upcast(), model.model_widget().clone().upcast()];
+        let composer = {
+            let told = Handle::new(&sender, FrameMsg::Composer);
+            Composer::new(&about, &to, move |output| told.send(output))
+        };
+        for button in about.iter().chain(&to).chain([model.agents_widget().upcast_ref()]) {
+            composer.focus_after_popover(button);
+        }
         let children = view::Children {
-            conversation,
+            composer: composer.widget(),
+            conversation: &conversation,
             find: find.widget(),
             start: start.widget(),
             hint: hint.widget(),
-            project: project.widget(),
-            modes: project.modes_widget(),
-            model: model.model_widget(),
-            thinking: model.thinking_widget(),
             agents: model.agents_widget(),
-            meter: meter.widget(),
             changed: review.widget(),
             background: background.widget(),
             plan: plan.widget(),
             plan_ready: plan.ready_widget(),
         };
-        let mut view = View::new(&root, children, &sender);
-        chat_switching::add_leave(&root, &view.composer, &sender);
+        let (view, layout) = view::build(&root, &children, &handle);
+        chat_switching::add_leave(&root, &composer, Handle::new(&sender, FrameMsg::Left));
         let mut model = Self {
+            handle,
+            layout,
+            conversation,
+            composer,
             manager: None,
             bridge: None,
             shown: Shown::New(EmptySession::default()),
@@ -203,95 +226,81 @@ impl Component for ChatWidget {
             diagnostics: init.diagnostics,
         };
         if let Some(folder) = model.draft_folder.clone() {
-            sender.spawn_oneshot_command(move || done(Done::Drafts(drafts::read(&folder))));
+            model.handle.spawn_blocking(move || FrameMsg::Drafts(drafts::read(&folder)));
         }
         if let Some(manager) = init.manager {
-            model.connect(manager, &mut view, &sender);
+            model.connect(manager);
         }
-        model.show_state(&view, &sender);
+        model.show_state();
         ComponentParts { model, widgets: view }
     }
 
-    fn update_with_view(
-        &mut self,
-        view: &mut View,
-        input: Input,
-        sender: ComponentSender<Self>,
-        root: &gtk::Box,
-    ) {
+    fn update(&mut self, input: Input, _sender: ComponentSender<Self>, _root: &gtk::Box) {
         match input {
-            Input::Connect(manager) => self.connect(manager, view, &sender),
+            Input::Connect(manager) => self.connect(manager),
             Input::Show(fid) => {
                 self.recalled = None;
-                self.show(fid, view, &sender);
+                self.show(fid);
             }
             Input::ShowBeside => {
                 self.recalled = None;
-                self.show_beside(view, &sender);
+                self.show_beside();
             }
             Input::ShowAgain(fid) => {
                 self.recalled = Some(fid.clone());
                 if self.manager.is_none() || !self.drafts.were_typed() {
-                    self.show(Some(fid), view, &sender);
+                    self.show(Some(fid));
                 }
             }
             Input::HasChats(has) => {
                 self.has_chats = has;
-                self.show_state(view, &sender);
+                self.show_state();
             }
-            Input::CopyLastReply => requests::copy_last_reply(view, root, &sender),
-            Input::FocusMessage => view.composer.focus(),
+            Input::CopyLastReply => self.copy_last_reply(),
+            Input::FocusMessage => self.composer.focus(),
             Input::Find(find) if matches!(self.shown, Shown::Open(_)) => self.find.act(find),
             Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
-                self.show(Some(fid), view, &sender);
+                self.show(Some(fid));
                 self.seek(find_bar::Target::Words(message, words));
             }
             Input::FocusAsk => self.seek(find_bar::Target::Ask),
             Input::ChooseModel => self.model.open_models(),
             Input::ChooseProject => self.project.open(),
-            Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
+            Input::Work(folder) => self.choose_project(Some(folder)),
             Input::Open(open) => {
                 self.editor_context.set_open(open);
-                self.show_chips(view);
+                self.show_chips();
             }
             Input::KnownFiles(files) => {
                 self.mentions.set_files(&files);
-                view.composer.set_names(files.names());
-                view.conversation.set_files(files.into_known());
+                self.composer.set_names(files.names());
+                self.conversation.set_files(files.into_known());
             }
             Input::Answer(wish) => self.review.answer(wish.0),
             Input::UndoRestore(fid, seq) => self.review.undo_restore(fid, seq),
             Input::UndoAnswer(which) => self.review.undo_answer(which),
-            // The bar is what Esc closes first; the next one is for the reply.
-            Input::Escape if self.find.is_open() => self.find.close(),
-            Input::Escape => self.escape(&sender),
-            Input::Stop => self.stop(&sender),
-            Input::SaveDrafts(saved) => self.save_drafts(saved, view, &sender),
-            Input::Part(Part(msg)) => self.receive(msg, view, &sender, root),
+            Input::Escape => self.escape(),
+            Input::Stop => self.stop(),
+            Input::SaveDrafts(saved) => self.save_drafts(saved),
+            Input::Part(Part(msg)) => self.receive(msg),
         }
     }
 
-    fn update_cmd_with_view(
-        &mut self,
-        view: &mut View,
-        Part(msg): Part,
-        sender: ComponentSender<Self>,
-        root: &gtk::Box,
-    ) {
-        self.receive(msg, view, &sender, root);
+    fn update_cmd(&mut self, Part(msg): Part, _sender: ComponentSender<Self>, _root: &gtk::Box) {
+        self.receive(msg);
     }
 }
 
 impl ChatWidget {
-    fn connect(&mut self, manager: Manager, view: &mut View, sender: &ComponentSender<Self>) {
-        self.bridge = Some(Bridge::new(&manager, sender, |arrival| done(Done::Arrived(arrival))));
+    fn connect(&mut self, manager: Manager) {
+        self.bridge = Some(self.handle.subscribe(&manager));
         if let Shown::New(session) = &mut self.shown {
             // A folder may have been given with the start of the program.
             let project = session.project.take();
             *session = EmptySession { project, ..manager.sessions().empty() };
         }
-        view.conversation.set_tools(manager.tools());
+        self.conversation.set_tools(manager.tools());
         self.background.connect(manager.clone());
         self.plan.connect(manager.clone());
         self.meter.connect(manager.clone());
@@ -304,112 +313,74 @@ impl ChatWidget {
         self.start.connect(manager.clone());
         self.mentions.connect(manager.clone());
         self.manager = Some(manager);
-        self.mentions.fetch_pages(view.composer.pages());
-        self.take_settings(view);
+        self.mentions.fetch_pages(self.composer.pages());
+        self.take_settings();
         // Who began to write goes on where they are; what they asked for is shown all the same.
         let wanted = self.wanted.take();
         match wanted.filter(|fid| !self.drafts.were_typed() || self.recalled.as_ref() != Some(fid))
         {
-            Some(fid) => self.show(Some(fid), view, sender),
-            None => self.show_state(view, sender),
+            Some(fid) => self.show(Some(fid)),
+            None => self.show_state(),
         }
         if let Some(folder) = self.shown.project().map(Path::to_owned) {
-            self.offer_panel(sender);
+            self.offer_panel();
             self.find_agent_of(folder);
         }
-        self.send_next(sender);
+        self.send_next();
         self.diagnostics.mark("engine");
     }
 
-    /// Takes what background work brings.
-    fn take_result(&mut self, done: Done, view: &mut View, sender: &ComponentSender<Self>) {
-        match done {
-            Done::Arrived(Arrival::Events(events)) => self.apply(events, view, sender),
-            Done::Arrived(Arrival::Opened { fid, result }) => {
-                self.opened(&fid, result, view, sender);
-            }
-            Done::Drafts(stored) => {
-                self.drafts_came(stored, view, sender);
-            }
-            Done::Sent { epoch, number, result } => {
-                self.sent(epoch, number, result, view, sender);
-            }
-            Done::Earlier { fid, before, result } => {
-                self.earlier_came(&fid, before, result, view, sender);
-            }
-            Done::Siblings { fid, result } => match result {
-                Ok(siblings) if self.shown.fid() == Some(&fid) => {
-                    view.conversation.set_siblings(&siblings);
-                }
-                Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "the other replies are unknown"),
-            },
-            Done::Answered { fid, ask, result } => self.answered(&fid, ask, result, view, sender),
-            Done::Finished { fid, result: Err(error) } => {
-                self.failed(fid.as_ref(), &error, view, sender);
-            }
-            Done::Finished { result: Ok(()), .. } | Done::Nothing => {}
-        }
-    }
-
-    fn receive(
-        &mut self,
-        msg: FrameMsg,
-        view: &mut View,
-        sender: &ComponentSender<Self>,
-        root: &gtk::Box,
-    ) {
+    fn receive(&mut self, msg: FrameMsg) {
         match msg {
-            FrameMsg::Done(done) => self.take_result(*done, view, sender),
             FrameMsg::Background(msg) => self.background.update(msg),
             FrameMsg::Meter(msg) => match self.meter.update(msg) {
                 Some(context_meter::Output::Message) => {
-                    let (content, mentions) = view.composer.content().content();
+                    let (content, mentions) = self.composer.content().content();
                     self.meter.preview(
                         content,
                         Context { mentions, ..self.editor_context.of_next(self.shown.project()) },
                     );
                 }
-                Some(context_meter::Output::ConversationEnd) => view.conversation.go_to_end(),
-                Some(context_meter::Output::KeyboardLost) => view.composer.focus(),
+                Some(context_meter::Output::ConversationEnd) => self.conversation.go_to_end(),
+                Some(context_meter::Output::KeyboardLost) => self.composer.focus(),
                 None => {}
             },
             FrameMsg::Review(msg) => {
                 if let Some((fid, written)) = self.review.update(msg) {
-                    self.return_message(&fid, &written, view, sender);
+                    self.return_message(&fid, &written);
                 }
             }
-            FrameMsg::Returned(fid, written) => self.return_message(&fid, &written, view, sender),
+            FrameMsg::Returned(fid, written) => self.return_message(&fid, &written),
             FrameMsg::Find(msg) => match self.find.update(msg) {
-                Some(find_bar::Output::KeyboardLost) => view.composer.focus(),
+                Some(find_bar::Output::KeyboardLost) => self.composer.focus(),
                 Some(find_bar::Output::BranchChanged(fid)) => self.read_again(fid),
                 None => {}
             },
             FrameMsg::Mentions(msg) => {
                 let found = self.mentions.update(msg);
-                chat_composer::outbox::show_mentions(found, view, sender);
+                self.show_mentions(found);
             }
             FrameMsg::Start(msg) => match self.start.update(msg) {
-                Some(start_page::Output::Chosen(model)) => self.choose_model(model, view, sender),
-                Some(start_page::Output::Begun(words)) => self.begin_message(&words, view, sender),
-                Some(start_page::Output::KeyboardLost) => view.composer.focus(),
+                Some(start_page::Output::Chosen(model)) => self.choose_model(model),
+                Some(start_page::Output::Begun(words)) => self.begin_message(&words),
+                Some(start_page::Output::KeyboardLost) => self.composer.focus(),
                 None => {}
             },
             FrameMsg::Hint(msg) => {
                 // The button that has the keyboard may go.
                 if matches!(msg, hint_bar::Msg::TinyIsKnown) {
-                    view.composer.focus();
+                    self.composer.focus();
                 }
                 self.hint.update(msg);
             }
             FrameMsg::Changes(msg) => self.session_changes.update(msg),
             FrameMsg::Project(msg) => {
                 let output = self.project.update(msg, &self.shown, self.epoch);
-                self.project_changed(output, view, sender);
-                self.send_next(sender);
+                self.project_changed(output);
+                self.send_next();
             }
             FrameMsg::Model(msg) => match self.model.update(msg) {
-                Some(model_bar::Output::Model(model)) => self.choose_model(model, view, sender),
+                Some(model_bar::Output::Model(model)) => self.choose_model(model),
                 Some(model_bar::Output::Options(options)) => {
                     self.choose(SessionChange {
                         options: Some(options),
@@ -418,48 +389,61 @@ impl ChatWidget {
                 }
                 // What was chosen is for the message: its next letters must not reach the closed list.
                 Some(model_bar::Output::Agent(agent)) => {
-                    self.choose_agent(agent, sender);
-                    view.composer.focus();
+                    self.choose_agent(agent);
+                    self.composer.focus();
                 }
                 Some(model_bar::Output::Thinking(thinking)) => {
                     self.choose(SessionChange {
                         thinking: Some(thinking),
                         ..SessionChange::default()
                     });
-                    view.composer.focus();
+                    self.composer.focus();
                 }
-                Some(model_bar::Output::CapabilitiesKnown) => self.show_state(view, sender),
+                Some(model_bar::Output::CapabilitiesKnown) => self.show_state(),
                 None => {}
             },
-            FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode, view),
-            FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error, view, sender),
-            FrameMsg::Composer(output) => self.hear_composer(output, view, sender),
+            FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode),
+            FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error),
+            FrameMsg::Composer(output) => self.hear_composer(output),
             FrameMsg::Left(written) => self.leave(written),
             FrameMsg::Conversation(session, output) => {
-                self.hear_conversation(session.as_ref(), output, view, sender, root);
+                self.hear_conversation(session.as_ref(), output);
             }
-            FrameMsg::WriteDrafts => self.typing_rests(sender),
-            FrameMsg::NothingComes => self.nothing_comes(view, sender),
+            FrameMsg::WriteDrafts => self.typing_rests(),
+            FrameMsg::NothingComes => self.nothing_comes(),
             // Another chat may have been asked for meanwhile.
             FrameMsg::Gone(fid) => {
                 if self.shown.fid() == Some(&fid) {
-                    self.show(None, view, sender);
+                    self.show(None);
                 }
             }
-            FrameMsg::Height(height) => view.composer.set_height_of_all(height),
+            FrameMsg::Arrived(Arrival::Events(events)) => self.apply(events),
+            FrameMsg::Arrived(Arrival::Opened { fid, result }) => {
+                self.opened(&fid, result);
+            }
+            FrameMsg::Drafts(stored) => {
+                self.drafts_came(stored);
+            }
+            FrameMsg::Sent { epoch, number, result } => {
+                self.sent(epoch, number, result);
+            }
+            FrameMsg::Earlier { fid, before, result } => {
+                self.earlier_came(&fid, before, result);
+            }
+            FrameMsg::Siblings { fid, result } => match result {
+                Ok(siblings) if self.shown.fid() == Some(&fid) => {
+                    self.conversation.set_siblings(&siblings);
+                }
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "the other replies are unknown"),
+            },
+            FrameMsg::Answered { fid, ask, result } => self.answered(&fid, ask, result),
+            FrameMsg::Escape => self.escape(),
+            FrameMsg::Height(height) => self.composer.set_height_of_all(height),
         }
     }
 
     fn settings(&self) -> Option<Arc<Settings>> {
         self.manager.as_ref().map(|manager| manager.settings().current())
     }
-}
-
-fn done(done: Done) -> Part {
-    Part(FrameMsg::Done(Box::new(done)))
-}
-
-/// Tells whoever holds the widget. Where nobody listens any more there is nobody to tell.
-fn tell(sender: &ComponentSender<ChatWidget>, output: Output) {
-    let _ = sender.output(output);
 }

@@ -9,13 +9,11 @@ use std::time::Duration;
 use chat_core::error::Result;
 use chat_core::message::{AskId, Fid};
 use gtk::glib;
-use relm4::ComponentSender;
 use tokio::sync::oneshot;
 
 use super::chat_switching::Ahead;
 use super::requests::is_gone;
-use super::view::View;
-use super::{ChatWidget, Done, FrameMsg, Input, Part, done};
+use super::{ChatWidget, FrameMsg};
 use crate::composer::Written;
 use crate::drafts::Unwritten;
 use outbox::Outgoing;
@@ -60,138 +58,102 @@ enum Ending {
 
 impl ChatWidget {
     /// Keeps what is in the composer, and has it written soon.
-    pub(super) fn draft_changed(&mut self, view: &View, sender: &ComponentSender<Self>) {
+    pub(super) fn draft_changed(&mut self) {
         // What is in the composer is for a chat that is not shown yet.
         if self.leaving {
             return;
         }
-        let changed = self.drafts.set(self.shown.fid(), &view.composer.content());
+        let changed = self.drafts.set(self.shown.fid(), &self.composer.content());
         if changed {
-            view.conversation.expect_reply();
+            self.conversation.expect_reply();
         }
         if changed && !self.keeping.has_timer && self.draft_folder.is_some() {
             self.keeping.has_timer = true;
-            let input = sender.input_sender().clone();
-            glib::timeout_add_local_once(REST, move || {
-                input.emit(Input::Part(Part(FrameMsg::WriteDrafts)));
-            });
+            let handle = self.handle.clone();
+            glib::timeout_add_local_once(REST, move || handle.send(FrameMsg::WriteDrafts));
         }
     }
 
     /// What was kept is read. Somebody may have begun to write meanwhile.
-    pub(super) fn drafts_came(
-        &mut self,
-        stored: HashMap<Option<Fid>, Written>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn drafts_came(&mut self, stored: HashMap<Option<Fid>, Written>) {
         self.keeping.is_reading = false;
         let shown = self.shown.fid().cloned();
         let draft = stored.get(&shown).cloned();
         self.drafts.absorb(stored);
         // What is in the composer of who leaves is for another chat, which comes with its own draft.
         if let Some(draft) = draft.filter(|_| !self.leaving) {
-            let both = draft.followed_by(view.composer.content(), "\n");
-            view.composer.set_content(&both);
-            self.draft_changed(view, sender);
+            let both = draft.followed_by(self.composer.content(), "\n");
+            self.composer.set_content(&both);
+            self.draft_changed();
         }
-        self.write_drafts(sender);
-        self.finish_drafts(view, sender);
+        self.write_drafts();
+        self.finish_drafts();
     }
 
     /// Gives back what was not sent, to the chat that it was for, shown or not.
-    pub(super) fn give_back(
-        &mut self,
-        fid: Option<&Fid>,
-        written: &Written,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn give_back(&mut self, fid: Option<&Fid>, written: &Written) {
         let shown = !self.leaving && self.shown.fid() == fid;
         if shown {
-            self.drafts.set(fid, &view.composer.content());
+            self.drafts.set(fid, &self.composer.content());
         }
         self.drafts.give_back(fid, written);
         if shown {
-            view.composer.set_content(self.drafts.get(fid));
+            self.composer.set_content(self.drafts.get(fid));
         }
-        self.write_drafts(sender);
+        self.write_drafts();
     }
 
     /// A message of the person was taken out of this chat: it can be written anew.
-    pub(super) fn return_message(
-        &mut self,
-        fid: &Fid,
-        written: &Written,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        self.give_back(Some(fid), written, view, sender);
+    pub(super) fn return_message(&mut self, fid: &Fid, written: &Written) {
+        self.give_back(Some(fid), written);
         if self.shown.fid() == Some(fid) {
-            view.composer.focus();
+            self.composer.focus();
         }
     }
 
     /// What waits no longer needs no answer; what was typed for one is kept.
-    pub(super) fn answered(
-        &mut self,
-        fid: &Fid,
-        ask: AskId,
-        result: Result<bool>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn answered(&mut self, fid: &Fid, ask: AskId, result: Result<bool>) {
         let in_time = matches!(result, Ok(true));
-        if let Some((session, text)) = view.conversation.answered(ask, in_time) {
-            self.give_back(session.as_ref(), &Written::text(text), view, sender);
+        if let Some((session, text)) = self.conversation.answered(ask, in_time) {
+            self.give_back(session.as_ref(), &Written::text(text));
         }
         if let Err(error) = result
             && !is_gone(&error)
         {
-            self.failed(Some(fid), &error, view, sender);
+            self.handle.fail(Some(fid), error);
         }
     }
 
-    pub(super) fn typing_rests(&mut self, sender: &ComponentSender<Self>) {
+    pub(super) fn typing_rests(&mut self) {
         self.keeping.has_timer = false;
-        self.write_drafts(sender);
+        self.write_drafts();
     }
 
-    pub(super) fn write_drafts(&mut self, sender: &ComponentSender<Self>) {
+    pub(super) fn write_drafts(&mut self) {
         let Some(folder) = self.draft_folder.clone() else { return };
         let unwritten = self.drafts.unwritten();
         // What was not read yet must not be written over, and the last to write is the end.
         if unwritten.is_empty() || self.keeping.is_reading || self.is_ending() {
             return;
         }
-        sender.spawn_oneshot_command(move || {
-            write(&unwritten, &folder);
-            done(Done::Nothing)
-        });
+        self.handle.run_blocking(move || write(&unwritten, &folder));
     }
 
     /// The program ends: nothing is sent any more, and all that was typed is kept. What is on its way
     /// to the engine is waited for, since it may come back.
-    pub(super) fn save_drafts(
-        &mut self,
-        saved: oneshot::Sender<()>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn save_drafts(&mut self, saved: oneshot::Sender<()>) {
         self.keeping.ending = Ending::Waits(saved);
-        let input = sender.input_sender().clone();
-        glib::timeout_add_local_once(PATIENCE, move || {
-            input.emit(Input::Part(Part(FrameMsg::NothingComes)));
-        });
-        self.finish_drafts(view, sender);
+        let handle = self.handle.clone();
+        glib::timeout_add_local_once(PATIENCE, move || handle.send(FrameMsg::NothingComes));
+        self.finish_drafts();
     }
 
     /// What is on its way takes too long: it is kept, though it may have been sent.
-    pub(super) fn nothing_comes(&mut self, view: &View, sender: &ComponentSender<Self>) {
+    pub(super) fn nothing_comes(&mut self) {
         for (fid, outgoing) in std::mem::take(&mut self.keeping.on_its_way).into_values() {
             self.drafts.give_back(fid.as_ref(), &outgoing.written);
         }
-        self.finish_drafts(view, sender);
+        self.finish_drafts();
     }
 
     /// Whether the program ends, or has ended.
@@ -200,7 +162,7 @@ impl ChatWidget {
     }
 
     /// Writes all drafts for the last time, where the program ends and nothing is on its way.
-    pub(super) fn finish_drafts(&mut self, view: &View, sender: &ComponentSender<Self>) {
+    pub(super) fn finish_drafts(&mut self) {
         let is_waited_for = self.keeping.is_reading || !self.keeping.on_its_way.is_empty();
         if is_waited_for || !matches!(self.keeping.ending, Ending::Waits(_)) {
             return;
@@ -209,28 +171,27 @@ impl ChatWidget {
             return;
         };
         let shown = self.shown.fid().cloned();
-        let typed = view.composer.content();
+        let typed = self.composer.content();
         if self.leaving {
             self.keep_ahead(typed);
         } else {
             self.drafts.set(shown.as_ref(), &typed);
         }
         self.give_back_waiting(shown.as_ref());
-        for (session, text) in view.conversation.take_typed() {
+        for (session, text) in self.conversation.take_typed() {
             self.drafts.give_back(session.as_ref(), &Written::text(text));
         }
-        self.remember_place(view);
+        self.remember_place();
         let reading = self.reading.clone();
         let unwritten = self.drafts.unwritten();
         let folder = self.draft_folder.clone();
-        sender.spawn_oneshot_command(move || {
+        self.handle.run_blocking(move || {
             if let Some(folder) = folder {
                 write(&unwritten, &folder);
             }
             reading.write();
             // Who asked may have gone away meanwhile.
             let _ = saved.send(());
-            done(Done::Nothing)
         });
     }
 
@@ -265,7 +226,7 @@ mod tests {
     use relm4::gtk::prelude::*;
     use relm4::{ComponentController, Controller};
 
-    use super::super::{Init, launch};
+    use super::super::{Init, Input, launch};
     use super::*;
     use crate::drafts;
     use crate::main_loop::until;
@@ -292,7 +253,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("new.txt"), "kept").unwrap();
         let widget = widget(folder.path());
-        widget.widgets().composer.set_content(&Written::text("typed"));
+        widget.model().composer.set_content(&Written::text("typed"));
         assert_eq!(end(&widget, folder.path()), "kept\ntyped");
     }
 
@@ -301,11 +262,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let widget = widget(folder.path());
         for (typed, all) in [("one ", "one "), ("two", "one two")] {
-            widget.widgets().composer.set_content(&Written::text(typed));
+            widget.model().composer.set_content(&Written::text(typed));
             widget.widget().activate_action("chat.leave", None).unwrap();
-            assert_eq!(widget.widgets().composer.content(), Written::default(), "{all}");
+            assert_eq!(widget.model().composer.content(), Written::default(), "{all}");
         }
-        widget.widgets().composer.set_content(&Written::text(" and three"));
+        widget.model().composer.set_content(&Written::text(" and three"));
         let kept = end(&widget, folder.path());
         assert_eq!(kept, "one two and three");
     }

@@ -8,27 +8,22 @@ use std::path::PathBuf;
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use chat_core::session::EmptySession;
-use relm4::ComponentSender;
 use relm4::gtk::gio;
 use relm4::gtk::prelude::*;
 
 use super::find_bar;
+use super::handle::Handle;
 use super::shown::Shown;
-use super::view::View;
-use super::{ChatWidget, Done, FrameMsg, Input, Output, PAGE, Part, done, tell};
+use super::{ChatWidget, Output, PAGE};
 use crate::composer::{Composer, Written};
 
 /// The action that a window activates when its person asks for a new chat, right before it tells
-/// [`Input::Show`] or [`Input::ShowBeside`].
-pub(super) fn add_leave(
-    root: &gtk::Box,
-    composer: &Composer,
-    sender: &ComponentSender<ChatWidget>,
-) {
+/// `Input::Show` or `Input::ShowBeside`.
+pub(super) fn add_leave(root: &gtk::Box, composer: &Composer, handle: Handle<Written>) {
     let leave = gio::SimpleAction::new("leave", None);
-    let (composer, input) = (composer.clone(), sender.input_sender().clone());
+    let composer = composer.clone();
     leave.connect_activate(move |_, _| {
-        input.emit(Input::Part(Part(FrameMsg::Left(composer.take()))));
+        handle.send(composer.take());
     });
     let actions = gio::SimpleActionGroup::new();
     actions.add_action(&leave);
@@ -65,7 +60,7 @@ impl Place {
 }
 
 impl ChatWidget {
-    /// The person turned to another chat, which comes with the next [`Input::Show`]. `written` is
+    /// The person turned to another chat, which comes with the next `Input::Show`. `written` is
     /// what they leave behind.
     pub(super) fn leave(&mut self, written: Written) {
         if self.leaving {
@@ -80,13 +75,13 @@ impl ChatWidget {
 
     /// The chat is there that the person turned to: with its draft, and with what they did for it
     /// by now.
-    fn arrive(&mut self, view: &View, sender: &ComponentSender<Self>) {
+    fn arrive(&mut self) {
         self.leaving = false;
         let fid = self.shown.fid().cloned();
         let draft = self.drafts.get(fid.as_ref()).clone();
         while let Some(next) = self.ahead.pop_front() {
             match next {
-                Ahead::Sent(written) => self.submit(written, view, sender),
+                Ahead::Sent(written) => self.submit(written),
                 Ahead::Left(written) => {
                     self.drafts.set(fid.as_ref(), &draft.followed_by(written, ""));
                     self.give_back_waiting(fid.as_ref());
@@ -96,26 +91,21 @@ impl ChatWidget {
                 }
             }
         }
-        let draft = draft.followed_by(view.composer.content(), "");
-        view.composer.set_content(&draft);
+        let draft = draft.followed_by(self.composer.content(), "");
+        self.composer.set_content(&draft);
         self.drafts.set(fid.as_ref(), &draft);
     }
 
     /// Nothing else is shown after all.
-    fn stay(&mut self, view: &View, sender: &ComponentSender<Self>) {
+    fn stay(&mut self) {
         if self.leaving {
-            self.arrive(view, sender);
+            self.arrive();
         }
     }
 
     /// Shows a chat: at once where it is new, otherwise as soon as it is read.
-    pub(super) fn show(
-        &mut self,
-        fid: Option<Fid>,
-        view: &mut View,
-        sender: &ComponentSender<Self>,
-    ) {
-        self.turn_to(fid, None, view, sender);
+    pub(super) fn show(&mut self, fid: Option<Fid>) {
+        self.turn_to(fid, None);
     }
 
     /// Brings this into sight as soon as the chat is there.
@@ -127,23 +117,23 @@ impl ChatWidget {
     }
 
     /// Shows a new chat that works where the shown one does, with the same agent.
-    pub(super) fn show_beside(&mut self, view: &mut View, sender: &ComponentSender<Self>) {
+    pub(super) fn show_beside(&mut self) {
         let works = self.shown.project().map(|project| Place {
             agent: self.shown.agent().to_owned(),
             project: project.to_owned(),
         });
-        self.turn_to(None, works, view, sender);
+        self.turn_to(None, works);
     }
 
     /// Remembers where the person reads in the chat that is shown. Whether that is new.
-    pub(super) fn remember_place(&self, view: &View) -> bool {
+    pub(super) fn remember_place(&self) -> bool {
         let Shown::Open(session) = &self.shown else { return false };
-        if view.conversation.session().as_ref() != Some(&session.fid) {
+        if self.conversation.session().as_ref() != Some(&session.fid) {
             return false;
         }
-        let place = view.conversation.reading_place();
+        let place = self.conversation.reading_place();
         // A chat that was left before it was drawn keeps the place that it had.
-        let is_known = place.is_some() || view.conversation.is_at_end();
+        let is_known = place.is_some() || self.conversation.is_at_end();
         is_known && self.reading.set(&session.fid, place)
     }
 
@@ -154,35 +144,26 @@ impl ChatWidget {
     }
 
     /// Shows a chat. A new one may work at this place.
-    fn turn_to(
-        &mut self,
-        fid: Option<Fid>,
-        place: Option<Place>,
-        view: &mut View,
-        sender: &ComponentSender<Self>,
-    ) {
+    fn turn_to(&mut self, fid: Option<Fid>, place: Option<Place>) {
         let Some(manager) = self.manager.clone() else {
             self.wanted = fid;
-            self.stay(view, sender);
+            self.stay();
             return;
         };
         if fid.is_some() && fid.as_ref() == self.shown.fid() {
-            self.stay(view, sender);
+            self.stay();
             return;
         }
         let old = self.shown.fid().cloned();
         if !self.leaving {
             // Keys may have come that were not told of yet.
-            self.drafts.set(old.as_ref(), &view.composer.take());
+            self.drafts.set(old.as_ref(), &self.composer.take());
         }
         self.give_back_waiting(old.as_ref());
-        self.forget_escape(sender);
-        if self.remember_place(view) {
+        self.forget_escape();
+        if self.remember_place() {
             let reading = self.reading.clone();
-            sender.spawn_oneshot_command(move || {
-                reading.write();
-                done(Done::Nothing)
-            });
+            self.handle.run_blocking(move || reading.write());
         }
         self.find.leave_for(fid.clone());
         self.epoch += 1;
@@ -201,16 +182,16 @@ impl ChatWidget {
             }
         };
         if fid.is_none() {
-            view.conversation.clear();
-            self.show_work(view);
+            self.conversation.clear();
+            self.show_work();
         }
         // Whether the rest of the window gives the keyboard away is its own affair.
-        if !view.has_focus_elsewhere() {
-            view.composer.focus();
+        if !self.layout.has_focus_elsewhere() {
+            self.composer.focus();
         }
-        tell(sender, Output::Shown(fid));
+        self.handle.output(Output::Shown(fid));
         self.show_review();
-        self.show_state(view, sender);
-        self.arrive(view, sender);
+        self.show_state();
+        self.arrive();
     }
 }

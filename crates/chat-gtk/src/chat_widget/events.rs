@@ -10,14 +10,13 @@ use chat_core::store;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
 use gettextrs::gettext;
-use relm4::ComponentSender;
 
 use super::hint_bar;
 use super::requests::note;
 use super::shown::Shown;
 use super::start_page::NewChat;
-use super::view::{Page, View};
-use super::{ChatWidget, Done, FrameMsg, Input, Output, PAGE, Part, done, tell};
+use super::view::Page;
+use super::{ChatWidget, FrameMsg, Output, PAGE};
 use crate::bridge::about;
 use crate::paint;
 
@@ -29,13 +28,7 @@ fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
 
 impl ChatWidget {
     /// A chat was read, or could not be.
-    pub(super) fn opened(
-        &mut self,
-        fid: &Fid,
-        result: Result<Box<Snapshot>>,
-        view: &mut View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn opened(&mut self, fid: &Fid, result: Result<Box<Snapshot>>) {
         if self.shown.fid() != Some(fid) {
             return;
         }
@@ -43,29 +36,29 @@ impl ChatWidget {
             Ok(snapshot) => {
                 // What another program writes is read anew again and again.
                 let open = matches!(&self.shown, Shown::Open(session) if session.fid == *fid);
-                let renewed = open && view.conversation.renew(&snapshot);
+                let renewed = open && self.conversation.renew(&snapshot);
                 // What waits for an answer stands at the end.
                 let place = self.reading.get(fid).filter(|_| !open && snapshot.asks.is_empty());
                 match place {
                     _ if renewed => {}
-                    Some(place) => view.conversation.show_at(&snapshot, place),
-                    None => view.conversation.show(&snapshot),
+                    Some(place) => self.conversation.show_at(&snapshot, place),
+                    None => self.conversation.show(&snapshot),
                 }
-                self.show_work(view);
+                self.show_work();
                 let Snapshot { session, .. } = *snapshot;
                 // What is new stands at the end: until the person comes there it is not seen.
-                if session.unread && view.conversation.is_at_end() {
-                    self.mark_read(sender);
+                if session.unread && self.conversation.is_at_end() {
+                    self.mark_read();
                 }
                 self.shown = Shown::Open(session);
                 self.look_at_changes();
-                self.ask_siblings(sender);
+                self.ask_siblings();
                 self.diagnostics.mark("chat");
                 if let Some(folder) = self.project.take_wanted(fid) {
-                    self.set_project(Some(folder), view, sender);
+                    self.set_project(Some(folder));
                 }
-                self.show_state(view, sender);
-                self.send_next(sender);
+                self.show_state();
+                self.send_next();
                 if !self.find.show_target() && !renewed {
                     self.find.find_again();
                 }
@@ -75,37 +68,30 @@ impl ChatWidget {
                 self.give_back_waiting(None);
                 let missing = matches!(error.kind, Kind::SessionNotFound { .. });
                 if !(missing && self.recalled.as_ref() == Some(fid)) {
-                    tell(sender, note(&error));
+                    self.handle.output(note(&error));
                 }
-                sender.input(gone(fid));
+                self.handle.send(FrameMsg::Gone(fid.clone()));
             }
         }
     }
 
     /// Earlier messages were read, or could not be.
-    pub(super) fn earlier_came(
-        &self,
-        fid: &Fid,
-        before: MessageId,
-        result: Result<store::Page>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn earlier_came(&self, fid: &Fid, before: MessageId, result: Result<store::Page>) {
         if self.shown.fid() != Some(fid) {
             return;
         }
         match result {
-            Ok(page) => view.conversation.prepend(before, &page),
+            Ok(page) => self.conversation.prepend(before, &page),
             Err(error) => {
-                view.conversation.earlier_failed(before);
-                tell(sender, note(&error));
+                self.conversation.earlier_failed(before);
+                self.handle.output(note(&error));
             }
         }
     }
 
     /// Shows what goes along with the message besides what is pinned to it.
-    pub(super) fn show_chips(&self, view: &View) {
-        view.composer.set_chips(self.editor_context.chips(self.shown.project()));
+    pub(super) fn show_chips(&self) {
+        self.composer.set_chips(self.editor_context.chips(self.shown.project()));
     }
 
     /// Reads a chat anew.
@@ -116,31 +102,26 @@ impl ChatWidget {
     }
 
     /// Asks which replies of the chat stand beside each other.
-    fn ask_siblings(&self, sender: &ComponentSender<Self>) {
+    fn ask_siblings(&self) {
         let (Some(manager), Some(fid)) = (self.manager.clone(), self.shown.fid().cloned()) else {
             return;
         };
-        sender.oneshot_command(async move {
+        self.handle.spawn(async move {
             let result = manager.sessions().siblings(&fid).await;
-            done(Done::Siblings { fid, result })
+            FrameMsg::Siblings { fid, result }
         });
     }
 
     /// Takes a batch: one update of everything that it touches.
-    pub(super) fn apply(
-        &mut self,
-        mut events: Vec<Event>,
-        view: &mut View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn apply(&mut self, mut events: Vec<Event>) {
         let mut state_changed = false;
         for event in &events {
-            state_changed |= self.take(event, view, sender);
+            state_changed |= self.take(event);
         }
         if matches!(self.shown, Shown::Open(_)) {
             events.retain(|event| about(event).is_some_and(|fid| self.shown.fid() == Some(fid)));
             if !events.is_empty() {
-                view.conversation.apply(&events);
+                self.conversation.apply(&events);
                 let about_work = |event: &Event| {
                     let Event::Session { event, .. } = event else { return false };
                     matches!(
@@ -149,22 +130,22 @@ impl ChatWidget {
                     )
                 };
                 if events.iter().any(about_work) {
-                    self.show_work(view);
+                    self.show_work();
                 }
-                self.measure(&events, view);
+                self.measure(&events);
             }
         }
         if state_changed {
-            self.show_state(view, sender);
+            self.show_state();
         }
     }
 
     /// Shows the session's plan, and what runs in its background.
-    pub(super) fn show_work(&mut self, view: &View) {
-        self.plan.show(&view.conversation.todos());
-        let (fid, commands) = (view.conversation.session(), view.conversation.commands());
+    pub(super) fn show_work(&mut self) {
+        self.plan.show(&self.conversation.todos());
+        let (fid, commands) = (self.conversation.session(), self.conversation.commands());
         if self.background.show(fid, &commands) {
-            view.composer.focus();
+            self.composer.focus();
         }
     }
 
@@ -180,21 +161,21 @@ impl ChatWidget {
     }
 
     /// Takes what an event says about more than the conversation's text.
-    fn take(&mut self, event: &Event, view: &View, sender: &ComponentSender<Self>) -> bool {
+    fn take(&mut self, event: &Event) -> bool {
         match event {
             Event::SessionChanged(changed) => {
                 if let Shown::Open(session) = &mut self.shown
                     && session.fid == changed.fid
                 {
                     session.clone_from(changed);
-                    view.conversation.set_project(changed.project.is_some());
+                    self.conversation.set_project(changed.project.is_some());
                     self.session_changes.keep(session);
                     return true;
                 }
                 false
             }
             Event::SessionRemoved { fid } => {
-                sender.input(gone(fid));
+                self.handle.send(FrameMsg::Gone(fid.clone()));
                 false
             }
             Event::Session { fid, event, .. } if self.shown.fid() == Some(fid) => {
@@ -204,7 +185,7 @@ impl ChatWidget {
                     SessionEvent::MeterChanged { meter } => {
                         let lost = self.meter.changed(fid, meter);
                         if lost {
-                            view.composer.focus();
+                            self.composer.focus();
                         }
                     }
                     _ => {}
@@ -228,11 +209,11 @@ impl ChatWidget {
                 true
             }
             Event::SettingsChanged => {
-                self.take_settings(view);
+                self.take_settings();
                 true
             }
             Event::Notice(failure) => {
-                tell(sender, Output::Note(words::notice(failure)));
+                self.handle.output(Output::Note(words::notice(failure)));
                 false
             }
             _ => false,
@@ -240,7 +221,7 @@ impl ChatWidget {
     }
 
     /// Brings title, dropdowns, buttons and pages into line with the state.
-    pub(super) fn show_state(&mut self, view: &View, sender: &ComponentSender<Self>) {
+    pub(super) fn show_state(&mut self) {
         let shown = &self.shown;
         let title = match shown {
             Shown::New(_) => gettext("New Chat"),
@@ -248,36 +229,36 @@ impl ChatWidget {
             Shown::Open(_) => shown.title().unwrap_or_default().to_owned(),
         };
         if !matches!(shown, Shown::Opening(_)) {
-            tell(sender, Output::Titled(title));
+            self.handle.output(Output::Titled(title));
         }
         self.model.show(&self.shown);
         self.project.show(&self.shown);
         if !self.shown.is_opening() {
-            self.show_chips(view);
+            self.show_chips();
             let searches = self.settings().is_some_and(|settings| settings.tools.search.is_some());
             let needs_tools = self.shown.project().is_some() || searches;
             let capabilities = self.model.capabilities(self.shown.model());
             let note = (needs_tools && capabilities.tools == Some(false))
                 .then(|| gettext("This model cannot use tools"));
-            view.composer.set_note(note.as_deref());
+            self.composer.set_note(note.as_deref());
         }
-        view.composer.set_busy(self.shown.is_busy());
-        view.composer.set_hindrance(self.hindrance());
-        self.hint.show(&self.shown, view.conversation.last_error().as_ref());
-        let is_ready = self.shown.is_planning() && view.conversation.ends_with_reply();
+        self.composer.set_busy(self.shown.is_busy());
+        self.composer.set_hindrance(self.hindrance());
+        self.hint.show(&self.shown, self.conversation.last_error().as_ref());
+        let is_ready = self.shown.is_planning() && self.conversation.ends_with_reply();
         if self.plan.show_ready(is_ready) {
-            view.composer.focus();
+            self.composer.focus();
         }
         self.show_review();
         if self.meter.show(&self.shown) {
-            view.composer.focus();
+            self.composer.focus();
         }
-        self.show_page(view);
+        self.show_page();
     }
 
-    pub(super) fn take_settings(&mut self, view: &View) {
+    pub(super) fn take_settings(&mut self) {
         let Some(settings) = self.settings() else { return };
-        view.composer.set_enter_sends(settings.ui.enter_sends);
+        self.composer.set_enter_sends(settings.ui.enter_sends);
         self.model.take_settings(&settings);
         // A new chat in sight follows them, as long as nothing else was chosen for it.
         let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
@@ -300,7 +281,7 @@ impl ChatWidget {
         }
     }
 
-    fn show_page(&mut self, view: &View) {
+    fn show_page(&mut self) {
         let chat = matches!(self.shown, Shown::New(_)).then(|| NewChat {
             chosen: self.shown.model().cloned(),
             thinks: self.model.capabilities(self.shown.model()).thinking == Some(true),
@@ -313,13 +294,13 @@ impl ChatWidget {
             (Some(_), Some(_)) => Page::Start,
         };
         if self.start.show(chat) {
-            view.composer.focus();
+            self.composer.focus();
         }
-        view.show_page(page);
+        self.layout.show_page(page);
     }
 
     /// Notes when text came and when it was painted.
-    fn measure(&self, events: &[Event], view: &View) {
+    fn measure(&self, events: &[Event]) {
         if !self.diagnostics.is_on() {
             return;
         }
@@ -340,7 +321,7 @@ impl ChatWidget {
         }
         let diagnostics = self.diagnostics.clone();
         let fid = fid.clone();
-        paint::after_next(&view.stack, move || {
+        paint::after_next(self.layout.root(), move || {
             if text {
                 diagnostics.reply(fid.as_str(), Moment::FirstPaint);
             }
@@ -349,9 +330,4 @@ impl ChatWidget {
             }
         });
     }
-}
-
-/// A chat is not there any more. By the time that it is heard another may be shown.
-fn gone(fid: &Fid) -> Input {
-    Input::Part(Part(FrameMsg::Gone(fid.clone())))
 }

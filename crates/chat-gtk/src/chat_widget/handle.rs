@@ -1,12 +1,14 @@
 //! Lets a part of the chat widget report to it, and start work in the background.
 
 use chat_core::error::{Error, Result};
+use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use relm4::ComponentSender;
 
 use super::ChatWidget;
 use super::messages::{FrameMsg, Input, Output, Part};
 use super::requests::is_gone;
+use crate::bridge::Bridge;
 
 /// Reports to the chat widget with the messages of one of its parts, and starts work for that part. It
 /// holds channels alone, so that it keeps no closed widget alive; the work ends with the widget.
@@ -96,5 +98,12 @@ impl<M: Send + 'static> Handle<M> {
     pub(super) fn spawn_blocking(&self, work: impl FnOnce() -> M + Send + 'static) {
         let wrap = self.wrap;
         self.sender.spawn_oneshot_command(move || Part(wrap(work())));
+    }
+}
+
+impl Handle<FrameMsg> {
+    /// Has the engine's events reported.
+    pub(super) fn subscribe(&self, manager: &Manager) -> Bridge {
+        Bridge::new(manager, &self.sender, |arrival| Part(FrameMsg::Arrived(arrival)))
     }
 }

@@ -120,7 +120,6 @@ pub struct Part(pub(super) FrameMsg);
 /// background brings.
 #[derive(Debug)]
 pub(super) enum FrameMsg {
-    Done(Box<Done>),
     Background(background_commands::Msg),
     Plan(plan_bar::Msg),
     Meter(context_meter::Msg),
@@ -149,7 +148,33 @@ pub(super) enum FrameMsg {
     NothingComes,
     /// This chat is not there any more.
     Gone(Fid),
+    /// The height of the window.
     Height(i32),
+    /// Esc was pressed, and nothing in the chat wanted it.
+    Escape,
+    Arrived(Arrival),
+    Drafts(HashMap<Option<Fid>, composer::Written>),
+    Sent {
+        epoch: u64,
+        number: u64,
+        result: Result<Sent>,
+    },
+    Earlier {
+        fid: Fid,
+        before: MessageId,
+        result: Result<Page>,
+    },
+    /// Which replies of a chat stand beside each other.
+    Siblings {
+        fid: Fid,
+        result: Result<Vec<Vec<MessageId>>>,
+    },
+    /// An answer came in time, or did not.
+    Answered {
+        fid: Fid,
+        ask: AskId,
+        result: Result<bool>,
+    },
 }
 
 /// What a chat widget tells.
@@ -194,38 +219,4 @@ pub enum Output {
     EscapeAgain(bool),
     /// Esc was pressed, and there was nothing here to stop.
     Escaped,
-}
-
-/// What a piece of background work brings.
-#[derive(Debug)]
-pub(super) enum Done {
-    Arrived(Arrival),
-    Drafts(HashMap<Option<Fid>, composer::Written>),
-    Sent {
-        epoch: u64,
-        number: u64,
-        result: Result<Sent>,
-    },
-    Earlier {
-        fid: Fid,
-        before: MessageId,
-        result: Result<Page>,
-    },
-    /// Which replies of a chat stand beside each other.
-    Siblings {
-        fid: Fid,
-        result: Result<Vec<Vec<MessageId>>>,
-    },
-    /// An answer came in time, or did not.
-    Answered {
-        fid: Fid,
-        ask: AskId,
-        result: Result<bool>,
-    },
-    /// Something is done that was asked for in this chat.
-    Finished {
-        fid: Option<Fid>,
-        result: Result<()>,
-    },
-    Nothing,
 }

@@ -12,14 +12,12 @@ use chat_core::permission::Mode;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
 use gettextrs::gettext;
-use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::project_bar;
 use super::shown::Shown;
-use super::view::View;
-use super::{ChatWidget, Done, Input, Output, PAGE, done, tell};
-use super::{FrameMsg, Part, mention_sources};
+use super::{ChatWidget, Output, PAGE};
+use super::{FrameMsg, mention_sources};
 use crate::composer::Written;
 use crate::conversation::{self, FilePlace};
 
@@ -27,8 +25,8 @@ use crate::conversation::{self, FilePlace};
 pub(crate) const ESCAPE_TWICE: u32 = 3;
 
 impl ChatWidget {
-    pub(super) fn stop(&mut self, sender: &ComponentSender<Self>) {
-        self.forget_escape(sender);
+    pub(super) fn stop(&mut self) {
+        self.forget_escape();
         if let (Some(manager), Some(fid)) = (&self.manager, self.shown.fid()) {
             self.meter.stopped(fid);
             manager.sessions().stop(fid);
@@ -39,22 +37,19 @@ impl ChatWidget {
         &mut self,
         session: Option<&Fid>,
         output: conversation::Output,
-        view: &View,
-        sender: &ComponentSender<Self>,
-        root: &gtk::Box,
     ) {
         use conversation::Output as Told;
         // Words are kept for their chat, whichever is shown by now.
         if let Told::GiveBack(text) = output {
             let written = Written::text(text);
             let fid = session.or(self.shown.fid()).cloned();
-            return self.give_back(fid.as_ref(), &written, view, sender);
+            return self.give_back(fid.as_ref(), &written);
         }
         let Some(fid) = self.shown.fid().cloned() else { return };
         if !self.shown.concerns(session, &output) {
             if let Told::Answer { ask, .. } = output {
                 // Nobody is given it.
-                self.answered(&fid, ask, Ok(false), view, sender);
+                self.answered(&fid, ask, Ok(false));
             }
             return;
         }
@@ -67,40 +62,40 @@ impl ChatWidget {
                 | Told::EnlargeWindow { .. }
         ) {
             // The button goes away with its card: the focus must not fall onto some text.
-            view.composer.focus();
+            self.composer.focus();
             // Who asks for an answer wants to see it.
-            view.conversation.go_to_end();
+            self.conversation.go_to_end();
         }
         match output {
             Told::NeedEarlier { before } => {
                 let Some(manager) = self.manager.clone() else { return };
-                sender.oneshot_command(async move {
+                self.handle.spawn(async move {
                     let result = manager.sessions().earlier(&fid, before, PAGE).await;
-                    done(Done::Earlier { fid, before, result })
+                    FrameMsg::Earlier { fid, before, result }
                 });
             }
-            Told::Stop => self.stop(sender),
+            Told::Stop => self.stop(),
             Told::Retry | Told::Regenerate => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(sender, async move |manager| manager.sessions().retry(&fid).await);
+                self.run(async move |manager| manager.sessions().retry(&fid).await);
             }
             Told::ShowBranch { reply, keyboard } => {
                 // The button goes away with its reply, and another comes with the other one.
                 match keyboard {
-                    Some(side) => view.conversation.return_to_step(reply, side),
-                    None => view.composer.focus(),
+                    Some(side) => self.conversation.return_to_step(reply, side),
+                    None => self.composer.focus(),
                 }
-                self.run(sender, async move |manager| {
+                self.run(async move |manager| {
                     manager.sessions().show_branch(&fid, reply).await.map(drop)
                 });
             }
             Told::Resume => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(sender, async move |manager| manager.sessions().resume(&fid).await);
+                self.run(async move |manager| manager.sessions().resume(&fid).await);
             }
             Told::ThinkAsModel => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(sender, async move |manager| {
+                self.run(async move |manager| {
                     let thinking = Some(Thinking::Habit);
                     let change = SessionChange { thinking, ..SessionChange::default() };
                     manager.sessions().change(&fid, change).await?;
@@ -109,75 +104,78 @@ impl ChatWidget {
             }
             Told::ChooseModel => self.model.open_models(),
             Told::ChooseAgent => self.model.open_agents(),
-            Told::NewChat => sender.input(Input::ShowBeside),
-            Told::OpenSettings => tell(sender, Output::Connections(self.connection_name())),
-            Told::EnlargeWindow { tokens } => self.enlarge(fid, tokens, sender),
-            Told::CopyText(text) => root.clipboard().set_text(&text),
+            Told::NewChat => {
+                self.recalled = None;
+                self.show_beside();
+            }
+            Told::OpenSettings => self.handle.output(Output::Connections(self.connection_name())),
+            Told::EnlargeWindow { tokens } => self.enlarge(fid, tokens),
+            Told::CopyText(text) => self.layout.root().clipboard().set_text(&text),
             Told::SendWaiting => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(sender, async move |manager| manager.sessions().send_waiting(&fid).await);
+                self.run(async move |manager| manager.sessions().send_waiting(&fid).await);
             }
             Told::Unqueue(id) => {
                 let Some(manager) = self.manager.clone() else { return };
                 let project = self.shown.project().map(std::path::Path::to_owned);
-                sender.oneshot_command(async move {
+                self.handle.spawn(async move {
                     match manager.sessions().unqueue(&fid, id).await {
                         Ok(Some(queued)) => {
                             let written =
                                 mention_sources::written(&manager, project.as_deref(), queued)
                                     .await;
-                            Part(FrameMsg::Returned(fid, written))
+                            Some(FrameMsg::Returned(fid, written))
                         }
-                        Ok(None) => done(Done::Nothing),
-                        Err(error) => done(Done::Finished { fid: Some(fid), result: Err(error) }),
+                        Ok(None) => None,
+                        Err(error) => Some(FrameMsg::Failed { fid: Some(fid), error }),
                     }
                 });
             }
             Told::Answer { ask, answer } => {
                 // The card goes away with what has the keyboard in it.
-                view.composer.focus();
+                self.composer.focus();
                 // Who answers wants to see what comes of it.
-                view.conversation.go_to_end();
+                self.conversation.go_to_end();
                 let Some(manager) = self.manager.clone() else { return };
-                sender.oneshot_command(async move {
+                self.handle.spawn(async move {
                     let result = manager.permissions().answer(&fid, ask, answer).await;
-                    done(Done::Answered { fid, ask, result })
+                    FrameMsg::Answered { fid, ask, result }
                 });
             }
             Told::Restore(message) => self.review.ask_restore(fid, message),
             Told::GiveBack(_) => {}
-            Told::KeyboardLost => view.composer.focus(),
-            Told::OpenLink(url) => open_link(&url, root),
+            Told::KeyboardLost => self.composer.focus(),
+            Told::OpenLink(url) => open_link(&url, self.layout.root()),
             Told::OpenFile(FilePlace { path, place }) => {
-                tell(sender, Output::OpenFile { path, place });
+                self.handle.output(Output::OpenFile { path, place });
             }
-            Told::Seen => self.mark_read(sender),
+            Told::Seen => self.mark_read(),
             Told::Found(standing) => self.find.show(standing),
         }
     }
 
     /// Has the plan of the shown chat carried out, in this mode from now on.
-    pub(super) fn start_plan(&mut self, mode: Mode, view: &View) {
+    pub(super) fn start_plan(&mut self, mode: Mode) {
         let Some(fid) = self.shown.fid().cloned() else { return };
-        view.composer.focus();
-        view.conversation.go_to_end();
+        self.composer.focus();
+        self.conversation.go_to_end();
         let without = self.editor_context.leave_behind(self.shown.project());
-        self.show_chips(view);
+        self.show_chips();
         self.plan.start(fid, mode, self.editor_context.now(self.shown.project(), &without));
     }
 
     /// The person has the shown chat before them.
-    pub(super) fn mark_read(&self, sender: &ComponentSender<Self>) {
+    pub(super) fn mark_read(&self) {
         if let Some(fid) = self.shown.fid().cloned() {
-            self.run(sender, async move |manager| manager.sessions().mark_read(&fid).await);
+            self.run(async move |manager| manager.sessions().mark_read(&fid).await);
         }
     }
 
     /// Makes the chat's window larger and sends again what was too long for it.
-    fn enlarge(&mut self, fid: Fid, tokens: u32, sender: &ComponentSender<Self>) {
+    fn enlarge(&mut self, fid: Fid, tokens: u32) {
         let options = Options { context_window: Some(tokens), ..self.shown.options() };
         let change = SessionChange { options: Some(options), ..SessionChange::default() };
-        self.run(sender, async move |manager| {
+        self.run(async move |manager| {
             manager.sessions().change(&fid, change).await?;
             manager.sessions().retry(&fid).await
         });
@@ -193,37 +191,27 @@ impl ChatWidget {
         }
     }
 
-    pub(super) fn choose_model(
-        &mut self,
-        model: ModelRef,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn choose_model(&mut self, model: ModelRef) {
         if self.shown.is_opening() {
             return;
         }
         self.choose(SessionChange { model: Some(model), ..SessionChange::default() });
-        self.show_state(view, sender);
-        view.composer.focus();
+        self.show_state();
+        self.composer.focus();
     }
 
-    pub(super) fn choose_agent(&mut self, agent: String, sender: &ComponentSender<Self>) {
+    pub(super) fn choose_agent(&mut self, agent: String) {
         if !self.shown.is_opening() {
             self.choose(SessionChange { agent: Some(agent), ..SessionChange::default() });
-            self.offer_panel(sender);
+            self.offer_panel();
         }
     }
 
     /// Works in this folder from now on, once it is known where it really is; or in none.
-    pub(super) fn choose_project(
-        &mut self,
-        folder: Option<PathBuf>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn choose_project(&mut self, folder: Option<PathBuf>) {
         let Some(folder) = folder else {
-            self.set_project(None, view, sender);
-            view.composer.focus();
+            self.set_project(None);
+            self.composer.focus();
             return;
         };
         // Before the engine is there another chat may have been asked for than the one in sight.
@@ -235,45 +223,35 @@ impl ChatWidget {
     }
 
     /// Does what came of choosing a folder or a mode.
-    pub(super) fn project_changed(
-        &mut self,
-        output: Option<project_bar::Output>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn project_changed(&mut self, output: Option<project_bar::Output>) {
         match output {
-            Some(project_bar::Output::Chosen(folder)) => self.choose_project(folder, view, sender),
+            Some(project_bar::Output::Chosen(folder)) => self.choose_project(folder),
             Some(project_bar::Output::Work(folder)) => {
-                self.set_project(Some(folder), view, sender);
-                view.composer.focus();
+                self.set_project(Some(folder));
+                self.composer.focus();
             }
             Some(project_bar::Output::Mode(mode)) => {
                 self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
                 self.project.show(&self.shown);
-                view.composer.focus();
+                self.composer.focus();
             }
             Some(project_bar::Output::Agent(agent)) => {
-                self.choose_agent(agent, sender);
-                self.show_state(view, sender);
+                self.choose_agent(agent);
+                self.show_state();
             }
-            Some(project_bar::Output::Bounds(words)) => view.conversation.set_bounds(words),
-            Some(project_bar::Output::KeyboardLost) => view.composer.focus(),
+            Some(project_bar::Output::Bounds(words)) => self.conversation.set_bounds(words),
+            Some(project_bar::Output::KeyboardLost) => self.composer.focus(),
             None => {}
         }
     }
 
-    pub(super) fn set_project(
-        &mut self,
-        project: Option<PathBuf>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn set_project(&mut self, project: Option<PathBuf>) {
         if self.shown.is_opening() {
             return;
         }
         self.choose(SessionChange { project: Some(project.clone()), ..SessionChange::default() });
         if let Some(folder) = project {
-            self.offer_panel(sender);
+            self.offer_panel();
             self.find_agent_of(folder);
         } else if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
             && session.agent == CODE_ASSISTANT
@@ -281,7 +259,7 @@ impl ChatWidget {
             // There is no code to work on any more.
             session.agent = manager.sessions().empty().agent;
         }
-        self.show_state(view, sender);
+        self.show_state();
     }
 
     /// Finds out who works in a folder that a new chat was given, where nobody was chosen for it.
@@ -301,31 +279,36 @@ impl ChatWidget {
     }
 
     /// Shows that panel.
-    pub(super) fn offer_panel(&self, sender: &ComponentSender<Self>) {
+    pub(super) fn offer_panel(&self) {
         if let Some(panel) = self.panel() {
-            tell(sender, Output::Panel(panel));
+            self.handle.output(Output::Panel(panel));
         }
     }
 
     /// Esc: pressed twice, it stops the reply; where nothing runs it belongs to the window.
-    pub(super) fn escape(&mut self, sender: &ComponentSender<Self>) {
+    pub(super) fn escape(&mut self) {
+        // The bar is what Esc closes first; the next one is for the reply.
+        if self.find.is_open() {
+            self.find.close();
+            return;
+        }
         if !self.shown.is_busy() {
-            tell(sender, Output::Escaped);
+            self.handle.output(Output::Escaped);
             return;
         }
         let twice = Duration::from_secs(ESCAPE_TWICE.into());
         if self.escaped.is_some_and(|at| at.elapsed() < twice) {
-            self.stop(sender);
+            self.stop();
         } else {
             self.escaped = Some(Instant::now());
-            tell(sender, Output::EscapeAgain(true));
+            self.handle.output(Output::EscapeAgain(true));
         }
     }
 
     /// An Esc that was pressed before counts no longer, and nothing asks for another.
-    pub(super) fn forget_escape(&mut self, sender: &ComponentSender<Self>) {
+    pub(super) fn forget_escape(&mut self) {
         if self.escaped.take().is_some() {
-            tell(sender, Output::EscapeAgain(false));
+            self.handle.output(Output::EscapeAgain(false));
         }
     }
 
@@ -334,33 +317,33 @@ impl ChatWidget {
     }
 
     /// Says what went wrong in a chat, and opens what mends it where that chat is still shown.
-    pub(super) fn failed(
-        &self,
-        fid: Option<&Fid>,
-        error: &Error,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        tell(sender, Output::Note(words::sentence(error)));
+    pub(super) fn failed(&self, fid: Option<&Fid>, error: &Error) {
+        self.handle.output(Output::Note(words::sentence(error)));
         let mends = words::advice(error).actions.first() == Some(&words::Action::ChooseModel);
         if mends && self.shown.fid() == fid {
             self.model.open_models();
         }
     }
 
-    pub(super) fn run<F>(&self, sender: &ComponentSender<Self>, work: impl FnOnce(Manager) -> F)
+    fn run<F>(&self, work: impl FnOnce(Manager) -> F)
     where
         F: Future<Output = Result<()>> + Send + 'static,
     {
-        let Some(manager) = self.manager.clone() else { return };
-        let work = work(manager);
-        let fid = self.shown.fid().cloned();
-        sender.oneshot_command(async move {
-            match work.await {
-                Err(error) if is_gone(&error) => done(Done::Nothing),
-                result => done(Done::Finished { fid, result }),
+        if let Some(manager) = self.manager.clone() {
+            self.handle.run(self.shown.fid().cloned(), work(manager));
+        }
+    }
+
+    /// Copies the last reply of the shown chat.
+    pub(super) fn copy_last_reply(&self) {
+        let words = match self.conversation.last_reply() {
+            Some(reply) => {
+                self.layout.root().clipboard().set_text(&reply);
+                gettext("Reply copied")
             }
-        });
+            None => gettext("There is no reply yet"),
+        };
+        self.handle.output(Output::Note(words));
     }
 }
 
@@ -382,15 +365,4 @@ fn open_link(url: &str, root: &gtk::Box) {
 /// Says an error in passing.
 pub(super) fn note(error: &Error) -> Output {
     Output::Note(words::sentence(error))
-}
-
-pub(super) fn copy_last_reply(view: &View, root: &gtk::Box, sender: &ComponentSender<ChatWidget>) {
-    let words = match view.conversation.last_reply() {
-        Some(reply) => {
-            root.clipboard().set_text(&reply);
-            gettext("Reply copied")
-        }
-        None => gettext("There is no reply yet"),
-    };
-    tell(sender, Output::Note(words));
 }
